@@ -17,6 +17,7 @@ const LAYERS: Record<string, { may: string[]; node: boolean }> = {
     language: { may: [], node: false },
     machine: { may: ["language"], node: false },
     host: { may: ["language", "machine"], node: true },
+    temporal: { may: ["language", "machine", "host"], node: true },
     cli: { may: ["language", "machine", "host"], node: true },
 };
 

@@ -65,6 +65,7 @@ export { LoadError } from "./load/error.ts";
 export { hashOf, type Loaded, loadProgram, type LoadSource } from "./load/load.ts";
 export { findRoot, type ProgramTree, programTree } from "./load/tree.ts";
 export { type Ledger, openLedger, type ResumeRunOptions } from "./run/open.ts";
+export { type RunWorld, runWorld, type Takeover, takeover } from "./run/takeover.ts";
 export { load, type RemitProgram, run } from "./run/program.ts";
 export { openWorld, type ProgramWorld } from "./run/program-world.ts";
 export { append, type Carried, type Elsewhere, performOnce } from "./run/elsewhere.ts";

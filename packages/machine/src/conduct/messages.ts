@@ -18,7 +18,12 @@ export interface Conducted
     /** `until`: no slice goes beyond this count of steps. */
     advance(until?: number): Advance;
     resolve(path: string, outcome: Outcome): unknown;
-    save(wanted: { readonly spent: number; readonly conduct?: ConductDoc }): { readonly image: Json } | { readonly delta: Json };
+    /** `image`: all of it, whatever was saved before. */
+    save(wanted: {
+        readonly spent: number;
+        readonly conduct?: ConductDoc;
+        readonly image?: boolean;
+    }): { readonly image: Json } | { readonly delta: Json };
     /** What a conductor kept in the continuation that the machine was loaded from. */
     readonly conduct?: ConductDoc | null;
     readonly usage: { readonly steps: number };

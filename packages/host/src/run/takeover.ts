@@ -1,0 +1,68 @@
+/**
+ * A run that a shell elsewhere takes from the ledger: who performs its effects here, and from where its machine goes on there.
+ *
+ * Boundary: reads the ledger and opens the world; JSON for the machine elsewhere. How it is conducted is that shell's, performing `elsewhere.ts`.
+ *
+ * TKO1: what the machine elsewhere begins with is what a resume here would begin with.
+ */
+import type { Json } from "@remit/language";
+import type { Recovered, StartOptions } from "@remit/machine";
+import { type KeptRun, keptRun, type LedgerStore, recordOf } from "../ledger/store.ts";
+import { shownStore } from "../ledger/shown.ts";
+import type { Scrubber } from "../secret/scrub.ts";
+import { machineGoingOn } from "./going-on.ts";
+import type { Host } from "./host.ts";
+import { machineOf, startOptionsOf } from "./machine.ts";
+import { type ResumeRunOptions, worldAgain } from "./open.ts";
+import type { KeptOptions } from "./options.ts";
+import { continueRun } from "./resume.ts";
+import { withPeople } from "./world.ts";
+
+export interface RunWorld {
+    readonly run: KeptRun;
+    readonly host: Host;
+    readonly secrets: Scrubber;
+    /** Who answers its questions. */
+    readonly owner: string;
+    /** A question is kept for later, and missing input asked for. */
+    readonly interactive: boolean;
+}
+
+/** The world of a run of the ledger, in this process. Questions are kept in the ledger and answered later. The caller closes the host. */
+export async function runWorld(store: LedgerStore, id: string, options: ResumeRunOptions = {}): Promise<RunWorld> {
+    const run = await keptRun(store, id);
+    const kept = run.options as unknown as KeptOptions;
+    const user = kept.asks?.owner ?? options.user;
+    const world = await worldAgain(run, user === undefined ? options : { ...options, user });
+    const interactive = kept.interactive === true;
+    const on = interactive ? { ...options.on, input: () => null } : (options.on ?? {});
+    const host = withPeople(world, { run: run.info.id, store, on, asks: kept.asks, park: true });
+    return { run, host, secrets: world.secrets, owner: user ?? world.user, interactive };
+}
+
+export interface Takeover {
+    /** What the machine is started with. */
+    readonly start: StartOptions;
+    /** An image of its state, with secrets; null: it begins. */
+    readonly state: Json | null;
+    readonly recovered: Recovered;
+    /** Milliseconds that count towards the run's time. */
+    readonly spent: number;
+    /** Of the whole run, milliseconds. */
+    readonly timeout: number | undefined;
+}
+
+/** From where a run goes on that the caller owns (TKO1). Throws `RemitError`. */
+export async function takeover(store: LedgerStore, { run, host, secrets }: RunWorld): Promise<Takeover> {
+    const { id } = run.info;
+    let begins = true;
+    const { machine, info, recovered } = await continueRun(store, id, host, (of, saved) => {
+        begins = saved === null;
+        return saved === null ? machineOf(of, secrets) : machineGoingOn(of, saved, secrets, () => recordOf(shownStore(store, secrets), id));
+    });
+    const { spent } = info;
+    const saved = begins ? null : machine.save({ spent, image: true });
+    const state = saved !== null && "image" in saved ? secrets.reveal(saved.image) : null;
+    const { limits } = run.options as unknown as KeptOptions;
+    return { start: startOptionsOf(run), state, recovered, spent, timeout: machine.raised?.time ?? limits.time };
+}

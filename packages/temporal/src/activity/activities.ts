@@ -1,0 +1,195 @@
+/**
+ * The activities of a run: each brings the ledger up to date first, then does its part.
+ *
+ * Boundary: between Temporal's calls, the ledger and the worlds of runs. Order and decisions are the workflow's.
+ *
+ * WA3: an effect that has an outcome is not performed (EL2); one that is cut short has none.
+ * WA5: an execution that lost the run to another owner is told so, and nothing is performed for it.
+ */
+import { AskError, LedgerError, type LedgerStore, performOnce, type ResumeRunOptions, type RunWorld, takeover } from "@remit/host";
+import { type Effect, type Outcome, repeats } from "@remit/machine";
+import { ApplicationFailure, Context } from "@temporalio/activity";
+import {
+    type Activities,
+    FAILURES,
+    type LookInput,
+    type Opened,
+    type Performed,
+    type PerformInput,
+    type Question,
+    SIGNALS,
+    UPDATES,
+    type UpAnswer,
+    type UpInput,
+} from "../wire/messages.ts";
+import { keep, patiently, wholeOf } from "./carried.ts";
+import { type Messages, performed, type Said } from "./performer.ts";
+import { type Worlds, worldsOf } from "./worlds.ts";
+
+export interface ActivityOptions {
+    readonly store: LedgerStore;
+    /** What performing takes from this process. */
+    readonly host: ResumeRunOptions;
+    /** Queue of this worker alone, to which the effects of its sessions with agents come. */
+    readonly queue: string;
+}
+
+/** Between two signs of life: at most so long, milliseconds. */
+const BEAT_MS = 1_000;
+
+/** `ended`: ends what the worlds hold open. */
+export function activitiesOf(options: ActivityOptions): { readonly activities: Activities; readonly ended: () => Promise<void> } {
+    const { store, host } = options;
+    const worlds = worldsOf(store, host);
+    const activities: Activities = {
+        open: ({ run }) => opened(store, worlds, run),
+        program: (hash) => store.program(hash),
+        perform: (wanted) => beating(() => worlds.use(wanted.run, (world) => perform(options, world, wanted))),
+        look: (wanted) => worlds.use(wanted.run, (world) => looked(store, world, wanted)),
+        flush: async (carried) => {
+            await worlds.use(carried.run, ({ secrets }) => keep({ store, secrets }, carried));
+            if (carried.batches.some(({ batch }) => batch.end !== undefined)) await worlds.drop(carried.run);
+            return null;
+        },
+        decide: async ({ ask, decision, by, ...carried }) => {
+            await worlds.use(carried.run, ({ secrets }) => keep({ store, secrets }, carried));
+            await store.asks.decide(ask, decision, by);
+            return null;
+        },
+        close: async ({ run, session }) => {
+            await worlds.use(run, async (world) => world.host.end?.(session, run));
+            return null;
+        },
+        turn: async () => null,
+    };
+    return { activities: told(activities), ended: () => worlds.close() };
+}
+
+/** Errors that no further try changes end an activity for good. */
+function told(activities: Activities): Activities {
+    const all = Object.entries(activities).map(([name, work]) => [
+        name,
+        async (wanted: never) => {
+            try {
+                return await (work as (wanted: never) => Promise<unknown>)(wanted);
+            } catch (error) {
+                if (error instanceof AskError) throw ApplicationFailure.nonRetryable(error.message, FAILURES.refused, error.code);
+                if (!(error instanceof LedgerError)) throw error;
+                // WA5.
+                const type = error.code === "owned" || error.code === "finished" ? FAILURES.fenced : FAILURES.ledger;
+                throw ApplicationFailure.nonRetryable(`${error.message}. ${error.hint}`, type, error.code);
+            }
+        },
+    ]);
+    return Object.fromEntries(all) as Activities;
+}
+
+/** Shows that it lives, and hears of a cancel by that. */
+async function beating<T>(work: () => Promise<T>): Promise<T> {
+    const context = Context.current();
+    const { heartbeatTimeoutMs } = context.info;
+    if (heartbeatTimeoutMs === undefined || heartbeatTimeoutMs === 0) return work();
+    const timer = setInterval(() => context.heartbeat(), Math.min(BEAT_MS, heartbeatTimeoutMs / 3));
+    try {
+        return await work();
+    } finally {
+        clearInterval(timer);
+    }
+}
+
+/** Takes the run for the execution that asks, also from an earlier execution of the same workflow. */
+async function opened(store: LedgerStore, worlds: Worlds, id: string): Promise<Opened> {
+    const { workflowExecution, workflowNamespace } = Context.current().info;
+    if (workflowExecution === undefined) throw new Error("a run is opened by a workflow");
+    const flow = `temporal ${workflowNamespace}/${workflowExecution.workflowId}/`;
+    const by = `${flow}${workflowExecution.runId}`;
+    const info = await store.run(id);
+    const from = info.by?.startsWith(flow) === true && info.by !== by ? { from: info.epoch } : {};
+    const writer = await store.own(info.id, { by, ...from });
+    const { epoch, batches } = writer;
+    await writer.release();
+    return worlds.use(info.id, async (world) => {
+        const { start, state, recovered, spent, timeout } = await takeover(store, world);
+        const { program } = world.run.info;
+        const at = { epoch, batches, program, options: start, state, recovered, spent, owner: world.owner };
+        return timeout === undefined ? at : { ...at, timeout };
+    });
+}
+
+async function perform({ store, queue }: ActivityOptions, world: RunWorld, wanted: PerformInput): Promise<Performed> {
+    const { effect, parent, run } = wanted;
+    const to = { store, secrets: world.secrets };
+    const context = Context.current();
+    const more = parent === undefined ? {} : { parent };
+    const options = { world, signal: context.cancellationSignal, messages: messagesOf(to, context), ...more };
+    let said: Said | null = null;
+    const once = async (one: Effect): Promise<Outcome | null> => {
+        // Where the ledger took nothing the outcome is in hand.
+        said ??= await performed(one, options);
+        return said.outcome === null || isCut(said.outcome) ? null : said.outcome;
+    };
+    let counts: Outcome | null = null;
+    if (parent === undefined) {
+        const carried = await patiently(() => wholeOf(store, wanted));
+        counts = await patiently(() => performOnce(to, carried, effect, once));
+    } else {
+        // What arose in another effect is none of the program's: its outcome is in no batch.
+        await keep(to, wanted);
+        await once(effect);
+    }
+    return answerOf({ store, queue }, world, { effect, run, counts, said });
+}
+
+interface Told {
+    readonly effect: Effect;
+    readonly run: string;
+    /** The outcome that the ledger has. */
+    readonly counts: Outcome | null;
+    readonly said: Said | null;
+}
+
+async function answerOf(
+    { store, queue }: Pick<ActivityOptions, "store" | "queue">,
+    world: RunWorld,
+    { effect, run, counts, said }: Told,
+): Promise<Performed> {
+    const described = said?.described === undefined ? {} : { described: said.described };
+    const outcome = counts ?? said?.outcome ?? null;
+    if (outcome === null) return { later: await questionOf(store, world, run, effect), ...described };
+    const notes = said === null || said.notes.length === 0 ? {} : { notes: said.notes };
+    return { outcome, recorded: counts !== null, ...described, ...notes, ...(effect.kind === "agent" ? { queue } : {}) };
+}
+
+/** What was cut short says so; whether it happened is not known, so it is no outcome. */
+function isCut(outcome: Outcome): boolean {
+    return !outcome.ok && outcome.failure.kind === "cancelled";
+}
+
+async function questionOf(store: LedgerStore, { owner, interactive }: RunWorld, run: string, effect: Effect): Promise<Question | null> {
+    const { path, kind, request } = effect;
+    if (kind === "input") return interactive ? { id: path, path, kind, owner, request } : null;
+    if (kind !== "ask") return null;
+    const ask = await store.asks.find(run, path);
+    const { options } = ask.request;
+    const about = ask.request as unknown as Question["request"];
+    return { id: ask.id, path, kind, owner: ask.owner, request: about, options, expires: Date.parse(ask.expires) };
+}
+
+function messagesOf(to: { readonly store: LedgerStore; readonly secrets: RunWorld["secrets"] }, context: Context): Messages {
+    const { workflowId = "", runId = "" } = context.info.workflowExecution ?? {};
+    // Made where the first message is: most performers say nothing.
+    const flow = (): ReturnType<Context["client"]["workflow"]["getHandle"]> => context.client.workflow.getHandle(workflowId, runId);
+    return {
+        ask: (up) => flow().executeUpdate<UpAnswer, [UpInput]>(UPDATES.up, { args: [up] }),
+        say: (ups) => flow().signal(SIGNALS.ups, ups),
+        keep: (answer) => keep(to, answer),
+    };
+}
+
+async function looked(store: LedgerStore, { host, secrets }: RunWorld, wanted: LookInput): Promise<Performed> {
+    const { effect, run } = wanted;
+    await keep({ store, secrets }, wanted);
+    const outcome = await store.outcome(run, effect.path, effect.attempt ?? 1);
+    if (outcome !== null) return { outcome, recorded: true };
+    return { lost: true, repeatable: repeats(effect) || (await host.repeatable?.(effect)) === true };
+}

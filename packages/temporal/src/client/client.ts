@@ -1,0 +1,179 @@
+/**
+ * Runs on Temporal as a caller holds them: submitted, looked at, answered, cancelled.
+ *
+ * Boundary: between a ledger and Temporal's client. What a run is begun with is in the ledger before a workflow is.
+ *
+ * TC1: nothing is left half-submitted: where the workflow cannot be started the run is taken out of the ledger again.
+ */
+import type { Json } from "@remit/language";
+import { type KeptOptions, type LedgerStore, newRunId, type ProgramWorld, RemitError } from "@remit/host";
+import type { Failure } from "@remit/machine";
+import {
+    ApplicationFailure,
+    Client,
+    type Connection,
+    WorkflowExecutionAlreadyStartedError,
+    WorkflowFailedError,
+    type WorkflowHandle,
+    type WorkflowStartOptions,
+} from "@temporalio/client";
+import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from "@temporalio/common";
+import {
+    type Answer,
+    ATTRIBUTES,
+    FAILURES,
+    type LedgerPage,
+    QUERIES,
+    QUEUE,
+    type RunInput,
+    type RunOutput,
+    SETTINGS,
+    type Settings,
+    SIGNALS,
+    type Status,
+    UPDATES,
+    WORKFLOW,
+} from "../wire/messages.ts";
+
+export interface RemitClientOptions {
+    readonly connection: Connection;
+    readonly namespace?: string;
+    readonly queue?: string;
+    readonly settings?: Partial<Settings>;
+}
+
+export interface SubmitOptions {
+    /** Of the workflow. Default: that of the run. */
+    readonly id?: string;
+    readonly run?: string;
+    readonly start?: Partial<WorkflowStartOptions>;
+}
+
+export interface Submitted {
+    readonly run: string;
+    readonly workflow: string;
+}
+
+export interface RemitClient {
+    readonly client: Client;
+    /** Begins a run of a program. */
+    submit(store: LedgerStore, program: ProgramWorld, kept: KeptOptions, options?: SubmitOptions): Promise<Submitted>;
+    /** Goes on with a run of the ledger that no owner has. */
+    goOn(store: LedgerStore, run: string, options?: SubmitOptions): Promise<Submitted>;
+    /** Waits for the value; rejects with `RemitError` as the run failed. */
+    result(workflow: string): Promise<Json>;
+    status(workflow: string): Promise<Status>;
+    ledger(workflow: string, from?: number): Promise<LedgerPage>;
+    answer(workflow: string, answer: Answer): Promise<void>;
+    cancel(workflow: string): Promise<void>;
+    /** Lets the run go once what was begun is answered, so that it can go on elsewhere. */
+    drain(workflow: string): Promise<void>;
+    list(query?: string): AsyncIterable<Listed>;
+}
+
+export interface Listed {
+    readonly workflow: string;
+    readonly status: string;
+    readonly started: Date;
+    readonly program: string;
+}
+
+const KEYS = ATTRIBUTES.map((name) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD));
+
+export function remitClient({ connection, namespace = "default", queue = QUEUE, settings = {} }: RemitClientOptions): RemitClient {
+    const client = new Client({ connection, namespace });
+    const flow = (id: string): WorkflowHandle => client.workflow.getHandle(id);
+    const attributes = known(connection, namespace);
+
+    async function start(store: LedgerStore, run: string, { id = run, start: more }: SubmitOptions): Promise<Submitted> {
+        const info = await store.run(run);
+        const kept = (await store.options(info.id)) as unknown as KeptOptions;
+        const isKnown = await attributes();
+        const input: RunInput = { run: info.id, settings: { ...SETTINGS, ...settings, attributes: isKnown } };
+        const values = [info.file, kept.entry?.func ?? kept.entry?.agent ?? "main", kept.asks?.owner ?? "", "opening"];
+        const pairs = KEYS.map((key, i) => ({ key, value: values[i] as string }));
+        const args: [RunInput] = [input];
+        await client.workflow.start<(input: RunInput) => Promise<RunOutput>>(WORKFLOW, {
+            ...more,
+            taskQueue: queue,
+            workflowId: id,
+            args,
+            memo: { run: info.id, program: info.file, hash: info.program },
+            staticSummary: `${info.file} · ${values[1]}`,
+            ...(isKnown ? { typedSearchAttributes: new TypedSearchAttributes(pairs) } : {}),
+        });
+        return { run: info.id, workflow: id };
+    }
+    return {
+        client,
+        submit: async (store, program, kept, options = {}) => {
+            const id = options.run ?? newRunId();
+            const { form, hash, file, root } = program;
+            const writer = await store.create({ id, program: form, hash, file, root, options: kept as unknown as Json });
+            await writer.release();
+            try {
+                return await start(store, id, options);
+            } catch (error) {
+                // TC1.
+                await store.remove([id]);
+                throw refused(error, options.id ?? id);
+            }
+        },
+        goOn: async (store, run, options = {}) => {
+            try {
+                return await start(store, run, options);
+            } catch (error) {
+                throw refused(error, options.id ?? run);
+            }
+        },
+        result: async (id) => {
+            try {
+                return ((await flow(id).result()) as RunOutput).value;
+            } catch (error) {
+                throw failed(error, id);
+            }
+        },
+        status: (id) => flow(id).query<Status>(QUERIES.status),
+        ledger: (id, from = 1) => flow(id).query<LedgerPage, [number]>(QUERIES.ledger, from),
+        answer: async (id, answer) => {
+            await flow(id).executeUpdate<null, [Answer]>(UPDATES.answer, { args: [answer] });
+        },
+        cancel: async (id) => {
+            await flow(id).cancel();
+        },
+        drain: (id) => flow(id).signal(SIGNALS.drain),
+        list: (query) => listed(client, query),
+    };
+}
+
+async function* listed(client: Client, query = `WorkflowType = '${WORKFLOW}'`): AsyncIterable<Listed> {
+    for await (const { workflowId, status, startTime, memo } of client.workflow.list({ query }))
+        yield { workflow: workflowId, status: status.name, started: startTime, program: String(memo?.program ?? "") };
+}
+
+/** Whether the server knows the search attributes; asked once. */
+function known(connection: Connection, namespace: string): () => Promise<boolean> {
+    let asked: Promise<boolean> | null = null;
+    const ask = async (): Promise<boolean> => {
+        const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+        return ATTRIBUTES.every((name) => customAttributes?.[name] !== undefined);
+    };
+    return () => {
+        // A server that cannot say has none.
+        asked ??= ask().catch(() => false);
+        return asked;
+    };
+}
+
+function refused(error: unknown, id: string): unknown {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) return error;
+    return new RemitError({ kind: "value", message: `there is a workflow ${id} already`, hint: "give the run another id with --id" });
+}
+
+function failed(error: unknown, id: string): unknown {
+    if (!(error instanceof WorkflowFailedError)) return error;
+    const { cause } = error;
+    if (cause instanceof ApplicationFailure && cause.type === FAILURES.failed) return new RemitError(cause.details?.[0] as Failure, id);
+    const isCancelled = cause?.name === "CancelledFailure";
+    return new RemitError({ kind: "cancelled", message: isCancelled ? "the run was cancelled" : (cause?.message ?? error.message) }, id);
+}

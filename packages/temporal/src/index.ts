@@ -1,0 +1,13 @@
+/** What the Temporal shell gives to programs that embed it, and to the command line. Exports only. */
+export { type ConnectSettings, ConnectError, connect, connectWorker, type Place, placeOf } from "./server/connect.ts";
+export {
+    type Listed,
+    type RemitClient,
+    type RemitClientOptions,
+    remitClient,
+    type Submitted,
+    type SubmitOptions,
+} from "./client/client.ts";
+export * from "./wire/messages.ts";
+export { type DevServer, type DevServerOptions, startDevServer, startSkippingServer } from "./server/dev.ts";
+export { createWorker, type RemitWorker, type RemitWorkerOptions } from "./worker/worker.ts";

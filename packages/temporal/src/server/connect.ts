@@ -1,0 +1,100 @@
+/**
+ * Where a Temporal server is and how it is reached: as Temporal's own tools read it, from flags, environment and the profile file.
+ *
+ * Boundary: settings in, connections out. What is done with them is the worker's and the client's.
+ */
+import { Connection } from "@temporalio/client";
+import { loadClientConnectConfig } from "@temporalio/envconfig";
+import { NativeConnection, type NativeConnectionOptions } from "@temporalio/worker";
+
+export interface ConnectSettings {
+    /** `HOST:PORT`; in place of what environment and profile say. */
+    readonly address?: string;
+    readonly namespace?: string;
+    readonly apiKey?: string;
+    /** TLS with what the system trusts, where nothing more is said. */
+    readonly tls?: NativeConnectionOptions["tls"];
+    /** Of the profile file. Default: `TEMPORAL_PROFILE`, else `default`. */
+    readonly profile?: string;
+    /** The profile file. Default: `TEMPORAL_CONFIG_FILE`, else Temporal's own. */
+    readonly file?: string;
+    /** What is read as the environment. */
+    readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+export interface Place {
+    readonly options: NativeConnectionOptions;
+    readonly address: string;
+    readonly namespace: string;
+}
+
+const ADDRESS = "localhost:7233";
+/** A server that has not answered by then is away, milliseconds. */
+const CONNECT_MS = 4_000;
+
+/** The server cannot be reached, or what was said of it cannot be read. */
+export class ConnectError extends Error {
+    override readonly name = "ConnectError";
+    readonly hint: string;
+    constructor(message: string, hint: string, cause: unknown) {
+        super(message, { cause });
+        this.hint = hint;
+    }
+}
+
+export function placeOf({ address, namespace, apiKey, tls, profile, file, env = {} }: ConnectSettings): Place {
+    const overrideEnvVars = Object.fromEntries(Object.entries(env).filter((one): one is [string, string] => one[1] !== undefined));
+    const read = readConfig({
+        overrideEnvVars,
+        ...(profile === undefined ? {} : { profile }),
+        ...(file === undefined ? {} : { configSource: { path: file } }),
+    });
+    const options: NativeConnectionOptions = {
+        ...read.connectionOptions,
+        ...(address === undefined ? {} : { address }),
+        ...(apiKey === undefined ? {} : { apiKey }),
+        ...(tls === undefined ? {} : { tls }),
+    };
+    return { options, address: options.address ?? ADDRESS, namespace: namespace ?? read.namespace ?? "default" };
+}
+
+function readConfig(options: Parameters<typeof loadClientConnectConfig>[0]): ReturnType<typeof loadClientConnectConfig> {
+    try {
+        return loadClientConnectConfig(options);
+    } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        throw new ConnectError(
+            `the settings of the Temporal server cannot be read: ${why}`,
+            "mend the profile file, or name another one",
+            error,
+        );
+    }
+}
+
+/** For clients. Rejects with `ConnectError`. */
+export async function connect(place: Place): Promise<Connection> {
+    try {
+        const { options } = place;
+        return await Connection.connect({
+            ...(options as Parameters<typeof Connection.connect>[0]),
+            address: place.address,
+            connectTimeout: CONNECT_MS,
+        });
+    } catch (error) {
+        throw away(place, error);
+    }
+}
+
+/** For workers. Rejects with `ConnectError`. */
+export async function connectWorker(place: Place): Promise<NativeConnection> {
+    try {
+        return await NativeConnection.connect({ ...place.options, address: place.address });
+    } catch (error) {
+        throw away(place, error);
+    }
+}
+
+function away({ address }: Place, error: unknown): ConnectError {
+    const hint = "start one with remit temporal dev, or say where it is with --address, TEMPORAL_ADDRESS or the profile file";
+    return new ConnectError(`no Temporal server answers at ${address}`, hint, error);
+}

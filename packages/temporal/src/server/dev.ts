@@ -1,0 +1,109 @@
+/**
+ * A development server: Temporal's own command with the settings without which its figures are those of a rate limiter.
+ *
+ * Boundary: starts and ends one process. Where the command is found is the caller's.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { setTimeout as after } from "node:timers/promises";
+import { connect, placeOf } from "./connect.ts";
+import { ATTRIBUTES } from "../wire/messages.ts";
+
+export interface DevServerOptions {
+    /** Path of Temporal's command. */
+    readonly program: string;
+    /** Default: a free one. */
+    readonly port?: number;
+    /** Of its web interface; absent: it has none. */
+    readonly uiPort?: number;
+    /** Where it keeps its state; absent: in memory. */
+    readonly file?: string;
+    readonly namespace?: string;
+}
+
+export interface DevServer extends AsyncDisposable {
+    readonly address: string;
+    readonly process: ChildProcess;
+    /** Resolves when it has ended. */
+    stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+/**
+ * As it comes, a development server lets a chain of activities make about 20 a second, and a database file syncs twice for each; both were measured.
+ */
+const SETTINGS = [
+    "--dynamic-config-value=history.transferProcessorMaxPollRPS=2000",
+    "--dynamic-config-value=history.timerProcessorMaxPollRPS=2000",
+    "--dynamic-config-value=history.outboundProcessorMaxPollRPS=2000",
+    "--sqlite-pragma=journal_mode=wal",
+    "--sqlite-pragma=synchronous=normal",
+];
+
+/** How long it may take to answer, milliseconds. */
+const START_MS = 60_000;
+
+export async function startDevServer({ program, port, uiPort, file, namespace }: DevServerOptions): Promise<DevServer> {
+    const at = port ?? (await freePort());
+    const address = `127.0.0.1:${at}`;
+    const args = [
+        ...["server", "start-dev", "--ip", "127.0.0.1", "--port", String(at), "--log-level", "error"],
+        ...(uiPort === undefined ? ["--headless"] : ["--ui-port", String(uiPort)]),
+        ...(file === undefined ? [] : ["--db-filename", file]),
+        ...(namespace === undefined ? [] : ["--namespace", namespace]),
+        ...ATTRIBUTES.flatMap((name) => ["--search-attribute", `${name}=Keyword`]),
+        ...SETTINGS,
+    ];
+    return begin(program, args, address);
+}
+
+/** The server that skips time while nobody does anything. */
+export async function startSkippingServer(program: string): Promise<DevServer> {
+    const port = await freePort();
+    return begin(program, [String(port)], `127.0.0.1:${port}`);
+}
+
+async function begin(program: string, args: readonly string[], address: string): Promise<DevServer> {
+    const child = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"] });
+    let said = "";
+    child.stderr.on("data", (chunk: Buffer) => {
+        said = (said + chunk.toString("utf8")).slice(-2_000);
+    });
+    const over = once(child, "close").catch((error: unknown) => {
+        said += String(error);
+    });
+    const stop = async (signal: NodeJS.Signals = "SIGTERM"): Promise<void> => {
+        child.kill(signal);
+        await over;
+    };
+    try {
+        await answers(address, child);
+    } catch (error) {
+        await stop("SIGKILL");
+        throw new Error(`the Temporal server did not start: ${said.trim() || String(error)}`, { cause: error });
+    }
+    return { address, process: child, stop, [Symbol.asyncDispose]: () => stop() };
+}
+
+async function answers(address: string, child: ChildProcess): Promise<void> {
+    const until = performance.now() + START_MS;
+    for (;;) {
+        try {
+            const connection = await connect(placeOf({ address }));
+            await connection.close();
+            return;
+        } catch (error) {
+            if (child.exitCode !== null || performance.now() > until) throw error;
+            await after(50);
+        }
+    }
+}
+
+async function freePort(): Promise<number> {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as { readonly port: number };
+    server.close();
+    await once(server, "close");
+    return port;
+}

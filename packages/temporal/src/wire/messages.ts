@@ -1,0 +1,228 @@
+/**
+ * What passes between the workflow, its activities and its clients: plain JSON, all of it.
+ *
+ * Boundary: shapes and names only; imported in the workflow's sandbox and outside it.
+ */
+import type { Json, Program } from "@remit/language";
+import type {
+    AgentNote,
+    Answered,
+    Batch,
+    Down,
+    Effect,
+    MachineEvent,
+    Outcome,
+    Recovered,
+    StartOptions,
+    UnknownAnswer,
+    Up,
+} from "@remit/machine";
+
+/** Types and names as Temporal shows them. */
+export const WORKFLOW = "remitRun";
+export const QUEUE = "remit";
+export const UPDATES = { answer: "answer", up: "up" } as const;
+export const SIGNALS = { cancel: "cancel", drain: "drain", ups: "ups" } as const;
+export const QUERIES = { status: "status", ledger: "ledger", questions: "questions" } as const;
+
+/** Search attributes of a run, all of type Keyword. */
+export const ATTRIBUTES = ["RemitProgram", "RemitBlock", "RemitPrincipal", "RemitStatus"] as const;
+
+// ---- the workflow --------------------------------------------------------------------------------------------------------
+
+/** How the workflow runs, whatever the program. Times in milliseconds. */
+export interface Settings {
+    /** Events of history after which the run goes on in a new execution. */
+    readonly events: number;
+    /** After so long without a sign of life an activity is lost. */
+    readonly heartbeat: number;
+    /** What one effect may take that says nothing of it. */
+    readonly patience: number;
+    /** What an effect of an agent may take. */
+    readonly agents: number;
+    /** Steps of computing between two turns of the server. */
+    readonly slice: number;
+    /** Effects performed at once, questions not counted; absent: as on the local shell. */
+    readonly concurrency?: number;
+    /** Effects that are local activities of the workflow's worker: cheaper, and for what is done within seconds. */
+    readonly local: readonly Effect["kind"][];
+    /** The server knows the search attributes. */
+    readonly attributes: boolean;
+}
+
+export const SETTINGS: Settings = {
+    events: 4000,
+    heartbeat: 30_000,
+    patience: 600_000,
+    agents: 24 * 3_600_000,
+    slice: 1_000_000,
+    local: [],
+    attributes: false,
+};
+
+export interface RunInput {
+    /** Id of the run in the ledger, which holds all else. */
+    readonly run: string;
+    readonly settings: Settings;
+}
+
+/** What the workflow gives where the run ended by itself. */
+export interface RunOutput {
+    readonly run: string;
+    readonly value: Json;
+}
+
+/** Types of the failures with which the workflow ends, beside the kinds of failures of a program. */
+export const FAILURES = {
+    /** The program failed; `details` hold its failure. */
+    failed: "RemitFailure",
+    /** Another owner has the run. */
+    fenced: "RemitFenced",
+    /** The ledger cannot be read or written. */
+    ledger: "RemitLedger",
+    /** The run waits for a person, and was let go. */
+    waiting: "RemitWaiting",
+    /** It was drained, to go on elsewhere. */
+    drained: "RemitDrained",
+    /** An answer was not taken. */
+    refused: "RemitRefused",
+} as const;
+
+export interface Status {
+    readonly run: string;
+    readonly state: "opening" | "running" | "waiting" | "done" | "failed" | "stopped" | "drained";
+    readonly steps: number;
+    /** Paths of effects that are performed now. */
+    readonly performing: readonly string[];
+    readonly questions: readonly Question[];
+    /** Events so far of this execution. */
+    readonly events: number;
+    readonly value?: Json;
+}
+
+/** A question that waits for a person. */
+export interface Question {
+    /** Id of its record, or the path of the effect. */
+    readonly id: string;
+    readonly path: string;
+    readonly kind: "ask" | "input" | "unknown";
+    /** Who may answer. */
+    readonly owner: string;
+    readonly request: Json;
+    /** Where only some answers are possible. */
+    readonly options?: readonly string[];
+    /** Milliseconds since 1970. */
+    readonly expires?: number;
+}
+
+/** An answer, of the kind of its question. */
+export interface Answer {
+    /** Id of the question, or its path. */
+    readonly question: string;
+    readonly by: string;
+    readonly decision?: string;
+    readonly value?: Json;
+    readonly said?: UnknownAnswer;
+}
+
+// ---- activities ----------------------------------------------------------------------------------------------------------
+
+/** An outcome of a batch: in full, or (without `outcome`) the one that was recorded when its effect was performed. */
+export type SentOutcome = Answered | Omit<Answered, "outcome">;
+
+export interface Sent {
+    readonly n: number;
+    readonly batch: Omit<Batch, "outcomes"> & { readonly outcomes?: readonly SentOutcome[] };
+}
+
+/** What every activity of a run carries. */
+export interface Carried {
+    readonly run: string;
+    readonly epoch: number;
+    /** Since the last activity. */
+    readonly batches: readonly Sent[];
+}
+
+export interface Opened {
+    readonly epoch: number;
+    /** Batches that the ledger has. */
+    readonly batches: number;
+    readonly program: string;
+    /** What the machine is started with. */
+    readonly options: StartOptions;
+    /** Image of its state; null: it begins. */
+    readonly state: Json | null;
+    readonly recovered: Recovered;
+    readonly spent: number;
+    readonly timeout?: number;
+    /** Who answers questions. */
+    readonly owner: string;
+}
+
+export interface PerformInput extends Carried {
+    readonly effect: Effect;
+    /** Path of the effect in which it arose. */
+    readonly parent?: string;
+    /** Number of the batch that begins it: where the ledger has it already, the effect was begun before. */
+    readonly begins?: number;
+}
+
+export type Performed =
+    /** `recorded`: the ledger has it, so that no batch has to. */
+    | {
+          readonly outcome: Outcome;
+          readonly recorded: boolean;
+          readonly described?: string;
+          readonly notes?: readonly AgentNote[];
+          readonly queue?: string;
+      }
+    /** A person answers it later. */
+    | { readonly later: Question | null; readonly described?: string }
+    /** It was begun before, and has no outcome. */
+    | { readonly lost: true; readonly repeatable: boolean };
+
+export interface LookInput extends Carried {
+    readonly effect: Effect;
+}
+
+export interface DecideInput extends Carried {
+    readonly ask: string;
+    readonly decision: string;
+    readonly by: string;
+}
+
+export interface CloseInput {
+    readonly run: string;
+    readonly session: string;
+}
+
+export interface Activities {
+    /** Takes the run for this execution. */
+    open(wanted: { readonly run: string }): Promise<Opened>;
+    program(hash: string): Promise<Program>;
+    perform(wanted: PerformInput): Promise<Performed>;
+    /** What the ledger has of an effect whose activity was lost. */
+    look(wanted: LookInput): Promise<Performed>;
+    flush(wanted: Carried): Promise<null>;
+    decide(wanted: DecideInput): Promise<null>;
+    /** A session with an agent is over. */
+    close(wanted: CloseInput): Promise<null>;
+    /** Nothing: a turn of the server. */
+    turn(): Promise<null>;
+}
+
+/** What the workflow tells a performer, with what the ledger has to have before. */
+export interface UpAnswer extends Carried {
+    readonly down: Down;
+}
+
+export interface UpInput {
+    readonly path: string;
+    readonly up: Up;
+}
+
+/** Events of this execution, from number `from` on. */
+export interface LedgerPage {
+    readonly events: readonly MachineEvent[];
+    readonly next: number | null;
+}

@@ -1,0 +1,96 @@
+/**
+ * A worker: carries out runs of a ledger for a Temporal server.
+ *
+ * Boundary: puts connection, workflow, activities and world together.
+ */
+import { join } from "node:path";
+import { cacheFolder, type LedgerStore, openProcess, type Process, type ResumeRunOptions } from "@remit/host";
+import { type NativeConnection, Worker, type WorkerOptions } from "@temporalio/worker";
+import { activitiesOf } from "../activity/activities.ts";
+import { type ConnectSettings, connectWorker, placeOf } from "../server/connect.ts";
+import { QUEUE } from "../wire/messages.ts";
+import { workflowBundle } from "./bundle.ts";
+
+export interface RemitWorkerOptions {
+    readonly connect: ConnectSettings;
+    /** Path of the ledger, or the store itself, which the caller closes. */
+    readonly ledger: string | LedgerStore;
+    readonly queue?: string;
+    /** What performing takes from this process. */
+    readonly host?: ResumeRunOptions;
+    /** Where the bundle of the workflow is kept. Default: the user's own cache. */
+    readonly cache?: string;
+    /** The build that executions are pinned to; absent: they go to any worker. */
+    readonly version?: { readonly deployment: string; readonly build: string };
+    /** Tuning, and whatever else Temporal's worker takes. */
+    readonly tune?: Partial<WorkerOptions>;
+}
+
+export interface RemitWorker extends AsyncDisposable {
+    /** Resolves when it was shut down; rejects where it cannot go on. */
+    readonly ended: Promise<void>;
+    /** Takes no more, and ends when what it has is done. */
+    shutdown(): Promise<void>;
+}
+
+/** Heartbeats reach the server at most this often, milliseconds: a cancel is heard with one. */
+const BEAT_MS = 1_000;
+
+export async function createWorker(options: RemitWorkerOptions): Promise<RemitWorker> {
+    const { queue = QUEUE, ledger } = options;
+    const on: Process = options.host?.process ?? openProcess();
+    const place = placeOf({ env: on.env, ...options.connect });
+    const holder = {};
+    const store = typeof ledger === "string" ? await on.store(ledger, holder) : ledger;
+    const codePath = await workflowBundle(options.cache ?? join(cacheFolder(on.env), "temporal"));
+    const connection = await connectWorker(place);
+    const own = `${queue}/${on.user}/${process.pid}-${Date.now().toString(36)}`;
+    const { activities, ended: worldsEnded } = activitiesOf({ store, host: { ...options.host, process: on }, queue: own });
+    const common = {
+        connection,
+        namespace: place.namespace,
+        maxHeartbeatThrottleInterval: BEAT_MS,
+        defaultHeartbeatThrottleInterval: BEAT_MS,
+    };
+    const main = await Worker.create({
+        ...common,
+        activities: { ...activities },
+        workflowBundle: { codePath },
+        taskQueue: queue,
+        ...versioning(options.version),
+        ...options.tune,
+    });
+    // Sessions with agents stay here.
+    const sessions = await Worker.create({ ...common, activities: { ...activities }, taskQueue: own });
+    return running([main, sessions], connection, async () => {
+        await worldsEnded();
+        await on.release(holder);
+        if (options.host?.process === undefined) await on.close();
+    });
+}
+
+function running(workers: readonly Worker[], connection: NativeConnection, end: () => Promise<void>): RemitWorker {
+    const shutdown = (): void => {
+        for (const worker of workers) if (worker.getState() === "RUNNING") worker.shutdown();
+    };
+    const all = workers.map((worker) => worker.run().finally(shutdown));
+    const ended = Promise.all(all).then(async () => {
+        await end();
+        await connection.close();
+    });
+    // Whoever does not wait for it is told where the worker is shut down.
+    ended.catch(() => undefined);
+    const over = async (): Promise<void> => {
+        shutdown();
+        await ended;
+    };
+    return { ended, shutdown: over, [Symbol.asyncDispose]: over };
+}
+
+function versioning(version: RemitWorkerOptions["version"]): Partial<WorkerOptions> {
+    if (version === undefined) return {};
+    const { deployment: deploymentName, build: buildId } = version;
+    return {
+        workerDeploymentOptions: { version: { deploymentName, buildId }, useWorkerVersioning: true, defaultVersioningBehavior: "PINNED" },
+    };
+}

@@ -1,0 +1,143 @@
+/**
+ * The workflow `remitRun`: one run of the ledger, carried out by activities.
+ *
+ * Boundary: opening, ending and what is heard from outside. What happens in between is `shell.ts`.
+ */
+import type { Json } from "@remit/language";
+import { compileProgram, Machine } from "@remit/machine";
+import {
+    allHandlersFinished,
+    ApplicationFailure,
+    CancelledFailure,
+    CancellationScope,
+    condition,
+    continueAsNew,
+    defineQuery,
+    defineSignal,
+    defineUpdate,
+    proxyActivities,
+    setCurrentDetails,
+    setHandler,
+    upsertSearchAttributes,
+} from "@temporalio/workflow";
+import { defineSearchAttributeKey, SearchAttributeType } from "@temporalio/common";
+import {
+    type Activities,
+    type Answer,
+    FAILURES,
+    type LedgerPage,
+    QUERIES,
+    type Question,
+    type RunInput,
+    type RunOutput,
+    SIGNALS,
+    type Status,
+    UPDATES,
+    type UpAnswer,
+    type UpInput,
+} from "../wire/messages.ts";
+import { Shell, type ShellEnd } from "./shell.ts";
+
+/** Events in one answer to a query. */
+const PAGE = 500;
+
+const RUN_STATUS = defineSearchAttributeKey("RemitStatus", SearchAttributeType.KEYWORD);
+
+const { open, program } = proxyActivities<Pick<Activities, "open" | "program">>({ startToCloseTimeout: 60_000 });
+
+export async function remitRun(input: RunInput): Promise<RunOutput> {
+    let shell: Shell | null = null;
+    let value: Json | undefined;
+    let said = "";
+    let isCancelled = false;
+    /** The state as people list it. */
+    function changed(): void {
+        const { state, questions } = statusNow();
+        if (state === said) return;
+        said = state;
+        setCurrentDetails(detailsOf(state, questions));
+        if (input.settings.attributes) upsertSearchAttributes([{ key: RUN_STATUS, value: state }]);
+    }
+    function statusNow(): Status {
+        const now: Status =
+            shell === null ? { run: input.run, state: "opening", steps: 0, performing: [], questions: [], events: 0 } : shell.status;
+        return value === undefined ? now : { ...now, value };
+    }
+    const opened = (): Promise<void> => condition(() => shell !== null);
+    const there = (): Shell => shell as Shell;
+
+    setHandler(defineQuery<Status>(QUERIES.status), statusNow);
+    setHandler(defineQuery<LedgerPage, [number?]>(QUERIES.ledger), (from = 1) => {
+        const all = shell?.unsent.events ?? [];
+        const events = all.slice(from - 1, from - 1 + PAGE);
+        return { events, next: from - 1 + PAGE < all.length ? from + PAGE : null };
+    });
+    setHandler(
+        defineUpdate<null, [Answer]>(UPDATES.answer),
+        async (answer) => {
+            await opened();
+            return there().questions.answer(answer);
+        },
+        {
+            description: "Answers a question of the run.",
+            validator: (answer) => {
+                const refused = shell?.questions.refusal(answer) ?? null;
+                if (refused !== null) throw ApplicationFailure.nonRetryable(refused, FAILURES.refused);
+            },
+        },
+    );
+    setHandler(defineUpdate<UpAnswer, [UpInput]>(UPDATES.up), async ({ path, up }) => {
+        await opened();
+        const answer = there().works.answer(path, up.n);
+        there().tell({ kind: "up", path, up });
+        return answer;
+    });
+    setHandler(defineSignal<[readonly UpInput[]]>(SIGNALS.ups), async (ups) => {
+        await opened();
+        for (const { path, up } of ups) there().tell({ kind: "up", path, up });
+    });
+    setHandler(defineSignal(SIGNALS.cancel), async () => {
+        isCancelled = true;
+        shell?.cancel();
+    });
+    setHandler(defineSignal(SIGNALS.drain), async () => {
+        await opened();
+        there().drain("drained");
+    });
+    CancellationScope.current().cancelRequested.catch(() => {
+        isCancelled = true;
+        shell?.cancel();
+    });
+
+    const end = await CancellationScope.nonCancellable(async (): Promise<ShellEnd> => {
+        const begins = await open({ run: input.run });
+        const compiled = compileProgram(await program(begins.program));
+        const machine =
+            begins.state === null ? Machine.start(compiled, begins.options) : Machine.load(compiled, begins.options, [begins.state]);
+        shell = new Shell(machine, begins, input, changed);
+        if (isCancelled) shell.cancel();
+        changed();
+        return shell.run();
+    });
+    if (end.status === "done") value = end.value;
+    await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
+    if (end.status === "on") return continueAsNew<typeof remitRun>(input);
+    if (end.status === "done") return { run: input.run, value: end.value };
+    throw failureOf(end);
+}
+
+/** The workflow ends as the run ended. */
+function failureOf(end: Exclude<ShellEnd, { readonly status: "on" | "done" }>): Error {
+    if (end.status === "stopped") return new CancelledFailure("the run was cancelled");
+    if (end.status === "failed") {
+        const { failure } = end;
+        return ApplicationFailure.create({ message: failure.message, type: FAILURES.failed, nonRetryable: true, details: [failure] });
+    }
+    if (end.status === "waiting")
+        return ApplicationFailure.nonRetryable("the run waits for an answer that cannot be given here", FAILURES.waiting, end.waiting);
+    return ApplicationFailure.nonRetryable("the run was let go, to go on elsewhere", FAILURES.drained);
+}
+
+function detailsOf(state: Status["state"], questions: readonly Question[]): string {
+    return [state, ...questions.map(({ kind, id, path }) => `- ${kind} ${id} at \`${path}\``)].join("\n");
+}

@@ -1,0 +1,81 @@
+/** Every example on Temporal gives the value and the canonical ledger of the local shell. */
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Handlers, type LedgerStore, load, type LoadOptions, memoryStore, openWorld } from "@remit/host";
+import type { Json } from "@remit/language";
+import { canonicalLedger, type LedgerEvent } from "@remit/machine";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { DevServer } from "../src/index.ts";
+import { devServer, type Room, roomAt } from "./room.ts";
+
+const root = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))));
+const folder = join(root, "examples");
+const names = readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+
+let server: DevServer;
+let room: Room;
+/** Folder of the example that runs. */
+let at = "";
+beforeAll(async () => {
+    server = await devServer();
+    room = await roomAt(server);
+    await room.worker({ host: { trust: true, on: { ask: (request, about) => answering(at).ask?.(request, about) ?? null } } });
+});
+afterAll(async () => {
+    await room[Symbol.asyncDispose]();
+    await server.stop();
+});
+
+/** What a world draws anew each time: ids, times, how long an agent took. */
+const DRAWN = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z|"(?:ms|undo)":[^,}]+/g;
+
+async function own(store: LedgerStore, run: string): Promise<string[]> {
+    const events: LedgerEvent[] = await Array.fromAsync(store.events(run));
+    return canonicalLedger(events.filter(({ data }) => (data as { readonly host?: unknown } | null)?.host !== true))
+        .replaceAll(DRAWN, "…")
+        .split("\n");
+}
+
+/** What a person says to each question. */
+function answering(at: string): Handlers {
+    const said = join(at, "answers.json");
+    const answers = existsSync(said) ? (JSON.parse(readFileSync(said, "utf8")) as { [path: string]: string }) : {};
+    return { ask: (_request, { effect }) => answers[effect.path] ?? "deny" };
+}
+
+test.each(names)("%s", async (name) => {
+    // Inside the checkout, so that an example's own server finds the checkout's packages.
+    at = mkdtempSync(join(root, ".tools-test-"));
+    const fresh = (): void => {
+        for (const one of readdirSync(at)) rmSync(join(at, one), { recursive: true, force: true });
+        cpSync(join(folder, name), at, { recursive: true });
+    };
+    const options = (): LoadOptions => ({
+        root: at,
+        workspace: join(at, "data"),
+        model: `scripted:${join(at, "replies.json")}`,
+        trust: true,
+        cache: false,
+        concurrency: 1,
+    });
+    try {
+        fresh();
+        const input = JSON.parse(readFileSync(join(at, "input.json"), "utf8")) as Json;
+        const store = memoryStore();
+        const program = await load(join(at, "main.remit"), { ...options(), on: answering(at), ledger: store });
+        const here = await program.run(input).result;
+        await program.close();
+        const expected = await own(store, here.run);
+
+        fresh();
+        const world = await openWorld(join(at, "main.remit"), options());
+        const { run, workflow } = await room.client.submit(room.store, world, world.kept(input));
+        expect(await room.client.result(workflow)).toEqual(JSON.parse(readFileSync(join(at, "expected.json"), "utf8")));
+        await world.close();
+        expect(await own(room.store, run)).toEqual(expected);
+        expect(await room.store.verify(run)).toMatchObject({ ok: true, anchored: "yes", bound: "yes" });
+    } finally {
+        rmSync(at, { recursive: true, force: true });
+    }
+});
