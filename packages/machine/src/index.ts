@@ -1,5 +1,6 @@
 /** What the machine gives to its hosts: effects, the machine itself, and projections of its events. Exports only. */
 export * from "./effect/effect.ts";
+export type { RunRequest } from "./effect/elsewhere.ts";
 export * from "./effect/failure.ts";
 export { whatIsNew } from "./ledger/known.ts";
 export * from "./ledger/events.ts";
@@ -17,6 +18,9 @@ export * from "./ledger/canonical.ts";
 export * from "./ledger/seal.ts";
 export * from "./ledger/ndjson.ts";
 export { Compiled, compileProgram } from "./compile/program.ts";
+export { planOf, plansOf } from "./compile/plans.ts";
+export type { Plan, PlanNode } from "./plan/plan.ts";
+export { type PlanError, type PlanErrorKind, validatePlan } from "./plan/validate.ts";
 export { variantSites } from "./compile/variants.ts";
 export { isUnasked } from "./state/verdicts.ts";
 export { computedTo, isOfAnotherBuild, takeWorld } from "./run/load.ts";

@@ -192,7 +192,7 @@ export function mutationsOf(of: Fn): Mutations {
             },
             expr: (e) => {
                 const meaning = e.kind === "name" ? look(e.name) : undefined;
-                if (meaning?.kind === "file") imports.add(meaning.import.number);
+                if (meaning?.kind === "file" || meaning?.kind === "block") imports.add(meaning.number);
                 if (meaning?.kind === "func") seen.add(meaning.fn);
                 if (meaning?.kind === "agent") for (const one of meaning.agent.funcs.values()) seen.add(one);
                 if (e.kind === "call" && e.callee.kind === "member" && (e.callee.name === "add" || program.reach.travels)) mutates = true;

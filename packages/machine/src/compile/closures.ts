@@ -484,16 +484,28 @@ function valueBlock(cx: Context, body: readonly StmtForm[]): Code {
     return code;
 }
 
+/** A block that has run gave a value, be it none. */
+function notYet(name: string, at: Site | null): never {
+    throw new Fail("value", `block '${name}' has not run yet`, { site: at, hint: "blocks run in the order of the source" });
+}
+
 export function nameCode(cx: Context, name: string, at: Site | null): Code {
     const slot = cx.scope.find(name);
     if (slot !== 0) return (f) => f[slot] as Value;
     const meaning = lookUp(cx, name);
     if (meaning === undefined) return fails("value", `Unknown name '${name}'`, at);
     if (meaning.kind === "file") {
-        const { number } = meaning.import;
+        const { number } = meaning;
         // It has the label of its file for every reader (CL1).
         if (cx.flow !== 0) return (f) => born(f[0], f[0].imports[number] ?? null, 0, Number.POSITIVE_INFINITY);
         return (f) => f[0].imports[number] ?? null;
+    }
+    if (meaning.kind === "block") {
+        const { number } = meaning;
+        return (f) => {
+            const value = f[0].imports[number];
+            return value === undefined ? notYet(name, at) : value;
+        };
     }
     if (meaning.kind === "builtin") return fails("value", `${name} is a built-in function: call it`, at);
     const { value } = meaning;

@@ -21,6 +21,8 @@ export interface RunState extends Runtime {
     depth: number;
     /** Contents of file imports, by the number that the compiled program gave each. */
     readonly imports: readonly Value[];
+    /** Keeps what a block with a name gave, by the number of the name. */
+    bind(number: number, value: Value): void;
     /** Set where code runs under a remit: gives a capability that is named the rights of whoever names it. */
     readonly minter: ((c: Capability) => Capability) | null;
     /** Functions of the program that were defined anew while it runs, by number; null where there are none. */

@@ -5,7 +5,7 @@
  * mean outside at once where both are possible, so the answer can only be too careful.
  *
  * EE4: "effectful" is: raises an effect (a member of a module that is read is one), declares context, calls another agent, runs iterations in parallel, leaves a function out of the
- *     middle of an expression, calls through a value that may be a capability, or calls an effectful function.
+ *     middle of an expression, runs the nodes of a block, calls through a value that may be a capability, or calls an effectful function.
  */
 import { type ExprForm, isModule, type StmtForm } from "@remit/language";
 import { findBuiltin } from "../builtin/table.ts";
@@ -60,7 +60,8 @@ interface Seen {
 }
 
 function seenIn(program: Compiled, fn: Fn): Seen {
-    const seen: Seen = { effectful: false, through: false, travels: false, calls: [] };
+    // The nodes of a block are fibers of their own.
+    const seen: Seen = { effectful: fn.block !== null, through: false, travels: false, calls: [] };
     const locals = localsOf(fn);
     /** Names that stand where a capability may: callee, receiver of a method, model, tool. */
     const direct = new Set<ExprForm>();

@@ -11,6 +11,7 @@
 
 import type { At, ExprForm, Site, StmtForm } from "@remit/language";
 import type { Value } from "../value/value.ts";
+import { BLOCK_INPUT, type BlockCode } from "./blocks.ts";
 import { condition, contextOf, step } from "./closures.ts";
 import type { Code, Step } from "./code.ts";
 import { type Context, expr, fails, siteOf, slotFor } from "./context.ts";
@@ -92,7 +93,8 @@ export class Emitter {
     function(): FrameForm {
         for (const p of this.fn.form.params) this.named(p.name, this.cx.scope.find(p.name));
         if (this.fn.program.padded) this.emit(OP.DO, NOTHING);
-        this.returning(this.fn.form.body);
+        if (this.fn.block === null) this.returning(this.fn.form.body);
+        else this.plan(this.fn.block);
         return { slots: this.cx.scope.size, bodies: this.bodies };
     }
 
@@ -235,8 +237,33 @@ export class Emitter {
         });
     }
 
-    /** The body of a parallel for, as a body of its own over the same slots. Gives its number. */
-    iteration(item: string, statements: readonly StmtForm[]): { body: number; slot: number } {
+    /** Runs the nodes of a block, keeps what it gives under its name, and gives it. */
+    private plan(block: BlockCode): void {
+        const { form, nodes } = block;
+        const { file, program } = this.fn;
+        this.pending = 1;
+        this.at(form.at);
+        const slot = this.cx.scope.temporary();
+        const input = expr(this.cx, { kind: "name", name: BLOCK_INPUT });
+        const made = nodes.map((code) => ({ code, ...this.iteration(code.params, code.body) }));
+        this.pending = 1;
+        this.at(form.at);
+        this.emit(OP.PLAN, input, slot, { kind: "plan", block, nodes: made, path: { loops: [], name: "" } });
+        this.depending(slot);
+        const number = form.name === undefined || block.walked ? undefined : program.files[file]?.named.get(form.name);
+        if (number !== undefined)
+            this.emit(OP.DO, (f) => {
+                f[0].bind(number, f[slot] as Value);
+                return undefined;
+            });
+        this.emit(
+            OP.RETURN,
+            this.carried((f) => f[slot] as Value),
+        );
+    }
+
+    /** The body of a parallel for or of a node, as a body of its own over the same slots. Gives its number, and the slots of what it is given. */
+    iteration(given: readonly string[], statements: readonly StmtForm[]): { body: number; slots: number[] } {
         const outer = {
             body: this.body,
             loops: this.loops,
@@ -257,8 +284,10 @@ export class Emitter {
         this.path = [];
         this.pending = 0;
         this.cx.scope.push(true);
-        const slot = this.cx.scope.define(item);
-        this.named(item, slot);
+        const slots = given.map((name) => this.cx.scope.define(name));
+        given.forEach((name, i) => {
+            this.named(name, slots[i] as number);
+        });
         this.returning(statements);
         this.cx.scope.pop();
         if (places !== null) Object.assign(places, around);
@@ -269,7 +298,7 @@ export class Emitter {
         this.context = outer.context;
         this.site = outer.site;
         this.pending = outer.pending;
-        return { body: number, slot };
+        return { body: number, slots };
     }
 
     private begin(s: StmtForm): void {

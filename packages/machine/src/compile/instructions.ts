@@ -8,6 +8,7 @@
  */
 import type { BudgetForm, Contract, FuncForm, Shapes, Site, SpendForm, WithForm } from "@remit/language";
 import type { Permit } from "../authority/policy.ts";
+import type { BlockCode, NodeCode, StageCall } from "./blocks.ts";
 import type { Arg } from "./calls.ts";
 import type { Code, Step } from "./code.ts";
 import type { HandoverKind } from "./handover.ts";
@@ -48,6 +49,10 @@ export const OP = {
     /** `code` is the agent of a yield or a send. */
     HANDOVER: 20,
     DEFINE: 21,
+    /** The nodes of a block. `code` is what flows in. */
+    PLAN: 22,
+    /** A stage that only waits: for time, for a person. `code` is its argument. */
+    STAGE: 23,
 } as const;
 
 export class Instruction {
@@ -257,6 +262,29 @@ export interface DefineDetail {
     readonly path: PathSite;
 }
 
+/** One node: a body of the block's function. */
+export interface NodeDetail {
+    readonly code: NodeCode;
+    readonly body: number;
+    /** Slots of what flows in, one for each of `code.params`. */
+    readonly slots: readonly number[];
+}
+
+export interface PlanDetail {
+    readonly kind: "plan";
+    readonly block: BlockCode;
+    readonly nodes: readonly NodeDetail[];
+    readonly path: PathSite;
+}
+
+export interface StageDetail {
+    readonly kind: "stage";
+    readonly what: StageCall;
+    /** What flows in, and is passed on. */
+    readonly passes: Code;
+    readonly path: PathSite;
+}
+
 /** `debugger`: does nothing; whoever goes through the run sees that it stands there. */
 export interface DebuggerDetail {
     readonly kind: "debugger";
@@ -275,7 +303,9 @@ export type Detail =
     | EffectDetail
     | UseDetail
     | GenerateDetail
-    | ParallelDetail;
+    | ParallelDetail
+    | PlanDetail
+    | StageDetail;
 
 /** Instructions `from` to before `to` are guarded: a failure in them continues at `at`, bound to `slot` if that is not 0. */
 export interface Handler {

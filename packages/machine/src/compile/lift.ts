@@ -10,6 +10,7 @@
  */
 
 import { type ArgForm, type ExprForm, isModule, printFormExpr, type SpreadForm, type StmtForm, shownName } from "@remit/language";
+import { type StageCall, stageCallOf } from "./blocks.ts";
 import { argsOf, defaultsFrom, refusalOf, wrongCount } from "./calls.ts";
 import type { Code, Step } from "./code.ts";
 import { expr, fails, lookUp, siteOf } from "./context.ts";
@@ -388,6 +389,8 @@ export class Lifter {
         }
         const what = this.handover(e);
         if (what !== null) return this.handOver(e, what);
+        const stage = callee.kind === "name" ? stageCallOf(callee.name) : null;
+        if (stage !== null) return this.stage(e, stage);
         const { travels } = cx.program.reach;
         const local = callee.kind === "name" ? cx.scope.find(callee.name) !== 0 : callee.kind !== "member";
         const refusal = refusalOf(cx, e);
@@ -532,7 +535,18 @@ export class Lifter {
         return models.length === 1 ? expr(cx, { kind: "name", name: (models[0] as { name: string }).name }) : null;
     }
 
-    // ---- generate and parallel ----
+    // ---- generate, parallel and stages ----
+
+    private stage(e: CallForm, what: StageCall): ExprForm {
+        const [arg, passes] = this.liftAll(e.args.map((one) => one.value)) as [ExprForm, ExprForm];
+        const { cx } = this.e;
+        const { slot, name } = this.temporary();
+        this.mark(e);
+        const path = this.e.siteOfCall(e, what);
+        this.e.emit(OP.STAGE, expr(cx, this.short(arg)), slot, { kind: "stage", what, passes: expr(cx, this.short(passes)), path });
+        this.e.depending(slot);
+        return name;
+    }
 
     private generate(e: ExprForm & { kind: "generate" }): ExprForm {
         const { cx, fn } = this.e;
@@ -569,14 +583,14 @@ export class Lifter {
         const code = expr(this.e.cx, list);
         const { slot, name } = this.temporary();
         this.mark(e);
-        const { body, slot: item } = this.e.iteration(e.item, e.body);
+        const { body, slots } = this.e.iteration([e.item], e.body);
         this.mark(e);
         this.e.emit(OP.PARALLEL, NOTHING, slot, {
             kind: "parallel",
             list: code,
             max: e.max,
             item: e.item,
-            slot: item,
+            slot: slots[0] as number,
             body,
             source: printFormExpr(e.list),
             path: this.e.siteOfCall(e, "parallel"),

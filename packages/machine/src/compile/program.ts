@@ -8,6 +8,7 @@
  */
 import {
     type At,
+    BLOCKS,
     type FileForm,
     type FuncForm,
     type ImportForm,
@@ -20,6 +21,7 @@ import {
 import type { Answers } from "../agent/answers.ts";
 import { type Builtin, findBuiltin } from "../builtin/table.ts";
 import { Capability } from "../value/value.ts";
+import { type BlockCode, blockIn, blocksOf, type Target, verbIn } from "./blocks.ts";
 import { type Mutations, mutationsOf } from "./changes.ts";
 import { closureForm } from "./closures.ts";
 import type { ClosureForm } from "./code.ts";
@@ -27,6 +29,14 @@ import { analyse, type Reach } from "./effects.ts";
 import { frameForm } from "./frames.ts";
 import type { AgentContext, FrameForm } from "./instructions.ts";
 import { walkBlock } from "./walk.ts";
+
+/** Where a function stands, and what it is. */
+interface Declared {
+    readonly file: number;
+    readonly agent: string | null;
+    readonly form: FuncForm;
+    readonly block?: BlockCode | null;
+}
 
 /** A user's function. */
 export class Fn {
@@ -39,6 +49,8 @@ export class Fn {
     readonly checksParams: boolean;
     /** Least number of arguments: parameters after it have defaults. */
     readonly required: number;
+    /** Of the function of a block. */
+    readonly block: BlockCode | null;
     /** `flow strict` stands at the top of its file. Other functions run strictly where strict code calls them. */
     readonly strict: boolean;
     private closures: ClosureForm | null = null;
@@ -47,8 +59,9 @@ export class Fn {
     private strictFramed: FrameForm | null = null;
     private mutated: Mutations | null = null;
 
-    constructor(id: number, file: number, agent: string | null, form: FuncForm, program: Compiled) {
+    constructor(id: number, { file, agent, form, block = null }: Declared, program: Compiled) {
         this.id = id;
+        this.block = block;
         this.file = file;
         this.agent = agent;
         this.form = form;
@@ -62,7 +75,7 @@ export class Fn {
 
     /** As it shows in paths and messages. */
     get name(): string {
-        return shownName(this.form.name);
+        return this.block !== null ? "block" : this.form.name === BLOCKS ? "blocks" : shownName(this.form.name);
     }
 
     get effectful(): boolean {
@@ -120,7 +133,10 @@ export type Meaning =
     | { readonly kind: "func"; readonly fn: Fn; readonly value: Capability }
     | { readonly kind: "agent"; readonly agent: AgentEntry; readonly value: Capability }
     | { readonly kind: "tool" | "llm" | "memory" | "skill"; readonly import: ImportEntry; readonly value: Capability }
-    | { readonly kind: "file"; readonly import: ImportEntry }
+    /** `number`: place of its value among those that a run has for the whole program (`Run.imports`). */
+    | { readonly kind: "file"; readonly number: number }
+    /** What a block of that name gave, once it has run. */
+    | { readonly kind: "block"; readonly number: number }
     | { readonly kind: "builtin"; readonly row: Builtin };
 
 export interface AgentEntry {
@@ -135,7 +151,7 @@ export interface AgentEntry {
 
 export interface ImportEntry {
     readonly file: number;
-    /** Place among the file imports of the whole program. */
+    /** Place of a file's content among the values that a run has for the whole program. */
     readonly number: number;
     readonly form: ImportForm;
     readonly value: Capability | null;
@@ -147,6 +163,10 @@ interface FileEntry {
     readonly funcs: Map<string, Fn>;
     readonly agents: Map<string, AgentEntry>;
     readonly shapes: Shapes;
+    /** Functions of its blocks, that of all of them last. */
+    readonly blocks: readonly Fn[];
+    /** Its blocks that have a name. */
+    readonly named: ReadonlyMap<string, number>;
 }
 
 export class Compiled {
@@ -155,6 +175,10 @@ export class Compiled {
     readonly functions: Fn[] = [];
     readonly files: FileEntry[] = [];
     readonly fileImports: ImportEntry[] = [];
+    /** Values that a run has for the whole program: file imports, and what blocks with a name gave. */
+    values = 0;
+    /** Of them, those of blocks: names by number. */
+    readonly namedBlocks = new Map<number, string>();
     private readonly contexts = new Map<string, AgentContext>();
     private reached: Reach | null = null;
     private mayChange: boolean | null = null;
@@ -177,6 +201,8 @@ export class Compiled {
             this.functions.push(...base.functions);
             this.files.push(...base.files);
             this.fileImports.push(...base.fileImports);
+            this.values = base.values;
+            for (const [number, name] of base.namedBlocks) this.namedBlocks.set(number, name);
         }
         program.files.forEach((form, file) => {
             if (file >= this.files.length) this.files.push(this.entry(form, file));
@@ -197,8 +223,8 @@ export class Compiled {
     }
 
     private entry(form: FileForm, file: number): FileEntry {
-        const add = (agent: string | null, func: FuncForm): Fn => {
-            const fn = new Fn(this.functions.length, file, agent, func, this);
+        const add = (agent: string | null, func: FuncForm, block: BlockCode | null = null): Fn => {
+            const fn = new Fn(this.functions.length, { file, agent, form: func, block }, this);
             this.functions.push(fn);
             return fn;
         };
@@ -206,7 +232,7 @@ export class Compiled {
         for (const i of form.imports) {
             const kind = i.what;
             const value = kind === "file" ? null : new Capability(kind, file, i.name);
-            const made: ImportEntry = { file, number: this.fileImports.length, form: i, value };
+            const made: ImportEntry = { file, number: kind === "file" ? this.values++ : -1, form: i, value };
             if (kind === "file") this.fileImports.push(made);
             imports.set(i.name, made);
         }
@@ -222,7 +248,34 @@ export class Compiled {
                 agents.set(name, { file, name, main: null, funcs: new Map(), value: new Capability("agent", file, name), outside });
         }
         const funcs = new Map(form.funcs.map((func) => [func.name, add(null, func)]));
-        return { form, imports, funcs, agents, shapes: Object.fromEntries(form.shapes.map((s) => [s.name, s.contract])) };
+        const shapes = Object.fromEntries(form.shapes.map((s) => [s.name, s.contract]));
+        const entry = { form, imports, funcs, agents, shapes, blocks: [] as Fn[], named: new Map<string, number>() };
+        for (const { name } of form.blocks ?? [])
+            if (name !== undefined) {
+                entry.named.set(name, this.values);
+                this.namedBlocks.set(this.values++, name);
+            }
+        const made = blocksOf(form, (name) => this.targetOf(entry, name));
+        entry.blocks.push(...made.map(({ func, block }) => add(null, func, block)));
+        return entry;
+    }
+
+    /** What a stage of a block calls (BLK1). */
+    private targetOf({ imports, funcs, agents }: FileEntry, name: string): Target | null {
+        const func = funcs.get(name);
+        if (func !== undefined) return { kind: "func", params: func.form.params };
+        const found = imports.get(name);
+        const from = found?.form.from;
+        const agent = agents.get(name) ?? (from === undefined ? undefined : this.agent(from, name));
+        if (agent !== undefined) return { kind: "agent", params: agent.main?.form.params ?? [] };
+        if (found !== undefined) return { kind: "tool", uri: found.form.uri };
+        const verb = this.verb(name);
+        return verb === undefined ? null : { kind: "verb", params: verb.form.params };
+    }
+
+    /** The function of a verb that the program uses. */
+    private verb(name: string): Fn | undefined {
+        return this.files.find(({ form }) => form.prelude === true)?.funcs.get(name);
     }
 
     /** An agent may define functions of it anew: somewhere `delegate all` stands. */
@@ -278,6 +331,7 @@ export class Compiled {
      */
     lookup(file: number, agent: string | null, name: string): Meaning | undefined {
         const entry = this.files[file] as FileEntry;
+        if (name.startsWith("%")) return this.hidden(entry, name);
         const own = agent === null ? undefined : entry.agents.get(agent)?.funcs.get(name);
         if (own !== undefined) return { kind: "func", fn: own, value: capabilityOf(own) };
         const func = entry.funcs.get(name);
@@ -287,15 +341,25 @@ export class Compiled {
         const found = entry.imports.get(name);
         if (found !== undefined) {
             const what = found.form.what;
-            if (what === "file") return { kind: "file", import: found };
+            if (what === "file") return { kind: "file", number: found.number };
             if (what !== "agent") return { kind: what, import: found, value: found.value as Capability };
             const from = found.form.from === undefined ? undefined : this.agent(found.form.from, name);
             return from === undefined ? undefined : { kind: "agent", agent: from, value: from.value };
         }
+        const named = entry.named.get(name);
+        if (named !== undefined) return { kind: "block", number: named };
         const beside = this.besideImported(file, name, new Set());
         if (beside !== undefined) return { kind: "agent", agent: beside, value: beside.value };
         const row = findBuiltin("global", name);
         return row === undefined ? undefined : { kind: "builtin", row };
+    }
+
+    /** What the compiler itself calls by name: blocks and verbs. */
+    private hidden({ blocks }: FileEntry, name: string): Meaning | undefined {
+        const number = blockIn(name);
+        const verb = verbIn(name);
+        const fn = number !== null ? blocks[number] : verb === null ? undefined : this.verb(verb);
+        return fn === undefined ? undefined : { kind: "func", fn, value: capabilityOf(fn) };
     }
 
     /** AgentScript makes every agent of an imported file callable, not only the one that was named. */

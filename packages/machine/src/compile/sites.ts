@@ -5,13 +5,20 @@
  *
  * SI1: a site's number is its place among the sites of the same name in the function's text, outer calls before the calls in their arguments.
  */
-import { type ExprForm, isModule, shownName } from "@remit/language";
+import { type ExprForm, isModule, type StmtForm, shownName } from "@remit/language";
+import { stageCallOf } from "./blocks.ts";
 import type { Fn } from "./program.ts";
 import { walkBlock } from "./walk.ts";
 
 export function numberSites(fn: Fn): ReadonlyMap<ExprForm, string> {
-    const numbers = new Map<string, number>();
     const sites = new Map<ExprForm, string>();
+    // Each node of a block is a text of its own.
+    for (const body of fn.block === null ? [fn.form.body] : fn.block.nodes.map((node) => node.body)) numberIn(fn, body, sites);
+    return sites;
+}
+
+function numberIn(fn: Fn, body: readonly StmtForm[], sites: Map<ExprForm, string>): void {
+    const numbers = new Map<string, number>();
     const add = (e: ExprForm, name: string): void => {
         const n = numbers.get(name) ?? 0;
         numbers.set(name, n + 1);
@@ -19,7 +26,7 @@ export function numberSites(fn: Fn): ReadonlyMap<ExprForm, string> {
     };
     /** Members that name what is called or offered, not what is read. */
     const named = new Set<ExprForm>();
-    walkBlock(fn.form.body, {
+    walkBlock(body, {
         expr: (e) => {
             if (e.kind === "generate" || e.kind === "parallel" || e.kind === "endorse") add(e, e.kind);
             if (e.kind === "generate") for (const tool of e.tools ?? []) named.add(tool);
@@ -34,13 +41,14 @@ export function numberSites(fn: Fn): ReadonlyMap<ExprForm, string> {
             return true;
         },
     });
-    return sites;
 }
 
 function siteName(fn: Fn, callee: ExprForm): string {
     if (callee.kind === "name") {
         const meaning = fn.program.lookup(fn.file, fn.agent, callee.name);
         if (meaning?.kind === "func") return meaning.fn.name;
+        const stage = stageCallOf(callee.name);
+        if (stage !== null) return stage;
         if (meaning?.kind === "agent") return `${shownName(callee.name)}.${meaning.agent.main?.name ?? "main"}`;
         return callee.name;
     }

@@ -75,7 +75,7 @@ export function rootsOf(cx: Context, changes: Changes): Roots {
         if (slot !== 0) slots.add(slot);
         else {
             const meaning = cx.program.lookup(cx.file, cx.agent, name);
-            if (meaning?.kind === "file") imports.add(meaning.import.number);
+            if (meaning?.kind === "file" || meaning?.kind === "block") imports.add(meaning.number);
         }
     }
     return { slots: [...slots], imports: [...imports] };

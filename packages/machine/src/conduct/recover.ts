@@ -31,7 +31,7 @@ export interface Recovered {
 }
 
 /** Kinds that only read the world, or whose repetition a person sees. */
-const REPEATS: ReadonlySet<string> = new Set(["model", "recall", "ask", "input", "sleep", "clock", "random"]);
+const REPEATS: ReadonlySet<string> = new Set(["model", "recall", "ask", "input", "sleep", "clock", "random", "run"]);
 
 /** Performing it a second time does no harm, whatever its host says. */
 export function repeats({ kind, request }: Effect): boolean {

@@ -25,6 +25,7 @@ import {
     type Told,
     text,
 } from "../shape/build.ts";
+import { RUN_REQUEST } from "./elsewhere.ts";
 
 /** What a provider says was used. */
 export const USAGE = says(
@@ -459,6 +460,7 @@ export const REQUESTS = {
     input: INPUT,
     recall: MEMORY,
     remember: MEMORY,
+    run: RUN_REQUEST,
     sleep: json,
     clock: json,
     random: json,

@@ -46,6 +46,8 @@ export const EVENT_KINDS = [
     "model.ended",
     "effect.started",
     "effect.ended",
+    "plan.started",
+    "plan.ended",
     "plan.node.started",
     "plan.node.ended",
     "lent.registered",

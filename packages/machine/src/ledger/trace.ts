@@ -278,6 +278,25 @@ const LINES: { readonly [family: string]: Describe } = {
             ...outcome(one, w, ""),
         };
     },
+    plan: (one, w) => {
+        const block = objectIn(get(one, "plan") ?? null);
+        const nodes = listIn(block.nodes).length;
+        const name = textIn(block.name);
+        const kind = [textIn(block.backend), textIn(block.mode), "block"].filter((part) => part !== undefined).join(" ");
+        return {
+            what: plainText(`${kind}${name === undefined ? "" : ` as ${name}`} (${nodes} ${nodes === 1 ? "node" : "nodes"})`),
+            ...outcome(one, w, ""),
+        };
+    },
+    "plan.node": (one, w) => {
+        const state = text(one, "state");
+        const came = state === "skipped" || state === "cancelled" ? { came: state } : outcome(one, w, "value");
+        return {
+            what: plainText(text(one, "id")),
+            ...came,
+            ...(state === "failed" ? { came: `failed: ${shown(text(one, "error"), w)}`, bad: true } : {}),
+        };
+    },
     input: (one, w) => ({ what: `input ${plainText(text(one, "name") || text(one, "path"))}`, ...outcome(one, w, "value") }),
     ask: (one, w) => ({ what: `ask ${shown(text(one, "question"), w)}`, ...outcome(one, w, "decision") }),
     failure: (one, w) => ({

@@ -11,6 +11,8 @@ import { ask } from "../state/gate.ts";
 import { generate } from "./generate.ts";
 import type { Natives, Through } from "../state/ops.ts";
 import { parallel } from "./parallel.ts";
+import { plan } from "./plan.ts";
+import { stage } from "./stage.ts";
 import { askMemory, askTool, effect } from "./tools.ts";
 import { handover, send } from "./yield.ts";
 
@@ -19,4 +21,17 @@ const through: Through = {
     send,
 };
 
-export const NATIVES: Natives = { effect, ask, describe, generate, define, handover, "call.value": through, parallel, delegate, endorse };
+export const NATIVES: Natives = {
+    effect,
+    ask,
+    describe,
+    generate,
+    define,
+    handover,
+    "call.value": through,
+    parallel,
+    plan,
+    stage,
+    delegate,
+    endorse,
+};

@@ -129,6 +129,8 @@ export const WAITS = {
         },
         {},
     ),
+    plan: shape({ kind: is("plan"), path: text, input: HELD, started: count, closed: flag, done: HELD, failures: FAILURES }, {}),
+    stage: says(shape({ kind: is("stage"), path: text }, {}), "time, a person, or a block that runs elsewhere"),
 };
 export type NativeDoc = Told<(typeof WAITS)[keyof typeof WAITS]>;
 
@@ -353,6 +355,7 @@ const OPTIONAL = {
         "what the arguments of these methods are called, by the place of the import; null where the tool does not say",
     ),
     conduct: CONDUCT,
+    blocks: says(list(tuple(count, cell)), "what blocks with a name gave, by the places of their names"),
     texts: says(
         list(tuple(count, json)),
         'large texts by ids of the run: in an image all that it has, in a delta those that are new. {"$text": id, "of": "text"} stands for one wherever it is, with of "json" for a value, which then stands here as it is, and {"$plain": …} for an object that has a key of either name',

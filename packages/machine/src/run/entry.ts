@@ -17,6 +17,7 @@ import type { Fn } from "../compile/program.ts";
 import type { InputRequest, Outcome } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
 import { fromJson } from "../value/json.ts";
+import { join } from "../value/operators.ts";
 import { Labelled, type Value } from "../value/value.ts";
 import { failFrom, raise } from "../state/effects.ts";
 import { useEvent } from "../state/events.ts";
@@ -58,12 +59,16 @@ export function startEntry(m: Machine): void {
         const { reads } = m.authority.clausesAt(i.file, i.form.name);
         const l =
             content === undefined ? 0 : run.labels.of([...content.origins, ...readersGiven(reads, i.form.uri, null, [], content.json)]);
-        run.imports.push(l === 0 ? raw : new Labelled(raw, l));
+        run.imports[i.number] = l === 0 ? raw : new Labelled(raw, l);
     }
-    if (fn !== undefined) m.entryPath = fn.name;
+    if (fn !== undefined) m.entryPath = options.path ?? fn.name;
+    for (const [number, name] of compiled.namedBlocks) {
+        const bound = options.bindings !== undefined && Object.hasOwn(options.bindings, name) ? options.bindings[name] : undefined;
+        if (bound !== undefined) run.imports[number] = join(run, fromJson(bound.json, run.heap), run.labels.of(bound.origins));
+    }
     // Whoever starts the run says whose word the input is; the project says whose it is where nobody does.
     const origins = [...(options.inputLabels ?? [options.policy?.input ?? "user"])].sort();
-    m.emit("run.started", fn?.name ?? "main", null, null, origins, {
+    m.emit("run.started", fn === undefined ? "main" : m.entryPath, null, null, origins, {
         program: options.programHash,
         entry:
             fn === undefined
@@ -177,7 +182,7 @@ function next(m: Machine): void {
         begin(m, entry);
         return;
     }
-    const path = `${entry.fn.name}/${question.name}`;
+    const path = `${m.entryPath}/${question.name}`;
     const site = entry.fn.site(entry.fn.form.at);
     if (m.options.interactive !== true) {
         m.finish(new Fail("contract", `Missing input '${question.name}' and no interactive input provider is available`, { site }));
@@ -195,7 +200,7 @@ function next(m: Machine): void {
 export function answerEntry(m: Machine, outcome: Outcome): void {
     const entry = m.entry as Entry;
     const [question, ...rest] = entry.questions as [Question, ...Question[]];
-    const path = `${entry.fn.name}/${question.name}`;
+    const path = `${m.entryPath}/${question.name}`;
     const site = entry.fn.site(entry.fn.form.at);
     if (!outcome.ok) {
         m.finish(failFrom(m, outcome.failure, site, ["user"]));
@@ -239,7 +244,7 @@ function begin(m: Machine, entry: Entry): void {
         m.finish(fail);
         return;
     }
-    const path = fn.name;
+    const path = m.entryPath;
     if (fn.agent !== null) for (const use of agentUses(m.compiled, fn.file, fn.agent)) useEvent(m, null, path, use);
     const spend = agent === undefined || principal === m.principal ? null : spendOf(m, principal);
     const site = fn.site(fn.form.at);

@@ -143,6 +143,8 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
             case OP.DEFINE:
             case OP.HANDOVER:
             case OP.PARALLEL:
+            case OP.PLAN:
+            case OP.STAGE:
             case OP.ENDORSE:
                 if (!begin(m, fiber, frame, I) || m.result !== null) return "wait";
                 break;

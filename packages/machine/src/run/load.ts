@@ -166,7 +166,15 @@ class Reader {
             const frames = f.frames.map((frame) => ({ ...frame, native: this.grown(frame.native) }));
             this.frames.set(f.id, [...(this.frames.get(f.id) ?? []).slice(0, f.from), ...frames]);
         }
-        if (doc.imports !== undefined) run.imports = doc.imports.map((cell) => this.value(cell));
+        const { namedBlocks } = m.compiled;
+        if (doc.imports !== undefined) {
+            run.imports = doc.imports.map((cell) => this.value(cell));
+            for (const number of namedBlocks.keys()) delete run.imports[number];
+        }
+        for (const [number, cell] of doc.blocks ?? []) {
+            if (!namedBlocks.has(number)) throw refuse(`no block gives value ${number}`);
+            run.imports[number] = this.value(cell);
+        }
         for (const path of doc.answered) this.asked.delete(path);
         for (const p of doc.asked) this.asked.set(p.effect.path, p);
     }
@@ -320,7 +328,7 @@ class Reader {
         m.conduct = last.conduct ?? null;
         m.nextFiber = last.nextFiber;
         m.framesUntil = last.framesUntil;
-        m.entryPath = m.root.frames[0]?.path ?? m.entry?.fn.name ?? m.entryPath;
+        m.entryPath = m.root.frames[0]?.path ?? m.options.path ?? m.entry?.fn.name ?? m.entryPath;
         m.raised = last.raised;
         boundBy(m, m.raised);
         m.attempt = last.attempt;

@@ -29,7 +29,7 @@ import { payWaiting, raise, type Wanted } from "../state/effects.ts";
 import { Fiber, type Frame, type Pending } from "../state/fiber.ts";
 import { fork, push, type Callee } from "../state/frames.ts";
 import { type Target, gate } from "../state/gate.ts";
-import { unwind, yieldAround } from "../state/handlers.ts";
+import { discardAll, unwind, yieldAround } from "../state/handlers.ts";
 import { type Ruling, rule } from "../native/hands.ts";
 import { NATIVES } from "../native/natives.ts";
 import type { Ops, Call, Iteration } from "../state/ops.ts";
@@ -276,7 +276,7 @@ export class Machine implements Ops {
             if (fiber !== undefined) {
                 if (runFiber(this, fiber) === "slice") return "slice";
                 if (this.result !== null) return "done";
-                this.ready.shift();
+                if (this.ready[0] === fiber) this.ready.shift();
                 continue;
             }
             if (this.sessions.size > 0 && serveTurns(this)) continue;
@@ -449,6 +449,8 @@ export class Machine implements Ops {
         return takeIn(this, written);
     }
 
+    discard = (inside: readonly Fiber[], fail: Fail): void => discardAll(this, inside, fail);
+
     fork(call: Call, iteration: Iteration): void {
         fork(this, call, iteration);
     }
@@ -478,7 +480,8 @@ export class Machine implements Ops {
         const frame = fiber.top;
         const instruction = frame.form.code[frame.pc] as Instruction;
         // Results of iterations may be what others hold; what else comes from an effect is new.
-        if (frame.form.flow !== 0) born(this.run, value, 0, instruction.op === OP.PARALLEL ? 1 : Number.POSITIVE_INFINITY);
+        if (frame.form.flow !== 0)
+            born(this.run, value, 0, instruction.op === OP.PARALLEL || instruction.op === OP.PLAN ? 1 : Number.POSITIVE_INFINITY);
         frame.native = null;
         frame.locals[instruction.slot] = this.tracer === null ? value : this.tracer.taken(value, instruction.site, frame.path);
         frame.pc++;

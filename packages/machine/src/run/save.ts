@@ -133,7 +133,12 @@ class Writer {
         const sets: (readonly string[])[] = [];
         for (let id = from; id < run.labels.size; id++) sets.push(run.labels.origins(id));
         this.size += 16 * sets.length + 200;
-        const imports = image ? run.imports.map((v) => this.cell(v)) : undefined;
+        const { namedBlocks } = m.compiled;
+        const imports = image ? [...run.imports].map((v, number) => (namedBlocks.has(number) ? null : this.cell(v))) : undefined;
+        const blocks = [...namedBlocks.keys()].flatMap((number) => {
+            const value = run.imports[number];
+            return value === undefined ? [] : [[number, this.cell(value)] as const];
+        });
         const fibers: FiberDoc[] = [];
         for (const fiber of m.fibers.values())
             if (image || fiber.low < fiber.frames.length || !saved.fibers.has(fiber.id)) fibers.push(this.fiber(fiber));
@@ -164,6 +169,7 @@ class Writer {
             fibers,
             gone: image ? [] : [...saved.fibers].filter((id) => !m.fibers.has(id)),
             ...(imports === undefined ? {} : { imports }),
+            ...(blocks.length === 0 ? {} : { blocks }),
             asked,
             answered: image ? [] : [...saved.pending].filter((path) => !m.waiting.has(path)),
             inbox: m.inbox,

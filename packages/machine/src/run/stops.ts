@@ -19,6 +19,7 @@ import type { Fiber, Pending } from "../state/fiber.ts";
 import type { Machine } from "./machine.ts";
 import { type Inside, waitsOf, waitingCall } from "../state/ops.ts";
 import { tell } from "./outcomes.ts";
+import { tellParent } from "../state/handlers.ts";
 import { startTimer } from "../state/spending.ts";
 
 /** Why a fiber stopped, and what it wants when it goes on. */
@@ -167,9 +168,10 @@ function resume(m: Machine, fiber: Fiber, answers: ReadonlySet<string>): void {
     const { again } = fiber.stop as Stop;
     fiber.stop = null;
     m.stopped.delete(fiber);
+    fiber.low = Math.min(fiber.low, fiber.frames.length - 1);
+    tellParent(m, fiber, "freed");
     m.enter(fiber);
     m.stand(fiber, fiber.top);
-    fiber.low = Math.min(fiber.low, fiber.frames.length - 1);
     try {
         if (again.length === 0) startAgain(m, fiber);
         else for (const one of again) askAgain(m, one, answers);

@@ -4,6 +4,7 @@ import { continuationJsonSchema } from "./continuation.ts";
 import { effectJsonSchema } from "./effect.ts";
 import { handshakeJsonSchema } from "./handshake.ts";
 import { ledgerEventJsonSchema } from "./ledger.ts";
+import { planJsonSchema } from "./plan.ts";
 import { snapshotJsonSchema } from "./snapshot.ts";
 
 export const PUBLISHED: { readonly [name: string]: () => Schema } = {
@@ -12,4 +13,5 @@ export const PUBLISHED: { readonly [name: string]: () => Schema } = {
     "continuation-1": continuationJsonSchema,
     "snapshot-1": snapshotJsonSchema,
     "remit-yield-1": handshakeJsonSchema,
+    "plan-1": planJsonSchema,
 };

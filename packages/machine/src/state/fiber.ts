@@ -78,7 +78,7 @@ export class Frame {
 }
 
 /** What an instruction that has begun keeps until it is done. */
-export type Native = EffectWait | AskWait | DescribeWait | GenerateWait | ParallelWait | HandoverWait;
+export type Native = EffectWait | AskWait | DescribeWait | GenerateWait | ParallelWait | PlanWait | StageWait | HandoverWait;
 
 export interface EffectWait {
     readonly kind: "effect";
@@ -127,6 +127,26 @@ export interface ParallelWait {
     /** Index and value of each iteration that succeeded, in the order in which they ended: it only grows, so saving it is cheap. */
     readonly done: List;
     readonly failures: { readonly index: number; readonly fail: Fail }[];
+}
+
+export interface PlanWait {
+    readonly kind: "plan";
+    readonly path: string;
+    /** What flows into the block, as a list of one. */
+    readonly input: List;
+    /** How many nodes were started, of those that became ready, in their order. */
+    started: number;
+    /** A node failed: no other begins. */
+    closed: boolean;
+    /** Place and value of each node that gave one, in the order in which they did: it only grows, so saving it is cheap. */
+    readonly done: List;
+    readonly failures: { readonly index: number; readonly fail: Fail }[];
+}
+
+/** A stage waits for time or for a person, or a block runs elsewhere. */
+export interface StageWait {
+    readonly kind: "stage";
+    readonly path: string;
 }
 
 export class Fiber implements Owner {

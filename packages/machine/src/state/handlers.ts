@@ -151,6 +151,19 @@ export function stop(m: Machine, fiber: Fiber, fail: Fail, again: readonly Stopp
     m.stopped.add(fiber);
     fiber.low = Math.min(fiber.low, Math.max(0, fiber.frames.length - 1));
     m.ready = m.ready.filter((one) => one !== fiber);
+    tellParent(m, fiber, "stopped");
+}
+
+/** Tells the operation that a fiber stands in that it stopped, or that it goes on. */
+export function tellParent(m: Machine, fiber: Fiber, what: "stopped" | "freed"): void {
+    const { parent } = fiber;
+    const wait = parent?.top.native ?? null;
+    if (parent === null || wait === null) return;
+    const hear = waitsOf(m, wait)[what];
+    if (hear === undefined) return;
+    parent.touch();
+    m.stand(parent, parent.top);
+    hear(m, waitingCall(parent, wait), wait, fiber);
 }
 
 /** The time of an account is up (B8). */
@@ -183,6 +196,13 @@ function isInside(fiber: Fiber, outer: Fiber): boolean {
 }
 
 /** Ends a fiber from outside: everything that it opened is closed, innermost first. */
+export function discardAll(m: Machine, outer: readonly Fiber[], fail: Fail): void {
+    const all = [...m.fibers.values()].filter((f) => outer.some((one) => one === f || isInside(f, one)));
+    for (const f of all.reverse()) discard(m, f, fail);
+    m.ready = m.ready.filter((f) => !all.includes(f));
+    for (const f of all) m.stopped.delete(f);
+}
+
 function discard(m: Machine, fiber: Fiber, fail: Fail): void {
     withdrawAll(m, fiber);
     m.enter(fiber);

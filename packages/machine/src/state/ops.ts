@@ -72,6 +72,10 @@ export interface Waits<W> {
     returned?(m: Ops, call: Call, wait: W, value: Value): void;
     /** A fiber inside it came to its end. */
     ended?(m: Ops, call: Call, wait: W, child: Fiber, end: Value | Fail): void;
+    /** A fiber inside it stopped by a failure that nothing takes. */
+    stopped?(m: Ops, call: Call, wait: W, child: Fiber): void;
+    /** A fiber inside it that had stopped goes on. */
+    freed?(m: Ops, call: Call, wait: W, child: Fiber): void;
     /** Whether it answers a failure itself, which then goes no further. */
     takes?(m: Ops, frame: Frame, wait: W, fail: Fail): boolean;
     /** Answers a failure that it takes. */
@@ -100,7 +104,7 @@ type WaitsByKind = { readonly [W in Native as W["kind"]]: W };
 type OperationOf<K> = (K extends Begun ? Begins<Details[K]> : unknown) & (K extends keyof WaitsByKind ? Waits<WaitsByKind[K]> : unknown);
 
 /** Kinds of details that begin an operation. */
-export type Begun = "effect" | "generate" | "define" | "handover" | "parallel" | "delegate" | "endorse";
+export type Begun = "effect" | "generate" | "define" | "handover" | "parallel" | "plan" | "stage" | "delegate" | "endorse";
 
 /** What is called through a value and is no function. */
 export interface Through {
@@ -172,6 +176,8 @@ export interface Ops {
     takeIn(written: Written): number;
     /** Forgets the code that answered a call, as soon as nothing that came after it is in use. */
     dropCode(path: string): void;
+    /** Ends fibers inside a call from outside, with what is inside them; what they asked for is withdrawn. */
+    discard(inside: readonly Fiber[], fail: Fail): void;
     /** Starts a fiber inside the call's. */
     fork(call: Call, iteration: Iteration): void;
     /** Gives the call its value: the instruction is done. */

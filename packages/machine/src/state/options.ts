@@ -2,7 +2,7 @@
  * What a run is started with.
  */
 import type { Policy } from "../authority/authority.ts";
-import type { Json } from "@remit/language";
+import type { Backend, Json } from "@remit/language";
 
 export interface Limits {
     /** Statements, calls and passes executed. Default 100 million. */
@@ -74,6 +74,12 @@ export interface StartOptions {
     readonly interactive?: boolean;
     /** Steps between two returns to the host. Default 1 million. */
     readonly slice?: number;
+    /** Where the run is: a block of another backend runs elsewhere, as a run of its own. Default `memory`. */
+    readonly backend?: Backend;
+    /** What blocks with a name gave before, where the run is a part of another. */
+    readonly bindings?: { readonly [name: string]: FileContent };
+    /** Path of the entry, where the run is a part of another; absent: the name of the function. */
+    readonly path?: string;
     /** `frames`: never use the closure form; the same run, slower. */
     readonly mode?: "closures" | "frames";
 }

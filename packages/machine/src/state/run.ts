@@ -62,7 +62,12 @@ export interface Mark {
 export class Run implements RunState {
     readonly heap: Heap;
     readonly labels: Labels;
+    /** By number: contents of file imports, and what blocks with a name gave, absent until then. */
     imports: Value[] = [];
+    bind(number: number, value: Value): void {
+        this.imports[number] = value;
+    }
+
     left = 0;
     depth = 0;
     /** Steps granted to the present slice, and steps of the slices before it. */

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Compiled, type Effect, Fail, type GoOn, Machine, type MachineEvent, type Outcome, type StartOptions } from "../../src/index.ts";
 import { OPTIONS } from "./forms.ts";
-import { formOf } from "./text.ts";
+import { formOf, runText } from "./text.ts";
 
 const IMPORTS = `
 import tool T from "http://e.test"
@@ -278,4 +278,14 @@ test("however a run is stopped by bounds and goes on, it ends as it would with b
         }),
         { numRuns: 60 },
     );
+});
+
+test("an iteration that fails before it asks for anything takes no other with it", () => {
+    const { events, result } = runText(`import tool Words from "http://example.test"
+main agent A { main func(input) { parallel for x in [1, 2, 3] max 3 { if x == 1 { raise "no" }  Words.get({ x: x }) } } }`);
+    expect(events.filter((e) => e.kind === "tool.started").map((e) => e.path)).toEqual([
+        "main/parallel[1]/Words.get#0",
+        "main/parallel[2]/Words.get#0",
+    ]);
+    expect(result).toMatchObject({ ok: false, failure: { message: "parallel for failed: [0] no" } });
 });

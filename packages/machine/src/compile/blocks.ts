@@ -1,0 +1,377 @@
+/**
+ * Blocks to functions: one function a block, whose nodes are bodies of it, and one that runs all blocks of a file in order.
+ *
+ * Boundary: reads forms and the meaning of names; makes forms of ordinary calls, so that gates, labels, budgets and paths are those of any call.
+ * What waits for what is `plan/`, running is `native/plan.ts`.
+ *
+ * BLK1: a name of a stage means, in this order: a function, agent or import of its file, a verb.
+ * BLK2: what flows into a stage takes its first free parameter; literals without a name fill the parameters before it from the left.
+ */
+import {
+    type At,
+    BLOCKS,
+    type BlockForm,
+    type ExprForm,
+    type FileForm,
+    type FlowForm,
+    type FuncForm,
+    type Json,
+    isObject,
+    methodName,
+    type StageArgForm,
+    type StageForm,
+    type StageValueForm,
+    type StmtForm,
+    toolSchema,
+} from "@remit/language";
+import { type ClosedPlan, finalise } from "../plan/finalise.ts";
+import { fanout, type Fragment, sequence, single } from "../plan/fragment.ts";
+
+/** Calls that the compiler makes an operation of (`native/stage.ts`). */
+export const STAGE_CALLS = ["wait", "approve"] as const;
+export type StageCall = (typeof STAGE_CALLS)[number];
+const CALLS = "%stage.";
+
+export function stageCallOf(name: string): StageCall | null {
+    return STAGE_CALLS.find((one) => name === CALLS + one) ?? null;
+}
+
+/** The hidden names under which blocks and verbs are called. */
+const VERB = "%verb.";
+const BLOCK = "%block#";
+
+export function verbIn(name: string): string | null {
+    return name.startsWith(VERB) ? name.slice(VERB.length) : null;
+}
+
+export function blockIn(name: string): number | null {
+    return name.startsWith(BLOCK) ? Number(name.slice(BLOCK.length)) : null;
+}
+
+/** What flows into a block. */
+export const BLOCK_INPUT = "%input";
+/** Iterations of a `map` at most. */
+const MOST_MAPPED = 100_000;
+
+/** A node as a body of its block's function. */
+export interface NodeCode {
+    readonly id: string;
+    readonly call: string;
+    /** What people see of its arguments. */
+    readonly shown: readonly { readonly name?: string; readonly value: Json }[];
+    readonly requires: readonly number[];
+    readonly join: "none" | "list" | "spread";
+    readonly branch: readonly number[];
+    /** It ends its branch where its value is false. */
+    readonly gate: boolean;
+    /** A failure of it ends nothing but what needs its value, until the rest has ended. */
+    readonly collects: boolean;
+    /** Names of what flows in. */
+    readonly params: readonly string[];
+    readonly body: readonly StmtForm[];
+    readonly with: StageForm["with"] | null;
+    readonly at: At | undefined;
+    /** Number of a nested block. */
+    readonly block: number | null;
+}
+
+export interface BlockCode {
+    readonly form: BlockForm;
+    /** Among all blocks of its file, nested ones included, outer ones first. */
+    readonly number: number;
+    readonly nodes: readonly NodeCode[];
+    readonly out: readonly number[];
+    readonly several: boolean;
+    /** It is the inside of a dynamic block: its nodes are none of the plan's. */
+    readonly walked: boolean;
+}
+
+/** What a name of a stage can mean, as far as a call of it depends on it. */
+export type Target =
+    | { readonly kind: "func" | "agent"; readonly params: FuncForm["params"] }
+    | { readonly kind: "verb"; readonly params: FuncForm["params"] }
+    | { readonly kind: "tool"; readonly uri: string };
+
+export type TargetOf = (name: string) => Target | null;
+
+type Node =
+    | { readonly kind: "stage"; readonly form: StageForm }
+    | { readonly kind: "block"; readonly number: number; readonly form: BlockForm };
+
+/** All blocks of a file, as functions, the one of them all last. */
+export function blocksOf(file: FileForm, targetOf: TargetOf): { readonly func: FuncForm; readonly block: BlockCode | null }[] {
+    const { blocks = [] } = file;
+    if (blocks.length === 0) return [];
+    const made: { func: FuncForm; block: BlockCode | null }[] = [];
+    const add = (form: BlockForm, walked: boolean): number => {
+        const number = made.length;
+        made.push({ func: funcOf(`__block#${number}`, [], form.at), block: null });
+        const isWalk = form.mode === "dynamic" && !walked;
+        const fragment = isWalk
+            ? single<Node>({ kind: "block", number: add(form, true), form })
+            : lowered(form.body, (one) => add(one, false));
+        const closed = finalise(fragment, (node) => known(node, targetOf));
+        const block = codeOf(closed, form, { number, walked }, targetOf);
+        made[number] = {
+            func: funcOf(
+                `__block#${number}`,
+                block.nodes.flatMap(({ body }) => body),
+                form.at,
+            ),
+            block,
+        };
+        return number;
+    };
+    const numbers = blocks.map((form) => add(form, false));
+    made.push({ func: funcOf(BLOCKS, allOf(numbers, blocks), blocks[0]?.at), block: null });
+    return made;
+}
+
+function funcOf(name: string, body: readonly StmtForm[], at: At | undefined): FuncForm {
+    return { name, params: [{ name: BLOCK_INPUT }], effects: [], body, ...(at === undefined ? {} : { at }) };
+}
+
+/** Each block in turn; the value of a single one, else the list of their values. */
+function allOf(numbers: readonly number[], blocks: readonly BlockForm[]): StmtForm[] {
+    const calls = numbers.map((number, i) => call(name(`${BLOCK}${number}`), [name(BLOCK_INPUT)], blocks[i]?.at));
+    const [only] = calls;
+    if (calls.length === 1 && only !== undefined) return [{ kind: "expr", value: only }];
+    return [
+        ...calls.map((value, i): StmtForm => ({ kind: "assign", target: name(`%value${i}`), op: "=", value })),
+        { kind: "expr", value: { kind: "list", items: calls.map((_, i) => name(`%value${i}`)) } },
+    ];
+}
+
+function lowered(flow: FlowForm, nested: (form: BlockForm) => number): Fragment<Node> {
+    switch (flow.kind) {
+        case "pipe":
+            return sequence(...flow.stages.map((one) => lowered(one, nested)));
+        case "fan":
+            return fanout(flow.branches.map((one) => lowered(one, nested)));
+        case "block":
+            return single({ kind: "block", number: nested(flow), form: flow });
+        case "stage":
+            return single({ kind: "stage", form: flow });
+    }
+}
+
+// ---- what flows in -------------------------------------------------------------------------------------------------------
+
+function known(node: Node, targetOf: TargetOf): { readonly call: string; readonly takes: number } {
+    if (node.kind === "block") return { call: "block", takes: 1 };
+    const { form } = node;
+    const call = form.method === undefined ? form.call : `${form.call}.${form.method}`;
+    return { call, takes: free(form, targetOf(form.call)).length };
+}
+
+/** The parameters of a stage that are left for what flows in, in order. Of a tool that does not tell them: one without a name. */
+function free(form: StageForm, target: Target | null): readonly (string | null)[] {
+    const names = paramsOf(form, target);
+    if (names === null) return [null];
+    const taken = new Set(placed(form.args, names, target?.kind === "verb" ? FLOWING : null).keys());
+    return names.filter((one) => !taken.has(one));
+}
+
+/** The parameter of a verb that takes what flows in. */
+export const FLOWING = "input";
+
+function paramsOf({ method = "", call }: StageForm, target: Target | null): readonly string[] | null {
+    if (target === null) return NATIVE[call] ?? [];
+    if (target.kind !== "tool") return target.params.map((param) => param.name);
+    const args = [...(toolSchema("tool", target.uri)?.methods ?? [])].find(([known]) => methodName(target.uri, known) === method)?.[1];
+    return args == null ? null : [...args];
+}
+
+/** Parameters of the stages that are no function. */
+const NATIVE: { readonly [call: string]: readonly string[] } = {
+    map: [FLOWING, "with"],
+    wait: [FLOWING, "duration"],
+    approve: [FLOWING, "text"],
+    merge: [FLOWING],
+};
+
+/** Arguments by parameter. `flowing`: a parameter that literals without a name pass over. */
+function placed(args: readonly StageArgForm[], names: readonly string[], flowing: string | null): Map<string, StageValueForm> {
+    const values = new Map(args.flatMap((arg) => (arg.name === undefined ? [] : [[arg.name, arg.value] as const])));
+    const open = names.filter((one) => one !== flowing && !values.has(one));
+    args.filter((arg) => arg.name === undefined).forEach((arg, i) => {
+        values.set(open[i] ?? `%${i}`, arg.value);
+    });
+    return values;
+}
+
+// ---- bodies --------------------------------------------------------------------------------------------------------------
+
+function codeOf(
+    closed: ClosedPlan<Node>,
+    form: BlockForm,
+    { number, walked }: Pick<BlockCode, "number" | "walked">,
+    targetOf: TargetOf,
+): BlockCode {
+    const nodes = closed.nodes.map(({ node, id, requires, join, branch }): NodeCode => {
+        const isFirst = requires.length === 0 && node !== null;
+        const flowing = isFirst ? [BLOCK_INPUT] : requires.map((_, i) => `%in${i}`);
+        const values = join === "list" ? [list(flowing.map(name))] : flowing.map(name);
+        const place = { id, requires, join, branch, params: isFirst ? [] : flowing };
+        if (node === null) return { ...place, ...PLAIN, call: "join", body: [give(values[0] as ExprForm, undefined)] };
+        if (node.kind === "block") {
+            const { at } = node.form;
+            const value = call(name(`${BLOCK}${node.number}`), values.slice(0, 1), at);
+            return { ...place, ...PLAIN, call: "block", body: [give(value, at)], at, block: node.number };
+        }
+        const { form: one } = node;
+        const target = targetOf(one.call);
+        return {
+            ...place,
+            call: id.slice(0, id.lastIndexOf("#")),
+            shown: one.args.map(shownArg),
+            gate: one.call === "when" && target?.kind === "verb",
+            collects: one.with?.on_error === "collect",
+            body: guarded(callOf(one, targetOf, values), one),
+            with: one.with ?? null,
+            at: one.at,
+            block: null,
+        };
+    });
+    return { form, number, nodes, out: closed.out, several: closed.several, walked };
+}
+
+const PLAIN = { shown: [], gate: false, collects: false, with: null, at: undefined, block: null } as const;
+
+function shownArg({ name: called, value }: StageArgForm): { readonly name?: string; readonly value: Json } {
+    const shown = (one: { readonly name: string; readonly method?: string }): Json => ({
+        ref: one.method === undefined ? one.name : `${one.name}.${one.method}`,
+    });
+    const json = value.kind === "literal" ? value.value : value.kind === "ref" ? shown(value) : value.items.map(shown);
+    return { ...(called === undefined ? {} : { name: called }), value: json };
+}
+
+/** The call of a stage. `flowing`: what flows in. */
+function callOf(form: StageForm, targetOf: TargetOf, flowing: readonly ExprForm[]): ExprForm {
+    const { args, at } = form;
+    const target = targetOf(form.call);
+    const names = paramsOf(form, target);
+    if (names === null) return positional(form, targetOf, flowing);
+    const said = placed(args, names, target === null || target.kind === "verb" ? FLOWING : null);
+    const rest = [...flowing];
+    const values = new Map<string, ExprForm>();
+    for (const one of names) {
+        const value = said.get(one);
+        const flows = value === undefined ? rest.shift() : undefined;
+        if (value !== undefined) values.set(one, given(value, targetOf));
+        else if (flows !== undefined) values.set(one, flows);
+    }
+    if (target === null) return native(form, values, at);
+    if (target.kind === "tool") {
+        const entries = [...values].map(([key, value]) => ({ kind: "entry", key, value }) as const);
+        return call({ kind: "member", object: name(form.call), name: form.method ?? "" }, [{ kind: "object", entries }], at);
+    }
+    const last = target.params.findLastIndex((param) => values.has(param.name));
+    const before = target.params.slice(0, last + 1).map((param) => values.get(param.name) ?? literal(param.default ?? null));
+    return call(name(target.kind === "verb" ? VERB + form.call : form.call), before, at);
+}
+
+/** A tool that does not tell the names of its arguments: as they stand, then what flows in. */
+function positional({ call: tool, method = "", args, at }: StageForm, targetOf: TargetOf, flowing: readonly ExprForm[]): ExprForm {
+    const entries = args.flatMap((arg) =>
+        arg.name === undefined ? [] : [{ kind: "entry", key: arg.name, value: given(arg.value, targetOf) } as const],
+    );
+    const bare = args.flatMap((arg) => (arg.name === undefined ? [given(arg.value, targetOf)] : []));
+    const object: ExprForm[] = entries.length === 0 ? [] : [{ kind: "object", entries }];
+    const all = entries.length > 0 ? [...bare, ...object] : [...bare, ...flowing];
+    return call({ kind: "member", object: name(tool), name: method }, all, at);
+}
+
+function native({ call: what }: StageForm, values: ReadonlyMap<string, ExprForm>, at: At | undefined): ExprForm {
+    const of = (param: string): ExprForm => values.get(param) ?? literal(null);
+    if (what === "map") {
+        const item = name("%item");
+        const mapped = of("with");
+        const value = call(mapped, [item], at);
+        return { kind: "parallel", item: "%item", list: of(FLOWING), max: MOST_MAPPED, body: [{ kind: "expr", value }], ...where(at) };
+    }
+    if (what === "wait" || what === "approve") return stage(what, [of(what === "wait" ? "duration" : "text"), of(FLOWING)], at);
+    // Told apart by the checker; in a form that was not checked it fails where it stands.
+    return call(name(what), [...values.values()], at);
+}
+
+/** What a stage says with `with { … }`, in statements around its call. */
+function guarded(value: ExprForm, { with: how, at }: StageForm): StmtForm[] {
+    const { timeout, retries = 0, on_error } = how ?? {};
+    const bounded = (one: StmtForm): StmtForm[] =>
+        timeout === undefined ? [one] : [{ kind: "spend", spend: { time: timeout }, body: [one], ...where(at) }];
+    const once = bounded(give(value, at));
+    const tried = retries === 0 ? once : [retrying(retries, bounded({ kind: "return", value: { ...value }, ...where(at) }), at), ...once];
+    if (on_error !== "none") return tried;
+    return [
+        { kind: "try", body: tried.map(returning), handler: [], ...where(at) },
+        { kind: "expr", value: literal(null) },
+    ];
+}
+
+/** Kinds of failures that may pass. */
+const PASSING = ["unreachable", "timeout", "rate_limited", "tool", "model", "limit.time"];
+
+/** Tries before the last one, whose failure is the node's. */
+function retrying(times: number, body: readonly StmtForm[], at: At | undefined): StmtForm {
+    const failed = name("%failure");
+    const kind: ExprForm = { kind: "member", object: failed, name: "kind" };
+    const passes = PASSING.map((one): ExprForm => ({ kind: "binary", op: "==", left: kind, right: literal(one) })).reduce(
+        (left, right): ExprForm => ({ kind: "binary", op: "or", left, right }),
+    );
+    const isFinal: ExprForm = { kind: "unary", op: "not", value: passes };
+    const handler: StmtForm[] = [{ kind: "if", branches: [{ test: isFinal, body: [{ kind: "raise", value: failed, ...where(at) }] }] }];
+    return { kind: "repeat", times, body: [{ kind: "try", body, name: "%failure", handler }], ...where(at) };
+}
+
+function give(value: ExprForm, at: At | undefined): StmtForm {
+    return { kind: "expr", value, ...where(at) };
+}
+
+function returning(s: StmtForm): StmtForm {
+    if (s.kind === "expr") return { ...s, kind: "return" };
+    return s.kind === "spend" ? { ...s, body: s.body.map(returning) } : s;
+}
+
+// ---- forms ---------------------------------------------------------------------------------------------------------------
+
+function where(at: At | undefined): { readonly at?: At } {
+    return at === undefined ? {} : { at };
+}
+
+function name(of: string): ExprForm & { kind: "name" } {
+    return { kind: "name", name: of };
+}
+
+function call(callee: ExprForm, args: readonly ExprForm[], at: At | undefined): ExprForm {
+    return { kind: "call", callee, args: args.map((value) => ({ value })), ...where(at) };
+}
+
+function stage(what: StageCall, args: readonly ExprForm[], at: At | undefined): ExprForm {
+    return call(name(CALLS + what), args, at);
+}
+
+function list(items: readonly ExprForm[]): ExprForm {
+    return { kind: "list", items };
+}
+
+function given(value: StageValueForm, targetOf: TargetOf): ExprForm {
+    if (value.kind === "literal") return literal(value.value);
+    if (value.kind === "refs") return list(value.items.map((one) => referred(one, targetOf)));
+    return referred(value, targetOf);
+}
+
+function referred(
+    { name: of, method, at }: { readonly name: string; readonly method?: string; readonly at?: At },
+    targetOf: TargetOf,
+): ExprForm {
+    const thing = { ...name(targetOf(of)?.kind === "verb" ? VERB + of : of), ...where(at) };
+    return method === undefined ? thing : { kind: "member", object: thing, name: method, ...where(at) };
+}
+
+function literal(value: Json): ExprForm {
+    if (Array.isArray(value)) return list(value.map(literal));
+    if (isObject(value))
+        return { kind: "object", entries: Object.entries(value).map(([key, one]) => ({ kind: "entry", key, value: literal(one) })) };
+    return { kind: "literal", value: value as string | number | boolean | null };
+}

@@ -1,0 +1,21 @@
+/**
+ * A part of a program that runs elsewhere: the request of the effect `run`.
+ *
+ * Boundary: the shape. Who runs it is the host's; what of a program runs elsewhere is `native/stage.ts`.
+ */
+import { count, json, named, one, says, shape, type Told, text } from "../shape/build.ts";
+
+export const RUN_REQUEST = shape(
+    {
+        backend: one(["memory", "temporal"]),
+        run: says(text, "id of the run to be: the same for the same block of the same run"),
+        program: says(text, "hash of the program form"),
+        entry: shape({ file: count, func: text }, {}),
+        path: says(text, "of the entry"),
+        input: json,
+        bindings: says(named(json), "what earlier blocks with a name gave"),
+    },
+    { name: says(text, "of the block") },
+);
+/** A part of the program that runs elsewhere, as a run of its own. Outcome value: what it gives. */
+export type RunRequest = Told<typeof RUN_REQUEST>;

@@ -1,0 +1,140 @@
+/**
+ * Stages that only wait: for time (`wait`), for a person (`approve`), and for a block that runs elsewhere.
+ *
+ * Boundary: the request and what its outcome means. Times and people are the conductor's, other runs the host's.
+ *
+ * STG1: a person who does not say yes has said no, and so has one whose time is up: the stage fails as `denied`.
+ * STG2: a block that runs elsewhere is a run of its own, whose id follows from this run and the path of the block.
+ */
+import { type Json, withArticle } from "@remit/language";
+import type { BlockCode } from "../compile/blocks.ts";
+import type { Code } from "../compile/code.ts";
+import type { StageDetail } from "../compile/instructions.ts";
+import { type AskRequest, verdictOf } from "../effect/effect.ts";
+import type { RunRequest } from "../effect/elsewhere.ts";
+import { Fail } from "../effect/failure.ts";
+import { toJson } from "../value/json.ts";
+import { labelOf, rawOf } from "../value/operators.ts";
+import type { Value } from "../value/value.ts";
+import { failureOf, givenValue } from "../state/effects.ts";
+import type { StageWait } from "../state/fiber.ts";
+import type { Begins, Call, Ops, Told, Waits } from "../state/ops.ts";
+import { show } from "../state/show.ts";
+
+/** What a person can say to `approve`. */
+const OPTIONS = ["once", "deny", "abort"];
+
+function passed(call: Call): Value {
+    return (call.I.detail as StageDetail).passes(call.frame.locals);
+}
+
+function waits(m: Ops, call: Call, arg: Value): void {
+    const { fiber, path } = call;
+    const { site } = call.I;
+    const ms = rawOf(arg);
+    if (typeof ms !== "number" || !Number.isFinite(ms) || ms < 0)
+        throw new Fail("value", `wait takes a duration, not ${withArticle(kindOf(ms))}`, { site, hint: "write `wait 30s`" });
+    const labels = m.run.labels.origins(labelOf(arg));
+    m.raise(fiber, { kind: "sleep", path, site, request: { ms: Math.ceil(ms) }, labels, origin: "user" });
+}
+
+function kindOf(value: unknown): string {
+    return value === null ? "none" : typeof value === "object" ? "list or object" : typeof value;
+}
+
+/** A question for a person: the text of the stage, and all of what flows in. */
+function asks(m: Ops, call: Call, arg: Value): void {
+    const { fiber, frame, path } = call;
+    const { site } = call.I;
+    const said = rawOf(arg);
+    const shown = show(passed(call), m.run.labels);
+    if (shown.cut) throw new Fail("value", "more flows into this question than a person can be shown", { site, hint: "pass less" });
+    m.give(shown.size);
+    const labels = m.run.labels.origins(m.run.labels.union(shown.labels, labelOf(arg)));
+    const detail = {
+        principal: m.authority.nameOf(frame.principal),
+        capability: "approve",
+        why: "approve",
+        kind: "stage",
+        tool: "approve",
+        uri: "",
+        file: m.compiled.fileName(frame.fn.file),
+        method: null,
+        args: [shown.json],
+        origins: { input: m.run.labels.origins(shown.labels).slice() },
+        chosen_by: "program",
+        site: site as unknown as Json,
+    };
+    const question = typeof said === "string" && said !== "" ? said : "May this go on?";
+    const request = { question, detail, options: OPTIONS } satisfies AskRequest as unknown as Json;
+    m.raise(fiber, { kind: "ask", path, site, request, labels, origin: "user" });
+    m.emit("ask.requested", path, frame.parent, site, labels, request);
+}
+
+/** STG1. */
+function decided(m: Ops, call: Call, { outcome }: Told): Value | null {
+    const { frame, path } = call;
+    const { site } = call.I;
+    const said = verdictOf(outcome);
+    const why = outcome.ok ? "" : outcome.failure.message;
+    m.emit("ask.decided", path, frame.parent, site, [], { decision: said, ...(why === "" ? {} : { error: why }) });
+    if (said === "abort") {
+        m.finish(new Fail("cancelled", "the run was ended at a question", { site, whole: true }));
+        return null;
+    }
+    if (said !== "once" && said !== "session") throw new Fail("denied", `this was not approved${why === "" ? "" : `: ${why}`}`, { site });
+    return passed(call);
+}
+
+/** The effect of a block that runs elsewhere. Its nodes are not this run's. */
+export function blockElsewhere(m: Ops, call: Call, { form, number }: BlockCode, input: Value): boolean {
+    const { fiber, frame, path } = call;
+    const { site } = call.I;
+    const given = toJson(input, m.run);
+    const bindings: { [name: string]: Json } = {};
+    let labels = given.labels;
+    for (const [place, name] of m.compiled.namedBlocks) {
+        const value = m.run.imports[place];
+        if (value === undefined) continue;
+        const out = toJson(value, m.run);
+        labels = m.run.labels.union(labels, out.labels);
+        bindings[name] = out.json;
+    }
+    const request: RunRequest = {
+        backend: form.backend,
+        run: `${m.options.run}:${path}`,
+        program: m.options.programHash,
+        entry: { file: frame.fn.file, func: `__block#${number}` },
+        path,
+        input: given.json,
+        bindings,
+        ...(form.name === undefined ? {} : { name: form.name }),
+    };
+    const origins = m.run.labels.origins(labels);
+    m.raise(fiber, { kind: "run", path, site, request: request as unknown as Json, labels: origins, origin: `run:${form.name ?? path}` });
+    frame.native = { kind: "stage", path };
+    return false;
+}
+
+export const stage: Begins<StageDetail> & Waits<StageWait> = {
+    begin(m, call, d) {
+        const arg = (call.I.code as Code)(call.frame.locals);
+        m.countCall();
+        if (d.what === "wait") waits(m, call, arg);
+        else asks(m, call, arg);
+        call.frame.native = { kind: "stage", path: call.path };
+        return false;
+    },
+
+    resume(m, call, _wait, told) {
+        const { pending, outcome } = told;
+        const { detail } = call.I;
+        if (pending.effect.kind === "ask") {
+            const value = decided(m, call, told);
+            if (!m.isOver) m.deliver(call.fiber, value);
+            return;
+        }
+        if (!outcome.ok) throw failureOf(m, pending, outcome);
+        m.deliver(call.fiber, detail?.kind === "stage" ? passed(call) : givenValue(m, pending.effect, outcome));
+    },
+};
