@@ -12,17 +12,25 @@ import type { RemitForm } from "../form/form.ts";
 import { isEndorse, remitForm } from "../form/lower.ts";
 import type { Block, Delegate, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
-import type { Report } from "./context.ts";
 import { checkOrigins } from "./origins.ts";
 import { type Place, placeOfProject } from "./flow/rules.ts";
 import { checkFolders } from "./folders.ts";
 import { checkFlows } from "./flows.ts";
 import { isOutside } from "./handover.ts";
-import { type AgentScope, type Binding, type Checking, diagnostic, type Extra, type FileScope, type FuncInfo } from "../scope/model.ts";
+import {
+    type AgentScope,
+    type Binding,
+    type Checking,
+    type Extra,
+    type FileScope,
+    type FuncInfo,
+    reporter,
+    type Report,
+} from "../scope/model.ts";
 import { shown } from "../syntax/entry.ts";
 import { suggestion } from "./names.ts";
 import { checkClauses, keyOf, trusts } from "./things.ts";
-import { checkAmounts, checkDeclarations, checkRef, fileReporter, GRANTABLE, known } from "./remits.ts";
+import { checkAmounts, checkDeclarations, checkRef, GRANTABLE, known } from "./remits.ts";
 import { type Through, type Use, type Uses, usesOf, within } from "../scope/uses.ts";
 
 /** One remit that binds an agent, and the file whose names it uses. */
@@ -76,12 +84,6 @@ interface Whole {
     readonly delegated: { readonly to: AgentScope; readonly all: boolean; readonly keys: ReadonlySet<string> }[];
     /** Keys of what is passed to some agent. */
     readonly passed: Set<string>;
-}
-
-function reporter(func: FuncInfo): Report {
-    return (code, range, message, extra) => {
-        func.diagnostics.push(diagnostic(func.file, code, range, message, extra));
-    };
 }
 
 // ---- agents ----------------------------------------------------------------------------------------------------------
@@ -264,7 +266,7 @@ const HANDOVERS: ReadonlySet<string> = new Set(["send", "yield"]);
 /** Grants of the remits that a file declares, by name or in an agent. */
 function checkNamed(a: Whole, file: FileScope): void {
     if (file.broken) return;
-    const report = fileReporter(file);
+    const report = reporter(file);
     const ofTools = holdsTools(a, file);
     for (const agent of file.agents) if (agent.node.remit?.kind === "remit.body") checkGrants(a, report, file, agent.node.remit, [agent]);
     for (const item of file.tree.items) {

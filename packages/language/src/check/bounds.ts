@@ -3,8 +3,7 @@
  */
 import { resourceOf, schemeOf } from "../authority/thing.ts";
 import type { Bound } from "../syntax/tree.ts";
-import type { Report } from "./context.ts";
-import type { Binding } from "../scope/model.ts";
+import type { Binding, Report } from "../scope/model.ts";
 
 export function checkBound(report: Report, binding: Binding, bound: Bound): void {
     const uri = binding.kind === "tool" ? (binding.import?.uri.value ?? "") : "";

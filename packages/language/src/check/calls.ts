@@ -13,7 +13,19 @@ import type { Range } from "../text/source.ts";
 import { BUILTINS_ON, HANDOVERS, METHODS } from "../scope/builtins.ts";
 import { handover, isOutside, isYield, sendCall, yieldCall } from "./handover.ts";
 import { anyMethod, builtin, hold } from "./methods.ts";
-import { type AgentScope, type Binding, bit, DATA, type Extra, type FuncInfo, type Walk } from "../scope/model.ts";
+import {
+    type AgentScope,
+    type Binding,
+    bit,
+    DATA,
+    either,
+    type Extra,
+    type FuncInfo,
+    holding,
+    NOWHERE,
+    type Origin,
+    type Walk,
+} from "../scope/model.ts";
 import { shown } from "../syntax/entry.ts";
 import { elsewhere, suggestion } from "./names.ts";
 import { memoryCall, toolCall } from "./resources.ts";
@@ -55,7 +67,7 @@ function named(w: Walk, e: Call, callee: Ident): Type {
     const found = w.agent?.funcs.get(name) ?? w.file.names.get(name);
     if (found === undefined) {
         const row = BUILTINS_ON.global.get(name);
-        if (row !== undefined) return builtin(w, e, row, `${name}()`, ANY, 0, 0, 0);
+        if (row !== undefined) return builtin(w, e, row, `${name}()`, ANY, NOWHERE);
         if (HANDOVERS.has(name)) return handover(w, e, name);
         const other = elsewhere(w.checking, w.file, name);
         if (other !== null) w.report("IMPORT_NOT_SHARED", range, `'${name}' belongs to ${other.where.name}, not to this file`, other.extra);
@@ -110,15 +122,15 @@ function userCall(w: Walk, e: Call, func: FuncInfo, name: string): Type {
     const { params } = func.node;
     let required = params.length;
     while (required > 0 && params[required - 1]?.default !== undefined) required--;
-    arity(w, e, `${name}()`, required, params.length);
-    const args: number[] = [];
+    arity(w, e, `${name}()`, { min: required, max: params.length });
+    const args: Origin[] = [];
     const ranges: Range[] = [];
     for (let i = 0; i < e.args.length; i++) {
         const arg = e.args[i] as Arg;
         plain(w, arg);
         const type = inner(w, arg.value);
         const param = params[i];
-        args.push(w.params, w.share, w.data);
+        args.push(w.from);
         ranges.push(arg.value.range);
         if (param === undefined) continue;
         if (type.cap !== null) pass(w, func, i, type.cap);
@@ -134,28 +146,22 @@ function userCall(w: Walk, e: Call, func: FuncInfo, name: string): Type {
     w.func.calls.push({ callee: func, node: e, level: w.level, inLambda: w.lambda > 0, args, ranges });
     const type = result(w, func, args);
     if (func.stores !== null) {
-        const { share, params: mask, data } = w;
+        const { from } = w;
         for (let i = 0; i < e.args.length; i++) if ((func.mutates & bit(i)) !== 0) hold(w, (e.args[i] as Arg).value, func.stores);
-        w.share = share;
-        w.params = mask;
-        w.data = data;
+        w.from = from;
     }
     return type;
 }
 
 /** What a call of a function gives, and what it shares. */
-function result(w: Walk, func: FuncInfo, args: readonly number[]): Type {
+function result(w: Walk, func: FuncInfo, args: readonly Origin[]): Type {
     const known = w.ring.summary(w, func);
     w.isFresh(known === null ? DATA : func.data & DATA);
     if (known === null) return ANY;
-    for (let i = 0; i * 3 < args.length; i++) {
-        const at = bit(i);
-        if ((func.returns & at) !== 0) {
-            w.params |= args[i * 3] as number;
-            w.share = Math.min(w.share, args[i * 3 + 1] as number);
-        }
-        if ((func.data & at) !== 0) w.data |= args[i * 3 + 2] as number;
-    }
+    args.forEach((arg, i) => {
+        const shares = (func.returns & bit(i)) !== 0 ? { ...arg, data: 0 } : w.from;
+        w.from = holding(either(w.from, shares), (func.data & bit(i)) !== 0 ? arg.data : 0);
+    });
     return known;
 }
 
@@ -173,7 +179,7 @@ function pass(w: Walk, func: FuncInfo, index: number, cap: Binding): void {
 
 function method(w: Walk, e: Call, callee: Member): Type {
     const type = inner(w, callee.object);
-    const { share, params, data } = w;
+    const { from } = w;
     const name = callee.name.text;
     const at = callee.name.range;
     switch (type.kind) {
@@ -206,7 +212,7 @@ function method(w: Walk, e: Call, callee: Member): Type {
             return unknown(w, e);
         case "json": {
             const row = BUILTINS_ON.json.get(name);
-            if (row !== undefined) return builtin(w, e, row, `json.${name}()`, ANY, 0, 0, 0);
+            if (row !== undefined) return builtin(w, e, row, `json.${name}()`, ANY, NOWHERE);
             w.report("UNKNOWN_METHOD", at, `json has no function '${name}'`, suggestion(w.checking, name, at, BUILTINS_ON.json.keys()));
             return unknown(w, e);
         }
@@ -230,7 +236,7 @@ function method(w: Walk, e: Call, callee: Member): Type {
             }
             const rows = BUILTINS_ON[type.kind];
             const row = rows.get(name);
-            if (row !== undefined) return builtin(w, e, row, `${name}()`, type, share, params, data);
+            if (row !== undefined) return builtin(w, e, row, `${name}()`, type, from);
             if (type.kind === "object" && property(type, name) === undefined) return unknown(w, e);
             const message = `${describe(type)} has no method '${name}'`;
             w.suspect(

@@ -10,21 +10,22 @@ import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { LoadedProgram } from "../load/program.ts";
 import type { Define, Func, File as TreeFile } from "../syntax/tree.ts";
 import { checkAuthority } from "./authority.ts";
-import { checkAgentUse, checkBudget, checkConfig, type Report } from "./context.ts";
+import { checkAgentUse, checkBudget, checkConfig } from "./context.ts";
 import { checkReach, settleEffects } from "./effects.ts";
 import { checkEntry, checkStart } from "./entry.ts";
 import { checkInstructions, visit } from "./functions.ts";
 import {
     type AgentScope,
     type Checking,
-    diagnostic,
     type FileScope,
     type FuncInfo,
     type GenerateSite,
     type Pending,
+    report,
+    reporter,
 } from "../scope/model.ts";
 import { declareFile, newFunc } from "./names.ts";
-import { eachNode } from "../scope/uses.ts";
+import { eachNode } from "../syntax/nodes.ts";
 import { FROM_FIELD, FROM_LIST, MAY_CHANGE, MAY_GROW } from "../scope/types.ts";
 
 /** What is known of one function. */
@@ -168,33 +169,28 @@ function link(program: LoadedProgram, files: ReadonlyMap<string, FileScope>): vo
 
 function checkAgent(checking: Checking, agent: AgentScope): void {
     const { file } = agent;
-    const report: Report = (code, range, message, extra) => {
-        file.diagnostics.push(diagnostic(file, code, range, message, extra));
-    };
+    const tell = reporter(file);
     for (const node of agent.node.config) {
         if (node.kind === "config") {
-            checkConfig(report, checking, file, null, node);
+            checkConfig(tell, checking, file, null, node);
             agent.config = { ...agent.config, [node.key]: node };
         } else if (node.kind === "context") {
-            checkBudget(report, node.max);
+            checkBudget(tell, node.max);
             agent.config = { ...agent.config, context: node };
-        } else checkAgentUse(report, checking, agent, node);
+        } else checkAgentUse(tell, checking, agent, node);
     }
 }
 
 function checkAgentUses(agent: AgentScope): void {
     const { file } = agent;
     for (let use = agent.uses; use !== null; use = use.before) {
-        if (!agent.generates)
-            file.diagnostics.push(diagnostic(file, "UNUSED_USE", use.node.range, "no function of the agent has a `generate`"));
+        if (!agent.generates) report(file, "UNUSED_USE", use.node.range, "no function of the agent has a `generate`");
         else if (use.twin !== null)
-            file.diagnostics.push(
-                diagnostic(
-                    file,
-                    "DUPLICATE_LABEL",
-                    use.node.label?.range ?? use.node.range,
-                    `another item of the same prompts is labelled '${use.node.label?.text}'`,
-                ),
+            report(
+                file,
+                "DUPLICATE_LABEL",
+                use.node.label?.range ?? use.node.range,
+                `another item of the same prompts is labelled '${use.node.label?.text}'`,
             );
     }
 }
@@ -216,8 +212,7 @@ function checkDefined(checking: Checking, file: FileScope): void {
 function checkImports(file: FileScope): void {
     if (file.broken) return;
     for (const one of file.names.values())
-        if (one.import !== null && !one.used)
-            file.diagnostics.push(diagnostic(file, "UNUSED_IMPORT", one.range, `'${one.name}' is not used in this file`));
+        if (one.import !== null && !one.used) report(file, "UNUSED_IMPORT", one.range, `'${one.name}' is not used in this file`);
 }
 
 /** Keeps what still holds now that every change of an object in the program has been seen. */

@@ -6,8 +6,8 @@
  * CT1: nothing in a `use` calls anything, and nothing in it is a capability, by whatever name.
  */
 import { withArticle } from "../text/words.ts";
-import type { Budget, Config, Expr, Label, NumberLit, Stmt, Use, UseOneOf } from "../syntax/tree.ts";
-import type { Code } from "../diagnostics/codes.ts";
+import { eachNode } from "../syntax/nodes.ts";
+import type { Block, Budget, Config, Expr, Ident, Label, NumberLit, Use, UseOneOf } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import { elsewhere, suggestion } from "./names.ts";
 import {
@@ -18,11 +18,11 @@ import {
     type Extra,
     type FileScope,
     type UseEntry,
+    localAt,
     type Walk,
+    type Report,
 } from "../scope/model.ts";
 import { CAPABILITIES, describe, literalType, MAY_CHANGE, type Type } from "../scope/types.ts";
-
-export type Report = (code: Code, range: Range, message: string, extra?: Extra) => void;
 
 const RESERVED_LABELS: ReadonlySet<string> = new Set(["system", "assistant", "tool", "developer"]);
 
@@ -158,7 +158,7 @@ export function entry(node: Use | UseOneOf, before: UseEntry | null): UseEntry {
 // ---- use in a function -----------------------------------------------------------------------------------------------
 
 export function checkUse(w: Walk, node: Use | UseOneOf): void {
-    const report: Report = (code, range, message, extra) => w.report(code, range, message, extra);
+    const { report } = w;
     checkDeclaration(report, node);
     for (const value of valuesOf(node)) {
         const call = callIn(value);
@@ -216,10 +216,7 @@ function judge(w: Walk, value: Expr): void {
 
 /** `part`: something inside the variable is read, not all of it. */
 function later(w: Walk, value: Expr, range: Range, part: boolean): void {
-    let root = value;
-    while (root.kind === "member" || root.kind === "index" || root.kind === "paren")
-        root = root.kind === "paren" ? root.value : root.object;
-    const local = root.kind === "ident" ? w.names.get(root.name) : undefined;
+    const local = localAt(w, value);
     if (local !== undefined) w.used.push({ local, range, part });
 }
 
@@ -260,57 +257,28 @@ function reportCall(report: Report, found: Expr): void {
     report("INVALID_USE_CALL", found.range, `${what} stands inside use`);
 }
 
+const NOT_USED: ReadonlySet<string> = new Set(["call", "generate", "parallel", "lambda", "endorse"]);
+
 /** The first thing in an expression that `use` may not hold. */
 function callIn(e: Expr): Expr | null {
-    switch (e.kind) {
-        case "call":
-        case "generate":
-        case "parallel":
-        case "lambda":
-        case "endorse":
-            return e;
-        case "member":
-        case "narrow":
-            return callIn(e.object);
-        case "index":
-            return callIn(e.object) ?? callIn(e.index);
-        case "unary":
-        case "paren":
-            return callIn(e.value);
-        case "binary":
-            return callIn(e.left) ?? callIn(e.right);
-        case "list": {
-            for (const item of e.items) {
-                const found = callIn(item.kind === "spread" ? item.value : item);
-                if (found !== null) return found;
-            }
-            return null;
-        }
-        case "object": {
-            for (const one of e.entries) {
-                const found = callIn(one.value);
-                if (found !== null) return found;
-            }
-            return null;
-        }
-        case "if.expr": {
-            for (const branch of e.branches) {
-                const found = callIn(branch.test) ?? statementIn(e, branch.body.statements);
-                if (found !== null) return found;
-            }
-            return e.otherwise === undefined ? null : statementIn(e, e.otherwise.statements);
-        }
-        case "try.expr":
-            return statementIn(e, e.body.statements) ?? statementIn(e, e.handler.statements);
-        default:
-            return null;
-    }
+    let found: Expr | null = null;
+    eachNode(e, (node) => {
+        const of = node as Expr;
+        if (found === null && (NOT_USED.has(of.kind) || !blocksOf(of).every(isOneExpression))) found = of;
+        return found === null;
+    });
+    return found;
+}
+
+function blocksOf(e: Expr): readonly Block[] {
+    if (e.kind === "try.expr") return [e.body, e.handler];
+    if (e.kind !== "if.expr") return [];
+    return [...e.branches.map(({ body }) => body), ...(e.otherwise === undefined ? [] : [e.otherwise])];
 }
 
 /** A block inside `use` holds one expression and nothing else. */
-function statementIn(e: Expr, statements: readonly Stmt[]): Expr | null {
-    const only = statements[0];
-    return statements.length === 1 && only?.kind === "expr" ? callIn(only.value) : e;
+function isOneExpression({ statements }: Block): boolean {
+    return statements.length === 1 && statements[0]?.kind === "expr";
 }
 
 // ---- use of an agent -------------------------------------------------------------------------------------------------
@@ -325,56 +293,29 @@ export function checkAgentUse(report: Report, checking: Checking, agent: AgentSc
     agent.uses = entry(node, agent.uses);
 }
 
-function names(report: Report, checking: Checking, agent: AgentScope, e: Expr): void {
-    switch (e.kind) {
-        case "ident": {
-            const found = agent.funcs.get(e.name) ?? agent.file.names.get(e.name);
-            if (found !== undefined) found.used = true;
-            if (found?.kind === "file") return;
-            if (found !== undefined && CAPABILITIES.has(found.type.kind))
-                report("INVALID_USE_RESOURCE", e.range, `'${e.name}' is ${describe(found.type)}, which is never data`);
-            else
-                report(
-                    "INVALID_AGENT_USE",
-                    e.range,
-                    `'${e.name}' is no file import`,
-                    suggestion(
-                        checking,
-                        e.name,
-                        e.range,
-                        [...agent.file.names.values()].filter((one) => one.kind === "file").map((one) => one.name),
-                    ) ?? {
-                        hint: "move the `use` into the function that has the value",
-                    },
-                );
-            return;
-        }
-        case "member":
-            names(report, checking, agent, e.object);
-            return;
-        case "index":
-            names(report, checking, agent, e.object);
-            names(report, checking, agent, e.index);
-            return;
-        case "unary":
-        case "paren":
-            names(report, checking, agent, e.value);
-            return;
-        case "binary":
-            names(report, checking, agent, e.left);
-            names(report, checking, agent, e.right);
-            return;
-        case "list":
-            for (const item of e.items) names(report, checking, agent, item.kind === "spread" ? item.value : item);
-            return;
-        case "object":
-            for (const one of e.entries) names(report, checking, agent, one.value);
-            return;
-        case "if.expr":
-        case "try.expr":
-            report("INVALID_AGENT_USE", e.range, "a `use` of an agent has no conditions");
-            return;
-        default:
-            return;
+function names(report: Report, checking: Checking, agent: AgentScope, value: Expr): void {
+    eachNode(value, (node) => {
+        const e = node as Expr;
+        if (e.kind === "ident") name(report, checking, agent, e);
+        const hasBlocks = e.kind === "if.expr" || e.kind === "try.expr";
+        if (hasBlocks) report("INVALID_AGENT_USE", e.range, "a `use` of an agent has no conditions");
+        return !hasBlocks;
+    });
+}
+
+function name(report: Report, checking: Checking, { funcs, file }: AgentScope, e: Ident): void {
+    const found = funcs.get(e.name) ?? file.names.get(e.name);
+    if (found !== undefined) found.used = true;
+    if (found?.kind === "file") return;
+    if (found !== undefined && CAPABILITIES.has(found.type.kind)) {
+        report("INVALID_USE_RESOURCE", e.range, `'${e.name}' is ${describe(found.type)}, which is never data`);
+        return;
     }
+    const files = [...file.names.values()].filter((one) => one.kind === "file").map((one) => one.name);
+    report(
+        "INVALID_AGENT_USE",
+        e.range,
+        `'${e.name}' is no file import`,
+        suggestion(checking, e.name, e.range, files) ?? { hint: "move the `use` into the function that has the value" },
+    );
 }

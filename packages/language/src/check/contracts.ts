@@ -5,13 +5,10 @@
  */
 import { nearest } from "../diagnostics/nearest.ts";
 import { FOREIGN_TYPES } from "../syntax/foreign.ts";
+import { isLiteral } from "../syntax/nodes.ts";
 import type { ContractNode, ShapeDecl } from "../syntax/tree.ts";
-import { diagnostic, type Extra, type FileScope, meant } from "../scope/model.ts";
+import { type FileScope, meant, type Report, reporter } from "../scope/model.ts";
 import { BASIC, literalType, misfit } from "../scope/types.ts";
-import type { Code } from "../diagnostics/codes.ts";
-import type { Range } from "../text/source.ts";
-
-type Report = (code: Code, range: Range, message: string, extra?: Extra) => void;
 
 /** `input`: the contract of a parameter, where a field needs a type of its own. */
 export function checkContract(report: Report, file: FileScope, node: ContractNode, input: boolean): void {
@@ -72,31 +69,9 @@ export function checkContract(report: Report, file: FileScope, node: ContractNod
     }
 }
 
-/** Numbers, texts, booleans, none, and lists and objects of them. */
-export function isLiteral(expr: import("../syntax/tree.ts").Expr): boolean {
-    switch (expr.kind) {
-        case "string":
-        case "number":
-        case "bool":
-        case "none":
-        case "missing":
-            return true;
-        case "unary":
-            return expr.op === "-" && expr.value.kind === "number";
-        case "list":
-            return expr.items.every((item) => item.kind !== "spread" && isLiteral(item));
-        case "object":
-            return expr.entries.every((entry) => entry.kind === "entry" && isLiteral(entry.value));
-        default:
-            return false;
-    }
-}
-
 /** Shapes that require themselves: through fields that must be there, aliases and every alternative of a union. */
 export function checkShapes(file: FileScope): void {
-    const report: Report = (code, range, message, extra) => {
-        file.diagnostics.push(diagnostic(file, code, range, message, extra));
-    };
+    const report = reporter(file);
     const finite = new Set<string>();
     const has = (node: ContractNode): boolean => {
         switch (node.kind) {

@@ -6,7 +6,7 @@
  * EC1: both are least fixpoints over the call graph: a function has an effect, or changes a parameter, exactly if it or a function it
  *     calls does. Calls through values are not edges: capabilities that travel are seen by their types (`raise`).
  */
-import { bit, type Checking, diagnostic, type FuncInfo } from "../scope/model.ts";
+import { bit, type Checking, type FuncInfo, report } from "../scope/model.ts";
 import { effectName } from "./sites.ts";
 import { shown } from "../syntax/entry.ts";
 
@@ -53,7 +53,7 @@ function spread(checking: Checking, caller: FuncInfo, callee: FuncInfo): boolean
     if (callee.mutates !== 0)
         for (const edge of caller.calls) {
             if (edge.callee !== callee) continue;
-            for (let i = 0; i * 3 < edge.args.length; i++) if ((callee.mutates & bit(i)) !== 0) mutates |= edge.args[i * 3] as number;
+            for (const [i, arg] of edge.args.entries()) if ((callee.mutates & bit(i)) !== 0) mutates |= arg.params;
         }
     const changed = mutates !== caller.mutates || size !== caller.effects.size;
     caller.mutates = mutates;
@@ -67,35 +67,29 @@ export function checkReach(checking: Checking, funcs: readonly FuncInfo[]): void
             const { callee } = edge;
             const at = edge.node.callee.range;
             if (edge.inLambda && callee.effects.size > 0)
-                func.diagnostics.push(
-                    diagnostic(
-                        func.file,
-                        "LAMBDA_EFFECT",
-                        at,
-                        `a lambda cannot call '${shown(callee.name)}', which reaches ${effectName(first(callee.effects))}`,
-                    ),
+                report(
+                    func,
+                    "LAMBDA_EFFECT",
+                    at,
+                    `a lambda cannot call '${shown(callee.name)}', which reaches ${effectName(first(callee.effects))}`,
                 );
             if (edge.level === 0) continue;
             const writes = [...callee.effects].filter((effect) => checking.writes.has(effect)).sort();
             if (writes.length > 0)
-                func.diagnostics.push(
-                    diagnostic(
-                        func.file,
-                        "PARALLEL_FOR_REACHES_EFFECT",
-                        at,
-                        `iterations in parallel reach ${writes.map(effectName).join(", ")} through '${shown(callee.name)}'`,
-                    ),
+                report(
+                    func,
+                    "PARALLEL_FOR_REACHES_EFFECT",
+                    at,
+                    `iterations in parallel reach ${writes.map(effectName).join(", ")} through '${shown(callee.name)}'`,
                 );
             if (callee.mutates === 0) continue;
-            for (let i = 0; i * 3 < edge.args.length; i++)
-                if ((callee.mutates & bit(i)) !== 0 && (edge.args[i * 3 + 1] as number) < edge.level)
-                    func.diagnostics.push(
-                        diagnostic(
-                            func.file,
-                            "PARALLEL_FOR_OUTER_MUTATION",
-                            edge.ranges[i] ?? at,
-                            `'${shown(callee.name)}' changes this value, which all iterations share`,
-                        ),
+            for (const [i, arg] of edge.args.entries())
+                if ((callee.mutates & bit(i)) !== 0 && arg.share < edge.level)
+                    report(
+                        func,
+                        "PARALLEL_FOR_OUTER_MUTATION",
+                        edge.ranges[i] ?? at,
+                        `'${shown(callee.name)}' changes this value, which all iterations share`,
                     );
         }
 }

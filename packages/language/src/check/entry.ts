@@ -5,29 +5,25 @@
  */
 import { MAIN_AGENT, shown } from "../syntax/entry.ts";
 import type { Agent } from "../syntax/tree.ts";
-import { diagnostic, type FileScope } from "../scope/model.ts";
+import { type FileScope, report } from "../scope/model.ts";
 
 export function checkEntry(file: FileScope): void {
     const { agents } = file;
     const mains = agents.filter((one) => one.node.main);
     for (const extra of mains.slice(1))
-        file.diagnostics.push(
-            diagnostic(file, "DUPLICATE_MAIN_AGENT", headOf(extra.node), `'${shown(extra.name)}' is a second main agent`, {
-                related: [{ message: "the first one", file: file.name, range: headOf((mains[0] as { node: Agent }).node) }],
-            }),
-        );
+        report(file, "DUPLICATE_MAIN_AGENT", headOf(extra.node), `'${shown(extra.name)}' is a second main agent`, {
+            related: [{ message: "the first one", file: file.name, range: headOf((mains[0] as { node: Agent }).node) }],
+        });
     const beside = file.funcs.find((one) => one.agent === null && one.node.main);
     if (agents.length > 0 && beside !== undefined)
-        file.diagnostics.push(
-            diagnostic(
-                file,
-                "DUPLICATE_MAIN_FUNC",
-                beside.node.name?.range ?? { start: beside.node.range.start, end: beside.node.range.start + 4 },
-                "a file with agents starts with an agent, not with a main func beside them",
-                {
-                    hint: "take the word `main` away",
-                },
-            ),
+        report(
+            file,
+            "DUPLICATE_MAIN_FUNC",
+            beside.node.name?.range ?? { start: beside.node.range.start, end: beside.node.range.start + 4 },
+            "a file with agents starts with an agent, not with a main func beside them",
+            {
+                hint: "take the word `main` away",
+            },
         );
 }
 
@@ -53,7 +49,7 @@ export function checkStart(file: FileScope): void {
                           safe: false,
                       },
                   ];
-        file.diagnostics.push(diagnostic(file, "MISSING_MAIN_AGENT", range, message, { fixes }));
+        report(file, "MISSING_MAIN_AGENT", range, message, { fixes });
         return;
     }
     if (entry.main !== null) return;
@@ -68,12 +64,10 @@ export function checkStart(file: FileScope): void {
                       safe: false,
                   },
               ];
-    file.diagnostics.push(
-        diagnostic(file, "MISSING_MAIN_FUNC", headOf(entry.node), `agent '${shown(entry.name)}' has no main func`, {
-            hint: "mark one func with `main`",
-            fixes,
-        }),
-    );
+    report(file, "MISSING_MAIN_FUNC", headOf(entry.node), `agent '${shown(entry.name)}' has no main func`, {
+        hint: "mark one func with `main`",
+        fixes,
+    });
 }
 
 /** From `main agent` to the name. */

@@ -3,7 +3,7 @@
  *
  * Boundary: one expression at a time; all kinds that are no call, in one file because they share the walk's state. Calls are in `calls.ts`, `generate` in `generate.ts`, blocks in `statements.ts`.
  *
- * EO1: after `expr`, `share`, `params` and `data` of the walk speak of the expression walked.
+ * EO1: after `expr`, `from` of the walk speaks of the expression walked.
  *
  * Why it is long: one function for each kind of expression, each short, called from one another.
  */
@@ -16,7 +16,7 @@ import { checkNarrowed } from "./remits.ts";
 import { call } from "./calls.ts";
 import { generate } from "./generate.ts";
 import { strayLambda } from "./methods.ts";
-import { type Binding, DATA, type Extra, type Walk } from "../scope/model.ts";
+import { type Binding, DATA, either, type Extra, holding, type Origin, type Walk } from "../scope/model.ts";
 import { elsewhere, suggestion } from "./names.ts";
 import { meant } from "../scope/model.ts";
 import { inner, raise } from "./sites.ts";
@@ -73,7 +73,7 @@ export function expr(w: Walk, e: Expr): Type {
         case "unary": {
             const type = inner(w, e.value);
             if (e.op === "-") operand(w, type, e.value, "-");
-            w.isFresh(w.data);
+            w.isFresh(w.from.data);
             return e.op === "-" ? NUMBER : BOOLEAN;
         }
         case "paren":
@@ -122,9 +122,7 @@ function endorse(w: Walk, e: Endorse): Type {
 function ident(w: Walk, e: Ident): Type {
     const local = w.names.get(e.name);
     if (local === undefined) return outer(w, e);
-    w.share = local.share;
-    w.params = local.params;
-    w.data = local.data;
+    w.from = local.from;
     return local.type;
 }
 
@@ -135,14 +133,14 @@ function outer(w: Walk, e: Ident): Type {
     if (found === undefined) return nowhere(w, name, range);
     found.used = true;
     if (found.kind === "file") {
-        w.share = -1;
+        w.from = { ...w.from, share: -1 };
         return found.type;
     }
     if (found.kind === "shape") {
         w.report("UNKNOWN_IDENTIFIER", range, `'${name}' is a shape, not a value`);
         return ANY;
     }
-    w.data = DATA;
+    w.isFresh(DATA);
     if (w.using !== null) notData(w, range, found.type);
     return found.type;
 }
@@ -152,7 +150,7 @@ function notData(w: Walk, range: Range, type: Type): void {
 }
 
 function nowhere(w: Walk, name: string, range: Range): Type {
-    w.data = DATA;
+    w.isFresh(DATA);
     if (name === "json") return JSON_FUNCTIONS;
     if (name === "") return ANY;
     if (BUILTINS_ON.global.has(name)) {
@@ -232,7 +230,7 @@ export function propertyOf(w: Walk, type: Type, e: Member): Type {
         case "number": {
             const row = BUILTINS_ON[type.kind].get(name);
             if (row?.property) {
-                w.isFresh(w.data);
+                w.isFresh(w.from.data);
                 return row.result === "list" ? (type.item === null ? LIST : type) : NUMBER;
             }
             const extra = row !== undefined ? callIt(e) : suggestion(w.checking, name, at, BUILTINS_ON[type.kind].keys());
@@ -292,11 +290,9 @@ function callIt(e: Member): Extra {
 
 function readIndex(w: Walk, e: Index): Type {
     const type = inner(w, e.object);
-    const { share, params, data } = w;
+    const { from } = w;
     const index = inner(w, e.index);
-    w.share = share;
-    w.params = params;
-    w.data |= data;
+    w.from = holding(from, w.from.data);
     return item(w, type, index, e);
 }
 
@@ -341,7 +337,7 @@ function list(w: Walk, e: ListLit): Type {
     let sure = false;
     for (const one of e.items) {
         const type = inner(w, one.kind === "spread" ? one.value : one);
-        data |= w.data;
+        data |= w.from.data;
         cap ??= type.cap;
         sure ||= isCapability(type);
     }
@@ -356,7 +352,7 @@ function object(w: Walk, e: ObjectLit): Type {
     let fields: Map<string, Type> | null = new Map();
     for (const one of e.entries) {
         const type = inner(w, one.value);
-        data |= w.data;
+        data |= w.from.data;
         cap ??= type.cap;
         sure ||= isCapability(type);
         if (one.kind === "spread") fields = null;
@@ -376,32 +372,31 @@ function isCapability(type: Type): boolean {
 
 function binary(w: Walk, e: Binary): Type {
     const left = inner(w, e.left);
-    const { share, params, data } = w;
+    const { from } = w;
     const right = inner(w, e.right);
+    const both = either(from, w.from);
     switch (e.op) {
         case "??": {
-            w.share = Math.min(share, w.share);
-            w.params |= params;
-            w.data |= data;
+            w.from = both;
             if (left.kind === "none") return right;
             return join(present(left), right);
         }
         case "and":
         case "or":
-            w.isFresh(data | w.data);
+            w.isFresh(both.data);
             return BOOLEAN;
         case "==":
         case "!=":
             compared(w, e, left, right);
-            w.isFresh(data | w.data);
+            w.isFresh(both.data);
             return BOOLEAN;
         case "+":
-            w.isFresh(data | w.data);
-            return plus(w, left, right, e.left, e.right, e.range);
+            w.isFresh(both.data);
+            return plus(w, [left, e.left], [right, e.right], e.range);
         default:
             operand(w, left, e.left, e.op);
             operand(w, right, e.right, e.op);
-            w.isFresh(data | w.data);
+            w.isFresh(both.data);
             return e.op === "<" || e.op === "<=" || e.op === ">" || e.op === ">=" ? BOOLEAN : NUMBER;
     }
 }
@@ -419,7 +414,7 @@ function wrongOperand(w: Walk, e: Expr, type: Type, message: string): void {
 }
 
 /** Also for `+=`. */
-export function plus(w: Walk, left: Type, right: Type, a: Expr, b: Expr, range: Range): Type {
+export function plus(w: Walk, [left, a]: readonly [Type, Expr], [right, b]: readonly [Type, Expr], range: Range): Type {
     if (CAPABILITIES.has(left.kind)) wrongOperand(w, a, left, `'+' cannot take ${describe(left)}`);
     if (CAPABILITIES.has(right.kind)) wrongOperand(w, b, right, `'+' cannot take ${describe(right)}`);
     const text = left.kind === "string" || right.kind === "string";
@@ -482,14 +477,10 @@ function near(w: Walk, value: string, range: Range, values: readonly string[]): 
 /** The value is that of the branch taken: what is known is what is true of all. */
 function ifExpr(w: Walk, e: IfExpr): Type {
     let type: Type | null = null;
-    let share = w.level;
-    let params = 0;
-    let data = 0;
+    let from: Origin = { share: w.level, params: 0, data: 0 };
     const branch = (found: Type): void => {
         type = type === null ? found : join(type, found);
-        share = Math.min(share, w.share);
-        params |= w.params;
-        data |= w.data;
+        from = either(from, w.from);
     };
     for (const one of e.branches) {
         inner(w, one.test);
@@ -497,18 +488,14 @@ function ifExpr(w: Walk, e: IfExpr): Type {
     }
     if (e.otherwise !== undefined) branch(w.ring.scoped(w, e.otherwise));
     else type = join(type ?? NONE, NONE);
-    w.share = share;
-    w.params = params;
-    w.data = data;
+    w.from = from;
     return type ?? NONE;
 }
 
 function tryExpr(w: Walk, e: TryExpr): Type {
     const body = w.ring.scoped(w, e.body);
-    const { share, params, data } = w;
+    const { from } = w;
     const handler = w.ring.scoped(w, e.handler, e.name);
-    w.share = Math.min(share, w.share);
-    w.params |= params;
-    w.data |= data;
+    w.from = either(from, w.from);
     return join(body, handler);
 }

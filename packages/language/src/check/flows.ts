@@ -17,7 +17,7 @@ import { type Place, placeIn, type Refused, Rules } from "./flow/rules.ts";
 import { GIVEN_UP, type Led, NOTHING, type Sink, type Summary } from "./flow/summary.ts";
 import { carrying, deep, type Fact, given, isOpen, sameVal, type Source, type Val } from "./flow/value.ts";
 import { FlowWalk } from "./flow/walk.ts";
-import { type Binding, type Checking, diagnostic, type FuncInfo } from "../scope/model.ts";
+import { type Binding, type Checking, type FuncInfo, report } from "../scope/model.ts";
 import { shown } from "../syntax/entry.ts";
 
 /** How often a function is walked before nothing more is said of it. */
@@ -72,7 +72,7 @@ export function checkFlows(checking: Checking, funcs: readonly FuncInfo[], trust
                 queue.push(reader);
             }
     }
-    for (const { last, func } of entries.values()) if (last !== null) report(last, func, rules);
+    for (const { last, func } of entries.values()) if (last !== null) reportWalk(last, func, rules);
     const start = checking.files.get(checking.entry)?.tree;
     const main = start === undefined ? undefined : entryOf(start)?.func;
     for (const { last, func } of entries.values())
@@ -161,7 +161,7 @@ function sameSummary(a: Summary, b: Summary): boolean {
 
 // ---- what is said ----------------------------------------------------------------------------------------------------
 
-function report(walk: FlowWalk, func: FuncInfo, rules: Rules): void {
+function reportWalk(walk: FlowWalk, func: FuncInfo, rules: Rules): void {
     for (const sink of walk.sinks.values()) {
         const refused = refusedAt(sink, rules);
         if (refused !== null) tell(func, sink, refused, argumentOf(sink, refused), null);
@@ -217,17 +217,15 @@ function reportInput(walk: FlowWalk, func: FuncInfo, rules: Rules, project: Proj
 
 /** A change that the machine refuses where the list or object does not carry what the reference does. */
 function tellChange({ func, range, by }: MayRefuse): void {
-    func.diagnostics.push(
-        diagnostic(
-            func.file,
-            "FLOW_MAY_BE_REFUSED",
-            range,
-            "something decides which list or object is changed here: refused where that does not carry it (flow strict)",
-            {
-                hint: "make a new list or object and assign it to the variable, or endorse what decides",
-                related: [{ message: "it is decided here", file: by.func.file.name, range: by.range }],
-            },
-        ),
+    report(
+        func,
+        "FLOW_MAY_BE_REFUSED",
+        range,
+        "something decides which list or object is changed here: refused where that does not carry it (flow strict)",
+        {
+            hint: "make a new list or object and assign it to the variable, or endorse what decides",
+            related: [{ message: "it is decided here", file: by.func.file.name, range: by.range }],
+        },
     );
 }
 
@@ -277,22 +275,20 @@ function tell(func: FuncInfo, sink: Sink, { fact, rule, arg, why }: Refused, ran
     for (const { func: by, range: at } of sink.trail.slice(1)) place(`it is handed on in ${shown(by.name)}`, placeIn(by.file, at));
     if (sink.trail.length > 0) place("it is refused here", placeIn(sink.func.file, sink.range));
     if (rule !== null) place("the clause", rule.at);
-    func.diagnostics.push(
-        diagnostic(
-            func.file,
-            where === null ? "FLOW_REFUSED" : "FLOW_MAY_BE_REFUSED",
-            range,
-            where === null ? message : `${message}: refused where ${where}`,
-            {
-                hint:
-                    arg === null
-                        ? "send what everybody there may read, name them in the `audience` of the import, or endorse the value for them"
-                        : fact.decides === true
-                          ? "decide by what is trusted, add `or ask` to the clause, or endorse what it depends on"
-                          : (HINTS.get(fact.key) ??
-                            "take the value from the input or the program, add `or ask` to the clause, or endorse the value"),
-                related,
-            },
-        ),
+    report(
+        func,
+        where === null ? "FLOW_REFUSED" : "FLOW_MAY_BE_REFUSED",
+        range,
+        where === null ? message : `${message}: refused where ${where}`,
+        {
+            hint:
+                arg === null
+                    ? "send what everybody there may read, name them in the `audience` of the import, or endorse the value for them"
+                    : fact.decides === true
+                      ? "decide by what is trusted, add `or ask` to the clause, or endorse what it depends on"
+                      : (HINTS.get(fact.key) ??
+                        "take the value from the input or the program, add `or ask` to the clause, or endorse the value"),
+            related,
+        },
     );
 }

@@ -9,8 +9,7 @@
 import { keyOf, schemeOf } from "../authority/thing.ts";
 import type { Import, ImportClause, Ref, RemitBody } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
-import type { Checking, FileScope } from "../scope/model.ts";
-import { fileReporter } from "./remits.ts";
+import { type Checking, type FileScope, report } from "../scope/model.ts";
 
 /** What imports of one thing say of a folder. */
 interface Folder {
@@ -79,7 +78,8 @@ function compare(one: Folder, other: Folder): boolean {
     const first = other.imports.find(({ file }) => file === missing.file) ?? other.imports[0];
     if (first === undefined || from === undefined) return false;
     const name = from.node.name.text;
-    fileReporter(first.file)(
+    report(
+        first.file,
         "FOLDERS_OVERLAP",
         first.node.uri.range,
         `'${first.node.name.text}' reaches files of '${name}', and what is said of '${name}' does not bind it`,
@@ -175,7 +175,8 @@ function checkRemit(file: FileScope, body: RemitBody, folders: ReadonlyMap<strin
         );
         if (strict === undefined) continue;
         const said = textOf(strict.ref);
-        fileReporter(file)(
+        report(
+            file,
             "FOLDERS_OVERLAP",
             line.ref.range,
             `'${line.ref.name.text}' reaches files of '${strict.ref.name.text}', and \`${strict.gate} ${said}\` does not bind it`,

@@ -10,9 +10,10 @@
  */
 import type { Block, Expr, Stmt } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
-import { checkContract, isLiteral } from "./contracts.ts";
+import { isLiteral } from "../syntax/nodes.ts";
+import { checkContract } from "./contracts.ts";
 import { checkUsedLocals } from "./context.ts";
-import { bit, type Checking, DATA, diagnostic, type FuncInfo, isDamaged, type Local, type Ring, Walk } from "../scope/model.ts";
+import { bit, type Checking, DATA, either, type FuncInfo, isDamaged, type Local, type Ring, Walk, report } from "../scope/model.ts";
 import { shown } from "../syntax/entry.ts";
 import { expr } from "./expressions.ts";
 import { checkResult, parallel, scoped, statements } from "./statements.ts";
@@ -81,7 +82,7 @@ function walk(checking: Checking, func: FuncInfo, widened: Map<number, Local>, v
     const lost = last === undefined || last.kind === "expr" ? null : lostValue(last);
     if (lost !== null) w.report("LOST_VALUE", lost.range, "this value is the result of nothing");
     if (func.node.result !== undefined) {
-        checkContract((code, range, message, extra) => w.report(code, range, message, extra), w.file, func.node.result, false);
+        checkContract(w.report, w.file, func.node.result, false);
         if (last?.kind === "expr") checkResult(w, type, last.value);
         else if (!leaves) checkResult(w, type, null);
         func.result = contractType(func.node.result, func.file);
@@ -91,8 +92,9 @@ function walk(checking: Checking, func: FuncInfo, widened: Map<number, Local>, v
     }
     // What could not be read may have given another value.
     if (func.node.result === undefined && isDamaged(func.file, func.node.range)) func.result = ANY;
-    func.returns |= w.params | w.returnedParams;
-    func.data |= w.data | w.returnedData;
+    const given = either(w.from, w.returnedFrom);
+    func.returns |= given.params;
+    func.data |= given.data;
     w.end();
     checkUsedLocals(w);
     for (const use of w.declared) if (!use.seen) w.report("UNUSED_USE", use.node.range, "no `generate` can see this `use`");
@@ -159,7 +161,7 @@ function params(w: Walk): void {
         if (outside !== undefined && outside.import !== null) shadows(w, text, range, outside.range);
         let type = ANY;
         if (param.contract !== undefined) {
-            checkContract((code, at, message, extra) => w.report(code, at, message, extra), w.file, param.contract, true);
+            checkContract(w.report, w.file, param.contract, true);
             type = contractType(param.contract, w.file, true);
         }
         if (param.default !== undefined) {
@@ -175,9 +177,7 @@ function params(w: Walk): void {
             w.report("INVALID_PARAM_CONTRACT", range, `'${text}' needs a default too, because '${optionalAt}' before it has one`);
         const cap = w.func.passed[i];
         if (cap != null && param.contract === undefined) type = maybeCapability(cap);
-        w.share = 0;
-        w.params = bit(i);
-        w.data = bit(i);
+        w.from = { share: 0, params: bit(i), data: bit(i) };
         w.define(text, range, type);
     }
 }
@@ -201,10 +201,9 @@ function dataParams(funcs: readonly FuncInfo[]): Map<FuncInfo, number> {
     const onward = (func: FuncInfo): void => {
         const own = known.get(func) ?? 0;
         for (const edge of func.calls)
-            for (let i = 0; i * 3 < edge.args.length; i++) {
-                const data = edge.args[i * 3 + 2] as number;
+            edge.args.forEach(({ data }, i) => {
                 if ((data & DATA) !== 0 || (data & own & ~DATA) !== 0) add(edge.callee, bit(i));
-            }
+            });
     };
     for (const func of funcs) {
         if (func.node.main) add(func, -1);
@@ -224,9 +223,7 @@ export function checkInstructions(funcs: readonly FuncInfo[]): void {
             if ((site.data & DATA) === 0 && (site.data & own & ~DATA) === 0) continue;
             const input = site.node.options.find((option) => option.key.text === "input");
             if (input !== undefined)
-                func.diagnostics.push(
-                    diagnostic(func.file, "INSTRUCTION_DATA", input.value.range, `the instruction of ${shown(func.name)} takes data in`),
-                );
+                report(func, "INSTRUCTION_DATA", input.value.range, `the instruction of ${shown(func.name)} takes data in`);
         }
     }
 }

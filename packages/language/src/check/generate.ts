@@ -8,7 +8,7 @@
 import type { Code } from "../diagnostics/codes.ts";
 import type { Expr, Generate, GenerateOption, Import } from "../syntax/tree.ts";
 import { effectName, raise } from "./sites.ts";
-import { checkModel, type Report, thousand } from "./context.ts";
+import { checkModel, thousand } from "./context.ts";
 import { checkContract } from "./contracts.ts";
 import { type Binding, DATA, type Walk } from "../scope/model.ts";
 import { suggestion } from "./names.ts";
@@ -61,7 +61,7 @@ export function generate(w: Walk, e: Generate): Type {
     let input: Expr | null = null;
     let model = false;
     let data = 0;
-    const report: Report = (code, range, message, extra) => w.report(code, range, message, extra);
+    const { report } = w;
     const seen: string[] = [];
     for (const option of e.options) {
         const key = option.key.text;
@@ -73,7 +73,7 @@ export function generate(w: Walk, e: Generate): Type {
         switch (key) {
             case "input":
                 input = option.value;
-                if (w.ring.expr(w, option.value).cap === null) data = w.data;
+                if (w.ring.expr(w, option.value).cap === null) data = w.from.data;
                 else w.report("INVALID_GENERATE_INPUT", option.value.range, "a capability is never data, and cannot be in an instruction");
                 break;
             case "max_output":

@@ -42,10 +42,8 @@ export function isOutside(node: Import): boolean {
 export function yieldCall(w: Walk, e: Call, callee: Member, cap: Binding | null): Type {
     raise(w, `agent:${cap?.name ?? "agent"}`, callee.name.range, false);
     const seen = new Set<string>();
-    let data = 0;
     for (const arg of e.args) {
         inner(w, arg.value);
-        data |= w.data;
         if (arg.name === undefined) {
             const named = arg.value.kind === "ident" ? arg.value.name : null;
             w.report("INVALID_YIELD_ARGUMENT", arg.range, "an argument of a yield has a name, which is the agent's parameter", {
@@ -69,8 +67,7 @@ export function yieldCall(w: Walk, e: Call, callee: Member, cap: Binding | null)
         seen.add(text);
     }
     for (const option of e.options ?? []) withOption(w, e, option);
-    if (e.contract !== undefined)
-        checkContract((code, range, message, extra) => w.report(code, range, message, extra), w.file, e.contract, false);
+    if (e.contract !== undefined) checkContract(w.report, w.file, e.contract, false);
     w.isFresh(DATA);
     return e.contract === undefined ? ANY : contractType(e.contract, w.file);
 }
@@ -125,7 +122,7 @@ function skills(w: Walk, value: Expr): void {
 /** `x.send(text)` of an agent: one turn of its session. */
 export function sendCall(w: Walk, e: Call, callee: Member, cap: Binding | null): Type {
     raise(w, `agent:${cap?.name ?? "agent"}`, callee.name.range, false);
-    arity(w, e, "send()", 1, 1);
+    arity(w, e, "send()", { min: 1, max: 1 });
     walkArgs(w, e.args, true);
     w.isFresh(DATA);
     return FREE_TEXT;
@@ -134,7 +131,7 @@ export function sendCall(w: Walk, e: Call, callee: Member, cap: Binding | null):
 /** `agent(prompt, {…})`, `reason(prompts, example, {…})`, `act(name, args)`. */
 export function handover(w: Walk, e: Call, name: string): Type {
     const row = HANDOVERS.get(name) as { readonly min: number; readonly max: number };
-    arity(w, e, `${name}()`, row.min, row.max);
+    arity(w, e, `${name}()`, row);
     raise(w, name === "reason" ? "model" : name === "act" ? "tool:act" : "agent:agent", e.callee.range, false);
     if (name === "act" && w.level > 0) w.checking.writes.add("tool:act");
     if (name === "reason") {

@@ -8,14 +8,14 @@
 import type { Arg, Call, Expr, Lambda, Member } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import { type BuiltinRow, METHODS } from "../scope/builtins.ts";
-import { type Binding, DATA, type FuncInfo, type Local, type Walk } from "../scope/model.ts";
+import { type Binding, DATA, either, type FuncInfo, type Local, localAt, type Origin, type Walk } from "../scope/model.ts";
 import { inner, arity, mutate, plain, raise, unknown } from "./sites.ts";
 import { toolWrites } from "./tools.ts";
 import { ANY, join, LIST, makeType, maybeCapability, NUMBER, optional, present, RESULTS, type Type } from "../scope/types.ts";
 
 export function anyMethod(w: Walk, e: Call, callee: Member, type: Type): Type {
     const name = callee.name.text;
-    const { share, params } = w;
+    const { from } = w;
     if (type.cap !== null) {
         const { cap } = type;
         if (cap.kind === "tool")
@@ -33,39 +33,31 @@ export function anyMethod(w: Walk, e: Call, callee: Member, type: Type): Type {
     }
     if (fits === null && takesLambda === null) return unknown(w, e);
     const row = takesLambda ?? (fits as BuiltinRow);
-    const given = args(w, e, row, ANY, share, params, DATA);
+    const given = args(w, e, row, ANY, { ...from, data: DATA });
     const changes = rows.some((one) => one.mutates);
     if (changes) {
         if (given.type !== null && given.type.cap !== null) hold(w, callee.object, given.type.cap);
         w.checking.listsChange = true;
-        mutate(w, callee.range, share, params, `.${name}()`);
+        mutate(w, callee.range, from, `.${name}()`);
     }
     const shares = rows.some((one) => one.shares === "self" || one.shares === "item");
     w.isFresh(DATA);
-    if (shares) {
-        w.share = Math.min(share, w.share);
-        w.params = params;
-    }
+    if (shares) w.from = either(w.from, { ...from, data: 0 });
     return type.cap !== null && shares ? maybeCapability(type.cap) : ANY;
 }
 
-/** A call of a built-in: `share`, `params` and `data` are those of the receiver. */
-export function builtin(
-    w: Walk,
-    e: Call,
-    row: BuiltinRow,
-    name: string,
-    receiver: Type,
-    share: number,
-    params: number,
-    data: number,
-): Type {
-    arity(w, e, name, row.min, row.max, receiver.soft);
+/**
+ * A call of a built-in that messages call `name`. `from`: the origin of the receiver.
+ *
+ * Why so many: a call, what it calls, and what it is called on, each of two parts.
+ */
+export function builtin(w: Walk, e: Call, row: BuiltinRow, name: string, receiver: Type, from: Origin): Type {
+    arity(w, e, name, row, receiver.soft);
     const key = row.name === "has" || row.name === "get" ? e.args[0]?.value : undefined;
     if (key?.kind === "string") w.guarded.add(key.value);
-    const given = args(w, e, row, receiver.item ?? ANY, share, params, data);
+    const given = args(w, e, row, receiver.item ?? ANY, from);
     if (row.mutates) {
-        mutate(w, e.callee.range, share, params, `.${row.name}()`);
+        mutate(w, e.callee.range, from, `.${row.name}()`);
         if (given.type !== null && receiver.item !== null) {
             if (given.type.cap !== null) hold(w, (e.callee as Member).object, given.type.cap);
             if (receiver.item.kind === "object" && join(receiver.item, given.type) !== receiver.item) w.checking.listsChange = true;
@@ -74,12 +66,10 @@ export function builtin(
     w.isFresh(given.data);
     switch (row.shares) {
         case "self":
-            w.share = share;
-            w.params = params;
+            w.from = { ...from, data: given.data };
             return receiver;
         case "item":
-            w.share = Math.min(share, w.share);
-            w.params = params;
+            w.from = either(w.from, { ...from, data: 0 });
             if (receiver.item !== null && receiver.item !== ANY) return optional(receiver.item);
             return receiver.cap !== null ? maybeCapability(receiver.cap) : ANY;
         case "items":
@@ -94,24 +84,16 @@ export function builtin(
 }
 
 /** Walks the arguments of a built-in; gives the type of the first, and what data all came from. */
-function args(
-    w: Walk,
-    e: Call,
-    row: BuiltinRow,
-    item: Type,
-    share: number,
-    params: number,
-    data: number,
-): { type: Type | null; data: number } {
+function args(w: Walk, e: Call, row: BuiltinRow, item: Type, from: Origin): { type: Type | null; data: number } {
     let first: Type | null = null;
-    let all = data;
+    let all = from.data;
     for (let i = 0; i < e.args.length; i++) {
         const arg = e.args[i] as Arg;
         plain(w, arg);
         if (i === row.lambda) {
             if (arg.value.kind === "lambda") {
-                const type = lambda(w, arg.value, item, share, params, data);
-                all |= w.data;
+                const type = lambda(w, arg.value, item, from);
+                all |= w.from.data;
                 first ??= type;
                 continue;
             }
@@ -122,7 +104,7 @@ function args(
                     node: e,
                     level: w.level,
                     inLambda: true,
-                    args: [params, share, data],
+                    args: [from],
                     ranges: [arg.value.range],
                 });
                 all |= DATA;
@@ -130,7 +112,7 @@ function args(
             }
         }
         const type = inner(w, arg.value);
-        all |= w.data;
+        all |= w.from.data;
         first ??= type;
     }
     return { type: first, data: all };
@@ -145,7 +127,7 @@ function functionNamed(w: Walk, e: Expr): FuncInfo | null {
     return found.func;
 }
 
-function lambda(w: Walk, e: Lambda, item: Type, share: number, params: number, data: number): Type {
+function lambda(w: Walk, e: Lambda, item: Type, { share, params, data }: Origin): Type {
     const mark = w.visible.length;
     const { breakable } = w;
     w.lambda++;
@@ -153,9 +135,7 @@ function lambda(w: Walk, e: Lambda, item: Type, share: number, params: number, d
     w.breakable = 0;
     for (let i = 0; i < e.params.length; i++) {
         const name = e.params[i] as { text: string; range: Range };
-        w.share = i === 0 ? Math.min(share, w.level) : w.level;
-        w.params = i === 0 ? params : 0;
-        w.data = data;
+        w.from = i === 0 ? { share: Math.min(share, w.level), params, data } : { share: w.level, params: 0, data };
         w.define(name.text, name.range, i === 0 ? item : i === 1 ? NUMBER : ANY);
     }
     const type = inner(w, e.body);
@@ -169,38 +149,30 @@ function lambda(w: Walk, e: Lambda, item: Type, share: number, params: number, d
 /** A lambda where none belongs: reported, and walked for its own mistakes. */
 export function strayLambda(w: Walk, e: Lambda): Type {
     w.report("LAMBDA_PLACE", e.range, "a lambda can only be given to a built-in that takes one");
-    lambda(w, e, ANY, w.level, 0, DATA);
+    lambda(w, e, ANY, { share: w.level, params: 0, data: DATA });
     w.isFresh(DATA);
     return ANY;
 }
 
 /** The variable at the root of `a.b[0]` now holds a capability. */
 export function hold(w: Walk, e: Expr, cap: Binding): void {
-    let root = e;
-    while (root.kind === "member" || root.kind === "index" || root.kind === "paren")
-        root = root.kind === "paren" ? root.value : root.object;
-    const local = root.kind === "ident" ? w.names.get(root.name) : undefined;
+    const local = localAt(w, e);
     if (local === undefined) return;
     // Whoever passed it in holds it too.
-    if (local.params !== 0) {
+    if (local.from.params !== 0) {
         w.func.stores ??= cap;
-        w.func.mutates |= local.params;
+        w.func.mutates |= local.from.params;
     }
     for (const one of local.aliases ?? [local]) {
         if (one.type.cap !== null) continue;
-        w.share = one.share;
-        w.params = one.params;
-        w.data = one.data;
+        w.from = one.from;
         w.widen(one, maybeCapability(cap));
     }
 }
 
 /** From here on `local` may be, or stand inside, what `e` reads from: what is put into one is in the other. */
 export function alias(w: Walk, local: Local, e: Expr): void {
-    let root = e;
-    while (root.kind === "member" || root.kind === "index" || root.kind === "paren")
-        root = root.kind === "paren" ? root.value : root.object;
-    const other = root.kind === "ident" ? w.names.get(root.name) : undefined;
+    const other = localAt(w, e);
     if (other === undefined || other === local || (other.aliases !== undefined && other.aliases === local.aliases)) return;
     const all = new Set([local, other, ...(local.aliases ?? []), ...(other.aliases ?? [])]);
     // A chain of a thousand names would take a million steps; nobody writes one that stores capabilities.

@@ -15,12 +15,12 @@ import {
     type AgentScope,
     type Binding,
     type Checking,
-    diagnostic,
     type Extra,
     type FileScope,
     type FuncInfo,
     meant,
     UNCONFIGURED,
+    report,
 } from "../scope/model.ts";
 import { ANY, contractType, makeType, STRING, type Type } from "../scope/types.ts";
 
@@ -89,9 +89,7 @@ function clash(
     message: string,
     other: Binding,
 ): void {
-    file.diagnostics.push(
-        diagnostic(file, code, range, message, { related: [{ message: "the other one", file: file.name, range: other.range }] }),
-    );
+    report(file, code, range, message, { related: [{ message: "the other one", file: file.name, range: other.range }] });
 }
 
 function article(other: Binding): string {
@@ -128,13 +126,9 @@ function declareAgent(file: FileScope, node: Agent): void {
         if (func.main) {
             if (agent.main === null) agent.main = info;
             else
-                file.diagnostics.push(
-                    diagnostic(file, "DUPLICATE_MAIN_FUNC", at, `agent '${shown(name)}' has more than one main func`, {
-                        related: [
-                            { message: "the other one", file: file.name, range: agent.main.node.name?.range ?? headOf(agent.main.node) },
-                        ],
-                    }),
-                );
+                report(file, "DUPLICATE_MAIN_FUNC", at, `agent '${shown(name)}' has more than one main func`, {
+                    related: [{ message: "the other one", file: file.name, range: agent.main.node.name?.range ?? headOf(agent.main.node) }],
+                });
         }
         bindFunc(file, agent.funcs, info, at);
     }
@@ -145,7 +139,7 @@ function declareFunc(file: FileScope, node: Func): void {
     const at = node.name?.range ?? headOf(node);
     if (node.main) {
         const other = file.funcs.find((one) => one.agent === null && one.node.main && one !== info);
-        if (other !== undefined) file.diagnostics.push(diagnostic(file, "DUPLICATE_MAIN_FUNC", at, "the file has more than one main func"));
+        if (other !== undefined) report(file, "DUPLICATE_MAIN_FUNC", at, "the file has more than one main func");
     }
     bindFunc(file, file.names, info, at);
 }

@@ -6,9 +6,8 @@
 import { nearest } from "../diagnostics/nearest.ts";
 import type { StringLit } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
-import type { Checking, FileScope } from "../scope/model.ts";
+import { type Checking, type FileScope, report } from "../scope/model.ts";
 import { meant } from "../scope/model.ts";
-import { fileReporter } from "./remits.ts";
 import { keyOf } from "./things.ts";
 
 const ORIGINS = { tool: "tool", llm: "model", memory: "memory", skill: "skill", agent: "agent" } as const;
@@ -25,7 +24,7 @@ function checkKnown(file: FileScope, { value, range }: StringLit, places: readon
     const name = at < 0 ? null : nearest(value.slice(at + 1), names);
     const near = at < 0 ? nearest(value, OTHERS) : name === null ? null : `${kind}${name}`;
     if (near === null) return;
-    fileReporter(file)("ORIGIN_UNKNOWN", range, `nothing has the origin '${value}'`, meant(near, range, JSON.stringify(near)));
+    report(file, "ORIGIN_UNKNOWN", range, `nothing has the origin '${value}'`, meant(near, range, JSON.stringify(near)));
 }
 
 /** Clauses that name what several things are called. */
@@ -48,7 +47,7 @@ export function checkOrigins(checking: Checking): void {
                     const other = all.find((one) => one.key !== own?.key);
                     if (other === undefined) continue;
                     const message = `'${origin.value}' is what values of several things carry, so that this lets none of them in`;
-                    fileReporter(file)("ORIGIN_SHARED", origin.range, message, {
+                    report(file, "ORIGIN_SHARED", origin.range, message, {
                         related: [{ message: "another thing of that name", file: other.file, range: other.range }],
                     });
                 }

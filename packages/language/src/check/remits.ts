@@ -9,8 +9,7 @@ import { toolSchema, unknownIn } from "../authority/schemas.ts";
 import { isEndorse } from "../form/lower.ts";
 import type { Amount, Bound, Import, ImportClause, Name, Readers, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
-import type { Report } from "./context.ts";
-import { type Binding, type Checking, diagnostic, type FileScope, type Walk } from "../scope/model.ts";
+import { type Binding, type Checking, type FileScope, type Walk, reporter, type Report } from "../scope/model.ts";
 import { shown } from "../syntax/entry.ts";
 import { suggestion } from "./names.ts";
 import { checkBound } from "./bounds.ts";
@@ -24,16 +23,10 @@ interface Whole {
 export const GRANTABLE: ReadonlySet<string> = new Set(["tool", "llm", "agent", "memory", "skill"]);
 const GATES: readonly string[] = ["may", "ask", "never"];
 
-export function fileReporter(file: FileScope): Report {
-    return (code, range, message, extra) => {
-        file.diagnostics.push(diagnostic(file, code, range, message, extra));
-    };
-}
-
 // ---- declarations ----------------------------------------------------------------------------------------------------
 
 export function checkDeclarations(a: Whole, file: FileScope): void {
-    const report = fileReporter(file);
+    const report = reporter(file);
     const names = new Map<string, Range>();
     let flow = false;
     for (const item of file.tree.items) {
@@ -155,8 +148,7 @@ function checkArg(a: Whole, report: Report, { kind, name, import: node }: Bindin
 
 /** `.only(read, write in "src/**")` on something known. */
 export function checkNarrowed(w: Walk, binding: Binding, method: Name, bounds: readonly Bound[]): void {
-    const report: Report = (code, range, message, extra) => w.report(code, range, message, extra);
-    checkBounds(w, report, binding, method, bounds);
+    checkBounds(w, w.report, binding, method, bounds);
 }
 
 /** Methods that a thing has; null where that is not known here. */

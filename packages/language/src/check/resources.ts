@@ -41,7 +41,7 @@ export function memoryCall(w: Walk, e: Call, memory: Binding, name: string, at: 
             `a memory has no method '${name}'`,
             suggestion(w.checking, name, at, MEMORY_METHODS) ?? { hint: "it has add and query" },
         );
-    else arity(w, e, `${memory.name}.${name}()`, 1, 1);
+    else arity(w, e, `${memory.name}.${name}()`, { min: 1, max: 1 });
     walkArgs(w, e.args, true);
     raise(w, `memory:${memory.name}.${name}`, e.callee.range, name === "add");
     w.isFresh(DATA);

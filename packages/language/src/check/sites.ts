@@ -5,7 +5,7 @@
  */
 import type { Arg, Call, Expr } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
-import { DATA, type Walk } from "../scope/model.ts";
+import { DATA, type Origin, type Walk } from "../scope/model.ts";
 import { ANY, CAPABILITIES, describe, type Type } from "../scope/types.ts";
 
 /** What stands inside another expression. Every way down passes here, by `scoped`, or counts for itself. */
@@ -32,8 +32,8 @@ export function effectName(effect: string): string {
     return colon < 0 ? (effect === "model" ? "a model" : effect === "parallel" ? "parallel for" : effect) : effect.slice(colon + 1);
 }
 
-/** A change of the value walked last. */
-export function mutate(w: Walk, range: Range, share: number, params: number, what: string): void {
+/** A change of a value. */
+export function mutate(w: Walk, range: Range, { share, params }: Origin, what: string): void {
     w.func.mutates |= params;
     if (w.level > 0 && share < w.level) w.report("PARALLEL_FOR_OUTER_MUTATION", range, `${what} changes a value that all iterations share`);
 }
@@ -46,7 +46,7 @@ export function walkArgs(w: Walk, args: readonly Arg[], data: boolean): number {
     for (const arg of args) {
         plain(w, arg);
         const type = inner(w, arg.value);
-        all |= w.data;
+        all |= w.from.data;
         if (data && CAPABILITIES.has(type.kind))
             w.report("CONTRACT_MISMATCH", arg.value.range, `${describe(type)} is a capability and cannot be sent as data`, {
                 hint: "pass data that was got from it",
@@ -68,7 +68,7 @@ export function plain(w: Walk, arg: Arg): void {
         });
 }
 
-export function arity(w: Walk, e: Call, name: string, min: number, max: number, soft = 0): void {
+export function arity(w: Walk, e: Call, name: string, { min, max }: { readonly min: number; readonly max: number }, soft = 0): void {
     const given = e.args.length;
     if (given >= min && given <= max) return;
     const wants = min === max ? `${min}` : max >= 255 ? `at least ${min}` : `${min} to ${max}`;

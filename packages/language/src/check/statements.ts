@@ -9,9 +9,9 @@
 import type { Assign, Block, Expr, ExprStmt, For, Ident, Member, Name, NumberLit, ParallelFor, Return, Stmt } from "../syntax/tree.ts";
 import { alias, hold } from "./methods.ts";
 import { mutate, raise } from "./sites.ts";
-import { checkBudget, checkConfig, checkUse, type Report } from "./context.ts";
+import { checkBudget, checkConfig, checkUse } from "./context.ts";
 import { expr, item, plus, propertyOf } from "./expressions.ts";
-import { DATA, isDamaged, type Walk } from "../scope/model.ts";
+import { DATA, either, holding, isDamaged, localAt, type Walk } from "../scope/model.ts";
 import { elsewhere, suggestion } from "./names.ts";
 import {
     ANY,
@@ -78,13 +78,12 @@ function statement(w: Walk, s: Exclude<Stmt, ExprStmt>): boolean {
             checkUse(w, s);
             return false;
         case "config": {
-            const report: Report = (code, range, message, extra) => w.report(code, range, message, extra);
-            checkConfig(report, w.checking, w.file, w.names, s);
+            checkConfig(w.report, w.checking, w.file, w.names, s);
             w.config = { ...w.config, [s.key]: s };
             return false;
         }
         case "context":
-            checkBudget((code, range, message, extra) => w.report(code, range, message, extra), s.max);
+            checkBudget(w.report, s.max);
             w.config = { ...w.config, context: s };
             return false;
         case "if":
@@ -174,14 +173,12 @@ function itemType(list: Type): Type {
 
 function iterate(w: Walk, s: For): void {
     const list = listOf(w, s.list);
-    const { share, params, data } = w;
+    const { from } = w;
     limit(w, s.max, 1);
     const mark = w.visible.length;
     w.loop++;
     w.breakable++;
-    w.share = share;
-    w.params = params;
-    w.data = data;
+    w.from = from;
     alias(w, w.define(s.item.text, s.item.range, itemType(list)), s.list);
     scoped(w, s.body);
     w.leave(mark);
@@ -191,23 +188,21 @@ function iterate(w: Walk, s: For): void {
 
 export function parallel(w: Walk, e: ParallelFor): Type {
     const list = listOf(w, e.list);
-    const { share, params, data } = w;
+    const { from } = w;
     if (!/^\d+$/.test(e.max.text) || e.max.value <= 0)
         w.report("INVALID_PARALLEL_FOR_LIMIT", e.max.range, "the limit of `parallel for` is a whole number above 0");
     raise(w, "parallel", { start: e.range.start, end: Math.min(e.range.end, e.range.start + 12) }, false);
     const last = e.body.statements[e.body.statements.length - 1];
     if (last?.kind !== "expr") bodyEnd(w, e, last);
 
-    const { returned, returnedParams, returnedData, breakable } = w;
+    const { returned, returnedFrom, breakable } = w;
     const mark = w.visible.length;
     w.returned = null;
     w.breakable = 0;
     w.level++;
     w.loop++;
     // An item belongs to its iteration, unless iterations of a `parallel for` further out go through the same list.
-    w.share = Math.max(share, 0) < w.level - 1 ? share : w.level;
-    w.params = params;
-    w.data = data;
+    w.from = { ...from, share: Math.max(from.share, 0) < w.level - 1 ? from.share : w.level };
     w.define(e.item.text, e.item.range, itemType(list));
     let type = scoped(w, e.body);
     if (w.returned !== null) type = join(type, w.returned);
@@ -216,8 +211,7 @@ export function parallel(w: Walk, e: ParallelFor): Type {
     w.loop--;
     w.breakable = breakable;
     w.returned = returned;
-    w.returnedParams = returnedParams;
-    w.returnedData = returnedData;
+    w.returnedFrom = returnedFrom;
     w.isFresh(DATA);
     return makeType("list", { item: soften(type, FROM_LIST), cap: type.cap });
 }
@@ -247,8 +241,7 @@ function leaveWith(w: Walk, s: Return): void {
     }
     if (w.level === 0) checkResult(w, type, s.value);
     w.returned = w.returned === null ? type : join(w.returned, type);
-    w.returnedParams |= w.params;
-    w.returnedData |= w.data;
+    w.returnedFrom = either(w.returnedFrom, w.from);
 }
 
 /** A value that the function gives, against the contract declared for it. */
@@ -276,25 +269,25 @@ function assign(w: Walk, s: Assign): void {
     const { target } = s;
     const found = expr(w, s.value);
     const type = isDamaged(w.file, s.range) ? ANY : found;
-    const { data } = w;
+    const { data } = w.from;
     switch (target.kind) {
         case "ident":
             assignName(w, s, target, type);
             return;
         case "member": {
             const object = expr(w, target.object);
-            const at = { share: w.share, params: w.params };
+            const { from } = w;
             if (target.safe) w.report("INVALID_ASSIGNMENT_TARGET", target.range, "`?.` cannot be assigned to", { hint: "write `.`" });
             memberTarget(w, target, object, type);
             if (s.op !== "=") changed(w, s, propertyOf(w, object, target), type);
-            mutate(w, target.range, at.share, at.params, "the assignment");
+            mutate(w, target.range, from, "the assignment");
             if (type.cap !== null) hold(w, target.object, type.cap);
             flow(w, target.object, data);
             return;
         }
         case "index": {
             const object = expr(w, target.object);
-            const at = { share: w.share, params: w.params };
+            const { from } = w;
             const index = expr(w, target.index);
             w.checking.itemsAssigned = true;
             if (target.index.kind === "string") {
@@ -310,7 +303,7 @@ function assign(w: Walk, s: Assign): void {
             if (CAPABILITIES.has(object.kind) || object.kind === "string" || object.kind === "number" || object.kind === "boolean")
                 w.report("INVALID_ASSIGNMENT_TARGET", target.range, `an item of ${describe(object)} cannot be assigned`);
             else if (s.op !== "=") changed(w, s, item(w, object, index, target), type);
-            mutate(w, target.range, at.share, at.params, "the assignment");
+            mutate(w, target.range, from, "the assignment");
             if (type.cap !== null) hold(w, target.object, type.cap);
             flow(w, target.object, data);
             return;
@@ -325,7 +318,7 @@ function assign(w: Walk, s: Assign): void {
 
 function assignName(w: Walk, s: Assign, target: Ident, value: Type): void {
     let type = value;
-    const { data } = w;
+    const { data } = w.from;
     const { name, range } = target;
     const local = w.names.get(name);
     if (local !== undefined) {
@@ -337,7 +330,7 @@ function assignName(w: Walk, s: Assign, target: Ident, value: Type): void {
         }
         if (s.op !== "=") {
             type = changed(w, s, local.type, type);
-            w.isFresh(data | local.data);
+            w.isFresh(data | local.from.data);
         }
         w.widen(local, type);
         if (s.op === "=") alias(w, local, s.value);
@@ -390,7 +383,7 @@ function memberTarget(w: Walk, target: Member, object: Type, type: Type): void {
 
 /** The value of `+=` and `-=`. */
 function changed(w: Walk, s: Assign, before: Type, by: Type): Type {
-    if (s.op === "+=") return plus(w, before, by, s.target, s.value, s.range);
+    if (s.op === "+=") return plus(w, [before, s.target], [by, s.value], s.range);
     for (const [type, e] of [
         [before, s.target],
         [by, s.value],
@@ -402,9 +395,6 @@ function changed(w: Walk, s: Assign, before: Type, by: Type): Type {
 
 /** What was put into the object at the root of `a.b[0]` is part of it: its data is the object's data. */
 function flow(w: Walk, e: Expr, data: number): void {
-    let root = e;
-    while (root.kind === "member" || root.kind === "index" || root.kind === "paren")
-        root = root.kind === "paren" ? root.value : root.object;
-    const local = root.kind === "ident" ? w.names.get(root.name) : undefined;
-    if (local !== undefined) local.data |= data;
+    const local = localAt(w, e);
+    if (local !== undefined) local.from = holding(local.from, data);
 }

@@ -3,6 +3,7 @@
  *
  * Boundary: reads what `check` found. The order is that of a prompt: outer `use`s first, then as declared.
  */
+import { eachNode } from "../syntax/nodes.ts";
 import type { ContractNode, Expr, Node, Spread, Use, UseOneOf } from "../syntax/tree.ts";
 import { type Site, siteOf, type Source } from "../text/source.ts";
 import type { CheckedProgram } from "./check.ts";
@@ -141,43 +142,8 @@ function literal(value: Expr | undefined): string | null {
 
 /** Adds the names that an expression reads. */
 function names(e: Expr, into: Set<string>): void {
-    switch (e.kind) {
-        case "ident":
-            into.add(e.name);
-            return;
-        case "member":
-            names(e.object, into);
-            return;
-        case "index":
-            names(e.object, into);
-            names(e.index, into);
-            return;
-        case "unary":
-        case "paren":
-            names(e.value, into);
-            return;
-        case "binary":
-            names(e.left, into);
-            names(e.right, into);
-            return;
-        case "call":
-            names(e.callee, into);
-            for (const arg of e.args) names(arg.value, into);
-            return;
-        case "list":
-            for (const item of e.items) names(item.kind === "spread" ? item.value : item, into);
-            return;
-        case "object":
-            for (const entry of e.entries) names(entry.value, into);
-            return;
-        case "if.expr":
-            for (const branch of e.branches) {
-                names(branch.test, into);
-                for (const s of branch.body.statements) if (s.kind === "expr") names(s.value, into);
-            }
-            for (const s of e.otherwise?.statements ?? []) if (s.kind === "expr") names(s.value, into);
-            return;
-        default:
-            return;
-    }
+    eachNode(e, (node) => {
+        const of = node as Expr;
+        if (of.kind === "ident") into.add(of.name);
+    });
 }

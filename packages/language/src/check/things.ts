@@ -5,8 +5,7 @@
  */
 import { declaredKey, keyOf as keyOfThing } from "../authority/thing.ts";
 import type { Import, ImportClause } from "../syntax/tree.ts";
-import type { Binding, Checking, FileScope } from "../scope/model.ts";
-import { fileReporter } from "./remits.ts";
+import { type Binding, type Checking, type FileScope, reporter } from "../scope/model.ts";
 
 /** What a thing is and where it leads. */
 export function keyOf(binding: Binding, file: FileScope): string {
@@ -44,7 +43,7 @@ export function checkClauses(checking: Checking): void {
     for (const imports of things.values())
         for (const { node, file, says } of imports) {
             const others = imports.filter((one) => one.node !== node);
-            const report = fileReporter(file);
+            const report = reporter(file);
             const missing = others.flatMap((one) => [...one.says].flatMap(([text, clause]) => (says.has(text) ? [] : [{ one, clause }])));
             const binding = missing.find(({ clause }) => !loosens(clause));
             if (binding !== undefined)

@@ -4,7 +4,7 @@
  * Boundary: structures and their small moves; the rules are in the files named after them.
  *
  * ML1: everything that a walk finds (diagnostics, calls, effects) lies in its `FuncInfo` and is replaced when the function is walked again.
- * ML2: `share` is the depth of `parallel for` at which a value came to be: -1 for a file import, 0 for a parameter. A change at depth d
+ * ML2: `share` of an origin is the depth of `parallel for` at which a value came to be: -1 for a file import, 0 for a parameter. A change at depth d
  *     of a value with `share` < d is a change of something that iterations share.
  * ML3: a mask has bit i for parameter i; parameters from 30 on share bit 30. In a mask of data, `DATA` says: not from the source's literals.
  */
@@ -30,10 +30,28 @@ import type {
     Use,
     UseOneOf,
 } from "../syntax/tree.ts";
+import { rootOf } from "../syntax/nodes.ts";
 import type { Range } from "../text/source.ts";
 import { ANY, join, type Type } from "./types.ts";
 
 export const DATA = 1 << 31;
+
+/** What a value shares, and where its data comes from: see ML2 and ML3. `params`: parameters that it may share with. */
+export interface Origin {
+    readonly share: number;
+    readonly params: number;
+    readonly data: number;
+}
+
+/** What is true of either of two values. */
+export function either(a: Origin, b: Origin): Origin {
+    return { share: Math.min(a.share, b.share), params: a.params | b.params, data: a.data | b.data };
+}
+
+/** The same value with more data in it. */
+export function holding(from: Origin, data: number): Origin {
+    return { ...from, data: from.data | data };
+}
 
 export function bit(index: number): number {
     return 1 << (index < 30 ? index : 30);
@@ -101,13 +119,13 @@ export interface UseEntry {
     seen: boolean;
 }
 
-/** One call of a function of the program. `args` has three numbers for each argument: parameters it shares with, depth, data. */
+/** One call of a function of the program. */
 export interface CallEdge {
     readonly callee: FuncInfo;
     readonly node: Call;
     readonly level: number;
     readonly inLambda: boolean;
-    readonly args: readonly number[];
+    readonly args: readonly Origin[];
     /** Place of each argument. */
     readonly ranges: readonly Range[];
 }
@@ -174,9 +192,7 @@ export interface Local {
     readonly level: number;
     /** Depth of loops of any kind where it was made. */
     readonly loop: number;
-    share: number;
-    params: number;
-    data: number;
+    from: Origin;
     /** Locals that may be the same value, or stand inside one another; itself among them. */
     aliases?: ReadonlySet<Local>;
     readonly ordinal: number;
@@ -237,6 +253,17 @@ export function diagnostic(file: FileScope, code: Code, range: Range, message: s
     return made;
 }
 
+export type Report = (code: Code, range: Range, message: string, extra?: Extra) => void;
+
+/** Adds to what is found in a file, or in one of its functions. */
+export function report(where: FileScope | FuncInfo, ...[code, range, message, extra]: Parameters<Report>): void {
+    where.diagnostics.push(diagnostic("file" in where ? where.file : where, code, range, message, extra));
+}
+
+export function reporter(where: FileScope | FuncInfo): Report {
+    return (...found) => report(where, ...found);
+}
+
 /** Something in it could not be read. */
 export function isDamaged(file: FileScope, { start, end }: Range): boolean {
     return file.tree.damaged?.some((one) => one.start < end && one.end > start) ?? false;
@@ -250,6 +277,9 @@ export interface Ring {
     /** What a call of a function gives; null where nothing is known yet. */
     readonly summary: (w: Walk, func: FuncInfo) => Type | null;
 }
+
+/** Shares with nothing that is made in a function, and has no data. */
+export const NOWHERE: Origin = { share: 0, params: 0, data: 0 };
 
 /** The state of one walk over one function. */
 export class Walk {
@@ -287,13 +317,9 @@ export class Walk {
     readonly unguarded: { readonly at: Range; readonly name: string; readonly soft: number }[] = [];
     /** Type of the values that `return` gives, and what they share: of the function, or of the iteration of a `parallel for`. */
     returned: Type | null = null;
-    returnedParams = 0;
-    returnedData = 0;
-
-    // Of the expression walked last: see ML2 and ML3.
-    share = 0;
-    params = 0;
-    data = 0;
+    returnedFrom: Origin = NOWHERE;
+    /** Of the expression walked last. */
+    from: Origin = NOWHERE;
 
     constructor(ring: Ring, checking: Checking, func: FuncInfo, widened: Map<number, Local>, vague: boolean) {
         this.ring = ring;
@@ -305,9 +331,7 @@ export class Walk {
         this.vague = vague;
     }
 
-    report(code: Code, range: Range, message: string, extra?: Extra): void {
-        this.func.diagnostics.push(diagnostic(this.file, code, range, message, extra));
-    }
+    readonly report: Report = (...found) => report(this.func, ...found);
 
     /** Reports what follows from a type: at once, or where a change of an object elsewhere could make it untrue, when all are known. */
     suspect(code: Code, range: Range, message: string, soft: number, extra?: Extra, property: string | null = null): void {
@@ -318,12 +342,10 @@ export class Walk {
 
     /** The value walked last is new here and shares with nothing. */
     isFresh(data: number): void {
-        this.share = this.level;
-        this.params = 0;
-        this.data = data;
+        this.from = { share: this.level, params: 0, data };
     }
 
-    /** Makes a name of the present block. What the value shares is what `share`, `params` and `data` say. */
+    /** Makes a name of the present block. What the value shares is what `from` says. */
     define(name: string, range: Range, type: Type): Local {
         const ordinal = this.func.locals.length;
         const known = this.widened.size === 0 ? undefined : this.widened.get(ordinal);
@@ -333,9 +355,7 @@ export class Walk {
             type: this.vague ? vaguely(type) : known === undefined ? type : join(known.type, type),
             level: this.level,
             loop: this.loop,
-            share: known === undefined ? this.share : Math.min(known.share, this.share),
-            params: known === undefined ? this.params : known.params | this.params,
-            data: known === undefined ? this.data : known.data | this.data,
+            from: known === undefined ? this.from : either(known.from, this.from),
             ordinal,
             shadowed: this.names.get(name),
             start: ++this.clock,
@@ -350,14 +370,11 @@ export class Walk {
     /** A further value for a local: what is known of it shrinks to what is true of both. */
     widen(local: Local, type: Type): void {
         const joined = this.vague ? vaguely(join(local.type, type)) : join(local.type, type);
-        const share = Math.min(local.share, this.share);
-        const params = local.params | this.params;
-        const data = local.data | this.data;
-        if (joined === local.type && share === local.share && params === local.params && data === local.data) return;
+        const from = either(local.from, this.from);
+        const { share, params, data } = local.from;
+        if (joined === local.type && from.share === share && from.params === params && from.data === data) return;
         local.type = joined;
-        local.share = share;
-        local.params = params;
-        local.data = data;
+        local.from = from;
         if (this.loop > local.loop) {
             this.again = true;
             this.widened.set(local.ordinal, local);
@@ -379,6 +396,12 @@ export class Walk {
             else this.names.set(local.name, local.shadowed);
         }
     }
+}
+
+/** The variable at the root of `a.b[0]`. */
+export function localAt(w: Walk, e: Expr): Local | undefined {
+    const root = rootOf(e);
+    return root.kind === "ident" ? w.names.get(root.name) : undefined;
 }
 
 function vaguely(type: Type): Type {

@@ -6,7 +6,8 @@
  * UE1: a name that the function gives to a value of its own anywhere is never taken for the file's: rules that must be certain err on the
  *     side of silence.
  */
-import type { Block, Call, Delegate, Endorse, Expr, Node, Spend, Stmt } from "../syntax/tree.ts";
+import { eachNode } from "../syntax/nodes.ts";
+import type { Block, Call, Delegate, Endorse, Expr, Spend, Stmt } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import type { Binding, FuncInfo } from "./model.ts";
 
@@ -28,21 +29,6 @@ export interface Uses {
     readonly delegates: readonly Delegate[];
     readonly spends: readonly Spend[];
     readonly endorses: readonly Endorse[];
-}
-
-/** Any node below a node, itself included; parents first. */
-export function eachNode(node: unknown, visit: (node: Node & { readonly kind: string }) => void): void {
-    if (node === null || typeof node !== "object") return;
-    if (Array.isArray(node)) {
-        for (const one of node) eachNode(one, visit);
-        return;
-    }
-    const of = node as { readonly [key: string]: unknown };
-    if (typeof of.kind === "string" && of.range !== undefined) visit(node as Node & { kind: string });
-    for (const key in of) {
-        const value = of[key];
-        if (typeof value === "object" && value !== null && key !== "range") eachNode(value, visit);
-    }
 }
 
 /** Names that the function gives to values, with how often. */

@@ -9,6 +9,7 @@
  *     refuses a change only where the *reference* carries something that the list or object may lack: a variable that was assigned under a
  *     condition, an item at a chosen index, a thing put into another under a condition (`chosen`). What may be chosen is told for every change.
  */
+import { rootOf } from "../../syntax/nodes.ts";
 import type * as tree from "../../syntax/tree.ts";
 import type { Range } from "../../text/source.ts";
 import { BUILTINS_ON, METHODS } from "../../scope/builtins.ts";
@@ -224,10 +225,7 @@ class Look {
     /** A thing that no name holds: what is read after it was made, and may fail, decides too, and nothing raises the thing. */
     private held(e: tree.Expr, v: Ref): Ref {
         if (this.tried === 0) return v;
-        let root = e;
-        while (root.kind === "member" || root.kind === "index" || root.kind === "paren")
-            root = root.kind === "paren" ? root.value : root.object;
-        return root.kind === "ident" ? v : { ...v, chosen: v.chosen ?? this.pc() };
+        return rootOf(e).kind === "ident" ? v : { ...v, chosen: v.chosen ?? this.pc() };
     }
 
     /** Something is put into a list or object. */

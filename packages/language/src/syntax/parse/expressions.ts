@@ -1,3 +1,4 @@
+import { isLiteral } from "../nodes.ts";
 import { INFIX, SYMBOLS, T } from "../tokens.ts";
 import type { Arg, Binary, BinaryOp, Expr, Lambda, ListLit, Name, ObjectEntry, ObjectLit, Paren, Spread } from "../tree.ts";
 import { endorseFollows, parseEndorse, parseNarrow } from "./authority.ts";
@@ -422,23 +423,4 @@ export function parseDefault(p: State): Expr {
         parseUnary(p);
     }
     return value;
-}
-
-function isLiteral(node: Expr): boolean {
-    switch (node.kind) {
-        case "string":
-        case "number":
-        case "bool":
-        case "none":
-        case "missing":
-            return true;
-        case "unary":
-            return node.op === "-" && node.value.kind === "number";
-        case "list":
-            return node.items.every((item) => item.kind !== "spread" && isLiteral(item));
-        case "object":
-            return node.entries.every((entry) => entry.kind === "entry" && isLiteral(entry.value));
-        default:
-            return false;
-    }
 }
