@@ -16,6 +16,8 @@ import { position, type Range, type Source } from "../text/source.ts";
 import {
     type AgentForm,
     type At,
+    type BlockForm,
+    BLOCKS,
     type BudgetForm,
     type ClauseForm,
     type FileForm,
@@ -28,8 +30,10 @@ import {
     type ReadersForm,
     type RemitForm,
     type SpendForm,
+    type StartForm,
     type WithForm,
 } from "./form.ts";
+import { lowerBlock } from "./stages.ts";
 import { NODE_ROWS, RECORD_ROWS, type Rows, type Rule } from "./table.ts";
 import { WITH_OPTIONS } from "./with.ts";
 
@@ -54,18 +58,23 @@ export function lower(program: Lowerable, effectsOf: EffectsOf = () => []): Prog
         const links = program.links.get(name);
         return lowerFile(file, { at: placesIn(file.source), effectsOf }, (agent) => index.get(links?.get(agent) ?? ""));
     });
-    const start = program.files.get(program.entry);
+    return { format: FORM, files, ...startOf(program, index.get(program.entry) ?? -1) };
+}
+
+/** Where the program begins: with its blocks, if it has any. */
+function startOf({ files, entry: name }: Lowerable, file: number): Pick<Program, "entry" | "main"> {
+    const start = files.get(name);
     const entry = start === undefined ? null : entryOf(start);
-    if (entry === null) return { format: FORM, files };
-    return {
-        format: FORM,
-        files,
-        entry: {
-            file: index.get(program.entry) as number,
-            ...(entry.agent === null ? {} : { agent: entry.agent.name?.text ?? MAIN_AGENT }),
-            func: entry.func.name?.text ?? MAIN_FUNC,
-        },
-    };
+    const main: StartForm | undefined =
+        entry === null
+            ? undefined
+            : {
+                  file,
+                  ...(entry.agent === null ? {} : { agent: entry.agent.name?.text ?? MAIN_AGENT }),
+                  func: entry.func.name?.text ?? MAIN_FUNC,
+              };
+    if (start?.items.some((item) => item.kind === "block") !== true) return main === undefined ? {} : { entry: main };
+    return { entry: { file, func: BLOCKS }, ...(main === undefined ? {} : { main }) };
 }
 
 /** What is the same for all nodes of a file. */
@@ -92,6 +101,7 @@ function lowerFile(file: tree.File, x: Within, from: (agent: string) => number |
     const funcs: FuncForm[] = [];
     const agents: AgentForm[] = [];
     const remits: RemitForm[] = [];
+    const blocks: BlockForm[] = [];
     let strict = false;
     for (const item of file.items) {
         switch (item.kind) {
@@ -115,6 +125,9 @@ function lowerFile(file: tree.File, x: Within, from: (agent: string) => number |
             case "flow":
                 strict = true;
                 break;
+            case "block":
+                blocks.push(lowerBlock(item, x.at));
+                break;
         }
     }
     return {
@@ -125,6 +138,7 @@ function lowerFile(file: tree.File, x: Within, from: (agent: string) => number |
         agents,
         ...(remits.length === 0 ? {} : { remits }),
         ...(strict ? { flow: "strict" as const } : {}),
+        ...(blocks.length === 0 ? {} : { blocks }),
     };
 }
 

@@ -7,7 +7,6 @@
  * RS2: lower(raise(form)) is the form, places aside.
  */
 import type { Contract, Field, Json } from "../contract/contract.ts";
-import { numberText } from "../contract/show.ts";
 import { MAIN_AGENT, MAIN_FUNC } from "../syntax/entry.ts";
 import { format, printExpr } from "../syntax/print/print.ts";
 import { STATEMENT_WORDS } from "../syntax/tokens.ts";
@@ -27,10 +26,10 @@ import type {
     StmtForm,
     WithForm,
 } from "./form.ts";
+import { at, ident, literal, name, number, option, paren, raiseJson, text, timeText } from "./nodes.ts";
+import { raiseBlock } from "./stages.ts";
 import { NODE_ROWS, RECORD_ROWS, type Rows, type Rule } from "./table.ts";
 import { WITH_OPTIONS } from "./with.ts";
-
-const at = { range: { start: 0, end: 0 } };
 
 /** The source text of each file of a program, in the order of its files. */
 export function printForm(program: Program): string[] {
@@ -46,7 +45,7 @@ export function raise(program: Program): tree.File[] {
     return program.files.map(raiseFile);
 }
 
-/** Imports, shapes, functions, agents: in this order, whatever order they had. */
+/** Imports, shapes, functions, agents, blocks: in this order, whatever order they had. */
 function raiseFile(form: FileForm): tree.File {
     const named = (kind: string, of: object): tree.Item => record(of, kind === "import" ? "Import" : "Agent", { kind }) as tree.Item;
     const items: tree.Item[] = form.imports.map((one) => named("import", one));
@@ -55,6 +54,7 @@ function raiseFile(form: FileForm): tree.File {
     for (const s of form.shapes) items.push({ kind: "shape", name: name(s.name), contract: raiseContract(s.contract), ...at });
     for (const f of form.funcs) items.push(raiseFunc(f));
     for (const a of form.agents) items.push(unnamed(named("agent", a) as tree.Agent, MAIN_AGENT));
+    for (const b of form.blocks ?? []) items.push(raiseBlock(b));
     return { source: source("", form.file), items, comments: [], diagnostics: [] };
 }
 
@@ -265,15 +265,6 @@ function raiseField(field: Field): tree.ContractField {
     };
 }
 
-function raiseJson(value: Json): tree.Expr {
-    if (value === null || typeof value !== "object") return literal(value);
-    if (Array.isArray(value)) return { kind: "list", items: value.map(raiseJson), ...at };
-    const entries = Object.entries(value).map(
-        ([key, member]) => ({ kind: "entry", key: name(key), quoted: false, value: raiseJson(member), ...at }) as const,
-    );
-    return { kind: "object", entries, ...at };
-}
-
 // ---- authority -------------------------------------------------------------------------------------------------------
 
 function raiseRemit(form: RemitForm): tree.RemitUse {
@@ -300,14 +291,7 @@ function raiseSpend(form: SpendForm): tree.Amount[] {
 }
 
 function amountText(meter: tree.Amount["meter"], amount: number): string {
-    if (meter !== "time") return `${amount} ${meter}`;
-    for (const [unit, size] of [
-        ["h", 3_600_000],
-        ["min", 60_000],
-        ["s", 1000],
-    ] as const)
-        if (amount > 0 && amount % size === 0) return `${amount / size} ${unit}`;
-    return `${amount} ms`;
+    return meter === "time" ? timeText(amount, " ") : `${amount} ${meter}`;
 }
 
 function raiseClause(form: ClauseForm): tree.ImportClause {
@@ -333,38 +317,6 @@ function raiseWith(form: WithForm): tree.GenerateOption[] {
         if (value === undefined) return [];
         return [option(key, typeof value === "object" ? { kind: "list", items: value.map(ident), ...at } : literal(value))];
     });
-}
-
-function option(key: string, value: tree.Expr): tree.GenerateOption {
-    return { key: name(key), value, ...at };
-}
-
-function paren(value: tree.Expr): tree.Expr {
-    return { kind: "paren", value, ...at };
-}
-
-function ident(called: string): tree.Expr {
-    return { kind: "ident", name: called, ...at };
-}
-
-function literal(value: string | number | boolean | null, written?: string): tree.Expr {
-    if (value === null) return { kind: "none", ...at };
-    if (typeof value === "string") return text(value);
-    if (typeof value === "boolean") return { kind: "bool", value, ...at };
-    if (value < 0 || Object.is(value, -0)) return { kind: "unary", op: "-", value: number(-value, written?.slice(1)), ...at };
-    return number(value, written);
-}
-
-function number(value: number, written = numberText(value)): tree.NumberLit {
-    return { kind: "number", value, text: written, ...at };
-}
-
-function text(value: string): tree.StringLit {
-    return { kind: "string", value, style: "double", ...at };
-}
-
-function name(of: string): tree.Name {
-    return { text: of, ...at };
 }
 
 /** A label of one plain word needs no quotes. */

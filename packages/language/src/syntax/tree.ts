@@ -37,7 +37,7 @@ export interface File {
 
 // ---- top level -------------------------------------------------------------------------------------------------------
 
-export type Item = Import | Agent | Func | ShapeDecl | RemitDecl | FlowDecl;
+export type Item = Import | Agent | Func | ShapeDecl | RemitDecl | FlowDecl | BlockDecl;
 
 export type ImportKind = "tool" | "llm" | "file" | "agent" | "memory" | "skill";
 
@@ -181,6 +181,48 @@ export interface Param extends Node {
     readonly contract?: ContractNode;
     /** Literal default after `=`. */
     readonly default?: Expr;
+}
+
+// ---- blocks (LANGUAGE 8) ---------------------------------------------------------------------------------------------
+
+/** `temporal static ( … ) as verdict`. */
+export interface BlockDecl extends Node {
+    readonly kind: "block";
+    readonly backend: "memory" | "temporal";
+    readonly mode: "static" | "dynamic";
+    readonly body: Flow;
+    /** What later blocks and functions call its value. */
+    readonly name?: Name;
+}
+
+/** Parentheses that only group leave no trace: a pipe of a pipe is one pipe, a fan-out of one branch is the branch. */
+export type Flow = FlowPipe | FlowFan | Stage | BlockDecl | Missing;
+
+/** `a >=> b`: two or more, none of them a pipe. */
+export interface FlowPipe extends Node {
+    readonly kind: "pipe";
+    readonly stages: readonly Flow[];
+}
+/** `a <*> b`: two or more. */
+export interface FlowFan extends Node {
+    readonly kind: "fan";
+    readonly branches: readonly Flow[];
+}
+/** `read "a.md"`, `Repo.write "x" (text: report) with { retries: 2 }`. */
+export interface Stage extends Node {
+    readonly kind: "stage";
+    readonly call: Name;
+    readonly method?: Name;
+    /** Those without a name come first. */
+    readonly args: readonly StageArg[];
+    /** `with { … }`. */
+    readonly options?: readonly GenerateOption[];
+}
+/** `duration`: `30s`, `2 min`; its value is in milliseconds then. */
+export interface StageArg extends Node {
+    readonly name?: Name;
+    readonly value: Expr;
+    readonly duration?: Duration;
 }
 
 // ---- contracts -------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 import fc from "fast-check";
 import type { tree } from "../../src/index.ts";
 import { needsParens } from "../../src/syntax/print/literals.ts";
+import { backendBlocks } from "./arbitrary-blocks.ts";
 import { POSTFIX_PRECEDENCE, PRECEDENCE, UNARY_PRECEDENCE, WORDS } from "../../src/syntax/tokens.ts";
 
 const range = { start: 0, end: 0 };
@@ -477,6 +478,7 @@ export const file: fc.Arbitrary<tree.File> = list(
         fc.record({ ...kind("shape"), name: plainName, contract: ties.contract }),
         fc.record({ ...kind("remit"), name: plainName, body: remitBody }),
         fc.record(kind("flow")),
+        backendBlocks({ literal: ties.literal, string: stringLit, word: anyWord, plain }),
     ) as fc.Arbitrary<tree.Item>,
     3,
 ).map((items) => ({ source: { file: "<random>", text: "", lineStarts: [0] }, items, comments: [], diagnostics: [] }));

@@ -183,8 +183,6 @@ const FILES: readonly (readonly [string, readonly string[]])[] = [
     ["agent A { role\n main func() { ] } }", ['SYNTAX after "role"', 'SYNTAX "]"']],
     // later versions
     ['test "t" { a ] }\nfunc f() { ] }', ['UNSUPPORTED "test \\"t\\""', 'SYNTAX "]"']],
-    ["memory static ( a >=> b ) as c\nfunc f() { ] }", ['UNSUPPORTED "memory static"', 'SYNTAX "]"']],
-    ['temporal dynamic (\n ( read "a" <*> b ) >=> c(x: 1) with { timeout: 3s }\n) as d', ['UNSUPPORTED "temporal dynamic"']],
     ['import agent F from "acp://x" {\n remit { may a.b, c in "src/**" }\n}\nfunc f() { F ] }', ['SYNTAX "]"']],
 ];
 

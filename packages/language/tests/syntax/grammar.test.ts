@@ -1,7 +1,7 @@
 /** The grammar, rule by rule: source text and the tree it makes. Nothing here may give a diagnostic. */
 import { describe, expect, test } from "vitest";
 import type { tree } from "../../src/index.ts";
-import { codes, read, readBody, showBody, showContract, showExpr, showClause, showRemit } from "./show.ts";
+import { codes, read, readBody, showBody, showClause, showContract, showExpr, showFlow, showRemit } from "./show.ts";
 
 const EXPRESSIONS: readonly (readonly [string, string])[] = [
     // literals
@@ -264,6 +264,8 @@ function showItem(item: tree.Item): string {
             return `remit ${item.name.text}${showRemit(item.body)}`;
         case "flow":
             return "flow strict";
+        case "block":
+            return showFlow(item);
         case "agent":
             return `${item.main ? "main " : ""}${item.name?.text ?? "_"}{${[...(item.remit ? [`remit${showRemit(item.remit)}`] : []), ...item.config.map((line) => line.kind), ...item.funcs.map(showParams)].join(" ")}}`;
     }

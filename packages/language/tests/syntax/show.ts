@@ -208,6 +208,32 @@ function showField(field: tree.ContractField): string {
     return `${field.name.text}${field.optional ? "?" : ""}${type}${fallback}${description}`;
 }
 
+/** `(>=> a (<*> b c))`, `(stage read "a.md" with:{timeout:3000ms})`, `(temporal dynamic a as:b)`. */
+export function showFlow(node: tree.Flow): string {
+    switch (node.kind) {
+        case "pipe":
+            return `(>=> ${node.stages.map(showFlow).join(" ")})`;
+        case "fan":
+            return `(<*> ${node.branches.map(showFlow).join(" ")})`;
+        case "block":
+            return `(${node.backend} ${node.mode} ${showFlow(node.body)}${node.name ? ` as:${node.name.text}` : ""})`;
+        case "missing":
+            return "MISSING";
+        case "stage": {
+            const value = (one: Pick<tree.StageArg, "value" | "duration">): string =>
+                one.duration ? `${one.duration.milliseconds}ms` : showExpr(one.value);
+            const args = node.args.map((arg) => (arg.name ? `${arg.name.text}:` : "") + value(arg));
+            const more = node.options?.map((one) => `${one.key.text}:${value(one)}`);
+            const parts = [
+                node.call.text + (node.method ? `.${node.method.text}` : ""),
+                ...args,
+                ...(more ? [`with:{${more.join(" ")}}`] : []),
+            ];
+            return parts.length === 1 ? (parts[0] as string) : `(${parts.join(" ")})`;
+        }
+    }
+}
+
 /** A tree without ranges, source, comments and diagnostics, for comparison. */
 export function bare(file: tree.File): unknown {
     return JSON.parse(JSON.stringify(file.items, (key, value) => (key === "range" ? undefined : value)));

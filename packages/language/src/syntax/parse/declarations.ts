@@ -35,7 +35,8 @@ import {
     tokenText,
 } from "./state.ts";
 import { parseBlock, parseConfig } from "./statements.ts";
-import { atBackendBlock, skipBackendBlock, skipTest } from "./unsupported.ts";
+import { atBackendBlock, atStages, parseBackendBlock, parseBareBody } from "./stages.ts";
+import { skipTest } from "./unsupported.ts";
 import { parseContextBudget, parseUse } from "./use.ts";
 
 export function parseItems(p: State): Item[] {
@@ -67,10 +68,8 @@ function parseItem(p: State): Item | undefined {
             return undefined;
         default:
             if (atFlow(p)) return parseFlow(p);
-            if (atBackendBlock(p)) {
-                skipBackendBlock(p);
-                return undefined;
-            }
+            if (atBackendBlock(p)) return parseBackendBlock(p);
+            if (p.k === T.LParen) return parseBareBody(p);
             if (p.k === T.RBrace || p.k === T.RParen || p.k === T.RBracket) {
                 report(
                     p,
@@ -84,8 +83,10 @@ function parseItem(p: State): Item | undefined {
             }
             expected(
                 p,
-                "`import`, `shape`, `agent`, `func` or `main`",
-                "Statements stand inside functions: `main agent { main func() { … } }`.",
+                "`import`, `shape`, `agent`, `func`, `main` or a block",
+                atStages(p)
+                    ? "Stages stand inside a block: `memory static ( … >=> … )`."
+                    : "Statements stand inside functions: `main agent { main func() { … } }`.",
                 undefined,
                 true,
             );

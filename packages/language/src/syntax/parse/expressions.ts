@@ -308,7 +308,7 @@ function parseParen(p: State): Expr {
     return node;
 }
 
-function parseList(p: State): Expr {
+export function parseList(p: State): Expr {
     const open = p.pos;
     const from = start(p);
     if (!enter(p)) return missing(p);

@@ -11,6 +11,7 @@ import { lex, MAX_ERRORS } from "../lexer.ts";
 import type { File } from "../tree.ts";
 import { parseFunc, parseItems } from "./declarations.ts";
 import { parseDefault, parseExpr } from "./expressions.ts";
+import { S_EXPRESSION, sExpressionAt } from "./joins.ts";
 import { type Grammar, newState } from "./state.ts";
 import { parseBlock, parseStatement } from "./statements.ts";
 
@@ -21,6 +22,8 @@ const GRAMMAR: Grammar = { expr: parseExpr, fallback: parseDefault, block: parse
  * `Missing` nodes or skipped text and must not be lowered.
  */
 export function parse(src: Source): File {
+    const at = sExpressionAt(src.text);
+    if (at >= 0) return unread(src, at);
     const { tokens, comments, diagnostics } = lex(src);
     const p = newState(src, tokens, GRAMMAR);
     const items = parseItems(p);
@@ -30,6 +33,14 @@ export function parse(src: Source): File {
     if (!tokens.balanced) p.damaged.push({ start: 0, end: src.text.length });
     const damaged = lexical.length === 0 ? p.damaged : [...p.damaged, ...lexical];
     return { source: src, items, comments, diagnostics: all, ...(damaged.length === 0 ? {} : { damaged }) };
+}
+
+/** A program in the s-expressions of the original: that is all that is said of it. */
+function unread(src: Source, at: number): File {
+    const whole = { start: 0, end: src.text.length };
+    const { message, hint } = S_EXPRESSION;
+    const one: Diagnostic = { code: "SYNTAX", severity: "error", message, file: src.file, range: { start: at, end: at + 1 }, hint };
+    return { source: src, items: [], comments: [], diagnostics: [one], damaged: [whole] };
 }
 
 function merged(src: Source, lexical: readonly Diagnostic[], syntactic: readonly Diagnostic[]): readonly Diagnostic[] {

@@ -384,7 +384,7 @@ export function isBound(p: State, kind: number): boolean {
     return (p.declared & bit) !== 0;
 }
 
-/** Names of imports, agents, functions and shapes of the whole file: they are visible before they are written. */
+/** Names of imports, agents, functions, shapes and blocks of the whole file: they are visible before they are written. */
 function declaredWords(p: State): number {
     let bits = 0;
     let depth = 0;
@@ -401,6 +401,7 @@ function declaredWords(p: State): number {
         else if (kind === T.Func && (depth === 0 || (depth === 1 && inAgent)) && kinds[i + 2] === T.LParen)
             bits |= BIT[kinds[i + 1] as number] as number;
         else if ((kind === T.Agent || kind === T.Shape) && depth === 0) bits |= BIT[kinds[i + 1] as number] as number;
+        else if (kind === T.As && depth === 0) bits |= BIT[kinds[i + 1] as number] as number;
         else if (kind === T.Import && depth === 0) bits |= BIT[kinds[i + 2] as number] as number;
     }
     return bits;

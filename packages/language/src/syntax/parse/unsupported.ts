@@ -28,20 +28,6 @@ function headRange(p: State, words: number): Range {
     return { start: start(p), end: p.ends[Math.min(p.pos + words - 1, p.tokens.count - 1)] as number };
 }
 
-/** Whether a `memory` or `temporal` block begins here. */
-export function atBackendBlock(p: State): boolean {
-    return (p.k === T.Memory || p.k === T.Temporal) && (peek(p, 1) === T.Static || peek(p, 1) === T.Dynamic || peek(p, 1) === T.LParen);
-}
-
-export function skipBackendBlock(p: State): void {
-    unsupported(p, `A \`${tokenText(p)}\` block`, headRange(p, 2));
-    skipPast(p, T.LParen);
-    if (p.k === T.As && !onNewLine(p)) {
-        advance(p);
-        if (isWord(p.k)) advance(p);
-    }
-}
-
 export function skipTest(p: State): void {
     unsupported(p, "A test", headRange(p, peek(p, 1) === T.LBrace ? 1 : 2));
     skipPast(p, T.LBrace);

@@ -232,7 +232,7 @@ function argument(w: Writer, node: Arg, tail: number): void {
     expression(w, node.value, tail);
 }
 
-function option(w: Writer, node: GenerateOption, tail: number): void {
+export function option(w: Writer, node: GenerateOption, tail: number): void {
     put(w, `${keyText(w, node.key, false)}: `);
     const written = node.budget?.text ?? node.duration?.text;
     if (written !== undefined) put(w, written);

@@ -13,6 +13,7 @@ import type { Agent, Expr, File, Import, Item, ShapeDecl } from "../tree.ts";
 import { clauseText, remitBody, remitUse } from "./authority.ts";
 import { agentLine, block, func, head } from "./blocks.ts";
 import { contractNode, expression } from "./layout.ts";
+import { backendBlock } from "./stages.ts";
 import { commentsBefore, elements, hasComments, indented, newWriter, put, sequence, type Writer } from "./writer.ts";
 
 /** Comments inside expressions settle in one or two rounds; no text needs more than this. */
@@ -115,6 +116,9 @@ function item(w: Writer, node: Item): void {
             return;
         case "flow":
             put(w, "flow strict");
+            return;
+        case "block":
+            backendBlock(w, node);
             return;
     }
 }
