@@ -40,6 +40,7 @@ export { parseClausesText, parseRemitText, type ReadPolicy } from "./form/policy
 export { type EffectsOf, type Lowerable, lower } from "./form/lower.ts";
 export { AUTHOR_CAPS, type Caps, DEFAULT_CAPS } from "./form/measure.ts";
 export { printForm, printFormExpr, raise } from "./form/raise.ts";
+export { NODE_ROWS, RECORD_ROWS, type RecordName, type Rule } from "./form/table.ts";
 export { PROGRAM_SCHEMA_ID, programJsonSchema } from "./form/schema.ts";
 export {
     type FuncOptions,

@@ -7,13 +7,11 @@
  *      objects that the code makes do not count. The answer may have more names than that, never fewer.
  */
 
-import type { ExprForm, StmtForm } from "@remit/language";
+import type { ExprForm } from "@remit/language";
 import type { Where } from "./context.ts";
 import { asLambda } from "./effects.ts";
 import type { Fn, Meaning } from "./program.ts";
-import { walk, walkBlock } from "./walk.ts";
-
-export type Part = ExprForm | readonly StmtForm[] | undefined;
+import { type Part, walk } from "./walk.ts";
 
 export interface Changes {
     readonly names: ReadonlySet<string>;
@@ -50,21 +48,11 @@ class Finder {
     }
 
     look(part: Part): void {
-        const visit = {
-            stmt: (s: StmtForm) => {
-                if (s.kind === "assign") this.assign(s.target, s.op, s.value);
-                else if (s.kind === "for") this.takes(s.item, namesIn(s.list), false);
-                return undefined;
-            },
-            expr: (e: ExprForm) => {
-                if (e.kind === "parallel") this.takes(e.item, namesIn(e.list), false);
-                else if (e.kind === "call") this.call(e);
-                return undefined;
-            },
-        };
-        if (part === undefined) return;
-        if (isBlock(part)) walkBlock(part, visit);
-        else walk(part, visit);
+        walk(part, (e) => {
+            if (e.kind === "assign") this.assign(e.target, e.op, e.value);
+            else if (e.kind === "for" || e.kind === "parallel") this.takes(e.item, namesIn(e.list), false);
+            else if (e.kind === "call") this.call(e);
+        });
     }
 
     changes(): Changes {
@@ -185,20 +173,14 @@ export function mutationsOf(of: Fn): Mutations {
     for (const fn of seen) {
         const { program } = fn;
         const look = (name: string): Meaning | undefined => program.lookup(fn.file, fn.agent, name);
-        walkBlock(fn.form.body, {
-            stmt: (s) => {
-                if (s.kind === "assign" && s.target.kind !== "name") mutates = true;
-                return undefined;
-            },
-            expr: (e) => {
-                const meaning = e.kind === "name" ? look(e.name) : undefined;
-                if (meaning?.kind === "file" || meaning?.kind === "block") imports.add(meaning.number);
-                if (meaning?.kind === "func") seen.add(meaning.fn);
-                if (meaning?.kind === "agent") for (const one of meaning.agent.funcs.values()) seen.add(one);
-                if (e.kind === "call" && e.callee.kind === "member" && (e.callee.name === "add" || program.reach.travels)) mutates = true;
-                if (e.kind === "call" && e.callee.kind === "name" && look(e.callee.name) === undefined) mutates ||= program.reach.travels;
-                return undefined;
-            },
+        walk(fn.form.body, (e) => {
+            if (e.kind === "assign" && e.target.kind !== "name") mutates = true;
+            const meaning = e.kind === "name" ? look(e.name) : undefined;
+            if (meaning?.kind === "file" || meaning?.kind === "block") imports.add(meaning.number);
+            if (meaning?.kind === "func") seen.add(meaning.fn);
+            if (meaning?.kind === "agent") for (const one of meaning.agent.funcs.values()) seen.add(one);
+            if (e.kind === "call" && e.callee.kind === "member" && (e.callee.name === "add" || program.reach.travels)) mutates = true;
+            if (e.kind === "call" && e.callee.kind === "name" && look(e.callee.name) === undefined) mutates ||= program.reach.travels;
         });
     }
     return { mutates, imports: mutates ? imports : new Set() };
@@ -215,18 +197,11 @@ function isScalar(e: ExprForm): boolean {
     return e.kind === "literal" || e.kind === "unary" || (e.kind === "binary" && e.op !== "??");
 }
 
-export function isBlock(part: ExprForm | readonly StmtForm[]): part is readonly StmtForm[] {
-    return Array.isArray(part);
-}
-
 /** Every name in an expression. */
 export function namesIn(e: ExprForm): Set<string> {
     const names = new Set<string>();
-    walk(e, {
-        expr: (x) => {
-            if (x.kind === "name") names.add(x.name);
-            return undefined;
-        },
+    walk(e, (x) => {
+        if (x.kind === "name") names.add(x.name);
     });
     return names;
 }

@@ -18,7 +18,7 @@ import { aNameOf, compares, join, labelOf, negate, not, numeric, plus, rawOf, tr
 import { Capability, Labelled, List, type Value } from "../value/value.ts";
 import { callCode } from "./calls.ts";
 import { BREAK, type ClosureForm, CONTINUE, type Code, codeOf, type Operand, type Slots, type Step } from "./code.ts";
-import { born, covered, raise, writable } from "./containers.ts";
+import { born, covered, writable } from "./containers.ts";
 import { type Context, expr, fails, lookUp, siteOf, slotFor, type Where } from "./context.ts";
 import { blockStep, testOf } from "./control.ts";
 import { narrowing } from "./delegation.ts";

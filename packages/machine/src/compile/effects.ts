@@ -7,11 +7,11 @@
  * EE4: "effectful" is: raises an effect (a member of a module that is read is one), declares context, calls another agent, runs iterations in parallel, leaves a function out of the
  *     middle of an expression, runs the nodes of a block, calls through a value that may be a capability, or calls an effectful function.
  */
-import { type ExprForm, isModule, type StmtForm } from "@remit/language";
+import { type ExprForm, isModule } from "@remit/language";
 import { findBuiltin } from "../builtin/table.ts";
 import { handoverOf } from "./handover.ts";
 import type { Compiled, Fn } from "./program.ts";
-import { walk, walkBlock } from "./walk.ts";
+import { walk } from "./walk.ts";
 
 export interface Reach {
     /** By function id. */
@@ -47,6 +47,9 @@ export function analyse(program: Compiled): Reach {
     spread(framed, calls);
     return { effectful, framed, travels };
 }
+
+/** What is an effect, or leads to one, by itself. */
+export const EFFECTS: ReadonlySet<string> = new Set(["generate", "parallel", "endorse", "use", "use.one", "delegate", "spend", "define"]);
 
 /** What the text of one function shows. */
 interface Seen {
@@ -96,28 +99,20 @@ function seenIn(program: Compiled, fn: Fn): Seen {
             seen.calls.push(lambda);
         });
     };
-    walkBlock(fn.form.body, {
-        stmt: (s) => {
-            if (s.kind === "use" || s.kind === "use.one" || s.kind === "delegate" || s.kind === "spend" || s.kind === "define")
-                seen.effectful = true;
-            if (s.kind === "config" && s.key === "model") direct.add(s.value);
-            return true;
-        },
-        expr: (e) => {
-            if (e.kind === "generate") {
-                if (e.model !== undefined) direct.add(e.model);
-                for (const t of e.tools ?? []) direct.add(t.kind === "member" ? t.object : t);
-            }
-            if (e.kind === "generate" || e.kind === "parallel" || e.kind === "endorse") seen.effectful = true;
-            else if (e.kind === "if.expr" || e.kind === "try.expr") seen.effectful ||= leaves(e);
-            else if (e.kind === "member") member(e);
-            else if (e.kind === "call") call(e);
-            else if (e.kind === "name" && !direct.has(e)) {
-                const meaning = look(e.name);
-                if (meaning !== undefined && "value" in meaning) seen.travels = true;
-            }
-            return true;
-        },
+    walk(fn.form.body, (e) => {
+        if (e.kind === "config" && e.key === "model") direct.add(e.value);
+        if (e.kind === "generate") {
+            if (e.model !== undefined) direct.add(e.model);
+            for (const t of e.tools ?? []) direct.add(t.kind === "member" ? t.object : t);
+        }
+        if (EFFECTS.has(e.kind)) seen.effectful = true;
+        else if (e.kind === "if.expr" || e.kind === "try.expr") seen.effectful ||= leaves(e);
+        else if (e.kind === "member") member(e);
+        else if (e.kind === "call") call(e);
+        else if (e.kind === "name" && !direct.has(e)) {
+            const meaning = look(e.name);
+            if (meaning !== undefined && "value" in meaning) seen.travels = true;
+        }
     });
     return seen;
 }
@@ -154,31 +149,16 @@ export function asLambda(
 /** Names that are locals somewhere in a function. */
 function localsOf(fn: Fn): Set<string> {
     const names = new Set(fn.form.params.map((p) => p.name));
-    walkBlock(fn.form.body, {
-        stmt: (s) => {
-            if (s.kind === "assign" && s.target.kind === "name") names.add(s.target.name);
-            else if (s.kind === "for") names.add(s.item);
-            else if (s.kind === "try" && s.name !== undefined) names.add(s.name);
-            return true;
-        },
-        expr: (e) => {
-            if (e.kind === "parallel") names.add(e.item);
-            else if (e.kind === "try.expr" && e.name !== undefined) names.add(e.name);
-            else if (e.kind === "lambda") for (const p of e.params) names.add(p);
-            return true;
-        },
+    walk(fn.form.body, (e) => {
+        if (e.kind === "assign" && e.target.kind === "name") names.add(e.target.name);
+        else if (e.kind === "for" || e.kind === "parallel") names.add(e.item);
+        else if ((e.kind === "try" || e.kind === "try.expr") && e.name !== undefined) names.add(e.name);
+        else if (e.kind === "lambda") for (const p of e.params) names.add(p);
     });
     return names;
 }
 
 /** A `return`, `break` or `continue` in a block that stands in an expression. */
 export function leaves(e: ExprForm): boolean {
-    let found = false;
-    walk(e, {
-        stmt: (s: StmtForm) => {
-            if (s.kind === "return" || s.kind === "break" || s.kind === "continue") found = true;
-            return !found;
-        },
-    });
-    return found;
+    return walk(e, (s) => s.kind === "return" || s.kind === "break" || s.kind === "continue");
 }

@@ -264,25 +264,14 @@ export class Emitter {
 
     /** The body of a parallel for or of a node, as a body of its own over the same slots. Gives its number, and the slots of what it is given. */
     iteration(given: readonly string[], statements: readonly StmtForm[]): { body: number; slots: number[] } {
-        const outer = {
-            body: this.body,
-            loops: this.loops,
-            path: this.path,
-            context: this.context,
-            site: this.site,
-            pending: this.pending,
-            open: this.open,
-        };
+        const { body, loops, path, context, site, pending, open } = this;
+        const outer = { body, loops, path, context, site, pending, open };
         const made: Body = { flow: this.cx.flow, code: [], handlers: [], regions: [], names: [] };
         const { places } = this.cx;
         const around = { loop: places?.loop ?? null, tried: places?.tried ?? null };
         if (places !== null) Object.assign(places, { loop: null, tried: null });
         const number = this.bodies.push(made) - 1;
-        this.body = made;
-        this.loops = [];
-        this.open = [];
-        this.path = [];
-        this.pending = 0;
+        Object.assign(this, { body: made, loops: [], open: [], path: [], pending: 0 });
         this.cx.scope.push(true);
         const slots = given.map((name) => this.cx.scope.define(name));
         given.forEach((name, i) => {
@@ -291,13 +280,7 @@ export class Emitter {
         this.returning(statements);
         this.cx.scope.pop();
         if (places !== null) Object.assign(places, around);
-        this.body = outer.body;
-        this.loops = outer.loops;
-        this.open = outer.open;
-        this.path = outer.path;
-        this.context = outer.context;
-        this.site = outer.site;
-        this.pending = outer.pending;
+        Object.assign(this, outer);
         return { body: number, slots };
     }
 

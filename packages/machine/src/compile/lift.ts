@@ -14,13 +14,13 @@ import { type StageCall, stageCallOf } from "./blocks.ts";
 import { argsOf, defaultsFrom, refusalOf, wrongCount } from "./calls.ts";
 import type { Code, Step } from "./code.ts";
 import { expr, fails, lookUp, siteOf } from "./context.ts";
-import { asLambda, leaves } from "./effects.ts";
+import { asLambda, EFFECTS, leaves } from "./effects.ts";
 import type { Emitter, LoopForm } from "./frames.ts";
 import { agentOptions, type HandoverKind, handoverOf } from "./handover.ts";
-import { type GenerateOptionsForm, OP } from "./instructions.ts";
+import { type Detail, type GenerateDetail, type GenerateOptionsForm, type HandoverDetail, OP, type PathSite } from "./instructions.ts";
 import { rowsOf } from "./members.ts";
 import type { AgentEntry, Fn, ImportEntry } from "./program.ts";
-import { walk, walkBlock } from "./walk.ts";
+import { walk } from "./walk.ts";
 
 const NOTHING: Step = () => undefined;
 const OPTIONS = ["max_output", "attempts", "temperature", "think", "strict", "debug", "stream", "turns", "timeout"] as const;
@@ -116,87 +116,45 @@ export class Lifter {
 
     /** True where plain code holds a lambda, so that it may take any number of steps. */
     mayRunLong(e: ExprForm): boolean {
-        let found = false;
-        walk(e, {
-            expr: (x) => {
-                if (x.kind === "lambda") found = true;
-                else if (
-                    x.kind === "call" &&
-                    x.args.some((_, i) => asLambda(this.e.cx.program, this.e.fn, { has: () => false }, x, i) !== undefined)
-                )
-                    found = true;
-                return !found;
-            },
-        });
-        return found;
+        return walk(e, (x) => x.kind === "lambda" || (x.kind === "call" && x.args.some((_, i) => this.lambdaAt(x, i) !== undefined)));
     }
 
     /** True where plain code holds the call of a method that changes a list. */
     private mayChange(e: ExprForm): boolean {
-        let found = false;
-        walk(e, {
-            expr: (x) => {
-                if (x.kind === "call" && x.callee.kind === "member" && x.callee.name === "add") found = true;
-                return !found;
-            },
-        });
-        return found;
+        return walk(e, (x) => x.kind === "call" && x.callee.kind === "member" && x.callee.name === "add");
     }
 
     /** True where statements hold something that can reach an effect. */
     reaches(body: readonly StmtForm[]): boolean {
-        let found = false;
+        return walk(body, (e) => EFFECTS.has(e.kind) || (e.kind === "call" && this.callReaches(e)));
+    }
+
+    private callReaches(e: CallForm): boolean {
         const { cx } = this.e;
-        walkBlock(body, {
-            stmt: (s) => {
-                if (s.kind === "use" || s.kind === "use.one" || s.kind === "delegate" || s.kind === "spend" || s.kind === "define")
-                    found = true;
-                return !found;
-            },
-            expr: (e) => {
-                if (e.kind === "generate" || e.kind === "parallel" || e.kind === "endorse") found = true;
-                else if (e.kind === "call" && this.handover(e) !== null) found = true;
-                else if (e.kind === "call") {
-                    const { callee } = e;
-                    const name =
-                        callee.kind === "name"
-                            ? callee.name
-                            : callee.kind === "member" && callee.object.kind === "name"
-                              ? callee.object.name
-                              : null;
-                    const meaning = name === null ? undefined : lookUp(cx, name);
-                    if (meaning?.kind === "func") found = found || meaning.fn.effectful;
-                    else if (meaning !== undefined && "value" in meaning) found = true;
-                    else if (cx.program.reach.travels) found = true;
-                }
-                return !found;
-            },
-        });
-        return found;
+        if (this.handover(e) !== null) return true;
+        const named = e.callee.kind === "member" ? e.callee.object : e.callee;
+        const meaning = named.kind === "name" ? lookUp(cx, named.name) : undefined;
+        if (meaning?.kind === "func") return meaning.fn.effectful;
+        return (meaning !== undefined && "value" in meaning) || cx.program.reach.travels;
     }
 
     /** True where a loop can run as closures: it reaches no effect, and nothing jumps out of it or out of an expression in it. */
     isWhole(s: LoopForm): boolean {
-        if (this.e.cx.flow !== 0 || this.reaches([s])) return false;
-        let jumps = false;
-        walkBlock([s], {
-            stmt: (inner) => {
-                if (inner.kind === "return") jumps = true;
-                return !jumps;
-            },
-            expr: (e) => {
-                if ((e.kind === "if.expr" || e.kind === "try.expr") && leaves(e)) jumps = true;
-                else if (e.kind === "call" && this.isFramed(e)) jumps = true;
-                return !jumps;
-            },
+        if (this.e.cx.flow !== 0) return false;
+        return !walk(s, (e) => {
+            if (e.kind === "call") return this.callReaches(e) || this.isFramed(e);
+            return e.kind === "return" || EFFECTS.has(e.kind) || ((e.kind === "if.expr" || e.kind === "try.expr") && leaves(e));
         });
-        return !jumps;
     }
 
     private isFramed(e: CallForm): boolean {
         const meaning = e.callee.kind === "name" ? lookUp(this.e.cx, e.callee.name) : undefined;
         if (meaning?.kind === "func") return meaning.fn.staysFramed;
-        return e.args.some((_, i) => asLambda(this.e.cx.program, this.e.fn, { has: () => false }, e, i)?.staysFramed === true);
+        return e.args.some((_, i) => this.lambdaAt(e, i)?.staysFramed === true);
+    }
+
+    private lambdaAt(e: CallForm, i: number): Fn | undefined {
+        return asLambda(this.e.cx.program, this.e.fn, { has: () => false }, e, i);
     }
 
     // ---- lifting ----
@@ -245,14 +203,7 @@ export class Lifter {
 
     /** A block in an expression may assign variables. */
     private hasBlock(e: ExprForm): boolean {
-        let found = false;
-        walk(e, {
-            expr: (x) => {
-                if (x.kind === "if.expr" || x.kind === "try.expr") found = true;
-                return !found;
-            },
-        });
-        return found;
+        return walk(e, (x) => x.kind === "if.expr" || x.kind === "try.expr");
     }
 
     lift(e: ExprForm): ExprForm {
@@ -302,16 +253,11 @@ export class Lifter {
             case "endorse": {
                 const [value, because] = this.liftAll([e.value, e.because]) as [ExprForm, ExprForm];
                 const { cx } = this.e;
-                const { slot, name } = this.temporary();
-                this.mark(e);
-                this.e.emit(OP.ENDORSE, expr(cx, this.short(value)), slot, {
-                    kind: "endorse",
-                    because: expr(cx, because),
-                    readers: e.readers ?? null,
-                    path: this.e.siteOfCall(e, "endorse"),
-                });
-                this.e.depending(slot);
-                return name;
+                return this.result(e, "endorse", (path) => [
+                    OP.ENDORSE,
+                    { kind: "endorse", because: expr(cx, because), readers: e.readers ?? null, path },
+                    expr(cx, this.short(value)),
+                ]);
             }
             case "generate":
                 return this.generate(e);
@@ -362,15 +308,24 @@ export class Lifter {
     }
 
     private read(e: ExprForm & { kind: "member" }, from: ImportEntry): ExprForm {
-        const { slot, name } = this.temporary();
-        this.mark(e);
-        const path = this.e.siteOfCall(e, e.name);
-        this.e.emit(OP.EFFECT, NOTHING, slot, { kind: "effect", import: from, method: e.name, args: null, path });
-        this.e.depending(slot);
-        return name;
+        return this.result(e, e.name, (path) => [OP.EFFECT, { kind: "effect", import: from, method: e.name, args: null, path }]);
     }
 
     // ---- calls ----
+
+    /** An instruction, made once the slot of its result is there; gives the name of that. `word`: of its place in the run. */
+    private result(
+        e: ExprForm,
+        word: string,
+        make: (path: PathSite) => readonly [op: number, detail: Detail, code?: Code | Step],
+    ): ExprForm {
+        const { slot, name } = this.temporary();
+        this.mark(e);
+        const [op, detail, code = NOTHING] = make(this.e.siteOfCall(e, word));
+        this.e.emit(op, code, slot, detail);
+        this.e.depending(slot);
+        return name;
+    }
 
     private refused(message: string, e: ExprForm): ExprForm {
         this.e.emit(OP.DO, fails("value", message, siteOf(this.e.cx, e.at)));
@@ -408,18 +363,10 @@ export class Lifter {
             if (meaning?.kind === "agent" && fn !== undefined) return this.agent(e, fn, meaning.agent);
             if (meaning?.kind === "tool" || meaning?.kind === "memory") {
                 const args = this.argsIn(e, [])[1];
-                const { slot, name } = this.temporary();
-                this.mark(e);
-                const path = this.e.siteOfCall(e, callee.name);
-                this.e.emit(OP.EFFECT, NOTHING, slot, {
-                    kind: "effect",
-                    import: meaning.import,
-                    method: callee.name,
-                    args: argsOf(cx, args),
-                    path,
-                });
-                this.e.depending(slot);
-                return name;
+                return this.result(e, callee.name, (path) => [
+                    OP.EFFECT,
+                    { kind: "effect", import: meaning.import, method: callee.name, args: argsOf(cx, args), path },
+                ]);
             }
         }
         return this.value(e);
@@ -499,33 +446,36 @@ export class Lifter {
         const options = what === "agent" ? agentOptions(fn, isLocal, e) : { policy: null, skills: [], args: e.args };
         const before = callee.kind === "member" ? [callee.object] : [];
         const [[receiver], lifted] = this.argsIn({ ...e, args: [...options.args] }, before);
-        const { slot, name } = this.temporary();
-        this.mark(e);
-        const path = this.e.siteOfCall(
-            e,
-            callee.kind === "member" && callee.object.kind === "name" ? `${callee.object.name}.${what}` : what,
-        );
-        const agent = fn.agent === null ? null : shownName(fn.agent);
+        const word = callee.kind === "member" && callee.object.kind === "name" ? `${callee.object.name}.${what}` : what;
         const skills = [...options.skills, ...(e.with?.skills ?? [])];
-        this.e.emit(OP.HANDOVER, receiver === undefined ? NOTHING : expr(cx, receiver), slot, {
-            kind: "handover",
-            what,
-            args: lifted.args.map((arg) => ({ name: arg.name ?? null, code: expr(cx, arg.value) })),
-            with: e.with ?? {},
-            skills: skills.flatMap((one) => {
-                const meaning = lookUp(cx, one);
-                return meaning?.kind === "skill" ? [meaning.import] : [];
-            }),
-            policy: options.policy,
-            contract: e.contract ?? null,
-            shapes: cx.program.shapesOf(cx.file),
-            model: what === "reason" ? (this.e.context.model ?? this.onlyModel()) : null,
-            label: `${agent === null ? "" : `${agent}.`}${fn.name}[${path.name.slice(path.name.indexOf("#") + 1)}]`,
-            agent: agent ?? fn.name,
-            path,
+        return this.result(e, word, (path) => {
+            const code = receiver === undefined ? NOTHING : expr(cx, receiver);
+            const detail: HandoverDetail = {
+                kind: "handover",
+                what,
+                args: lifted.args.map((arg) => ({ name: arg.name ?? null, code: expr(cx, arg.value) })),
+                with: e.with ?? {},
+                skills: skills.flatMap((one) => {
+                    const meaning = lookUp(cx, one);
+                    return meaning?.kind === "skill" ? [meaning.import] : [];
+                }),
+                policy: options.policy,
+                contract: e.contract ?? null,
+                shapes: cx.program.shapesOf(cx.file),
+                model: what === "reason" ? (this.e.context.model ?? this.onlyModel()) : null,
+                ...this.asked(path),
+                path,
+            };
+            return [OP.HANDOVER, detail, code];
         });
-        this.e.depending(slot);
-        return name;
+    }
+
+    /** What is asked here, as the ledger and models that answer by label know it. */
+    private asked(path: PathSite): Pick<HandoverDetail, "label" | "agent"> {
+        const { fn } = this.e;
+        const agent = fn.agent === null ? null : shownName(fn.agent);
+        const label = `${agent === null ? "" : `${agent}.`}${fn.name}[${path.name.slice(path.name.indexOf("#") + 1)}]`;
+        return { label, agent: agent ?? fn.name };
     }
 
     /** The one model that the file imports. */
@@ -540,62 +490,58 @@ export class Lifter {
     private stage(e: CallForm, what: StageCall): ExprForm {
         const [arg, passes] = this.liftAll(e.args.map((one) => one.value)) as [ExprForm, ExprForm];
         const { cx } = this.e;
-        const { slot, name } = this.temporary();
-        this.mark(e);
-        const path = this.e.siteOfCall(e, what);
-        this.e.emit(OP.STAGE, expr(cx, this.short(arg)), slot, { kind: "stage", what, passes: expr(cx, this.short(passes)), path });
-        this.e.depending(slot);
-        return name;
+        return this.result(e, what, (path) => [
+            OP.STAGE,
+            { kind: "stage", what, passes: expr(cx, this.short(passes)), path },
+            expr(cx, this.short(arg)),
+        ]);
     }
 
     private generate(e: ExprForm & { kind: "generate" }): ExprForm {
-        const { cx, fn } = this.e;
+        const { cx } = this.e;
         const input = this.short(this.lift(e.input));
         const options: { [key: string]: unknown } = {};
         for (const key of OPTIONS) if (e[key] !== undefined) options[key] = e[key];
-        const { slot, name } = this.temporary();
-        this.mark(e);
-        const path = this.e.siteOfCall(e, "generate");
-        const agent = fn.agent === null ? null : shownName(fn.agent);
-        this.e.emit(OP.GENERATE, NOTHING, slot, {
-            kind: "generate",
-            context: this.e.context,
-            input: expr(cx, input),
-            model: e.model === undefined ? null : expr(cx, e.model),
-            tools:
-                e.tools?.map((t) =>
-                    t.kind === "member" ? { code: expr(cx, t.object), method: t.name } : { code: expr(cx, t), method: null },
-                ) ?? null,
-            contract: e.contract ?? null,
-            shapes: cx.program.shapesOf(cx.file),
-            label: `${agent === null ? "" : `${agent}.`}${fn.name}[${path.name.slice(path.name.indexOf("#") + 1)}]`,
-            agent: agent ?? fn.name,
-            options: options as GenerateOptionsForm,
-            scope: cx.scope.visible(),
-            path,
+        return this.result(e, "generate", (path) => {
+            const detail: GenerateDetail = {
+                kind: "generate",
+                context: this.e.context,
+                input: expr(cx, input),
+                model: e.model === undefined ? null : expr(cx, e.model),
+                tools:
+                    e.tools?.map((t) =>
+                        t.kind === "member" ? { code: expr(cx, t.object), method: t.name } : { code: expr(cx, t), method: null },
+                    ) ?? null,
+                contract: e.contract ?? null,
+                shapes: cx.program.shapesOf(cx.file),
+                ...this.asked(path),
+                options: options as GenerateOptionsForm,
+                scope: cx.scope.visible(),
+                path,
+            };
+            return [OP.GENERATE, detail];
         });
-        this.e.depending(slot);
-        return name;
     }
 
     private parallel(e: ExprForm & { kind: "parallel" }): ExprForm {
         const list = this.short(this.lift(e.list));
         const code = expr(this.e.cx, list);
-        const { slot, name } = this.temporary();
-        this.mark(e);
-        const { body, slots } = this.e.iteration([e.item], e.body);
-        this.mark(e);
-        this.e.emit(OP.PARALLEL, NOTHING, slot, {
-            kind: "parallel",
-            list: code,
-            max: e.max,
-            item: e.item,
-            slot: slots[0] as number,
-            body,
-            source: printFormExpr(e.list),
-            path: this.e.siteOfCall(e, "parallel"),
+        return this.result(e, "parallel", (path) => {
+            const { body, slots } = this.e.iteration([e.item], e.body);
+            this.mark(e);
+            return [
+                OP.PARALLEL,
+                {
+                    kind: "parallel",
+                    list: code,
+                    max: e.max,
+                    item: e.item,
+                    slot: slots[0] as number,
+                    body,
+                    source: printFormExpr(e.list),
+                    path,
+                },
+            ];
         });
-        this.e.depending(slot);
-        return name;
     }
 }

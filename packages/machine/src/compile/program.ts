@@ -28,7 +28,7 @@ import type { ClosureForm } from "./code.ts";
 import { analyse, type Reach } from "./effects.ts";
 import { frameForm } from "./frames.ts";
 import type { AgentContext, FrameForm } from "./instructions.ts";
-import { walkBlock } from "./walk.ts";
+import { walk } from "./walk.ts";
 
 /** Where a function stands, and what it is. */
 interface Declared {
@@ -280,16 +280,7 @@ export class Compiled {
 
     /** An agent may define functions of it anew: somewhere `delegate all` stands. */
     get changes(): boolean {
-        if (this.mayChange === null) {
-            this.mayChange = false;
-            for (const fn of this.functions)
-                walkBlock(fn.form.body, {
-                    stmt: (s) => {
-                        if (s.kind === "delegate" && s.all === true) this.mayChange = true;
-                        return true;
-                    },
-                });
-        }
+        this.mayChange ??= this.functions.some((fn) => walk(fn.form.body, (s) => s.kind === "delegate" && s.all === true));
         return this.mayChange;
     }
 

@@ -8,7 +8,7 @@
 import { type ExprForm, isModule, type StmtForm, shownName } from "@remit/language";
 import { stageCallOf } from "./blocks.ts";
 import type { Fn } from "./program.ts";
-import { walkBlock } from "./walk.ts";
+import { walk } from "./walk.ts";
 
 export function numberSites(fn: Fn): ReadonlyMap<ExprForm, string> {
     const sites = new Map<ExprForm, string>();
@@ -26,20 +26,17 @@ function numberIn(fn: Fn, body: readonly StmtForm[], sites: Map<ExprForm, string
     };
     /** Members that name what is called or offered, not what is read. */
     const named = new Set<ExprForm>();
-    walkBlock(body, {
-        expr: (e) => {
-            if (e.kind === "generate" || e.kind === "parallel" || e.kind === "endorse") add(e, e.kind);
-            if (e.kind === "generate") for (const tool of e.tools ?? []) named.add(tool);
-            if (e.kind === "call") {
-                named.add(e.callee);
-                add(e, siteName(fn, e.callee));
-            }
-            if (e.kind === "member" && !named.has(e) && e.object.kind === "name") {
-                const meaning = fn.program.lookup(fn.file, fn.agent, e.object.name);
-                if (meaning?.kind === "tool" && isModule(meaning.import.form.uri)) add(e, siteName(fn, e));
-            }
-            return true;
-        },
+    walk(body, (e) => {
+        if (e.kind === "generate" || e.kind === "parallel" || e.kind === "endorse") add(e, e.kind);
+        if (e.kind === "generate") for (const tool of e.tools ?? []) named.add(tool);
+        if (e.kind === "call") {
+            named.add(e.callee);
+            add(e, siteName(fn, e.callee));
+        }
+        if (e.kind === "member" && !named.has(e) && e.object.kind === "name") {
+            const meaning = fn.program.lookup(fn.file, fn.agent, e.object.name);
+            if (meaning?.kind === "tool" && isModule(meaning.import.form.uri)) add(e, siteName(fn, e));
+        }
     });
 }
 

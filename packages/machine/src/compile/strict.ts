@@ -22,7 +22,7 @@ import { Fail } from "../effect/failure.ts";
 import { readIndex } from "../value/access.ts";
 import { deepLabels, join, rawOf } from "../value/operators.ts";
 import { Labelled, type Value } from "../value/value.ts";
-import { changesIn, namesIn, type Part } from "./changes.ts";
+import { changesIn, namesIn } from "./changes.ts";
 import type { Code, Done, Slots, Step } from "./code.ts";
 import { born, covered, raise } from "./containers.ts";
 import { type Context, expr, siteOf } from "./context.ts";
@@ -30,6 +30,7 @@ import { failureValue } from "./failure.ts";
 import { memberCode } from "./members.ts";
 import type { Fn } from "./program.ts";
 import type { Scope } from "./scope.ts";
+import type { Part } from "./walk.ts";
 import { type Along, failing, NOTHING_ALONG, rootsOf, type Ways, waysOf } from "./ways.ts";
 
 /** Places of the hidden slots, from `Context.flow` on. */

@@ -1,130 +1,74 @@
 /**
- * Walking program forms: every statement and expression once, parents first.
+ * Walking program forms: every statement, expression, entry and spread once, parents first, in the order of the table of nodes.
  *
  * Boundary: structure only; what a node means is decided by whoever walks.
  */
-import type { ExprForm, StmtForm } from "@remit/language";
+import {
+    type EntryForm,
+    type ExprForm,
+    NODE_ROWS,
+    RECORD_ROWS,
+    type RecordName,
+    type Rule,
+    type SpreadForm,
+    type StmtForm,
+} from "@remit/language";
 
-export interface Visit {
-    /** False: do not go into it. */
-    expr?(e: ExprForm): boolean | undefined;
-    stmt?(s: StmtForm): boolean | undefined;
+export type Node = ExprForm | StmtForm | SpreadForm | EntryForm;
+export type Part = ExprForm | readonly StmtForm[] | undefined;
+
+/** A key under which nodes stand; `inside` a record, under these keys of it. */
+interface Place {
+    readonly key: string;
+    readonly inside: readonly Place[] | null;
 }
 
-export function walkBlock(body: readonly StmtForm[], visit: Visit): void {
-    for (const s of body) walkStmt(s, visit);
+const CODE: ReadonlySet<string> = new Set(["statement", "expression", "item", "entry"]);
+
+const placesOf = (name: RecordName): Place[] => placesIn(RECORD_ROWS.get(name)?.rows ?? []);
+
+function placesIn(rows: readonly { readonly key: string; readonly rule: Rule }[]): Place[] {
+    return rows.flatMap(({ key, rule }): Place[] => {
+        const of = rule.rule === "list" ? rule.of : rule;
+        if (of.rule === "node") return CODE.has(of.of) ? [{ key, inside: null }] : [];
+        // The body of a function that is defined is a function of its own.
+        const inside = of.rule === "record" && of.of !== "Func" ? placesOf(of.of) : [];
+        return inside.length === 0 ? [] : [{ key, inside }];
+    });
 }
 
-export function walkStmt(s: StmtForm, visit: Visit): void {
-    if (visit.stmt?.(s) === false) return;
-    switch (s.kind) {
-        case "config":
-        case "use":
-        case "return":
-        case "raise":
-        case "expr":
-            walk(s.value, visit);
-            return;
-        case "use.one":
-            for (const c of s.candidates) if (c.value !== undefined) walk(c.value, visit);
-            return;
-        case "assign":
-            walk(s.target, visit);
-            walk(s.value, visit);
-            return;
-        case "for":
-            walk(s.list, visit);
-            walkBlock(s.body, visit);
-            return;
-        case "loop":
-            walk(s.until, visit);
-            walkBlock(s.body, visit);
-            return;
-        case "repeat":
-        case "delegate":
-        case "spend":
-            walkBlock(s.body, visit);
-            return;
-        case "if":
-            for (const b of s.branches) {
-                walk(b.test, visit);
-                walkBlock(b.body, visit);
-            }
-            if (s.otherwise !== undefined) walkBlock(s.otherwise, visit);
-            return;
-        case "try":
-            walkBlock(s.body, visit);
-            walkBlock(s.handler, visit);
-            return;
-        // Its body is a function of its own.
-        case "define":
-        case "context":
-        case "break":
-        case "continue":
-        case "debugger":
-            return;
+const PLACES: ReadonlyMap<string, readonly Place[]> = new Map([...NODE_ROWS].map(([kind, { rows }]) => [kind, placesIn(rows)]));
+
+/** Ends where `visit` gives true; gives whether it did. */
+export function walk(part: Part | StmtForm, visit: (node: Node) => unknown): boolean {
+    if (part === undefined) return false;
+    return isBlock(part) ? walkAll(part, null, visit) : walkNode(part, visit);
+}
+
+function walkNode(node: Node, visit: (node: Node) => unknown): boolean {
+    if (visit(node) === true) return true;
+    const places = PLACES.get(node.kind) as readonly Place[];
+    return places.length !== 0 && walkIn(node, places, visit);
+}
+
+function walkIn(from: object, places: readonly Place[], visit: (node: Node) => unknown): boolean {
+    for (let i = 0; i < places.length; i++) {
+        const { key, inside } = places[i] as Place;
+        const held = (from as { readonly [key: string]: Node | readonly Node[] | undefined })[key];
+        if (held === undefined) continue;
+        if (Array.isArray(held) ? walkAll(held, inside, visit) : walkNode(held as Node, visit)) return true;
     }
+    return false;
 }
 
-export function walk(e: ExprForm, visit: Visit): void {
-    if (visit.expr?.(e) === false) return;
-    switch (e.kind) {
-        case "literal":
-        case "name":
-            return;
-        case "list":
-            for (const i of e.items) walk(i.kind === "spread" ? i.value : i, visit);
-            return;
-        case "object":
-            for (const i of e.entries) walk(i.value, visit);
-            return;
-        case "member":
-            walk(e.object, visit);
-            return;
-        case "index":
-            walk(e.object, visit);
-            walk(e.index, visit);
-            return;
-        case "call":
-            walk(e.callee, visit);
-            for (const a of e.args) walk(a.value, visit);
-            return;
-        case "unary":
-            walk(e.value, visit);
-            return;
-        case "binary":
-            walk(e.left, visit);
-            walk(e.right, visit);
-            return;
-        case "lambda":
-            walk(e.body, visit);
-            return;
-        case "if.expr":
-            for (const b of e.branches) {
-                walk(b.test, visit);
-                walkBlock(b.body, visit);
-            }
-            if (e.otherwise !== undefined) walkBlock(e.otherwise, visit);
-            return;
-        case "try.expr":
-            walkBlock(e.body, visit);
-            walkBlock(e.handler, visit);
-            return;
-        case "parallel":
-            walk(e.list, visit);
-            walkBlock(e.body, visit);
-            return;
-        case "narrow":
-            walk(e.object, visit);
-            return;
-        case "endorse":
-            walk(e.value, visit);
-            walk(e.because, visit);
-            return;
-        case "generate":
-            walk(e.input, visit);
-            if (e.model !== undefined) walk(e.model, visit);
-            for (const t of e.tools ?? []) walk(t, visit);
-            return;
+function walkAll(list: readonly Node[], inside: Place["inside"], visit: (node: Node) => unknown): boolean {
+    for (let i = 0; i < list.length; i++) {
+        const one = list[i] as Node;
+        if (inside === null ? walkNode(one, visit) : walkIn(one, inside, visit)) return true;
     }
+    return false;
+}
+
+export function isBlock(part: Node | readonly StmtForm[]): part is readonly StmtForm[] {
+    return Array.isArray(part);
 }

@@ -4,10 +4,10 @@
  * Boundary: forms of one function while it is compiled. What happens with labels when it runs is in `strict.ts`.
  */
 
-import type { ExprForm, StmtForm } from "@remit/language";
-import { type Changes, changesIn, isBlock, NO_CHANGES, type Part } from "./changes.ts";
+import type { StmtForm } from "@remit/language";
+import { type Changes, changesIn, NO_CHANGES } from "./changes.ts";
 import type { Context } from "./context.ts";
-import { walk, walkBlock } from "./walk.ts";
+import { isBlock, type Node, type Part, walk } from "./walk.ts";
 
 /** Code whose ways meet again behind it. */
 export interface Ways {
@@ -130,6 +130,7 @@ export function tried<T>(cx: Context, whole: readonly StmtForm[], compile: () =>
 }
 
 export function waysOf(cx: Context, parts: readonly Part[], more: readonly number[] = []): Ways {
+    const assigned = new Set<number>();
     let leaves = false;
     let returns = false;
     let mayFail = false;
@@ -151,9 +152,12 @@ export function waysOf(cx: Context, parts: readonly Part[], more: readonly numbe
             if (isLoop) loops--;
         }
     };
-    const into = {
-        expr: (e: ExprForm) => {
+    for (const part of parts) {
+        if (part !== undefined && isBlock(part)) look(part);
+        walk(part, (e) => {
             if (isFallible(e)) mayFail = true;
+            const slot = e.kind === "assign" && e.target.kind === "name" ? cx.scope.find(e.target.name) : 0;
+            if (slot !== 0) assigned.add(slot);
             if (e.kind === "if.expr") {
                 for (const b of e.branches) look(b.body);
                 if (e.otherwise !== undefined) look(e.otherwise);
@@ -161,33 +165,20 @@ export function waysOf(cx: Context, parts: readonly Part[], more: readonly numbe
                 look(e.body);
                 look(e.handler);
             }
-            return undefined;
-        },
-        stmt: (s: StmtForm) => {
-            if (
-                s.kind === "raise" ||
-                s.kind === "for" ||
-                (s.kind === "assign" && s.target.kind !== "name") ||
-                s.kind === "delegate" ||
-                s.kind === "spend" ||
-                s.kind === "define"
-            )
-                mayFail = true;
-            return undefined;
-        },
-    };
-    for (const part of parts) {
-        if (part === undefined) continue;
-        if (isBlock(part)) {
-            look(part);
-            walkBlock(part, into);
-        } else walk(part, into);
+        });
     }
-    return { assigned: [...assignedBy(cx, parts), ...more], leaves, returns, mayFail };
+    return { assigned: [...assigned, ...more], leaves, returns, mayFail };
 }
 
-function isFallible(e: ExprForm): boolean {
+function isFallible(e: Node): boolean {
     switch (e.kind) {
+        case "assign":
+            return e.target.kind !== "name";
+        case "raise":
+        case "for":
+        case "delegate":
+        case "spend":
+        case "define":
         case "member":
         case "index":
         case "call":
@@ -195,11 +186,8 @@ function isFallible(e: ExprForm): boolean {
         case "parallel":
         case "endorse":
         case "narrow":
+        case "spread":
             return true;
-        case "list":
-            return e.items.some((i) => i.kind === "spread");
-        case "object":
-            return e.entries.some((i) => i.kind === "spread");
         case "unary":
             return e.op !== "not";
         case "binary":
@@ -207,22 +195,4 @@ function isFallible(e: ExprForm): boolean {
         default:
             return false;
     }
-}
-
-/** Slots that code may write. */
-function assignedBy(cx: Context, parts: readonly Part[]): Set<number> {
-    const assigned = new Set<number>();
-    const visit = {
-        stmt: (s: StmtForm) => {
-            const slot = s.kind === "assign" && s.target.kind === "name" ? cx.scope.find(s.target.name) : 0;
-            if (slot !== 0) assigned.add(slot);
-            return undefined;
-        },
-    };
-    for (const part of parts) {
-        if (part === undefined) continue;
-        if (isBlock(part)) walkBlock(part, visit);
-        else walk(part, visit);
-    }
-    return assigned;
 }

@@ -12,7 +12,7 @@ import { type Answer, type At, type FileForm, shownName } from "@remit/language"
 import type { Handle } from "../agent/handshake.ts";
 import { wrongCount } from "../compile/calls.ts";
 import type { AgentEntry, Fn } from "../compile/program.ts";
-import { walkBlock } from "../compile/walk.ts";
+import { walk } from "../compile/walk.ts";
 import { Fail } from "../effect/failure.ts";
 import { Capability, type Value } from "../value/value.ts";
 import type { Machine } from "../run/machine.ts";
@@ -107,16 +107,10 @@ export function unfit(params: readonly string[], handles: readonly (Handle | nul
     const func = answer.file.funcs.find((one) => one.name === answer.func);
     const assigned = new Set<string>();
     const calls: { readonly param: string; readonly name: string; readonly at: At | undefined }[] = [];
-    walkBlock(func?.body ?? [], {
-        stmt: (s) => {
-            if (s.kind === "assign" && s.target.kind === "name") assigned.add(s.target.name);
-            return true;
-        },
-        expr: (e) => {
-            if (e.kind === "call" && e.callee.kind === "member" && e.callee.object.kind === "name")
-                calls.push({ param: e.callee.object.name, name: e.callee.name, at: e.at });
-            return true;
-        },
+    walk(func?.body, (e) => {
+        if (e.kind === "assign" && e.target.kind === "name") assigned.add(e.target.name);
+        if (e.kind === "call" && e.callee.kind === "member" && e.callee.object.kind === "name")
+            calls.push({ param: e.callee.object.name, name: e.callee.name, at: e.at });
     });
     for (const { param, name, at } of calls) {
         const handle = handles[params.indexOf(param)];
