@@ -10,13 +10,13 @@
  */
 
 import { Fail } from "../effect/failure.ts";
-import { capabilityIsNotData, MAX_DEPTH } from "../value/json.ts";
+import { MAX_DEPTH } from "../value/json.ts";
 import { MAX_STRING } from "../value/operators.ts";
-import { Capability, heldIn, Labelled, List, type Obj, type Raw, type Value } from "../value/value.ts";
+import type { List, Obj, Raw, Value } from "../value/value.ts";
 import { WORK } from "../value/work.ts";
 import { type Arg, cut, isLambda, label, labelsWith, room, roomForItems, textOf, wholeOf, wrong } from "./args.ts";
 import type { Builtin, Runtime } from "./builtin.ts";
-import { GrowingText, scalarText } from "./growing.ts";
+import { JsonWriter } from "./json-writer.ts";
 import { shapeOf } from "./row.ts";
 
 export function parseJson(text: string, rt: Runtime, labels: number): Raw {
@@ -210,43 +210,11 @@ function excerpt(digits: string): string {
 
 /** The JSON text of a value: on one line, or indented by `indent` spaces. */
 export function jsonText(value: Value, rt: Runtime, indent = 0): { text: string; labels: number } {
-    let labels = 0;
-    const above = new Set<Raw>();
-    const out = new GrowingText(rt, (units) => {
+    const writer = new JsonWriter(rt, indent, (units) => {
         if (units > MAX_STRING) room(rt, units);
     });
-    /** `before` is what stands before the value. */
-    const write = (v: Value, before: string, line: string, depth: number): void => {
-        if (v instanceof Labelled) {
-            labels = rt.labels.union(labels, v.l);
-            v = v.v;
-        }
-        if (v === null || typeof v !== "object") {
-            out.put(before + scalarText(v));
-            return;
-        }
-        if (v instanceof Capability) throw capabilityIsNotData(v, labels);
-        if (above.has(v)) throw new Fail("value", "this value contains itself", { labels });
-        if (depth > MAX_DEPTH) throw new Fail("value", `this value is nested more than ${MAX_DEPTH} deep`, { labels });
-        above.add(v);
-        rt.work(WORK.values(2));
-        labels = rt.labels.union(labels, heldIn(rt.labels, v));
-        const inner = indent === 0 ? "" : `${line}${" ".repeat(indent)}`;
-        const [open, close] = v instanceof List ? "[]" : "{}";
-        if (v instanceof List)
-            for (let at = 0; at < v.items.length; at++)
-                write(v.items[at] as Value, at === 0 ? `${before}${open}${inner}` : `,${inner}`, inner, depth + 1);
-        else
-            for (let at = 0; at < v.slots.length; at++) {
-                const key = `${inner}${JSON.stringify(v.shape.keys[at])}:${indent === 0 ? "" : " "}`;
-                write(v.slots[at] as Value, at === 0 ? `${before}${open}${key}` : `,${key}`, inner, depth + 1);
-            }
-        const isEmpty = (v instanceof List ? v.items : v.slots).length === 0;
-        out.put(isEmpty ? `${before}${open}${close}` : `${line}${close}`);
-        above.delete(v);
-    };
-    write(value, "", indent === 0 ? "" : "\n", 0);
-    return { text: out.take(), labels };
+    writer.write(value, indent === 0 ? "" : "\n", 0);
+    return { text: writer.take(), labels: writer.met };
 }
 
 const MAX_INDENT = 10;

@@ -36,6 +36,7 @@ export interface Cost {
     readonly total: Spent;
 }
 
+const COUNTED = ["turns", "input", "cached", "output", "reasoning", "unpriced"] as const;
 const NOTHING: Spent = { turns: 0, input: 0, cached: 0, output: 0, reasoning: 0, unpriced: 0 };
 
 export function costOf(events: Iterable<LedgerEvent>): Cost {
@@ -81,13 +82,6 @@ function add<K extends object>(into: Map<string, Spent & K>, key: string, named:
 
 function plus(a: Spent, b: Spent): Spent {
     const usd = a.usd === undefined && b.usd === undefined ? undefined : (a.usd ?? 0) + (b.usd ?? 0);
-    return {
-        turns: a.turns + b.turns,
-        input: a.input + b.input,
-        cached: a.cached + b.cached,
-        output: a.output + b.output,
-        reasoning: a.reasoning + b.reasoning,
-        ...(usd === undefined ? {} : { usd }),
-        unpriced: a.unpriced + b.unpriced,
-    };
+    const sums = Object.fromEntries(COUNTED.map((key) => [key, a[key] + b[key]])) as unknown as Spent;
+    return usd === undefined ? sums : { ...sums, usd };
 }

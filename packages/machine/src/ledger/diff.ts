@@ -9,6 +9,7 @@
 import { isObject, type Json } from "@remit/language";
 import { canonicalJson, comparable, comparePaths } from "./canonical.ts";
 import type { EventKind, LedgerEvent, MachineEvent } from "./events.ts";
+import { shortened } from "../value/text.ts";
 import { plainText } from "./read.ts";
 import type { Paint } from "./trace.ts";
 
@@ -182,14 +183,10 @@ export function diffText(findings: readonly Finding[], options: { readonly paint
                 continue;
             }
             const [before, after] = [change.before, change.after].map((side) =>
-                side === undefined ? "(absent)" : cut(plainText(JSON.stringify(side))),
+                side === undefined ? "(absent)" : shortened(plainText(JSON.stringify(side)), SHOWN),
             );
             out.push(`    ${plainText(change.at)}: ${paint("red", before as string)} → ${paint("green", after as string)}`);
         }
     }
     return out.join("\n");
-}
-
-function cut(text: string): string {
-    return text.length <= SHOWN ? text : `${text.slice(0, SHOWN - 1)}…`;
 }

@@ -4,6 +4,7 @@
  * Boundary: text from explanations. What a turn shares with the first message of an earlier one is printed once.
  */
 import type { Explanation, Piece, ShownMessage, ShownTurn } from "./explain.ts";
+import { shortened } from "../value/text.ts";
 import { plainText } from "./read.ts";
 import type { Paint } from "./trace.ts";
 
@@ -112,5 +113,5 @@ function shared(message: ShownMessage, other: ShownMessage | undefined): number 
 
 /** One line; uncut where everything is asked for. */
 function cut(text: string, full?: ExplainOptions["full"]): string {
-    return plainText(text.length > SHOWN && full === undefined ? `${text.slice(0, SHOWN - 1)}…` : text);
+    return plainText(full === undefined ? shortened(text, SHOWN) : text);
 }

@@ -24,13 +24,16 @@
  */
 import type { Json } from "@remit/language";
 import type { LedgerEvent } from "./events.ts";
-import { type RasRun, rasRunOf, saidOf } from "./ras.ts";
+import { type RasRun, rasRunOf } from "./ras.ts";
 import {
-    field,
+    called,
+    eventOf,
+    get,
     type Happening,
     type JsonObject,
     listIn,
     millis,
+    modelName,
     numberIn,
     objectIn,
     partsIn,
@@ -38,6 +41,7 @@ import {
     textIn,
     treeOf,
 } from "./read.ts";
+import { hash32 } from "../value/text.ts";
 
 export interface OtelOptions {
     /** Prompts, replies, arguments and results as attributes. */
@@ -98,7 +102,7 @@ function collect(node: TreeNode, parent: string | null, c: Collecting): void {
         const plain = SPANS[one.family]?.(one, c.content);
         const about = plain === undefined || c.ras === null ? plain : asRas(plain, one, node.path, c.ras);
         if (about === undefined) return;
-        const event = (one.start ?? one.single ?? one.end) as LedgerEvent;
+        const event = eventOf(one);
         const id = spanId(event.run, node.path, nth);
         const begun = one.single === undefined ? event.time : (c.starts.get(node.path) ?? event.time);
         const failed = textIn(about.attributes["error.type"]);
@@ -154,19 +158,7 @@ interface Span {
     readonly runs?: true;
 }
 
-const get = (one: Happening, key: string): Json | undefined => {
-    for (const event of [one.end, one.single, one.start]) {
-        const value = event === undefined ? undefined : field(event, key);
-        if (value !== undefined && value !== null) return value;
-    }
-    return undefined;
-};
 const text = (one: Happening, key: string): string | undefined => textIn(get(one, key));
-/** Of a call: what its events say, or its request does. */
-const called = (one: Happening, key: string): Json | undefined => {
-    const event = one.start ?? one.single ?? one.end;
-    return get(one, key) ?? (event === undefined ? undefined : saidOf(event, key));
-};
 
 /** `error.type` is the kind of the failure. A message may quote data, so it counts as content. */
 function failure(one: Happening, content: boolean): Span["attributes"] {
@@ -187,10 +179,6 @@ const PROVIDERS: { readonly [scheme: string]: string } = {
 function provider(uri: string): string {
     const scheme = uri.split(":")[0] ?? "";
     return PROVIDERS[scheme] ?? (scheme === "" ? "_OTHER" : scheme);
-}
-
-function modelName(uri: string): string {
-    return uri.replace(/^[a-z0-9+.-]+:(\/\/)?/i, "") || uri;
 }
 
 const SPANS: { readonly [family: string]: ((one: Happening, content: boolean) => Span) | undefined } = {
@@ -283,7 +271,7 @@ const SPANS: { readonly [family: string]: ((one: Happening, content: boolean) =>
             kind: INTERNAL,
             attributes: {
                 "gen_ai.agent.name": name,
-                "gen_ai.conversation.id": conversation(one, (one.start ?? one.end)?.path),
+                "gen_ai.conversation.id": conversation(one, eventOf(one).path),
                 "remit.turns": numberIn(get(one, "turns")),
                 ...failure(one, content),
             },
@@ -332,8 +320,7 @@ const SPANS: { readonly [family: string]: ((one: Happening, content: boolean) =>
 
 /** OL4. */
 function conversation(one: Happening, session: string | undefined): string | undefined {
-    const run = (one.start ?? one.single ?? one.end)?.run;
-    return session === undefined ? undefined : `${run}/${session}`;
+    return session === undefined ? undefined : `${eventOf(one).run}/${session}`;
 }
 
 /** Tokens; those read from a cache are counted in the input, as the convention has it. */
@@ -430,15 +417,9 @@ function nanos(time: string): string {
     return ms === null ? "0" : `${ms}000000`;
 }
 
-/** `digits` hex digits made from a text: FNV-1a with a different start for every eight, finished as in MurmurHash3. */
+/** `digits` hex digits made from a text. */
 function idOf(of: string, digits: number): string {
     let out = "";
-    for (let part = 0; out.length < digits; part++) {
-        let h = Math.imul(0x811c9dc5 ^ (part + 1), 0x01000193);
-        for (let at = 0; at < of.length; at++) h = Math.imul(h ^ of.charCodeAt(at), 0x01000193);
-        h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-        h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-        out += ((h ^ (h >>> 16)) >>> 0).toString(16).padStart(8, "0");
-    }
+    for (let part = 1; out.length < digits; part++) out += hash32(of, part).toString(16).padStart(8, "0");
     return out.slice(0, digits);
 }

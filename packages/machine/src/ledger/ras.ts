@@ -6,7 +6,7 @@
  * RA1: the runner is a tool whose scheme is `ras`; what is asked of it is how the program is run and nothing that the program does.
  */
 import type { Json } from "@remit/language";
-import type { LedgerEvent, MachineEvent } from "./events.ts";
+import type { LedgerEvent } from "./events.ts";
 import { field, objectIn, textIn } from "./read.ts";
 
 const RUNNER = "ras";
@@ -20,11 +20,6 @@ export interface RasRun {
     readonly runner: (path: string) => boolean;
     /** What the program was given. */
     readonly inputs: Json | undefined;
-}
-
-/** What an event says of a call; a use of an agent's own hands says it in its request. */
-export function saidOf(event: MachineEvent, key: string): Json | undefined {
-    return field(event, key) ?? objectIn(field(event, "request"))[key];
 }
 
 /** Null for every other run. */

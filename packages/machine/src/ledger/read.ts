@@ -56,6 +56,33 @@ export interface Happening {
     readonly single?: LedgerEvent;
 }
 
+/** Its first event. */
+export function eventOf(one: Happening): LedgerEvent {
+    return (one.start ?? one.single ?? one.end) as LedgerEvent;
+}
+
+/** What its events say: the last of them that says something. */
+export function get(one: Happening, key: string): Json | undefined {
+    let found: Json | undefined;
+    for (const event of [one.end, one.single, one.start]) if (event !== undefined) found ??= field(event, key);
+    return found;
+}
+
+/** What an event says of a call; a use of an agent's own hands says it in its request. */
+export function saidOf(event: MachineEvent, key: string): Json | undefined {
+    return field(event, key) ?? objectIn(field(event, "request"))[key];
+}
+
+/** Of a call: what its events say, or its request does. */
+export function called(one: Happening, key: string): Json | undefined {
+    return get(one, key) ?? saidOf(eventOf(one), key);
+}
+
+/** The model of a URI, without its scheme. */
+export function modelName(uri: string): string {
+    return uri.replace(/^[a-z0-9+.-]+:(\/\/)?/i, "") || uri;
+}
+
 export interface TreeNode {
     readonly path: string;
     /** Pass of a `parallel for`: its index. Such a node has no events of its own. */

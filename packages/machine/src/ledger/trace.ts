@@ -11,9 +11,12 @@ import { refusalIn, refusalText } from "../authority/refusal.ts";
 import type { AgentNote } from "../effect/effect.ts";
 import type { LedgerEvent } from "./events.ts";
 import { entriesOf } from "./notes.ts";
-import { saidOf } from "./ras.ts";
+import { shortened } from "../value/text.ts";
 import {
+    called,
+    eventOf,
     field,
+    get,
     type Happening,
     listIn,
     millis,
@@ -87,15 +90,11 @@ function writeNode(node: TreeNode, depth: number, w: Writer): void {
     }
     const [first, ...more] = node.happenings;
     if (first === undefined) return;
-    const before = more.filter((one) => seqOf(one) < firstChild(node));
-    const after = more.filter((one) => seqOf(one) >= firstChild(node));
+    const before = more.filter((one) => eventOf(one).seq < firstChild(node));
+    const after = more.filter((one) => eventOf(one).seq >= firstChild(node));
     for (const one of [first, ...before]) writeLine(one, depth, w);
     for (const child of node.children) writeNode(child, depth + 1, w);
     for (const one of after) writeLine(one, depth, w);
-}
-
-function seqOf(one: Happening): number {
-    return (one.start ?? one.single ?? one.end)?.seq ?? 0;
 }
 
 function firstChild(node: TreeNode): number {
@@ -133,18 +132,9 @@ interface Line {
 
 type Describe = (one: Happening, w: Writer) => Line;
 
-const eventOf = (one: Happening): LedgerEvent => (one.start ?? one.single ?? one.end) as LedgerEvent;
-const get = (one: Happening, key: string): Json | undefined => {
-    for (const event of [one.end, one.single, one.start]) {
-        const value = event === undefined ? undefined : field(event, key);
-        if (value !== undefined) return value;
-    }
-    return undefined;
-};
 const text = (one: Happening, key: string, otherwise = ""): string => textIn(get(one, key)) ?? otherwise;
 
-/** Of a call: what its events say, or its request does. */
-const called = (one: Happening, key: string, otherwise = ""): string => textIn(get(one, key) ?? saidOf(eventOf(one), key)) ?? otherwise;
+const calledText = (one: Happening, key: string, otherwise = ""): string => textIn(called(one, key)) ?? otherwise;
 
 /** What came of something that has an end: its value, its failure, or that it did not end. */
 function outcome(one: Happening, w: Writer, key: string): Pick<Line, "came" | "bad"> {
@@ -166,7 +156,7 @@ function outcome(one: Happening, w: Writer, key: string): Pick<Line, "came" | "b
 const call =
     (name: (one: Happening) => string, args: string, result: string): Describe =>
     (one, w) => {
-        const given = get(one, args) ?? get(one, "arg") ?? saidOf(eventOf(one), args);
+        const given = get(one, args) ?? get(one, "arg") ?? called(one, args);
         const values = given === undefined ? "" : Array.isArray(given) ? given.map((value) => shown(value, w)).join(", ") : shown(given, w);
         return { what: `${name(one)}(${values})`, ...outcome(one, w, result) };
     };
@@ -225,7 +215,7 @@ const LINES: { readonly [family: string]: Describe } = {
             ],
         };
     },
-    tool: call((one) => `tool ${plainText(called(one, "tool"))}.${plainText(called(one, "method", "?"))}`, "args", "result"),
+    tool: call((one) => `tool ${plainText(calledText(one, "tool"))}.${plainText(calledText(one, "method", "?"))}`, "args", "result"),
     memory: call(
         (one) => `memory ${plainText(text(one, "memory"))}.${plainText(text(one, "operation") || text(one, "op", "?"))}`,
         "args",
@@ -339,15 +329,7 @@ function messageBlock(message: { [key: string]: Json }): readonly [string, strin
 
 function shown(value: Json, w: Writer): string {
     const whole = typeof value === "string" ? (w.full ? JSON.stringify(value) : `"${value}"`) : JSON.stringify(value);
-    return w.full ? plainText(whole) : cut(plainText(whole), WIDTH);
-}
-
-/** At most `units` UTF-16 units, without half a character at the end. */
-function cut(given: string, units: number): string {
-    if (given.length <= units) return given;
-    const end = units - 1;
-    const code = given.charCodeAt(end - 1);
-    return `${given.slice(0, code >= 0xd800 && code <= 0xdbff ? end - 1 : end)}…`;
+    return w.full ? plainText(whole) : shortened(plainText(whole), WIDTH);
 }
 
 function duration(one: Happening): string {

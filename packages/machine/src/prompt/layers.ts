@@ -13,6 +13,7 @@
  */
 import type { Json } from "@remit/language";
 import type { Message, Part } from "../effect/effect.ts";
+import { hash32 } from "../value/text.ts";
 import { LARGE_TEXT } from "../value/texts.ts";
 import { fileSize } from "./image.ts";
 
@@ -127,7 +128,8 @@ export function joined(parts: readonly Part[]): Part[] {
 
 /**
  * The tag that fences a text: `item-` and a mark of six hex digits, made from the text and occurring nowhere in it. A text that holds the
- * first marks tried gets one of twelve digits: no text of a size we render can hold all of those, so the search ends.
+ * first marks tried gets one of twelve digits: no text of a size we render can hold all of those, so the search ends. LAY1 holds because the text
+ * is searched for the mark, not because the mark is hard to guess.
  */
 export function fenceTag(text: string): string {
     const lower = text.toLowerCase();
@@ -139,18 +141,6 @@ export function fenceTag(text: string): string {
 }
 
 const SHORT_MARKS = 8;
-
-/**
- * FNV-1a over UTF-16 units, with a round number in front and a final mix (the finaliser of MurmurHash3). Not a cryptographic hash: LAY1 holds
- * because the text is searched for the mark, not because the mark is hard to guess.
- */
-function hash32(text: string, round: number): number {
-    let h = Math.imul(0x811c9dc5 ^ round, 0x01000193);
-    for (let at = 0; at < text.length; at++) h = Math.imul(h ^ text.charCodeAt(at), 0x01000193);
-    h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-    h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-    return (h ^ (h >>> 16)) >>> 0;
-}
 
 /** Line breaks and other control characters of a heading become spaces. */
 function oneLine(text: string): string {

@@ -3,17 +3,14 @@
  *
  * Boundary: from `Value` to text and origins. Budgets are in `clip.ts`, the layout around the text in `layers.ts`.
  *
- * REN1: a capability, a cycle or a nesting beyond `MAX_DEPTH` is a failure, never text.
  * REN2: the origins given back are those of what the text holds, item by item, so that a clipped body forgets the origins of what was cut.
  * REN3: what is rendered is charged while it grows: a value whose text is exponentially larger than itself ends as `limit.bytes`.
  */
 
 import type { Runtime } from "../builtin/builtin.ts";
-import { GrowingText, scalarText } from "../builtin/growing.ts";
+import { JsonWriter } from "../builtin/json-writer.ts";
 import { Fail } from "../effect/failure.ts";
-import { capabilityIsNotData, MAX_DEPTH } from "../value/json.ts";
 import { Capability, heldIn, Labelled, List, type Obj, type Raw, type Value } from "../value/value.ts";
-import { WORK } from "../value/work.ts";
 
 /** UTF-16 units that one rendered value may have. */
 export const MAX_RENDERED = 64 * 1024 * 1024;
@@ -59,20 +56,20 @@ export function originsOf(body: Body): string[] {
 
 /** The text of a value and the label set of all it holds. */
 export function renderValue(value: Value, rt: Runtime): { text: string; labels: number } {
-    const writer = new Writer(rt);
+    const writer = writerFor(rt);
     const [raw, own] = open(value, 0, rt);
     if (typeof raw === "string") {
         writer.put(raw);
         return { text: writer.take(), labels: own };
     }
     writer.met = own;
-    writer.write(raw, "", 0);
+    writer.write(raw, "\n", 0);
     return { text: writer.take(), labels: writer.met };
 }
 
 /** A value rendered in pieces. */
 export function bodyOf(value: Value, rt: Runtime): Body {
-    const writer = new Writer(rt);
+    const writer = writerFor(rt);
     const [raw, own] = open(value, 0, rt);
     const sets: (readonly string[])[] = [];
     const known = new Map<number, number>();
@@ -92,7 +89,7 @@ export function bodyOf(value: Value, rt: Runtime): Body {
         const part = (prefix: string, item: Value): void => {
             writer.met = 0;
             writer.put(prefix);
-            writer.write(item, "  ", 1);
+            writer.write(item, "\n  ", 1);
             parts.push(writer.take());
             marks.push(mark(writer.met));
         };
@@ -105,7 +102,7 @@ export function bodyOf(value: Value, rt: Runtime): Body {
         writer.put(raw);
         return { kind: "string", parts: [writer.take()], own: ownMark, marks: [], sets };
     }
-    writer.write(raw, "", 0);
+    writer.write(raw, "\n", 0);
     return { kind: "scalar", parts: [writer.take()], own: ownMark, marks: [], sets };
 }
 
@@ -117,63 +114,12 @@ function isObj(raw: Raw): raw is Obj {
     return raw !== null && typeof raw === "object" && !(raw instanceof List) && !(raw instanceof Capability);
 }
 
-/** Writes JSON indented by two spaces; `met` collects the labels of what is written. */
-class Writer {
-    met = 0;
-    private readonly rt: Runtime;
-    private readonly above = new Set<List | Obj>();
-    private readonly out: GrowingText;
-
-    constructor(rt: Runtime) {
-        this.rt = rt;
-        this.out = new GrowingText(rt, (units) => {
-            if (units > MAX_RENDERED)
-                throw new Fail("limit.bytes", `the text of this value is longer than ${MAX_RENDERED} characters`, {
-                    hint: "use a part of it, or clip it with max",
-                    labels: this.met,
-                });
-        });
-    }
-
-    put(text: string): void {
-        this.out.put(text);
-    }
-
-    take(): string {
-        return this.out.take();
-    }
-
-    enter(container: List | Obj, depth: number): void {
-        if (this.above.has(container)) throw new Fail("value", "this value contains itself", { labels: this.met });
-        if (depth > MAX_DEPTH) throw new Fail("value", `this value is nested more than ${MAX_DEPTH} deep`, { labels: this.met });
-        this.above.add(container);
-    }
-
-    write(value: Value, indent: string, depth: number): void {
-        const [raw, labels] = open(value, this.met, this.rt);
-        this.met = labels;
-        if (raw === null || typeof raw !== "object") {
-            this.put(scalarText(raw));
-            return;
-        }
-        if (raw instanceof Capability) throw capabilityIsNotData(raw, this.met);
-        this.enter(raw, depth);
-        this.rt.work(WORK.values(2));
-        this.met = this.rt.labels.union(this.met, heldIn(this.rt.labels, raw));
-        const inner = `${indent}  `;
-        if (raw instanceof List) {
-            raw.items.forEach((item, at) => {
-                this.put(`${at === 0 ? "[" : ","}\n${inner}`);
-                this.write(item, inner, depth + 1);
+function writerFor(rt: Runtime): JsonWriter {
+    return new JsonWriter(rt, 2, (units, labels) => {
+        if (units > MAX_RENDERED)
+            throw new Fail("limit.bytes", `the text of this value is longer than ${MAX_RENDERED} characters`, {
+                hint: "use a part of it, or clip it with max",
+                labels,
             });
-            this.put(raw.items.length === 0 ? "[]" : `\n${indent}]`);
-        } else {
-            raw.shape.keys.forEach((key, slot) => {
-                this.put(`${slot === 0 ? "{" : ","}\n${inner}${JSON.stringify(key)}: `);
-                this.write(raw.slots[slot] as Value, inner, depth + 1);
-            });
-            this.put(raw.shape.keys.length === 0 ? "{}" : `\n${indent}}`);
-        }
-        this.above.delete(raw);
-    }
+    });
 }

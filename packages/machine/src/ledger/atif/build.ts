@@ -21,6 +21,7 @@ import {
     type Metrics,
     type ObservationResult,
     type Step,
+    TOTALS,
     type Trajectory,
     type TrajectoryAgent,
 } from "./types.ts";
@@ -191,25 +192,11 @@ export function account(to: Building, usage: Usage | undefined): void {
 
 function totals(of: Building): { readonly metrics: FinalMetrics; readonly unreported: number } {
     const own: FinalMetrics = {};
-    const add = (key: Exclude<keyof FinalMetrics, "extra" | "total_steps">, value: number | undefined): void => {
-        if (value !== undefined) own[key] = (own[key] ?? 0) + value;
-    };
-    for (const usage of of.used) {
-        const made = metricsOf(usage) ?? {};
-        add("total_prompt_tokens", made.prompt_tokens);
-        add("total_completion_tokens", made.completion_tokens);
-        add("total_cached_tokens", made.cached_tokens);
-        add("total_cost_usd", made.cost_usd);
-    }
-    let { unreported } = of;
-    for (const child of of.inside) {
-        const inner = totals(child);
-        unreported += inner.unreported;
-        add("total_prompt_tokens", inner.metrics.total_prompt_tokens);
-        add("total_completion_tokens", inner.metrics.total_completion_tokens);
-        add("total_cached_tokens", inner.metrics.total_cached_tokens);
-        add("total_cost_usd", inner.metrics.total_cost_usd);
-    }
+    const inside = of.inside.map(totals);
+    const unreported = inside.reduce((sum, one) => sum + one.unreported, of.unreported);
+    for (const [total, one] of TOTALS)
+        for (const value of [...of.used.map((usage) => metricsOf(usage)?.[one]), ...inside.map(({ metrics }) => metrics[total])])
+            if (value !== undefined) own[total] = (own[total] ?? 0) + value;
     // cached ones may have been reported where the whole was not
     const { total_cached_tokens: cached, total_prompt_tokens: prompt } = own;
     if (cached !== undefined && prompt !== undefined && cached > prompt) delete own.total_cached_tokens;

@@ -21,8 +21,8 @@ import type { Json } from "@remit/language";
 import type { AgentNote, AgentPart, AgentReply, Failure, Usage } from "../../effect/effect.ts";
 import type { LedgerEvent } from "../events.ts";
 import { replyNoted } from "../notes.ts";
-import { type RasRun, rasRunOf, saidOf } from "../ras.ts";
-import { field, listIn, numberIn, objectIn, partsIn, textIn } from "../read.ts";
+import { type RasRun, rasRunOf } from "../ras.ts";
+import { field, listIn, modelName, numberIn, objectIn, partsIn, saidOf, textIn } from "../read.ts";
 import {
     account,
     addCall,
@@ -280,7 +280,7 @@ function attempt(p: Projecting, event: LedgerEvent): void {
 
 function modelOf(event: LedgerEvent): string | undefined {
     const uri = textIn(objectIn(field(event, "model")).uri);
-    return uri === undefined ? undefined : uri.replace(/^[a-z0-9+.-]+:(\/\/)?/i, "") || uri;
+    return uri === undefined ? undefined : modelName(uri);
 }
 
 /** A message to the model; the model's own ones are its steps. */

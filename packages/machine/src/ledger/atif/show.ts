@@ -4,9 +4,10 @@
  * Boundary: pure text. Every line is plain: control characters of data never reach it.
  */
 import { isObject, type Json } from "@remit/language";
+import { shortened } from "../../value/text.ts";
 import { plainText } from "../read.ts";
 import type { Paint } from "../trace.ts";
-import type { Content, Metrics, Step, Trajectory } from "./types.ts";
+import { type Content, type Metrics, type Step, TOTALS, type Trajectory } from "./types.ts";
 
 export interface AtifTextOptions {
     /** Texts, arguments and results uncut. */
@@ -41,12 +42,7 @@ function whole(of: Trajectory, indent: string, w: Writer): void {
     }
     const totals = of.final_metrics;
     if (totals !== undefined) {
-        const used = metrics({
-            ...(totals.total_prompt_tokens === undefined ? {} : { prompt_tokens: totals.total_prompt_tokens }),
-            ...(totals.total_completion_tokens === undefined ? {} : { completion_tokens: totals.total_completion_tokens }),
-            ...(totals.total_cached_tokens === undefined ? {} : { cached_tokens: totals.total_cached_tokens }),
-            ...(totals.total_cost_usd === undefined ? {} : { cost_usd: totals.total_cost_usd }),
-        });
+        const used = metrics(Object.fromEntries(TOTALS.map(([total, one]) => [one, totals[total]])));
         if (used !== "") w.out.push(`${indent}  ${w.paint("dim", `in all: ${used}`)}`);
     }
     if (of.continued_trajectory_ref !== undefined) text("continued in", of.continued_trajectory_ref, `${indent}  `, w);
@@ -98,18 +94,11 @@ function text(name: string | null, given: string, indent: string, w: Writer, bad
     const lines = given.split("\n").map(plainText);
     const head = name === null ? "" : `${bad ? w.paint("red", name) : w.paint("dim", name)} `;
     if (!w.full) {
-        w.out.push(`${indent}${head}${cut(lines.join(" ").trim())}`);
+        w.out.push(`${indent}${head}${shortened(lines.join(" ").trim(), WIDTH)}`);
         return;
     }
     w.out.push(`${indent}${head}${lines[0]}`);
     for (const line of lines.slice(1)) w.out.push(`${indent}  ${line}`);
-}
-
-/** Without half a character at the end. */
-function cut(given: string): string {
-    if (given.length <= WIDTH) return given;
-    const code = given.charCodeAt(WIDTH - 2);
-    return `${given.slice(0, code >= 0xd800 && code <= 0xdbff ? WIDTH - 2 : WIDTH - 1)}…`;
 }
 
 function metrics(of: Metrics): string {

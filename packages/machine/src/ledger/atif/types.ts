@@ -225,3 +225,11 @@ export type ObservationResult = Shaped<"ObservationResult">;
 export type SubagentRef = Shaped<"SubagentTrajectoryRef">;
 export type Metrics = Shaped<"Metrics">;
 export type FinalMetrics = Shaped<"FinalMetrics">;
+
+/** Sums of a trajectory, and what of each step they are of. */
+export const TOTALS = [
+    ["total_prompt_tokens", "prompt_tokens"],
+    ["total_completion_tokens", "completion_tokens"],
+    ["total_cached_tokens", "cached_tokens"],
+    ["total_cost_usd", "cost_usd"],
+] as const satisfies readonly (readonly [keyof FinalMetrics, keyof Metrics])[];
