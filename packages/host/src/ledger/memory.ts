@@ -155,7 +155,9 @@ export function memoryStore(): LedgerStore {
 
 function found(runs: ReadonlyMap<string, Kept>, id: string): Kept {
     const all = [...runs.values()];
-    const kept = id === "last" ? all.at(-1) : (runs.get(id) ?? all.find((one) => one.run.id.startsWith(id)));
+    // T9.
+    const whole = all.filter((one) => !one.run.id.slice(id === "last" ? 0 : id.length).includes("."));
+    const kept = id === "last" ? whole.at(-1) : (runs.get(id) ?? whole.find((one) => one.run.id.startsWith(id)));
     if (kept === undefined) throw new LedgerError("unknown", `there is no run ${id}`);
     return kept;
 }

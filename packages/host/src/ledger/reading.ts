@@ -50,13 +50,17 @@ export function storedBlobs(path: string, query: Reading["query"]): Blobs {
 export function rowOf({ path, query }: Reading, id: string): RunRow {
     const sql = `SELECT ${RUN_COLUMNS} FROM runs`;
     if (id === "last") {
-        const row = query(`${sql} ORDER BY key DESC LIMIT 1`).get() as RunRow | undefined;
+        const row = query(`${sql} WHERE instr(id, '.') = 0 ORDER BY key DESC LIMIT 1`).get() as RunRow | undefined;
         if (row === undefined) throw new LedgerError("unknown", `the ledger ${path} holds no run yet`);
         return row;
     }
     const exact = query(`${sql} WHERE id = ?`).get(id) as RunRow | undefined;
     if (exact !== undefined) return exact;
-    const some = query(`${sql} WHERE id >= ? AND id < ? LIMIT 2`).all(id, `${id}\uffff`) as unknown as RunRow[];
+    // T9.
+    const some = query(`${sql} WHERE id >= ?1 AND id < ?2 AND instr(substr(id, length(?1) + 1), '.') = 0 LIMIT 2`).all(
+        id,
+        `${id}\uffff`,
+    ) as unknown as RunRow[];
     if (id === "" || some.length === 0) throw new LedgerError("unknown", `the ledger ${path} has no run ${id}`);
     if (some.length > 1) throw new LedgerError("unknown", `more than one run in ${path} begins with ${id}`);
     return some[0] as RunRow;

@@ -7,6 +7,8 @@
  * T4: the commits of one writer are kept in the order in which they were called. The caller may call the next one before the last has resolved;
  *     after one that was rejected all that were called behind it are rejected too.
  * T2: only the owner of a run commits to it; the owner is one `RunWriter` at a time, or has a name (T8).
+ * T9: a run that is a part of another has its id, a point, and more. It is meant by its whole id, or by a beginning that has the point; it is never
+ *     the last run.
  * T3: a run's events are numbered from 1 without gaps, its outcomes too.
  * T5: batches may come in any order and from several processes (`join`); the order of a run is `order.ts`'s, and the same in every store.
  * T8: an owner with a name is an execution of a shell elsewhere, which outlives its processes. It owns the run until a batch with an end lets go, or

@@ -78,13 +78,14 @@ export function startOptions(run: string, program: Program, hash: string, kept: 
     return {
         run,
         programHash: hash,
-        entry: entryOf(program, kept.entry),
+        entry: kept.part?.entry ?? entryOf(program, kept.entry),
         input: kept.input,
         imports: kept.imports,
         limits: kept.limits,
         slice,
         ...(kept.inputOrigins === undefined ? {} : { inputLabels: kept.inputOrigins }),
-        ...given(kept, ["skills", "prices", "concurrency", "variants", "policy", "interactive"]),
+        ...(kept.part === undefined ? {} : { path: kept.part.path, bindings: kept.part.bindings }),
+        ...given(kept, ["skills", "prices", "concurrency", "variants", "policy", "interactive", "backend"]),
     };
 }
 

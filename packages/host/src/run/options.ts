@@ -4,7 +4,7 @@
  * Boundary: shapes and defaults. Secrets are not options: configuration names where they come from.
  */
 import { randomUUID } from "node:crypto";
-import type { Json } from "@remit/language";
+import type { Backend, Json } from "@remit/language";
 import type { FileContent, Limits, Policy, Prices, SkillContent } from "@remit/machine";
 import type { Mode } from "./rehearse.ts";
 import type { AskOptions } from "./setup.ts";
@@ -15,12 +15,26 @@ export interface Entry {
     readonly func?: string;
 }
 
+/** What a run is a part of, and which. */
+export interface Part {
+    readonly parent: string;
+    /** Of its entry, among the paths of the other run. */
+    readonly path: string;
+    readonly entry: { readonly file: number; readonly func: string };
+    /** What blocks with a name gave before. */
+    readonly bindings: { readonly [name: string]: FileContent };
+}
+
 /** Kept with the run: plain JSON. */
 export interface KeptOptions {
     readonly input: Json;
     /** Origins of the input; `user` where absent. */
     readonly inputOrigins?: readonly string[];
     readonly entry?: Entry;
+    /** Of a run that is a part of another. */
+    readonly part?: Part;
+    /** Where its blocks run: those of the other backend are runs of their own. Default `memory`. */
+    readonly backend?: Backend;
     readonly limits: Limits;
     /** What the models of the imports cost, as far as it was known when the run began; to reserve by. */
     readonly prices?: Prices;

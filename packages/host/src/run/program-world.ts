@@ -96,7 +96,7 @@ function worldFor(loaded: Loaded, setting: Setting, options: LoadOptions): Progr
                 // Secrets stay out of prompts and ledgers also where a caller hands them in.
                 input: secrets.scrub(input === undefined ? null : input),
                 limits: limitsOf(setting.config, of.limits),
-                ...given(of, ["entry", "inputOrigins", "variants", "concurrency", "interactive"]),
+                ...given(of, ["entry", "inputOrigins", "variants", "concurrency", "interactive", "backend"]),
                 asks: { ...of.asks, owner: of.asks?.owner ?? world.user },
             };
         },

@@ -3,7 +3,7 @@
  *
  * Boundary: shapes only.
  */
-import type { Json } from "@remit/language";
+import type { Backend, Json } from "@remit/language";
 import type { AskRequest, Effect, InputRequest, LedgerEvent, Limits } from "@remit/machine";
 import type { Ask } from "../ledger/asks.ts";
 import type { LedgerError } from "../ledger/error.ts";
@@ -11,6 +11,7 @@ import type { LedgerStore } from "../ledger/store.ts";
 import type { Process } from "../process/process.ts";
 import type { HostTool } from "../tool/functions.ts";
 import type { Performers } from "./host.ts";
+import type { BlockRunner } from "./nested.ts";
 import type { Entry } from "./options.ts";
 import type { Mode } from "./rehearse.ts";
 import type { AskUnknown } from "./local.ts";
@@ -55,6 +56,8 @@ export interface RunOptions {
     readonly interactive?: boolean;
     /** What becomes of questions about calls. */
     readonly asks?: AskOptions;
+    /** Where the blocks of the program run that are no runs of their own. Default `memory`: in this process. */
+    readonly backend?: Backend;
 }
 
 /** Kept with the run. */
@@ -78,6 +81,8 @@ export interface HostOptions {
     readonly ledger?: "memory" | (string & {}) | LedgerStore;
     /** A host of one's own; performers named here come before the ones that are built in. */
     readonly performers?: Performers;
+    /** Carries out blocks of another backend than this process, as runs of the same ledger. */
+    readonly blocks?: BlockRunner;
     /** What programs of one process share (`openProcess`). Default: one of this program's own, which its `close` closes. */
     readonly process?: Process;
     /** On whose behalf it runs. Default: who answers its questions (`asks.owner`), else the user of the process. Connections to tool servers are shared between programs of one user alone. */

@@ -21,6 +21,7 @@ import { basics } from "./basics.ts";
 import { type Host, type Performer, type Performers, hostOf } from "./host.ts";
 import { approving } from "./approving.ts";
 import { given } from "../input/given.ts";
+import { type BlockRunner, nestedRuns } from "./nested.ts";
 import { people } from "./people.ts";
 import { type Unperformed, rehearsal } from "./rehearse.ts";
 import type { Setting } from "../config/setting.ts";
@@ -35,6 +36,8 @@ export interface World {
     readonly telemetry: boolean;
     /** On whose behalf the program runs. */
     readonly user: string;
+    /** Carries out blocks of another backend; null: there is none. */
+    readonly blocks: BlockRunner | null;
     /** Every secret that is known so far. */
     readonly secrets: Scrubber;
     /** Which models answered so far, in plain words. */
@@ -116,6 +119,7 @@ export function worldOf(
         host,
         own: options.performers ?? {},
         telemetry: options.telemetry === true,
+        blocks: options.blocks ?? null,
         user,
         secrets,
         answering: () => answering(),
@@ -140,7 +144,12 @@ async function methodOf(tools: Tools, { tool, uri, file, method }: MethodOf, ask
 const EXPIRES_MS = 24 * 3_600_000;
 
 /** Where the questions of a run are kept. */
-export type AskStore = Pick<LedgerStore, "asks" | "durable">;
+export type AskStore = Pick<LedgerStore, "asks" | "durable"> & Partial<LedgerStore>;
+
+/** Blocks that are runs of their own are kept there, too. */
+function isWhole(store: AskStore): store is LedgerStore {
+    return store.create !== undefined;
+}
 
 /** A run and the people that it may ask. */
 export interface Asked {
@@ -152,6 +161,9 @@ export interface Asked {
     /** In place of what was said then. */
     readonly park?: boolean | undefined;
 }
+
+/** What is not the same for all runs of a program. */
+const OF_THE_RUN: ReadonlySet<string> = new Set(["ask", "input", "run"]);
 
 /** The host of one run: the shared world, and the people this run may ask. */
 export function withPeople(world: World, { run, store, on, asks, park = asks?.park ?? false }: Asked): Host {
@@ -165,7 +177,10 @@ export function withPeople(world: World, { run, store, on, asks, park = asks?.pa
         shared: store.durable,
         describe: (about, signal) => world.describe(about, { signal, owner }),
     });
-    const asked = hostOf({ ...people(on), ask: approvals.ask, ...world.own });
+    const host = (part: string): Host => withPeople(world, { run: part, store, on, asks, park });
+    const { secrets, blocks: elsewhere } = world;
+    const nested = isWhole(store) ? { run: nestedRuns({ store, run, secrets, on, host, elsewhere }) } : {};
+    const asked = hostOf({ ...people(on), ask: approvals.ask, ...nested, ...world.own });
     const perform: Host["perform"] = (effect, io) => world.host.perform(effect, io);
     return {
         ...world.host,
@@ -174,7 +189,7 @@ export function withPeople(world: World, { run, store, on, asks, park = asks?.pa
             const ours = { ...io, ...(world.telemetry ? { traceparent: traceparent(run, effect.path) } : {}), run, owner };
             if (effect.kind === "tool") return approvals.call(effect, ours, perform);
             if (effect.kind === "agent") return world.host.perform(effect, ours);
-            return (effect.kind === "ask" || effect.kind === "input" ? asked : world.host).perform(effect, io);
+            return (OF_THE_RUN.has(effect.kind) ? asked : world.host).perform(effect, io);
         },
     };
 }

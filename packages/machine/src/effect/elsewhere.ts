@@ -3,7 +3,9 @@
  *
  * Boundary: the shape. Who runs it is the host's; what of a program runs elsewhere is `native/stage.ts`.
  */
-import { count, json, named, one, says, shape, type Told, text } from "../shape/build.ts";
+import { count, json, list, named, number, one, says, shape, type Told, text } from "../shape/build.ts";
+
+const GIVEN = shape({ json, origins: list(text) }, {});
 
 export const RUN_REQUEST = shape(
     {
@@ -12,8 +14,12 @@ export const RUN_REQUEST = shape(
         program: says(text, "hash of the program form"),
         entry: shape({ file: count, func: text }, {}),
         path: says(text, "of the entry"),
-        input: json,
-        bindings: says(named(json), "what earlier blocks with a name gave"),
+        input: GIVEN,
+        bindings: says(named(GIVEN), "what earlier blocks with a name gave"),
+        limits: says(
+            shape({}, { tokens: number, usd: number, calls: number, turns: number, steps: number, bytes: number }),
+            "what it may use",
+        ),
     },
     { name: says(text, "of the block") },
 );

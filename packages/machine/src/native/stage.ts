@@ -3,8 +3,8 @@
  *
  * Boundary: the request and what its outcome means. Times and people are the conductor's, other runs the host's.
  *
- * STG1: a person who does not say yes has said no, and so has one whose time is up: the stage fails as `denied`.
- * STG2: a block that runs elsewhere is a run of its own, whose id follows from this run and the path of the block.
+ * WTS1: a person who does not say yes has said no, and so has one whose time is up: the stage fails as `denied`.
+ * WTS2: a block that runs elsewhere is a run of its own, whose id follows from this run and the path of the block.
  */
 import { type Json, withArticle } from "@remit/language";
 import type { BlockCode } from "../compile/blocks.ts";
@@ -17,9 +17,10 @@ import { toJson } from "../value/json.ts";
 import { labelOf, rawOf } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
 import { failureOf, givenValue } from "../state/effects.ts";
-import type { StageWait } from "../state/fiber.ts";
+import type { Frame, StageWait } from "../state/fiber.ts";
 import type { Begins, Call, Ops, Told, Waits } from "../state/ops.ts";
 import { show } from "../state/show.ts";
+import { accountAt } from "../state/spending.ts";
 
 /** What a person can say to `approve`. */
 const OPTIONS = ["once", "deny", "abort"];
@@ -71,7 +72,7 @@ function asks(m: Ops, call: Call, arg: Value): void {
     m.emit("ask.requested", path, frame.parent, site, labels, request);
 }
 
-/** STG1. */
+/** WTS1. */
 function decided(m: Ops, call: Call, { outcome }: Told): Value | null {
     const { frame, path } = call;
     const { site } = call.I;
@@ -90,24 +91,26 @@ function decided(m: Ops, call: Call, { outcome }: Told): Value | null {
 export function blockElsewhere(m: Ops, call: Call, { form, number }: BlockCode, input: Value): boolean {
     const { fiber, frame, path } = call;
     const { site } = call.I;
-    const given = toJson(input, m.run);
-    const bindings: { [name: string]: Json } = {};
-    let labels = given.labels;
-    for (const [place, name] of m.compiled.namedBlocks) {
-        const value = m.run.imports[place];
-        if (value === undefined) continue;
+    let labels = 0;
+    const given = (value: Value): RunRequest["input"] => {
         const out = toJson(value, m.run);
+        m.run.give(out.size);
         labels = m.run.labels.union(labels, out.labels);
-        bindings[name] = out.json;
-    }
+        return { json: out.json, origins: m.run.labels.origins(out.labels) };
+    };
+    const bindings = [...m.compiled.namedBlocks].flatMap(([place, name]) => {
+        const value = m.run.imports[place];
+        return value === undefined ? [] : [[name, given(value)] as const];
+    });
     const request: RunRequest = {
         backend: form.backend,
-        run: `${m.options.run}:${path}`,
+        run: partOf(m.options.run, path),
         program: m.options.programHash,
         entry: { file: frame.fn.file, func: `__block#${number}` },
         path,
-        input: given.json,
-        bindings,
+        input: given(input),
+        bindings: Object.fromEntries(bindings),
+        limits: limitsLeft(m, frame),
         ...(form.name === undefined ? {} : { name: form.name }),
     };
     const origins = m.run.labels.origins(labels);
@@ -115,6 +118,20 @@ export function blockElsewhere(m: Ops, call: Call, { form, number }: BlockCode, 
     frame.native = { kind: "stage", path };
     return false;
 }
+
+/** WTS2: the id of the run around it, a point, and the path in letters that an id may have. */
+export function partOf(run: string, path: string): string {
+    return `${run}.${path.replace(/[^A-Za-z0-9]+/g, "-")}`;
+}
+
+/** What the block may use: what is left here. */
+function limitsLeft(m: Ops, frame: Frame): RunRequest["limits"] {
+    const here = accountAt(frame);
+    const left = METERS.map((meter) => [meter, m.accounts.leftOf(here, meter)] as const);
+    return Object.fromEntries(left.filter(([, amount]) => Number.isFinite(amount)));
+}
+
+const METERS = ["tokens", "usd", "calls", "turns", "steps", "bytes"] as const;
 
 export const stage: Begins<StageDetail> & Waits<StageWait> = {
     begin(m, call, d) {

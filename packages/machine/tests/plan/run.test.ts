@@ -123,12 +123,13 @@ test("a block of another backend is an effect, with what earlier blocks gave", (
     expect(effects.map((e) => e.kind)).toEqual(["run"]);
     expect(effects[0]?.request).toEqual({
         backend: "temporal",
-        run: "run:blocks/block#1",
+        run: "run.blocks-block-1",
         program: "hash",
         entry: { file: 0, func: "__block#1" },
         path: "blocks/block#1",
-        input: 5,
-        bindings: { first: 6 },
+        input: { json: 5, origins: ["user"] },
+        bindings: { first: { json: 6, origins: ["user"] } },
+        limits: {},
         name: "second",
     });
     expect(result).toMatchObject({ ok: true });

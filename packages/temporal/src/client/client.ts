@@ -109,7 +109,14 @@ export function remitClient({ connection, namespace = "default", queue = QUEUE, 
         submit: async (store, program, kept, options = {}) => {
             const id = options.run ?? newRunId();
             const { form, hash, file, root } = program;
-            const writer = await store.create({ id, program: form, hash, file, root, options: kept as unknown as Json });
+            const writer = await store.create({
+                id,
+                program: form,
+                hash,
+                file,
+                root,
+                options: { ...kept, backend: "temporal" } as unknown as Json,
+            });
             await writer.release();
             try {
                 return await start(store, id, options);

@@ -1,0 +1,101 @@
+/** Blocks in this process: their values, their questions and cuts, and blocks that are runs of their own. */
+import type { Json } from "@remit/language";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openSqlite } from "../../src/ledger/sqlite.ts";
+import { memoryStore } from "../../src/ledger/memory.ts";
+import type { LedgerStore } from "../../src/ledger/store.ts";
+import type { BlockRunner } from "../../src/run/nested.ts";
+import { openLedger } from "../../src/run/open.ts";
+import { load } from "../../src/run/program.ts";
+
+let folder = "";
+beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "remit-blocks-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const WORK = 'import tool Work from "host:work"\nfunc work(x) { Work.call(x) }\n';
+const tools = { Work: { call: { repeatable: true, call: async (x: Json) => `${x}!` } } };
+
+test("a block of another backend fails where there is none, with what to do", async () => {
+    const program = await load({ source: `${WORK}temporal static ( work "a" )` }, { tools });
+    await expect(program(null)).rejects.toMatchObject({ kind: "unreachable", hint: expect.stringContaining("remit temporal dev") });
+});
+
+/** Runs the block in this process, as the run that it is to be. */
+const inside =
+    (seen: string[]): BlockRunner =>
+    async ({ request, options }) => {
+        seen.push(request.run);
+        const { part, backend, input } = await options();
+        return { ok: true, value: { part: part as unknown as Json, backend: backend as string, input }, origins: ["tool:Work"] };
+    };
+
+test("a block of another backend is carried out there, with its place, what flows in and what earlier blocks gave", async () => {
+    const seen: string[] = [];
+    const source = `${WORK}memory static ( work "a" ) as first\ntemporal static ( work ) as second`;
+    const program = await load({ source }, { tools, blocks: inside(seen) });
+    const handle = program.run("in");
+    expect(await handle.value).toEqual([
+        "a!",
+        {
+            part: {
+                parent: handle.id,
+                path: "blocks/block#1",
+                entry: { file: 0, func: "__block#1" },
+                bindings: { first: { json: "a!", origins: ["tool:Work"] } },
+            },
+            backend: "temporal",
+            input: "in",
+        },
+    ]);
+    expect(seen).toEqual([`${handle.id}.blocks-block-1`]);
+});
+
+const stores: [string, () => LedgerStore][] = [
+    ["memory", () => memoryStore()],
+    ["SQLite", () => openSqlite(join(folder, "ledger.db"), { config: join(folder, "config") })],
+];
+
+test.each(stores)(
+    "%s: a block of this process inside one of another is a run of the same ledger, found by its whole id alone",
+    async (_, open) => {
+        const store = open();
+        // The run around it says that it is elsewhere.
+        const source = `${WORK}memory static ( work "a" >=> work ) as first`;
+        const program = await load({ source }, { tools, ledger: store, blocks: inside([]), backend: "temporal" });
+        const handle = program.run(null);
+        expect(await handle.value).toBe("a!!");
+        const part = `${handle.id}.blocks-block-0`;
+        expect(await store.run(part)).toMatchObject({ id: part, status: "done", value: "a!!" });
+        expect(await store.run("last")).toMatchObject({ id: handle.id });
+        expect(await store.run(handle.id.slice(0, 10))).toMatchObject({ id: handle.id });
+        const ledger = await openLedger(store);
+        expect(await ledger.replay(handle.id)).toMatchObject({ equal: true });
+        expect(await ledger.replay(part)).toMatchObject({ equal: true });
+        const paths = (await Array.fromAsync(store.events(part))).map((event) => event.path);
+        expect(paths).toContain("blocks/block#0/work#1/work#0/Work.call#0");
+        await store.close();
+    },
+);
+
+test("a question inside such a block is its own: the run around it waits, and goes on after the answer", async () => {
+    const store = openSqlite(join(folder, "ledger.db"), { config: join(folder, "config") });
+    const ledger = await openLedger(store);
+    const source = 'import tool Work from "host:work" { call: ask }\nfunc work(x) { Work.call(x) }\nmemory static ( work "a" )';
+    const program = await load({ source }, { tools, ledger: store, backend: "temporal", asks: { park: true } });
+    const handle = program.run(null);
+    expect(await handle.result).toMatchObject({ status: "waiting" });
+    const part = `${handle.id}.blocks-block-0`;
+    const [ask] = await ledger.asks(part);
+    expect(ask).toMatchObject({ run: part, state: "open" });
+    await ledger.answer(part, ask?.id as string, "once");
+    const again = await ledger.resume(handle.id, { tools });
+    expect(await again.value).toBe("a!");
+    expect(await store.run(part)).toMatchObject({ status: "done" });
+    await ledger.close();
+    await store.close();
+});
