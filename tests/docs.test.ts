@@ -67,6 +67,7 @@ beforeAll(() => {
     mkdirSync(join(room, "bin"));
     script("remit", `exec "${process.execPath}" "${join(root, "packages/cli/bin/remit.mjs")}" "$@"`);
     script("npx", 'exec "$@"');
+    script("temporal", `exec "${process.env.REMIT_TEST_TEMPORAL ?? join(root, ".tools", "temporal", "bin", "temporal")}" "$@"`);
     script("npm", "exit 0");
 });
 afterAll(() => rmSync(room, { recursive: true, force: true }));

@@ -11,8 +11,8 @@ import { connect, placeOf } from "./connect.ts";
 import { ATTRIBUTES } from "../wire/messages.ts";
 
 export interface DevServerOptions {
-    /** Path of Temporal's command. */
-    readonly program: string;
+    /** Temporal's command. Default: `temporal`, from the PATH. */
+    readonly program?: string;
     /** Default: a free one. */
     readonly port?: number;
     /** Of its web interface; absent: it has none. */
@@ -43,7 +43,7 @@ const SETTINGS = [
 /** How long it may take to answer, milliseconds. */
 const START_MS = 60_000;
 
-export async function startDevServer({ program, port, uiPort, file, namespace }: DevServerOptions): Promise<DevServer> {
+export async function startDevServer({ program = "temporal", port, uiPort, file, namespace }: DevServerOptions = {}): Promise<DevServer> {
     const at = port ?? (await freePort());
     const address = `127.0.0.1:${at}`;
     const args = [
