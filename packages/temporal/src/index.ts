@@ -5,9 +5,9 @@ export {
     type RemitClient,
     type RemitClientOptions,
     remitClient,
-    type Submitted,
     type SubmitOptions,
 } from "./client/client.ts";
+export { CodecError, type Keys } from "./codec/encryption.ts";
 export * from "./wire/messages.ts";
 export { type DevServer, type DevServerOptions, startDevServer, startSkippingServer } from "./server/dev.ts";
 export { createWorker, type RemitWorker, type RemitWorkerOptions } from "./worker/worker.ts";

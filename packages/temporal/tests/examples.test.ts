@@ -70,8 +70,8 @@ test.each(names)("%s", async (name) => {
 
         fresh();
         const world = await openWorld(join(at, "main.remit"), options());
-        const { run, workflow } = await room.client.submit(room.store, world, world.kept(input));
-        expect(await room.client.result(workflow)).toEqual(JSON.parse(readFileSync(join(at, "expected.json"), "utf8")));
+        const run = await room.client.submit(world, world.kept(input));
+        expect(await room.client.result(run)).toEqual(JSON.parse(readFileSync(join(at, "expected.json"), "utf8")));
         await world.close();
         expect(await own(room.store, run)).toEqual(expected);
         expect(await room.store.verify(run)).toMatchObject({ ok: true, anchored: "yes", bound: "yes" });

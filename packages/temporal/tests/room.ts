@@ -10,6 +10,7 @@ import {
     createWorker,
     type DevServer,
     type DevServerOptions,
+    type Keys,
     placeOf,
     type RemitClient,
     type RemitWorker,
@@ -50,12 +51,12 @@ export interface Room extends AsyncDisposable {
 
 let rooms = 0;
 
-export async function roomAt(server: DevServer, settings: Partial<Settings> = {}): Promise<Room> {
+export async function roomAt(server: DevServer, settings: Partial<Settings> = {}, keys?: Keys): Promise<Room> {
     const folder = mkdtempSync(join(tmpdir(), "remit-temporal-"));
     const store = await openStore(join(folder, "ledger.db"), { config: folder, state: folder });
     const connection = await connect(placeOf({ address: server.address }));
     const queue = `room-${process.pid}-${++rooms}`;
-    const client = remitClient({ connection, queue, settings });
+    const client = remitClient({ connection, store, queue, settings, ...(keys === undefined ? {} : { keys }) });
     const workers: RemitWorker[] = [];
     return {
         folder,
@@ -63,7 +64,14 @@ export async function roomAt(server: DevServer, settings: Partial<Settings> = {}
         client,
         queue,
         worker: async (options = {}) => {
-            const made = await createWorker({ connect: { address: server.address }, ledger: store, queue, cache: BUNDLES, ...options });
+            const made = await createWorker({
+                connect: { address: server.address },
+                ledger: store,
+                queue,
+                cache: BUNDLES,
+                ...(keys === undefined ? {} : { keys }),
+                ...options,
+            });
             workers.push(made);
             return made;
         },

@@ -37,6 +37,9 @@ export const SQL = {
         schema TEXT NOT NULL, owner TEXT NOT NULL, asked INTEGER NOT NULL, expires INTEGER NOT NULL, mac TEXT NOT NULL,
         state TEXT NOT NULL, decision TEXT, decider TEXT, decided INTEGER, seal TEXT
     ) STRICT`,
+    makeClaims:
+        "CREATE TABLE IF NOT EXISTS claims (run TEXT NOT NULL, sha256 TEXT NOT NULL, PRIMARY KEY (run, sha256)) STRICT, WITHOUT ROWID",
+    insertClaim: "INSERT OR IGNORE INTO claims (run, sha256) VALUES (?, ?)",
     indexAsks: "CREATE INDEX IF NOT EXISTS asks_run ON asks (run, path)",
     insertAsk: "INSERT INTO asks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     changeAsk: "UPDATE asks SET state = ?, decision = ?, decider = ?, decided = ?, seal = ? WHERE id = ? AND state = ?",

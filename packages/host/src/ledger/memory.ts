@@ -11,6 +11,7 @@ import type { Json } from "@remit/language";
 import { type Answered, GENESIS, type MachineEvent, type Outcome, type SealedEvent, type Usage } from "@remit/machine";
 import { memoryAskRows } from "./asks-rows.ts";
 import { type Asks, asksOver } from "./asks.ts";
+import { memoryClaims } from "./claims.ts";
 import { LedgerError } from "./error.ts";
 import {
     attemptOf,
@@ -143,6 +144,7 @@ export function memoryStore(): LedgerStore {
         },
         verify: async (id) => verified(find(id), salt),
         asks,
+        claims: memoryClaims(),
         remove: async (ids) => {
             const gone = new Set(ids.map(find));
             for (const kept of gone) if (kept.owner !== null) throw new LedgerError("owned", `run ${kept.run.id} goes on`);

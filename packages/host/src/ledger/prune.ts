@@ -11,6 +11,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { dropAnchors } from "./anchor.ts";
 import { blobsOf } from "./blob.ts";
 import { LedgerError, guarded } from "./error.ts";
+import { hasClaims } from "./claims.ts";
 import { type Connection, transaction } from "./jobs.ts";
 import { isLive, parseOwner } from "./lease.ts";
 import type { RunRow } from "./rows.ts";
@@ -35,6 +36,7 @@ export function removeRuns({ path, db, anchors, key }: Connection, rows: readonl
     transaction(db, () => {
         // Made with the first question.
         const asks = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'asks'").get() !== undefined;
+        const claims = hasClaims(db);
         const owners = db.prepare("SELECT owner, beat FROM runs WHERE key = ?");
         for (const row of rows) {
             if (isRunning(owners.get(row.key) as Pick<RunRow, "owner" | "beat"> | undefined))
@@ -43,6 +45,7 @@ export function removeRuns({ path, db, anchors, key }: Connection, rows: readonl
                 db.prepare(`DELETE FROM ${table} WHERE at >= ?1 * 268435456 AND at < (?1 + 1) * 268435456`).run(row.key);
             db.prepare("DELETE FROM early WHERE run = ?").run(row.key);
             if (asks) db.prepare("DELETE FROM asks WHERE run = ?").run(row.id);
+            if (claims) db.prepare("DELETE FROM claims WHERE run = ?").run(row.id);
             db.prepare("DELETE FROM runs WHERE key = ?").run(row.key);
         }
         db.exec("DELETE FROM programs WHERE hash NOT IN (SELECT program FROM runs)");
@@ -68,7 +71,8 @@ function isRunning(row: Pick<RunRow, "owner" | "beat"> | undefined): boolean {
 
 /** Deletes blobs that nothing names any more; a blob may name others. */
 function sweep(db: DatabaseSync): void {
-    const live = new Set<string>();
+    const claimed = hasClaims(db) ? (db.prepare("SELECT DISTINCT sha256 AS name FROM claims").all() as { name: string }[]) : [];
+    const live = new Set<string>(claimed.map(({ name }) => name));
     const bytes = db.prepare("SELECT bytes FROM blobs WHERE sha256 = ?");
     const mark = (text: string): void => {
         for (const name of blobsOf(text)) {

@@ -19,6 +19,7 @@ import { sqliteAskRows } from "./asks-rows.ts";
 import { asksOver } from "./asks.ts";
 import { type NewBlobs, pack, sha256, unpack } from "./blob.ts";
 import { bind, earlyHash, held, NO_STATE, pendingHash } from "./bound.ts";
+import { sqliteClaims } from "./claims.ts";
 import { connect, type SqliteOptions } from "./connect.ts";
 import { guarded, LedgerError } from "./error.ts";
 import { BEAT_MS, isLive, parseOwner, shownOwner, thisOwner } from "./lease.ts";
@@ -108,6 +109,7 @@ export function openSqlite(file: string, options: SqliteOptions): LedgerStore {
         state: async (id) => guarded(path, () => stateOf(reading, run(id))),
         verify: async (id) => guarded(path, () => verified(reading, run(id))),
         remove: async (ids) => guarded(path, () => removeRuns(connection, [...new Map(ids.map((id) => [run(id).key, run(id)])).values()])),
+        claims: sqliteClaims(db, writing, reading.blobs, (work) => guarded(path, work)),
         asks: asksOver(
             sqliteAskRows(db, writing, (work) => guarded(path, work)),
             key,

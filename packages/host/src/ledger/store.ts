@@ -16,6 +16,7 @@
  */
 import type { Json, Program } from "@remit/language";
 import type { Asks } from "./asks.ts";
+import type { Claims } from "./claims.ts";
 import type { LedgerError } from "./error.ts";
 import type { Answered, Batch, Failure, Outcome, PendingEffect, SealedEvent, Usage } from "@remit/machine";
 
@@ -184,6 +185,8 @@ export interface LedgerStore {
     verify(id: string): Promise<Verification>;
     /** Questions that wait, or waited, for a person. */
     readonly asks: Asks;
+    /** Texts that a shell elsewhere keeps beside its runs. */
+    readonly claims: Claims;
     /**
      * Removes runs and what only they need, for ever; ids as for `run`, also of runs that cannot be read. Rejects with `LedgerError` `unknown`,
      * and `owned` where one of them goes on; then none is removed.

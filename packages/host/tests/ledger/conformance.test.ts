@@ -341,6 +341,16 @@ describe.each(Object.entries<Open>(STORES))("%s", (_name, open) => {
         await store.close();
     });
 
+    test("CL1, CL2: what is kept beside a run is given back by its hash, before the run is there too", async () => {
+        const store = await open(folder);
+        const text = "x".repeat(100_000);
+        const name = await store.claims.put("r1", text);
+        expect(await store.claims.put("r1", text)).toBe(name);
+        expect(await store.claims.get(name)).toBe(text);
+        await expect(store.claims.get("0".repeat(64))).rejects.toMatchObject({ code: "tampered" });
+        await store.close();
+    });
+
     test("a run is removed with all of it, but never one that goes on", async () => {
         const store = await open(folder);
         const writer = await store.create(newRun("r1"));

@@ -44,6 +44,18 @@ const rows = (sql: string): unknown[] => {
     return found;
 };
 
+test("CL1: what a shell elsewhere keeps beside a run goes with the last run that needs it", async () => {
+    for (const id of ["r1", "r2"]) await fill(id);
+    const own = await store.claims.put("r1", "only of r1");
+    const shared = await store.claims.put("r1", "of both");
+    await store.claims.put("r2", "of both");
+    await store.remove(["r1"]);
+    expect(await store.claims.get(shared)).toBe("of both");
+    await expect(store.claims.get(own)).rejects.toMatchObject({ code: "tampered" });
+    await store.remove(["r2"]);
+    await expect(store.claims.get(shared)).rejects.toMatchObject({ code: "tampered" });
+});
+
 test("PU1: what only a removed run needs goes, and what others need stays whole", async () => {
     for (const id of ["r1", "r2", "r3"]) await fill(id);
     const before = rows("SELECT sha256 FROM blobs").length;

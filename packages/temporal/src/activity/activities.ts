@@ -6,7 +6,16 @@
  * WA3: an effect that has an outcome is not performed (EL2); one that is cut short has none.
  * WA5: an execution that lost the run to another owner is told so, and nothing is performed for it.
  */
-import { AskError, LedgerError, type LedgerStore, performOnce, type ResumeRunOptions, type RunWorld, takeover } from "@remit/host";
+import {
+    AskError,
+    LedgerError,
+    type LedgerStore,
+    performOnce,
+    type ResumeRunOptions,
+    type RunWorld,
+    type Scrubber,
+    takeover,
+} from "@remit/host";
 import { type Effect, type Outcome, repeats } from "@remit/machine";
 import { ApplicationFailure, Context } from "@temporalio/activity";
 import {
@@ -37,8 +46,15 @@ export interface ActivityOptions {
 /** Between two signs of life: at most so long, milliseconds. */
 const BEAT_MS = 1_000;
 
-/** `ended`: ends what the worlds hold open. */
-export function activitiesOf(options: ActivityOptions): { readonly activities: Activities; readonly ended: () => Promise<void> } {
+export interface RunActivities {
+    readonly activities: Activities;
+    /** What the worlds that are open know to be secrets. */
+    secrets(): Iterable<Scrubber>;
+    /** Ends what the worlds hold open. */
+    ended(): Promise<void>;
+}
+
+export function activitiesOf(options: ActivityOptions): RunActivities {
     const { store, host } = options;
     const worlds = worldsOf(store, host);
     const activities: Activities = {
@@ -62,7 +78,7 @@ export function activitiesOf(options: ActivityOptions): { readonly activities: A
         },
         turn: async () => null,
     };
-    return { activities: told(activities), ended: () => worlds.close() };
+    return { activities: told(activities), secrets: () => worlds.secrets(), ended: () => worlds.close() };
 }
 
 /** Errors that no further try changes end an activity for good. */

@@ -3,13 +3,14 @@
  *
  * Boundary: lifetimes only. What a world is, is the host's.
  */
-import { type LedgerStore, type ResumeRunOptions, type RunWorld, runWorld } from "@remit/host";
+import { type LedgerStore, type ResumeRunOptions, type RunWorld, runWorld, type Scrubber } from "@remit/host";
 
 /** After so long without an activity a world is closed, milliseconds: a session with an agent is one, as long as its effects come. */
 const IDLE_MS = 10 * 60_000;
 
 interface Held {
     readonly world: Promise<RunWorld>;
+    secrets: Scrubber | null;
     users: number;
     timer: NodeJS.Timeout | null;
 }
@@ -18,6 +19,8 @@ export interface Worlds {
     use<T>(run: string, work: (world: RunWorld) => Promise<T>): Promise<T>;
     /** The run has ended, or goes on elsewhere. */
     drop(run: string): Promise<void>;
+    /** What those that are open know to be secrets. */
+    secrets(): Iterable<Scrubber>;
     close(): Promise<void>;
 }
 
@@ -34,10 +37,15 @@ export function worldsOf(store: LedgerStore, options: ResumeRunOptions): Worlds 
         const known = held.get(run);
         if (known !== undefined) return known;
         const world = runWorld(store, run, options);
-        const made: Held = { world, users: 0, timer: null };
+        const made: Held = { world, secrets: null, users: 0, timer: null };
         held.set(run, made);
-        // The next activity tries again.
-        world.catch(() => held.delete(run));
+        world.then(
+            ({ secrets }) => {
+                made.secrets = secrets;
+            },
+            // The next activity tries again.
+            () => held.delete(run),
+        );
         return made;
     };
     return {
@@ -54,6 +62,9 @@ export function worldsOf(store: LedgerStore, options: ResumeRunOptions): Worlds 
         },
         drop: async (run) => {
             if (held.get(run)?.users === 0) await close(run);
+        },
+        secrets: function* () {
+            for (const { secrets } of held.values()) if (secrets !== null) yield secrets;
         },
         close: async () => {
             await Promise.all([...held.keys()].map(close));

@@ -6,7 +6,7 @@
  * TC1: nothing is left half-submitted: where the workflow cannot be started the run is taken out of the ledger again.
  */
 import type { Json } from "@remit/language";
-import { type KeptOptions, type LedgerStore, newRunId, type ProgramWorld, RemitError } from "@remit/host";
+import { type KeptOptions, knownSecrets, type LedgerStore, newRunId, type ProgramWorld, RemitError } from "@remit/host";
 import type { Failure } from "@remit/machine";
 import {
     ApplicationFailure,
@@ -18,6 +18,8 @@ import {
     type WorkflowStartOptions,
 } from "@temporalio/client";
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from "@temporalio/common";
+import { converter } from "../codec/converter.ts";
+import type { Keys } from "../codec/encryption.ts";
 import {
     type Answer,
     ATTRIBUTES,
@@ -37,42 +39,44 @@ import {
 
 export interface RemitClientOptions {
     readonly connection: Connection;
+    /** The ledger that the workers have too. */
+    readonly store: LedgerStore;
     readonly namespace?: string;
+    /** With which payloads are encrypted. */
+    readonly keys?: Keys;
+    /** In which known secrets are looked for. */
+    readonly env?: Readonly<Record<string, string | undefined>>;
     readonly queue?: string;
     readonly settings?: Partial<Settings>;
 }
 
 export interface SubmitOptions {
-    /** Of the workflow. Default: that of the run. */
+    /** Of the run, and of its workflow. Default: a new one. */
     readonly id?: string;
-    readonly run?: string;
+    /** What else Temporal takes: retention, a delay, versioning. */
     readonly start?: Partial<WorkflowStartOptions>;
-}
-
-export interface Submitted {
-    readonly run: string;
-    readonly workflow: string;
 }
 
 export interface RemitClient {
     readonly client: Client;
-    /** Begins a run of a program. */
-    submit(store: LedgerStore, program: ProgramWorld, kept: KeptOptions, options?: SubmitOptions): Promise<Submitted>;
+    /** Begins a run of a program; gives its id. */
+    submit(program: ProgramWorld, kept: KeptOptions, options?: SubmitOptions): Promise<string>;
     /** Goes on with a run of the ledger that no owner has. */
-    goOn(store: LedgerStore, run: string, options?: SubmitOptions): Promise<Submitted>;
+    goOn(run: string, options?: Pick<SubmitOptions, "start">): Promise<void>;
     /** Waits for the value; rejects with `RemitError` as the run failed. */
-    result(workflow: string): Promise<Json>;
-    status(workflow: string): Promise<Status>;
-    ledger(workflow: string, from?: number): Promise<LedgerPage>;
-    answer(workflow: string, answer: Answer): Promise<void>;
-    cancel(workflow: string): Promise<void>;
+    result(run: string): Promise<Json>;
+    status(run: string): Promise<Status>;
+    /** Events of the execution that goes on, from number `from` on. */
+    ledger(run: string, from?: number): Promise<LedgerPage>;
+    answer(run: string, answer: Answer): Promise<void>;
+    cancel(run: string): Promise<void>;
     /** Lets the run go once what was begun is answered, so that it can go on elsewhere. */
-    drain(workflow: string): Promise<void>;
+    drain(run: string): Promise<void>;
     list(query?: string): AsyncIterable<Listed>;
 }
 
 export interface Listed {
-    readonly workflow: string;
+    readonly run: string;
     readonly status: string;
     readonly started: Date;
     readonly program: string;
@@ -80,12 +84,15 @@ export interface Listed {
 
 const KEYS = ATTRIBUTES.map((name) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD));
 
-export function remitClient({ connection, namespace = "default", queue = QUEUE, settings = {} }: RemitClientOptions): RemitClient {
-    const client = new Client({ connection, namespace });
+export function remitClient(options: RemitClientOptions): RemitClient {
+    const { connection, store, namespace = "default", queue = QUEUE, settings = {}, keys, env = {} } = options;
+    const secrets = knownSecrets(env);
+    const dataConverter = converter({ store, shows: true, scrubbers: () => [secrets], ...(keys === undefined ? {} : { keys }) });
+    const client = new Client({ connection, namespace, dataConverter });
     const flow = (id: string): WorkflowHandle => client.workflow.getHandle(id);
     const attributes = known(connection, namespace);
 
-    async function start(store: LedgerStore, run: string, { id = run, start: more }: SubmitOptions): Promise<Submitted> {
+    async function start(run: string, more: SubmitOptions["start"]): Promise<void> {
         const info = await store.run(run);
         const kept = (await store.options(info.id)) as unknown as KeptOptions;
         const isKnown = await attributes();
@@ -96,18 +103,16 @@ export function remitClient({ connection, namespace = "default", queue = QUEUE, 
         await client.workflow.start<(input: RunInput) => Promise<RunOutput>>(WORKFLOW, {
             ...more,
             taskQueue: queue,
-            workflowId: id,
+            workflowId: info.id,
             args,
             memo: { run: info.id, program: info.file, hash: info.program },
             staticSummary: `${info.file} · ${values[1]}`,
             ...(isKnown ? { typedSearchAttributes: new TypedSearchAttributes(pairs) } : {}),
         });
-        return { run: info.id, workflow: id };
     }
     return {
         client,
-        submit: async (store, program, kept, options = {}) => {
-            const id = options.run ?? newRunId();
+        submit: async (program, kept, { id = newRunId(), start: more } = {}) => {
             const { form, hash, file, root } = program;
             const writer = await store.create({
                 id,
@@ -119,18 +124,19 @@ export function remitClient({ connection, namespace = "default", queue = QUEUE, 
             });
             await writer.release();
             try {
-                return await start(store, id, options);
+                await start(id, more);
             } catch (error) {
                 // TC1.
                 await store.remove([id]);
-                throw refused(error, options.id ?? id);
+                throw refused(error, id);
             }
+            return id;
         },
-        goOn: async (store, run, options = {}) => {
+        goOn: async (run, { start: more } = {}) => {
             try {
-                return await start(store, run, options);
+                await start(run, more);
             } catch (error) {
-                throw refused(error, options.id ?? run);
+                throw refused(error, run);
             }
         },
         result: async (id) => {
@@ -155,7 +161,7 @@ export function remitClient({ connection, namespace = "default", queue = QUEUE, 
 
 async function* listed(client: Client, query = `WorkflowType = '${WORKFLOW}'`): AsyncIterable<Listed> {
     for await (const { workflowId, status, startTime, memo } of client.workflow.list({ query }))
-        yield { workflow: workflowId, status: status.name, started: startTime, program: String(memo?.program ?? "") };
+        yield { run: workflowId, status: status.name, started: startTime, program: String(memo?.program ?? "") };
 }
 
 /** Whether the server knows the search attributes; asked once. */

@@ -4,10 +4,12 @@
  * Boundary: puts connection, workflow, activities and world together.
  */
 import { join } from "node:path";
-import { cacheFolder, type LedgerStore, openProcess, type Process, type ResumeRunOptions } from "@remit/host";
+import { cacheFolder, knownSecrets, type LedgerStore, openProcess, type Process, type ResumeRunOptions } from "@remit/host";
 import { type NativeConnection, Worker, type WorkerOptions } from "@temporalio/worker";
 import { activitiesOf } from "../activity/activities.ts";
 import { type ConnectSettings, connectWorker, placeOf } from "../server/connect.ts";
+import { converter } from "../codec/converter.ts";
+import type { Keys } from "../codec/encryption.ts";
 import { QUEUE } from "../wire/messages.ts";
 import { workflowBundle } from "./bundle.ts";
 
@@ -18,6 +20,8 @@ export interface RemitWorkerOptions {
     readonly queue?: string;
     /** What performing takes from this process. */
     readonly host?: ResumeRunOptions;
+    /** With which payloads are encrypted. */
+    readonly keys?: Keys;
     /** Where the bundle of the workflow is kept. Default: the user's own cache. */
     readonly cache?: string;
     /** The build that executions are pinned to; absent: they go to any worker. */
@@ -45,9 +49,12 @@ export async function createWorker(options: RemitWorkerOptions): Promise<RemitWo
     const codePath = await workflowBundle(options.cache ?? join(cacheFolder(on.env), "temporal"));
     const connection = await connectWorker(place);
     const own = `${queue}/${on.user}/${process.pid}-${Date.now().toString(36)}`;
-    const { activities, ended: worldsEnded } = activitiesOf({ store, host: { ...options.host, process: on }, queue: own });
+    const { activities, secrets, ended: worldsEnded } = activitiesOf({ store, host: { ...options.host, process: on }, queue: own });
+    const known = knownSecrets(on.env);
+    const { keys } = options;
     const common = {
         connection,
+        dataConverter: converter({ store, shows: false, scrubbers: () => [known, ...secrets()], ...(keys === undefined ? {} : { keys }) }),
         namespace: place.namespace,
         maxHeartbeatThrottleInterval: BEAT_MS,
         defaultHeartbeatThrottleInterval: BEAT_MS,
