@@ -1,9 +1,9 @@
-/** What the tests share: a real server a file, a worker here or in a process of its own, a ledger in a folder that goes with the test. */
+/** What the tests share: a real server a file, workers here or in processes of their own, a ledger in a folder that goes with the test. */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type LedgerStore, openStore } from "@remit/host";
+import { type LedgerStore, openProcess, type Process } from "@remit/host";
 import { DefaultLogger, Runtime } from "@temporalio/worker";
 import {
     connect,
@@ -40,9 +40,18 @@ export const skippingServer = (): Promise<DevServer> =>
 /** Bundles of the workflow, kept between tests. */
 export const BUNDLES = join(root, ".tools", "temporal-bundles");
 
+export interface RoomOptions {
+    readonly settings?: Partial<Settings>;
+    readonly keys?: Keys;
+    readonly env?: { readonly [name: string]: string };
+}
+
 export interface Room extends AsyncDisposable {
     readonly folder: string;
+    readonly file: string;
     readonly store: LedgerStore;
+    /** With whose key the ledger is written. */
+    readonly on: Process;
     readonly client: RemitClient;
     readonly queue: string;
     /** A worker in this process, which ends with the room. */
@@ -51,34 +60,34 @@ export interface Room extends AsyncDisposable {
 
 let rooms = 0;
 
-export async function roomAt(server: DevServer, settings: Partial<Settings> = {}, keys?: Keys): Promise<Room> {
+export async function roomAt(server: DevServer, { settings = {}, keys, env: more = {} }: RoomOptions = {}): Promise<Room> {
     const folder = mkdtempSync(join(tmpdir(), "remit-temporal-"));
-    const store = await openStore(join(folder, "ledger.db"), { config: folder, state: folder });
+    const file = join(folder, "ledger.db");
+    const env = { ...process.env, HOME: folder, XDG_CONFIG_HOME: "", XDG_STATE_HOME: "", XDG_CACHE_HOME: "", ...more };
+    const on = openProcess({ env, cwd: folder });
+    const store = await on.store(file, {});
     const connection = await connect(placeOf({ address: server.address }));
     const queue = `room-${process.pid}-${++rooms}`;
-    const client = remitClient({ connection, store, queue, settings, ...(keys === undefined ? {} : { keys }) });
+    const encrypted = keys === undefined ? {} : { keys };
+    const client = remitClient({ connection, store, queue, settings, env, ...encrypted });
     const workers: RemitWorker[] = [];
     return {
         folder,
+        file,
         store,
+        on,
         client,
         queue,
-        worker: async (options = {}) => {
-            const made = await createWorker({
-                connect: { address: server.address },
-                ledger: store,
-                queue,
-                cache: BUNDLES,
-                ...(keys === undefined ? {} : { keys }),
-                ...options,
-            });
+        worker: async ({ host, ...options } = {}) => {
+            const at = { connect: { address: server.address }, ledger: store, queue, cache: BUNDLES, ...encrypted };
+            const made = await createWorker({ ...at, ...options, host: { ...host, process: on } });
             workers.push(made);
             return made;
         },
         [Symbol.asyncDispose]: async () => {
             await Promise.all(workers.map((one) => one[Symbol.asyncDispose]()));
             await connection.close();
-            await store.close();
+            await on.close();
             rmSync(folder, { recursive: true, force: true });
         },
     };

@@ -210,6 +210,8 @@ export class Works {
             // The conductor ends it at its deadline; this ends what does not hear of that.
             startToCloseTimeout: patience + settings.heartbeat,
             retry: { maximumAttempts: 1 },
+            // Its answer may still count.
+            cancellationType: "WAIT_CANCELLATION_COMPLETED" as const,
             summary: summaryOf(effect),
         };
         if (settings.local.includes(effect.kind)) return scheduleLocalActivity<Performed>("perform", [wanted], options);

@@ -225,6 +225,8 @@ export class Shell {
         this.alarm.end();
         for (const { path } of this.questions.list) this.questions.drop(path);
         if (this.flushing !== null) await this.flushing;
+        // Let go: another shell may take the run.
+        if (end.status === "drained" && this.drains !== "on") this.unsent.commit({ end: { status: "stopped" } });
         const batches: readonly Sent[] = [...this.works.unacknowledged, ...this.carried().batches].map((one) =>
             this.drains === "on" ? withoutEnd(one) : one,
         );

@@ -1,0 +1,194 @@
+/** Runs on a real server: cancelled, long, large, computing, answered, let go. */
+import { randomBytes } from "node:crypto";
+import { type HostTool, type LoadOptions, openLedger, openWorld, type ProgramWorld } from "@remit/host";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { DevServer } from "../src/index.ts";
+import { devServer, type Room, roomAt } from "./room.ts";
+
+let server: DevServer;
+beforeAll(async () => {
+    server = await devServer();
+});
+afterAll(() => server.stop());
+
+const world = (room: Room, source: string, options: LoadOptions = {}): Promise<ProgramWorld> =>
+    openWorld({ source }, { cache: false, process: room.on, ...options });
+
+const SUM = `import tool Words from "host:words"
+main func(input) {
+    total = 0
+    for word in input.words max 500 { total += Words.size(word) }
+    total
+}`;
+
+test("cancelled in the middle: the performer is told, the run is stopped, and goes on where it is submitted again", async () => {
+    await using room = await roomAt(server);
+    const reached = Promise.withResolvers<void>();
+    let [told, calls] = [false, 0];
+    const slow: HostTool = {
+        size: {
+            readOnly: true,
+            call: async (word: string, { signal }: { readonly signal: AbortSignal }) => {
+                if (++calls !== 2) return word.length;
+                reached.resolve();
+                await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+                told = true;
+                return -1;
+            },
+        },
+    };
+    await room.worker({ host: { tools: { Words: slow } } });
+    const program = await world(room, SUM);
+    const run = await room.client.submit(program, program.kept({ words: ["a", "bb", "ccc"] }));
+    await reached.promise;
+    await room.client.cancel(run);
+    await expect(room.client.result(run)).rejects.toMatchObject({ kind: "cancelled" });
+    expect(told).toBe(true);
+    expect(await room.store.run(run)).toMatchObject({ status: "stopped", live: false });
+    await room.client.goOn(run);
+    await room.client.result(run);
+    expect(await room.store.run(run)).toMatchObject({ status: "done" });
+    expect(await room.store.verify(run)).toMatchObject({ ok: true, bound: "yes" });
+});
+
+test("WW2: a long run goes on in new executions, nothing is performed twice and the ledger is one", async () => {
+    await using room = await roomAt(server, { settings: { events: 60 } });
+    const said: string[] = [];
+    const call = (word: string): number => said.push(word);
+    await room.worker({ host: { tools: { Words: { size: { call } } } } });
+    const program = await world(room, SUM);
+    const words = Array.from({ length: 40 }, (_, i) => `w${i}`);
+    const run = await room.client.submit(program, program.kept({ words }));
+    expect(await room.client.result(run)).toBe((40 * 41) / 2);
+    expect(said).toEqual(words);
+    const executions = await Array.fromAsync(room.client.client.workflow.list({ query: `WorkflowId = '${run}'` }));
+    expect(executions.length).toBeGreaterThan(3);
+    expect((await room.store.run(run)).epoch).toBe(executions.length + 1);
+    expect(await room.store.verify(run)).toMatchObject({ ok: true, anchored: "yes", bound: "yes" });
+});
+
+test("CE1: 3 MB values pass, encrypted and kept beside the run; the history holds no word of them", async () => {
+    const old = randomBytes(32);
+    const keys = { current: "2026", keys: { 2025: old, 2026: randomBytes(32) } };
+    await using room = await roomAt(server, { keys });
+    const big = "abcdefghij".repeat(300_000);
+    const tools = { Words: { big: { readOnly: true, call: () => big }, same: { readOnly: true, call: (text: string) => text } } };
+    await room.worker({ host: { tools } });
+    const source = `import tool Words from "host:words"
+main func(input) { text = Words.big("x")
+    [Words.same(text), text.length] }`;
+    const program = await world(room, source);
+    const run = await room.client.submit(program, program.kept({}));
+    expect(await room.client.result(run)).toEqual([big, big.length]);
+    const events = (await room.client.client.workflow.getHandle(run).fetchHistory()).events ?? [];
+    const text = JSON.stringify(events, (_, value: unknown) =>
+        value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value,
+    );
+    expect(text).not.toContain("abcdefghij");
+    expect(text).not.toContain('Words.big"');
+    expect(text.length).toBeLessThan(400_000);
+    expect((await room.store.run(run)).value).toEqual([big, big.length]);
+});
+
+test("WW3: 60 million steps in one stretch", async () => {
+    await using room = await roomAt(server);
+    await room.worker();
+    const source = `main func(input) { n = 0
+    loop until n >= 30000000 max 40000000 { n += 1 }
+    n }`;
+    const program = await world(room, source, { limits: { steps: 200_000_000 } });
+    const run = await room.client.submit(program, program.kept({}));
+    expect(await room.client.result(run)).toBe(30_000_000);
+    expect((await room.store.run(run)).steps).toBeGreaterThan(60_000_000);
+    const events = (await room.client.client.workflow.getHandle(run).fetchHistory()).events ?? [];
+    expect(events.length).toBeLessThan(300);
+});
+
+test("CS1: a secret that the program puts together is in no history, and the run computes with it", async () => {
+    const token = "sk-live-0123456789";
+    await using room = await roomAt(server, { env: { REMIT_TEST_TOKEN: token } });
+    const seen: string[] = [];
+    const tools = { Words: { size: { readOnly: true, call: (word: string) => seen.push(word) } } };
+    await room.worker({ host: { tools } });
+    const source = `import tool Words from "host:words"
+main func(input) { whole = input.parts.join("")
+    Words.size(whole)
+    [whole.length, whole] }`;
+    const program = await world(room, source);
+    const run = await room.client.submit(program, program.kept({ parts: ["sk-live-", "01234", "56789"] }));
+    expect(await room.client.result(run)).toEqual([token.length, "[secret env:REMIT_TEST_TOKEN]"]);
+    expect(seen).toEqual(["[secret env:REMIT_TEST_TOKEN]"]);
+    const events = (await room.client.client.workflow.getHandle(run).fetchHistory()).events ?? [];
+    for (const payload of payloadsOf(events)) expect(payload).not.toContain(token);
+    expect(payloadsOf(events).length).toBeGreaterThan(3);
+});
+
+test("TQ1: a question waits in the workflow; only its owner answers it, with one of its answers, once", async () => {
+    await using room = await roomAt(server);
+    const sent: string[] = [];
+    const tools = { Mail: { send: { call: (text: string) => sent.push(text) } } };
+    await room.worker({ host: { tools } });
+    const source = `import tool Mail from "host:mail" { send: ask }
+main func(input) { Mail.send("hello") }`;
+    const program = await world(room, source);
+    const run = await room.client.submit(program, program.kept({}));
+    const [question] = await questions(room, run);
+    expect(question).toMatchObject({ kind: "ask", owner: room.on.user });
+    const { id } = question as { readonly id: string };
+    const by = room.on.user;
+    const refused = { cause: { type: "RemitRefused" } };
+    await expect(room.client.answer(run, { question: id, by: "os:9999", decision: "once" })).rejects.toMatchObject(refused);
+    await expect(room.client.answer(run, { question: id, by, decision: "perhaps" })).rejects.toMatchObject(refused);
+    await expect(room.client.answer(run, { question: "nothing", by, decision: "once" })).rejects.toMatchObject(refused);
+    expect(sent).toEqual([]);
+    await room.client.answer(run, { question: id, by, decision: "once" });
+    await room.client.result(run);
+    expect(sent).toEqual(["hello"]);
+    expect(await room.store.asks.list(run)).toMatchObject([{ state: "used", decision: "once", by }]);
+    const { events } = await room.client.ledger(run);
+    expect(events.map(({ kind }) => kind)).toContain("ask.decided");
+});
+
+test("drained, a run is let go and goes on on the local shell", async () => {
+    await using room = await roomAt(server);
+    const reached = Promise.withResolvers<void>();
+    const opened = Promise.withResolvers<void>();
+    const said: string[] = [];
+    const call = async (word: string): Promise<number> => {
+        said.push(word);
+        if (word === "bb") {
+            reached.resolve();
+            await opened.promise;
+        }
+        return word.length;
+    };
+    const tools = { Words: { size: { call } } };
+    await room.worker({ host: { tools } });
+    const program = await world(room, SUM);
+    const run = await room.client.submit(program, program.kept({ words: ["a", "bb", "ccc"] }));
+    await reached.promise;
+    await room.client.drain(run);
+    opened.resolve();
+    await expect(room.client.result(run)).rejects.toMatchObject({ message: expect.stringContaining("let go") });
+    const ledger = await openLedger(room.store, { process: room.on });
+    const handle = await ledger.resume<number>(run, { process: room.on, tools });
+    expect(await handle.value).toBe(6);
+    expect(said).toEqual(["a", "bb", "ccc"]);
+    expect(await room.store.verify(run)).toMatchObject({ ok: true, bound: "yes" });
+});
+
+/** Those of a run, once there are some. */
+async function questions(room: Room, run: string): Promise<readonly unknown[]> {
+    for (;;) {
+        const { questions } = await room.client.status(run);
+        if (questions.length > 0) return questions;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+}
+
+/** Every payload of a history, as text. */
+function payloadsOf(json: unknown): string[] {
+    if (json instanceof Uint8Array) return [Buffer.from(json).toString("latin1")];
+    if (Array.isArray(json)) return json.flatMap(payloadsOf);
+    return json !== null && typeof json === "object" ? Object.values(json).flatMap(payloadsOf) : [];
+}
