@@ -49,6 +49,7 @@ export type {
     UnreadableRun,
     Verification,
 } from "./ledger/store.ts";
+export { keptRun } from "./ledger/store.ts";
 export { RemitError, type RunFailure } from "./failure/error.ts";
 export type { RunHandle, RunResult } from "./run/handle.ts";
 export { type Host, hostOf, type Later, type Performer, type Performers, type PerformIO } from "./run/host.ts";
@@ -68,6 +69,7 @@ export { type Ledger, openLedger, type ResumeRunOptions } from "./run/open.ts";
 export { type RunWorld, runWorld, type Takeover, takeover } from "./run/takeover.ts";
 export { load, type RemitProgram, run } from "./run/program.ts";
 export { openWorld, type ProgramWorld } from "./run/program-world.ts";
+export { type BlockElsewhere, type BlockRunner, gaveOf } from "./run/nested.ts";
 export { append, type Carried, type Elsewhere, performOnce } from "./run/elsewhere.ts";
 export { performing as perform, type Performing, type PerformingOptions } from "./run/performing.ts";
 export { checkFile, type CheckedFile, type CheckFileOptions } from "./load/check.ts";

@@ -7,6 +7,7 @@ export {
     remitClient,
     type SubmitOptions,
 } from "./client/client.ts";
+export { type TemporalBlocks, type TemporalBlocksOptions, temporalBlocks } from "./client/blocks.ts";
 export { CodecError, type Keys } from "./codec/encryption.ts";
 export * from "./wire/messages.ts";
 export { type DevServer, type DevServerOptions, startDevServer, startSkippingServer } from "./server/dev.ts";

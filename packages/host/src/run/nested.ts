@@ -58,9 +58,9 @@ export function nestedRuns(options: NestedOptions): Performer {
             return elsewhere({ request, store, run, on, io, options: async () => partOptions(await keptRun(store, run), request) });
         }
         const known = await infoOf(store, request.run);
-        if (known?.status === "done") return gave(store, known);
+        if (known?.status === "done") return gaveOf(store, known);
         const writer = known === null ? await begun(options, request) : await store.own(known.id);
-        return outcomeOf(await carriedOut(options, writer, io), effect, () => gave(store, request.run));
+        return outcomeOf(await carriedOut(options, writer, io), effect, () => gaveOf(store, request.run));
     };
 }
 
@@ -129,7 +129,7 @@ async function outcomeOf(result: RunResult, { site }: Effect, value: () => Promi
 }
 
 /** The value of a run that is done, with its origins. */
-export async function gave(store: LedgerStore, of: RunInfo | string): Promise<Outcome> {
+export async function gaveOf(store: LedgerStore, of: RunInfo | string): Promise<Outcome> {
     const info = typeof of === "string" ? await store.run(of) : of;
     let origins: readonly string[] = [];
     for await (const event of store.events(info.id, info.events)) if (event.kind === "run.ended") origins = event.labels;

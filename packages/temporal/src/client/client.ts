@@ -55,6 +55,8 @@ export interface SubmitOptions {
     readonly id?: string;
     /** What else Temporal takes: retention, a delay, versioning. */
     readonly start?: Partial<WorkflowStartOptions>;
+    /** A workflow of the run that goes on already is the one that is meant. */
+    readonly attach?: boolean;
 }
 
 export interface RemitClient {
@@ -62,7 +64,7 @@ export interface RemitClient {
     /** Begins a run of a program; gives its id. */
     submit(program: ProgramWorld, kept: KeptOptions, options?: SubmitOptions): Promise<string>;
     /** Goes on with a run of the ledger that no owner has. */
-    goOn(run: string, options?: Pick<SubmitOptions, "start">): Promise<void>;
+    goOn(run: string, options?: Pick<SubmitOptions, "start" | "attach">): Promise<void>;
     /** Waits for the value; rejects with `RemitError` as the run failed. */
     result(run: string): Promise<Json>;
     status(run: string): Promise<Status>;
@@ -132,11 +134,11 @@ export function remitClient(options: RemitClientOptions): RemitClient {
             }
             return id;
         },
-        goOn: async (run, { start: more } = {}) => {
+        goOn: async (run, { start: more, attach = false } = {}) => {
             try {
                 await start(run, more);
             } catch (error) {
-                throw refused(error, run);
+                if (!attach || !(error instanceof WorkflowExecutionAlreadyStartedError)) throw refused(error, run);
             }
         },
         result: async (id) => {

@@ -1,0 +1,140 @@
+/**
+ * Blocks of a program that runs elsewhere, carried out on Temporal: each is a run of the same ledger and a workflow of its own.
+ *
+ * Boundary: between a block and the client. What the block is begun with is the host's, what its workflow does `workflow/remit-run.ts`.
+ *
+ * TBL1: the workflow has the id of the run, so that performing the effect again finds it: it goes on while this process is gone.
+ * TBL2: a stop of the run around it lets the workflow go on; only its own cancel ends it.
+ */
+import { setTimeout as after } from "node:timers/promises";
+import {
+    type BlockElsewhere,
+    type BlockRunner,
+    follow,
+    gaveOf,
+    keptRun,
+    LedgerError,
+    type LedgerStore,
+    RemitError,
+    type RunInfo,
+} from "@remit/host";
+import type { Json } from "@remit/language";
+import type { AskRequest, Effect, Failure, Outcome } from "@remit/machine";
+import { type ConnectSettings, connect, placeOf } from "../server/connect.ts";
+import { type RemitClient, type RemitClientOptions, remitClient } from "./client.ts";
+
+export interface TemporalBlocksOptions extends Pick<RemitClientOptions, "queue" | "settings" | "keys" | "env"> {
+    readonly connect: ConnectSettings;
+    /** Who answers questions here. Default: the owner of the run. */
+    readonly by?: string;
+}
+
+export interface TemporalBlocks extends AsyncDisposable {
+    readonly blocks: BlockRunner;
+}
+
+/** Between two looks for questions of a workflow, milliseconds. */
+const LOOK_MS = 500;
+
+/** The connection is made when the first block comes. */
+export function temporalBlocks({ connect: settings, by, ...how }: TemporalBlocksOptions): TemporalBlocks {
+    const place = placeOf(settings);
+    let opened: ReturnType<typeof connect> | null = null;
+    const client = async (store: LedgerStore): Promise<RemitClient> => {
+        opened ??= connect(place);
+        // The next block tries again.
+        opened.catch(() => {
+            opened = null;
+        });
+        return remitClient({ connection: await opened, store, namespace: place.namespace, ...how });
+    };
+    return {
+        blocks: async (block) => {
+            const { run } = block.request;
+            const known = await infoOf(block.store, run);
+            if (known?.status === "done") return gaveOf(block.store, run);
+            return carriedOut(await client(block.store), block, known === null, by);
+        },
+        [Symbol.asyncDispose]: async () => {
+            if (opened !== null) await (await opened).close();
+        },
+    };
+}
+
+async function infoOf(store: LedgerStore, id: string): Promise<RunInfo | null> {
+    try {
+        return await store.run(id);
+    } catch (error) {
+        if (error instanceof LedgerError && error.code === "unknown") return null;
+        throw error;
+    }
+}
+
+async function carriedOut(client: RemitClient, block: BlockElsewhere, isNew: boolean, by: string | undefined): Promise<Outcome> {
+    const { request, store, io } = block;
+    const { run } = request;
+    if (isNew) await begun(block);
+    await client.goOn(run, { attach: true });
+    const over = new AbortController();
+    const until = AbortSignal.any([over.signal, io.signal]);
+    const watched = [shown(block, until), asked(client, block, { until, by })];
+    try {
+        await stopped(client.result(run), io.signal);
+        return await gaveOf(store, run);
+    } catch (error) {
+        if (!(error instanceof RemitError)) throw error;
+        return { ok: false, failure: error.failure as Failure };
+    } finally {
+        over.abort();
+        await Promise.all(watched);
+    }
+}
+
+/** NST2. */
+async function begun({ request, run, store, options }: BlockElsewhere): Promise<void> {
+    const { program, info } = await keptRun(store, run);
+    const { program: hash, file, root } = info;
+    const writer = await store.create({ id: request.run, program, hash, file, root, options: (await options()) as unknown as Json });
+    await writer.release();
+}
+
+/** What comes first: the result, or the stop of the run around it (TBL2). */
+function stopped<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
+    return new Promise((resolve, reject) => {
+        const stop = (): void => reject(signal.reason);
+        if (signal.aborted) stop();
+        signal.addEventListener("abort", stop, { once: true });
+        result.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+    });
+}
+
+/** Whoever watches the run around it sees its events, too. */
+async function shown({ request, store, on }: BlockElsewhere, until: AbortSignal): Promise<void> {
+    const { event } = on;
+    if (event === undefined) return;
+    for await (const one of follow(store, request.run, { signal: until, live: () => !until.aborted })) event(one);
+}
+
+/** The person who watches the run around it is asked here; the first answer counts, wherever it comes from. */
+async function asked(
+    client: RemitClient,
+    { request, on, store }: BlockElsewhere,
+    { until, by }: { readonly until: AbortSignal; readonly by: string | undefined },
+): Promise<void> {
+    if (on.ask === undefined) return;
+    const said = new Set<string>();
+    while (!until.aborted) {
+        await after(LOOK_MS, undefined, { signal: until }).catch(() => undefined);
+        if (until.aborted) return;
+        const { questions } = await client.status(request.run);
+        for (const question of questions) {
+            if (question.kind !== "ask" || said.has(question.id)) continue;
+            said.add(question.id);
+            const { id: ask, owner, request: about, path } = question;
+            const effect: Effect = { path, kind: "ask", principal: owner, site: null, request: about, labels: [] };
+            const record = await store.asks.find(request.run, ask);
+            const decision = await on.ask(about as unknown as AskRequest, { effect, ask: record, signal: until });
+            if (decision !== null && !until.aborted) await client.answer(request.run, { question: ask, by: by ?? owner, decision });
+        }
+    }
+}

@@ -1,0 +1,79 @@
+/** Blocks on Temporal: the same value, failures and ledger as in this process; a program here whose block runs there. */
+import { type Handlers, load, type LoadOptions, memoryStore, openWorld } from "@remit/host";
+import type { Json } from "@remit/language";
+import { canonicalLedger, type LedgerEvent } from "@remit/machine";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type DevServer, temporalBlocks } from "../src/index.ts";
+import { devServer, type Room, roomAt } from "./room.ts";
+
+let server: DevServer;
+let room: Room;
+const tools = {
+    Work: {
+        call: {
+            repeatable: true,
+            call: async (x: Json) => {
+                if (x === "bad") throw new Error("no");
+                return `${x}!`;
+            },
+        },
+    },
+};
+beforeAll(async () => {
+    server = await devServer();
+    room = await roomAt(server);
+    await room.worker({ host: { tools } });
+});
+afterAll(async () => {
+    await room[Symbol.asyncDispose]();
+    await server.stop();
+});
+
+const WORK = 'import tool Work from "host:work"\nfunc work(x) { Work.call(x) }\nfunc both(a, b) { a + " " + b }\n';
+const canonical = (events: readonly LedgerEvent[]): string[] => canonicalLedger(events).split("\n");
+
+const BODIES: [string, Json][] = [
+    ['( work "a" >=> work )', null],
+    ['( ( work "a" <*> work "b" ) >=> both )', null],
+    ["( work <*> ( work >=> work ) )", "in"],
+    ["( temporal dynamic ( work >=> ( work <*> work ) >=> both ) >=> work )", "x"],
+];
+
+test.each(BODIES)("%s: value and ledger are those of this process", async (body, input) => {
+    const here = memoryStore();
+    const options: LoadOptions = { tools, cache: false };
+    const memory = await load({ source: `${WORK}memory static ${body.replaceAll("temporal", "memory")}` }, { ...options, ledger: here });
+    const expected = await memory.run(input).result;
+    expect(expected.status).toBe("done");
+
+    const world = await openWorld({ source: `${WORK}temporal static ${body}` }, options);
+    const run = await room.client.submit(world, world.kept(input));
+    expect(await room.client.result(run)).toEqual(expected.value);
+    await world.close();
+    expect(await room.store.verify(run)).toMatchObject({ ok: true });
+    const there = canonical(await Array.fromAsync(room.store.events(run)));
+    // What says which program it is, and where its blocks run.
+    const same = canonical(await Array.fromAsync(here.events(expected.run))).map((line) =>
+        line.replaceAll('"backend":"memory"', '"backend":"temporal"'),
+    );
+    const plain = (lines: readonly string[]): string[] =>
+        lines.map((line) => line.replace(/[0-9a-f]{64}/g, "…").replace(/"(?:column|endColumn)":\d+/g, "…"));
+    expect(plain(there)).toEqual(plain(same));
+});
+
+test("a program here whose block runs there: value, question and ledger", async () => {
+    const on: Handlers = { ask: () => "once" };
+    await using there = temporalBlocks({ connect: { address: server.address }, queue: room.queue });
+    const source = `import tool Work from "host:work" { call: ask }\nfunc work(x) { Work.call(x) }\ntemporal static ( work "q" >=> work ) as out\nmemory static ( work )`;
+    const program = await load({ source }, { tools, ledger: room.store, blocks: there.blocks, on });
+    const handle = program.run("in");
+    expect(await handle.value).toEqual(["q!!", "in!"]);
+    const part = await room.store.run(`${handle.id}.blocks-block-0`);
+    expect(part).toMatchObject({ status: "done", value: "q!!" });
+});
+
+test("a failure there is one here, with its node and line", async () => {
+    await using there = temporalBlocks({ connect: { address: server.address }, queue: room.queue });
+    const program = await load({ source: `${WORK}temporal static ( work "bad" )` }, { tools, ledger: room.store, blocks: there.blocks });
+    await expect(program(null)).rejects.toMatchObject({ kind: "tool", message: expect.stringContaining("work#0 failed") });
+});
