@@ -1,0 +1,156 @@
+/** Killed anywhere (a worker, the server), a run on Temporal ends with its value: nothing that has an outcome is performed again, what is not known is asked. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { openWorld } from "@remit/host";
+import type { Json } from "@remit/language";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { DevServer } from "../src/index.ts";
+import type { ChildOptions } from "./process/worker.ts";
+import { BUNDLES, devServer, type Room, roomAt } from "./room.ts";
+
+let server: DevServer;
+beforeAll(async () => {
+    server = await devServer();
+});
+afterAll(() => server.stop());
+
+const SETTINGS = { heartbeat: 1_500 };
+/** So that a workflow task of a worker that is gone is given to another one soon. */
+const START = { start: { workflowTaskTimeout: "2s" } } as const;
+
+interface Child extends AsyncDisposable {
+    readonly process: ChildProcess;
+    readonly over: Promise<unknown>;
+}
+
+async function child(room: Room, kill?: ChildOptions["kill"], at: DevServer = server): Promise<Child> {
+    const { queue, folder } = room;
+    const options: ChildOptions = { address: at.address, queue, folder, cache: BUNDLES, ...(kill === undefined ? {} : { kill }) };
+    const file = fileURLToPath(new URL("./process/worker.ts", import.meta.url));
+    const env = Object.fromEntries(Object.entries(room.on.env).filter((one) => one[1] !== undefined)) as NodeJS.ProcessEnv;
+    const made = spawn(process.execPath, [file, JSON.stringify(options)], {
+        stdio: ["ignore", "pipe", "inherit"],
+        env: { ...env, NODE_OPTIONS: "" },
+    });
+    const over = once(made, "close");
+    await Promise.race([once(made.stdout, "data"), over.then(() => Promise.reject(new Error("the worker ended before it was ready")))]);
+    return {
+        process: made,
+        over,
+        [Symbol.asyncDispose]: async () => {
+            made.kill("SIGKILL");
+            await over;
+        },
+    };
+}
+
+/** What really happened, in order: names of calls, and by which process. */
+function calls(room: Room): { readonly name: string; readonly pid: string }[] {
+    const file = join(room.folder, "calls");
+    const lines = existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n") : [];
+    return lines.map((line) => {
+        const [name = "", pid = ""] = line.split(" ");
+        return { name, pid };
+    });
+}
+
+const chain = (method: string): string => `import tool Log from "host:log"
+main func(input) { total = 0
+    for name in input.names max 500 { total += Log.${method}(name) }
+    total }`;
+const NAMES = Array.from({ length: 12 }, (_, i) => `n${i}`);
+const TOTAL = NAMES.join("").length;
+
+async function submitted(room: Room, source: string, input: Json): Promise<string> {
+    const program = await openWorld({ source }, { cache: false, process: room.on });
+    return room.client.submit(program, program.kept(input), START);
+}
+
+async function sound(room: Room, run: string): Promise<void> {
+    expect(await room.store.run(run)).toMatchObject({ status: "done" });
+    expect(await room.store.verify(run)).toMatchObject({ ok: true, anchored: "yes", bound: "yes" });
+}
+
+test("a worker killed in the middle of a call: what happened is not known, a person says so, and nothing else is done again", async () => {
+    await using room = await roomAt(server, { settings: SETTINGS });
+    await using first = await child(room, { at: "n5", when: "after" });
+    const run = await submitted(room, chain("write"), { names: NAMES });
+    await first.over;
+    await using _second = await child(room);
+    const question = await asked(room, run);
+    expect(question).toMatchObject({ kind: "unknown", options: ["done", "again", "give up"] });
+    expect(calls(room).map(({ name }) => name)).toEqual(NAMES.slice(0, 6));
+    await room.client.answer(run, { question: question.id, by: room.on.user, said: { answer: "done", value: 2 } });
+    expect(await room.client.result(run)).toBe(TOTAL);
+    expect(calls(room).map(({ name }) => name)).toEqual(NAMES);
+    await sound(room, run);
+});
+
+test("a worker killed in a call that may be repeated: it is made again, and the ledger says so", async () => {
+    await using room = await roomAt(server, { settings: SETTINGS });
+    await using first = await child(room, { at: "n5", when: "after" });
+    const run = await submitted(room, chain("read"), { names: NAMES });
+    await first.over;
+    await using _second = await child(room);
+    expect(await room.client.result(run)).toBe(TOTAL);
+    expect(calls(room).map(({ name }) => name)).toEqual([...NAMES.slice(0, 6), ...NAMES.slice(5)]);
+    const events = await Array.fromAsync(room.store.events(run));
+    expect(events.filter(({ data }) => (data as { again?: Json } | null)?.again === true)).toHaveLength(1);
+    await sound(room, run);
+});
+
+test("the server killed and started again: worker and client go on, nothing is done twice", async () => {
+    await using room = await roomAt(server);
+    const file = join(room.folder, "temporal.db");
+    await using one = await devServer({ file });
+    await using there = await roomAt(one, { settings: SETTINGS });
+    const reached = Promise.withResolvers<void>();
+    const opened = Promise.withResolvers<void>();
+    const said: string[] = [];
+    const write = async (name: string): Promise<number> => {
+        said.push(name);
+        if (name === "n5") {
+            reached.resolve();
+            await opened.promise;
+        }
+        return name.length;
+    };
+    await there.worker({ host: { tools: { Log: { write } } } });
+    const run = await submitted(there, chain("write"), { names: NAMES });
+    const result = there.client.result(run);
+    await reached.promise;
+    await one.stop("SIGKILL");
+    await using _two = await devServer({ file, port: Number(one.address.split(":")[1]) });
+    opened.resolve();
+    expect(await result).toBe(TOTAL);
+    expect(said).toEqual(NAMES);
+    await sound(there, run);
+});
+
+test("two workers on one SQLite ledger share a fan-out", async () => {
+    await using room = await roomAt(server, { settings: SETTINGS });
+    await using _one = await child(room);
+    await using _two = await child(room);
+    const names = Array.from({ length: 60 }, (_, i) => `p${i}`);
+    const source = `import tool Log from "host:log"
+main func(input) { sizes = parallel for name in input.names max 500 { Log.read(name) }
+    sizes.sum() }`;
+    const run = await submitted(room, source, { names });
+    expect(await room.client.result(run)).toBe(names.join("").length);
+    const made = calls(room);
+    expect(made.map(({ name }) => name).sort()).toEqual([...names].sort());
+    expect(new Set(made.map(({ pid }) => pid)).size).toBe(2);
+    await sound(room, run);
+});
+
+/** The first question of a run, once there is one. */
+async function asked(room: Room, run: string): Promise<{ readonly id: string }> {
+    for (;;) {
+        const [question] = (await room.client.status(run)).questions;
+        if (question !== undefined) return question;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+}

@@ -1,0 +1,46 @@
+/**
+ * A worker in a process of its own, which is killed at a chosen place: `node worker.ts JSON`.
+ *
+ * The tool `Log` writes a line for every call that really happens: `NAME PID`.
+ */
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { openProcess } from "@remit/host";
+import { DefaultLogger, Runtime } from "@temporalio/worker";
+import { createWorker } from "../../src/index.ts";
+
+export interface ChildOptions {
+    readonly address: string;
+    readonly queue: string;
+    readonly folder: string;
+    readonly cache: string;
+    /** Name of the call at which the process is killed: before it happens, or after it, when its outcome is not told yet. */
+    readonly kill?: { readonly at: string; readonly when: "before" | "after" };
+}
+
+const { address, queue, folder, cache, kill } = JSON.parse(process.argv[2] as string) as ChildOptions;
+Runtime.install({ logger: new DefaultLogger("ERROR"), telemetryOptions: { logging: { forward: {}, filter: "OFF" } } });
+
+function call(name: string): number {
+    const dies = (when: "before" | "after"): void => {
+        if (kill?.at === name && kill.when === when) process.kill(process.pid, "SIGKILL");
+    };
+    dies("before");
+    appendFileSync(join(folder, "calls"), `${name} ${process.pid}\n`);
+    dies("after");
+    return name.length;
+}
+const on = openProcess({ cwd: folder });
+const worker = await createWorker({
+    connect: { address },
+    ledger: join(folder, "ledger.db"),
+    queue,
+    cache,
+    host: { process: on, tools: { Log: { write: { call }, read: { call, readOnly: true } } } },
+    // A worker that was killed is not waited for long.
+    tune: { stickyQueueScheduleToStartTimeout: "500ms", maxConcurrentActivityTaskExecutions: 4 },
+});
+process.stdout.write("ready\n");
+process.once("SIGTERM", () => void worker.shutdown());
+await worker.ended;
+await on.close();
