@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type LedgerStore, openProcess, type Process } from "@remit/host";
+import { TestWorkflowEnvironment } from "@temporalio/testing";
 import { DefaultLogger, Runtime } from "@temporalio/worker";
 import {
     connect,
@@ -18,7 +19,6 @@ import {
     remitClient,
     type Settings,
     startDevServer,
-    startSkippingServer,
 } from "../src/index.ts";
 
 const root = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))));
@@ -34,8 +34,11 @@ function program(variable: string, name: string): string {
 
 export const devServer = (options: Omit<DevServerOptions, "program"> = {}): Promise<DevServer> =>
     startDevServer({ program: program("REMIT_TEST_TEMPORAL", "temporal"), ...options });
-export const skippingServer = (): Promise<DevServer> =>
-    startSkippingServer(program("REMIT_TEST_TEMPORAL_SKIPPING", "temporal-test-server"));
+/** The server that skips time where it is told to. */
+export const skippingServer = (): Promise<TestWorkflowEnvironment> => {
+    const path = program("REMIT_TEST_TEMPORAL_SKIPPING", "temporal-test-server");
+    return TestWorkflowEnvironment.createTimeSkipping({ server: { executable: { type: "existing-path", path } } });
+};
 
 /** Bundles of the workflow, kept between tests. */
 export const BUNDLES = join(root, ".tools", "temporal-bundles");
@@ -60,7 +63,10 @@ export interface Room extends AsyncDisposable {
 
 let rooms = 0;
 
-export async function roomAt(server: DevServer, { settings = {}, keys, env: more = {} }: RoomOptions = {}): Promise<Room> {
+export async function roomAt(
+    server: { readonly address: string },
+    { settings = {}, keys, env: more = {} }: RoomOptions = {},
+): Promise<Room> {
     const folder = mkdtempSync(join(tmpdir(), "remit-temporal-"));
     const file = join(folder, "ledger.db");
     const env = { ...process.env, HOME: folder, XDG_CONFIG_HOME: "", XDG_STATE_HOME: "", XDG_CACHE_HOME: "", ...more };

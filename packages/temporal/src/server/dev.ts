@@ -57,12 +57,6 @@ export async function startDevServer({ program = "temporal", port, uiPort, file,
     return begin(program, args, address);
 }
 
-/** The server that skips time while nobody does anything. */
-export async function startSkippingServer(program: string): Promise<DevServer> {
-    const port = await freePort();
-    return begin(program, [String(port)], `127.0.0.1:${port}`);
-}
-
 async function begin(program: string, args: readonly string[], address: string): Promise<DevServer> {
     const child = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"] });
     let said = "";
