@@ -241,6 +241,9 @@ function ofPrograms(add: Add): void {
         .option("-o, --output <file>", "write to FILE")
         .option("--positions", "keep source positions")
         .option("--json", "on one line");
+    add("plan <file>", "Show what the blocks of a program will do, node by node, before anything runs", () => import("./commands/plan.ts"))
+        .option("--json", "the plans as JSON, on one line")
+        .option("--mermaid", "flowcharts in Mermaid's language");
     ledger(
         add(
             "explain <subject>",
@@ -380,6 +383,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     fmt: ["remit fmt main.remit", "remit fmt --fix *.remit", "remit fmt --check *.remit"],
     parse: ["remit parse main.remit"],
     compile: ["remit compile main.remit --output program.json"],
+    plan: ["remit plan main.remit", "remit plan main.remit --mermaid > plan.mmd"],
     explain: ["remit explain main.remit", "remit explain last", "remit explain last --full --at generate#0"],
     runs: ["remit runs --limit 5", "remit runs --waiting", "remit runs --prune --older-than 30d --keep 100"],
     atif: [

@@ -1,0 +1,48 @@
+/** `remit plan` shows blocks before anything runs; `remit run` runs them. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Room, room } from "./remit.ts";
+
+let here: Room;
+beforeAll(() => {
+    here = room();
+    here.write(
+        "pair.remit",
+        `func shout(text: string) { text.upper() + "!" }
+func both(a, b) { a + " and " + b }
+memory static ( ( shout "a" <*> shout "b" ) >=> both ) as pair
+`,
+    );
+    here.write("plain.remit", "main func(n: number) { n + 1 }\n");
+});
+afterAll(() => here.clear());
+
+test("a plan names every node, what it waits for and its place", () => {
+    const { code, out } = here.remit("plan", "pair.remit");
+    expect(code).toBe(0);
+    expect(out).toContain("memory static block as pair, gives both#0");
+    expect(out).toMatch(/both#0 +after shout#0, shout#1 +pair\.remit:3:49/);
+});
+
+test("as JSON and as a flowchart", () => {
+    const plans = JSON.parse(here.remit("plan", "pair.remit", "--json").out) as { nodes: { id: string }[]; results: string[] }[];
+    expect(plans.map((plan) => [plan.nodes.map((node) => node.id), plan.results])).toEqual([
+        [["shout#0", "shout#1", "both#0"], ["both#0"]],
+    ]);
+    expect(here.remit("plan", "pair.remit", "--mermaid").out).toContain("n0 --> n2");
+});
+
+test("a file without a block says how one is written", () => {
+    expect(here.remit("plan", "plain.remit")).toMatchObject({ code: 1, out: "", err: expect.stringContaining("has no block") });
+});
+
+test("remit run runs the blocks, and the trace shows the nodes", () => {
+    expect(here.remit("run", "pair.remit")).toMatchObject({ code: 0, out: expect.stringContaining("A! and B!") });
+    expect(here.remit("trace", "last").out).toContain("memory static block as pair (3 nodes)");
+});
+
+test("a temporal block without a backend fails with what to do", () => {
+    here.write("there.remit", "func one() { 1 }\ntemporal static ( one )\n");
+    const { code, err } = here.remit("run", "there.remit");
+    expect(code).toBe(1);
+    expect(err).toContain("runs on temporal, and no temporal backend is set up here");
+});
