@@ -1,6 +1,5 @@
 /**
- * What people read is true: every fenced sample of every page is run as far as its kind allows, and what pages say in tables is what the
- * implementation says.
+ * What people read is true: every fenced sample of every page is run as far as its kind allows, and tables say what the implementation does.
  *
  * A fence says what its sample is:
  * - `remit`: a whole program, checked without errors and run with zero values from `mock:`; `remit fragment`: statements of a function;

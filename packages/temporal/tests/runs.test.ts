@@ -67,7 +67,7 @@ test("WW2: a long run goes on in new executions, nothing is performed twice and 
     expect(await room.store.verify(run)).toMatchObject({ ok: true, anchored: "yes", bound: "yes" });
 });
 
-test("CE1: 3 MB values pass, encrypted and kept beside the run; the history holds no word of them", async () => {
+test("ENC1: 3 MB values pass, encrypted and kept beside the run; the history holds no word of them", async () => {
     const old = randomBytes(32);
     const keys = { current: "2026", keys: { 2025: old, 2026: randomBytes(32) } };
     await using room = await roomAt(server, { keys });

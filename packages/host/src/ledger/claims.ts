@@ -4,8 +4,8 @@
  *
  * Boundary: one table of its own in the ledger's file, made with the first of them; the texts stand among the blobs.
  *
- * CL1: a text stays as long as one of the runs that claimed it. A claim may come before its run does.
- * CL2: what is given back is what was put, or an error.
+ * CLM1: a text stays as long as one of the runs that claimed it. A claim may come before its run does.
+ * CLM2: what is given back is what was put, or an error.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { type Blobs, sha256 } from "./blob.ts";

@@ -341,7 +341,7 @@ describe.each(Object.entries<Open>(STORES))("%s", (_name, open) => {
         await store.close();
     });
 
-    test("CL1, CL2: what is kept beside a run is given back by its hash, before the run is there too", async () => {
+    test("CLM1, CLM2: what is kept beside a run is given back by its hash, before the run is there too", async () => {
         const store = await open(folder);
         const text = "x".repeat(100_000);
         const name = await store.claims.put("r1", text);

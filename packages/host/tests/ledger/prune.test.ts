@@ -44,7 +44,7 @@ const rows = (sql: string): unknown[] => {
     return found;
 };
 
-test("CL1: what a shell elsewhere keeps beside a run goes with the last run that needs it", async () => {
+test("CLM1: what a shell elsewhere keeps beside a run goes with the last run that needs it", async () => {
     for (const id of ["r1", "r2"]) await fill(id);
     const own = await store.claims.put("r1", "only of r1");
     const shared = await store.claims.put("r1", "of both");

@@ -3,7 +3,7 @@
  *
  * Boundary: between Temporal's external storage and the ledger's claims.
  *
- * CC1: what is encrypted is encrypted before it is kept, so the ledger holds no more than the history would.
+ * CCL1: what is encrypted is encrypted before it is kept, so the ledger holds no more than the history would.
  */
 import type { LedgerStore } from "@remit/host";
 import { ExternalStorage, type Payload, type StorageDriver, StorageDriverClaim } from "@temporalio/common";

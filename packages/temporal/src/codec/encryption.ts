@@ -3,8 +3,8 @@
  *
  * Boundary: payloads in, payloads out. Where keys come from is the caller's.
  *
- * CE1: what is sent is encrypted under the current key; what was encrypted under an earlier one that is still given is read.
- * CE2: the key's id, and namespace and workflow where they are known, are authenticated: a payload that was moved to another workflow is not read.
+ * ENC1: what is sent is encrypted under the current key; what was encrypted under an earlier one that is still given is read.
+ * ENC2: the key's id, and namespace and workflow where they are known, are authenticated: a payload that was moved to another workflow is not read.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import type { Payload, PayloadCodec, SerializationContext } from "@temporalio/common";
@@ -62,7 +62,7 @@ function opened(payload: Payload, keys: Keys["keys"], here: string): Payload {
     const place = textOf(metadata[PLACE]);
     const key = Object.hasOwn(keys, id) ? keys[id] : undefined;
     if (key === undefined) throw new CodecError(`a payload is encrypted under the key ${id}, which is not given here`, "give that key too");
-    // CE2. A reader that knows no place takes the one that is said, which the key has signed.
+    // ENC2. A reader that knows no place takes the one that is said, which the key has signed.
     if (here !== "" && place !== "" && here !== place)
         throw new CodecError(`a payload of ${place} was found in ${here}`, "look for who wrote it there; it is not read");
     const bytes = Buffer.from(data ?? []);
