@@ -70,7 +70,7 @@ export type { Ruling } from "./native/hands.ts";
 export { Conductor } from "./conduct/conductor.ts";
 export { CONCURRENCY, isPersonal } from "./conduct/works.ts";
 export * from "./conduct/messages.ts";
-export { type Approval, askedMethod, calledMethod, type MethodOf } from "./conduct/approvals.ts";
+export { askedMethod, calledMethod, type MethodOf } from "./authority/methods.ts";
 export { type Recovered, repeats } from "./conduct/recover.ts";
 export { isStrike, Retelling, type Told, type ToldPart, type ToldPlace, toldParts } from "./conduct/retelling.ts";
 

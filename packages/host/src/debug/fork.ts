@@ -90,7 +90,6 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
         root: info.root,
         options: kept as unknown as Json,
     });
-    const told = new Set(before.map((one) => one.path));
     try {
         // One commit: whatever ends this process, there is no run that would perform again what is in the record.
         const pending = open.map((one) => ({ path: one.path, begun: one.path === path }));
@@ -107,8 +106,6 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
             begun: [],
             repeatable: [],
             answers: [{ path, outcome }],
-            // What was allowed on the way is held against the tool as it is now, as in the run that it was allowed in.
-            approvals: (await store.asks.approvals(info.id)).filter((one) => told.has(one.path)),
             notes: taken(effect, { by: world.user, ...forked }, info),
         };
         const host = withPeople(world, { run: fresh, store, on, asks: { ...kept.asks, owner: world.user }, park });

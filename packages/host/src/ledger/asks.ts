@@ -53,14 +53,6 @@ export interface NewAsk {
     readonly expires: number;
 }
 
-/** What an earlier answer allows: its call, or the session. */
-export interface Approval {
-    readonly path: string;
-    readonly detail: Json;
-    readonly decision: string;
-    readonly schema: string;
-}
-
 export type Taken =
     | { readonly kind: "none" }
     | { readonly kind: "open"; readonly ask: Ask }
@@ -77,8 +69,6 @@ export interface Asks {
     decide(id: string, decision: string, by: string): Promise<Ask>;
     /** The answer to the question of this path that is bound like this; given once. */
     take(run: string, path: string, bound: string): Promise<Taken>;
-    /** Answers that were used and allowed something. */
-    approvals(run: string): Promise<Approval[]>;
 }
 
 /** Why an answer is not taken, and what to do. */
@@ -189,10 +179,6 @@ export function asksOver(rows: AskRows, key: () => KeyObject, unused: Unused | n
         },
         decide: (id, decision, by) => decide(asking, id, decision, by),
         take: (run, path, bound) => take(asking, run, path, bound),
-        approvals: async (run) =>
-            (await rows.all(run))
-                .filter((r) => r.state === "used" && (r.decision === "once" || r.decision === "session") && isSound(asking, r))
-                .map((r) => ({ path: r.path, detail: requestOf(r).detail, decision: r.decision as string, schema: r.schema })),
     };
 }
 

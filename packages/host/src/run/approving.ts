@@ -6,10 +6,12 @@
  *
  * AP1: an answer counts only through its record: given once, by the owner, for the arguments and the tool as they were when it was asked.
  * AP2: an answer given from another process counts like one given here; whichever is first.
+ * AP3: every answer says how the tool described its method when it was asked, also one that a performer of the caller's own gives. The machine keeps
+ *     that with the answer (AV3).
  * AP4: nobody there is a no, unless the run may wait (`park`): then its state is kept, and the process may end.
  */
 import { canonicalJson, type Json } from "@remit/language";
-import { askedMethod, type AskRequest, calledMethod, type Effect, type MethodOf, type Outcome } from "@remit/machine";
+import { askedMethod, type AskRequest, calledMethod, type Effect, type MethodOf, type Outcome, type ToolRequest } from "@remit/machine";
 import { type Ask, AskError, type Asks, boundOf } from "../ledger/asks.ts";
 import { sha256 } from "../ledger/blob.ts";
 import type { Later, Performer, PerformIO } from "./host.ts";
@@ -31,7 +33,8 @@ export interface Asking {
 }
 
 export interface Approving {
-    readonly ask: Performer;
+    /** Puts a question; to `own`, where the caller has a performer of its own for questions. */
+    ask(effect: Effect, io: PerformIO, own?: Performer): Promise<Outcome | Later>;
     /** Performs a call; first says so where its tool is not what it was when it was allowed. */
     call(effect: Effect, io: PerformIO, perform: Performer): Promise<Outcome | Later>;
 }
@@ -45,10 +48,15 @@ export function approving(on: Handlers, asking: Asking): Approving {
         return method === null ? "" : sha256(canonicalJson(await asking.describe(method, signal)));
     }
 
-    const ask: Performer = async (effect, io) => {
+    const ask: Approving["ask"] = async (effect, io, own) => {
+        const { detail } = effect.request as unknown as AskRequest;
+        const schema = await schemaOf(askedMethod(detail), io.signal);
+        const outcome = await (own === undefined ? put(effect, io, schema) : own(effect, io));
+        return "later" in outcome || !outcome.ok || schema === "" ? outcome : { ...outcome, described: schema };
+    };
+
+    async function put(effect: Effect, io: PerformIO, schema: string): Promise<Outcome | Later> {
         const request = effect.request as unknown as AskRequest;
-        const schema = await schemaOf(askedMethod(request.detail), io.signal);
-        io.described?.(schema);
         const bound = boundOf(run, effect.path, request, schema);
         const given = (decision: string): Outcome => ({ ok: true, value: decision, origins: ["user"] });
 
@@ -83,7 +91,7 @@ export function approving(on: Handlers, asking: Asking): Approving {
         const taken = await asks.take(run, effect.path, bound);
         if (taken.kind !== "decided") return denied(effect, "the record of the question does not hold");
         return taken.late ? denied(effect, "nobody answered in time") : given(taken.decision);
-    };
+    }
 
     /** What the person here says, or `ELSEWHERE` where the record was answered from another process meanwhile. */
     async function asked(request: AskRequest, effect: Effect, open: Ask, signal: AbortSignal): Promise<string | typeof ELSEWHERE | null> {
@@ -98,8 +106,9 @@ export function approving(on: Handlers, asking: Asking): Approving {
     }
 
     async function call(effect: Effect, io: PerformIO, perform: Performer): Promise<Outcome | Later> {
-        const method = effect.allowed === undefined ? null : calledMethod(effect);
-        const isSame = method === null || (await schemaOf(method, io.signal)) === effect.allowed;
+        const { allowed } = effect.request as unknown as ToolRequest;
+        const method = allowed === undefined ? null : calledMethod(effect);
+        const isSame = method === null || (await schemaOf(method, io.signal)) === allowed;
         const instead = isSame ? null : ((await io.changed?.()) ?? null);
         if (instead === null) return perform(effect, io);
         return !instead.ok && isLater(instead) ? { later: true } : instead;

@@ -16,9 +16,7 @@ export interface PerformIO {
     emit(part: Json): void;
     /** What the agent of this effect reports of its work, as it comes: it is in the ledger however the effect ends. Only for `agent` effects. */
     note?(note: AgentNote): void;
-    /** Of a question: hash of what the tool that it is about says of its method now. */
-    described?(schema: string): void;
-    /** Of a call that was allowed (`effect.allowed`): the tool says something else now. Null: it may be called all the same; else what comes of the call. */
+    /** Of a call that a person allowed (`allowed` in its request): the tool says something else now. Null: it may be called all the same; else what comes of the call. */
     changed?(): Promise<Outcome | null>;
     /** Resolves when so many milliseconds of the run's time have passed: time spent waiting for a person does not count. */
     wait(ms: number): Promise<void>;

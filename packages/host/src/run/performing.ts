@@ -83,7 +83,6 @@ export function performing(effect: Effect, options: PerformingOptions): Performi
         },
         wait: (ms) => unlessAborted(signal, () => asked((n) => ({ n, child: { ...effect, kind: "sleep", request: { ms } } }), signal)),
         child: async (child) => outcomeIn(await asked((n) => ({ n, child: effectOut(child, secrets) }))),
-        described: (schema) => up({ n: 0, described: schema }),
         changed: async () => {
             const down = await asked((n) => ({ n, changed: true }));
             return "ruling" in down && down.ruling.allowed ? null : outcomeIn(down);

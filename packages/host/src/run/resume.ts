@@ -39,5 +39,5 @@ export async function continueRun(
         if (outcome !== null) answers.push({ path, attempt, outcome });
         else if (!repeats(effect) && (await host.repeatable?.(effect)) === true) repeatable.push(path);
     }
-    return { info, machine, recovered: { outcomes, answers, begun, repeatable, approvals: await store.asks.approvals(info.id) } };
+    return { info, machine, recovered: { outcomes, answers, begun, repeatable } };
 }

@@ -180,7 +180,8 @@ export function withPeople(world: World, { run, store, on, asks, park = asks?.pa
     const host = (part: string): Host => withPeople(world, { run: part, store, on, asks, park });
     const { secrets, blocks: elsewhere } = world;
     const nested = isWhole(store) ? { run: nestedRuns({ store, run, secrets, on, host, elsewhere }) } : {};
-    const asked = hostOf({ ...people(on), ask: approvals.ask, ...nested, ...world.own });
+    const { ask: own, ...others } = world.own;
+    const asked = hostOf({ ...people(on), ...nested, ...others, ask: (effect, io) => approvals.ask(effect, io, own) });
     const perform: Host["perform"] = (effect, io) => world.host.perform(effect, io);
     return {
         ...world.host,

@@ -21,7 +21,7 @@
 import type { Json } from "@remit/language";
 import { type AgentNote, addUsage, type Effect, type Failure, type Outcome } from "../effect/effect.ts";
 import { notes } from "../ledger/notes.ts";
-import { Approvals, changed } from "./approvals.ts";
+import { changed } from "./approvals.ts";
 import { Commits } from "./commits.ts";
 import { batchOf, type Draft, emptyDraft, isEmpty, keptOf, restOf, struck } from "./draft.ts";
 import type { Answered, Batch, ConductEnd, Conducted, ConductOptions, Decision, Down, News, Up } from "./messages.ts";
@@ -60,7 +60,6 @@ export class Conductor {
     private end: ConductEnd | null = null;
 
     private readonly works: Works;
-    private readonly approvals: Approvals;
     private readonly unknowns: Unknowns;
 
     private draft: Draft = emptyDraft();
@@ -76,12 +75,10 @@ export class Conductor {
         if (options.timeout !== undefined) this.time.until("run", options.timeout);
         this.works = new Works(this.time, before?.sessions ?? [], {
             say: (decision) => this.say(decision),
-            allowed: (effect) => this.approvals.of(effect)?.schema,
             settled: (work) => this.tellNotes(work),
         });
         this.unknowns = new Unknowns(this.time, (decision) => this.say(decision));
         const { recovered } = options;
-        this.approvals = new Approvals(recovered?.approvals);
         if (recovered === undefined && before == null) this.phase = "running";
         else this.recover(recovered ?? { outcomes: [], begun: before?.begun ?? [], repeatable: [] });
     }
@@ -190,8 +187,6 @@ export class Conductor {
         // The reply holds all of it.
         if (outcome?.ok === true) work.noted = notes();
         this.works.settle(work, "what it arose in was answered");
-        this.approvals.made(effect.path);
-        if (work.described !== undefined && outcome?.ok === true) this.approvals.answered(effect, outcome.value, work.described);
         if (work.of !== null) answerRequest(this.ops, work, outcome);
         else if (outcome === null) {
             this.works.later.set(effect.path, effect);
@@ -219,11 +214,8 @@ export class Conductor {
         const { path } = work.effect;
         if ("part" in up) this.show(work, up.part);
         else if ("note" in up) this.note(work, up.note);
-        else if ("described" in up) work.described = up.described;
-        else if ("changed" in up) {
-            const allowed = this.approvals.of(work.effect);
-            if (allowed !== null) request(this.ops, changed(work.effect, allowed), { work, n: up.n, parts: false, changed: true });
-        } else if ("stop" in up) {
+        else if ("changed" in up) request(this.ops, changed(work.effect), { work, n: up.n, parts: false, changed: true });
+        else if ("stop" in up) {
             if (this.time.clear(`wait\n${path}\n${up.n}`)) return;
             const request = work.requests.get(up.n);
             if (request !== undefined)
@@ -279,7 +271,7 @@ export class Conductor {
             this.works.begin(effect, of, this.draft.after);
         },
         tell: ({ effect }: Work, down: Down) => void this.draft.after.push({ kind: "down", path: effect.path, down }),
-        learn: (path, use, yes) => this.tell(path, { ok: true, value: { use, yes }, origins: ["user"] }),
+        learn: (path, outcome) => this.tell(path, outcome),
     };
 
     // ---- going on ----

@@ -68,8 +68,6 @@ export type Up =
     | { readonly n: number; readonly child: Effect }
     /** What the agent of this effect reports of its work, for the record. */
     | { readonly n: number; readonly note: AgentNote }
-    /** Of a question: hash of what the tool that it is about says of its method now. */
-    | { readonly n: number; readonly described: string }
     /** Of a call that was allowed: the tool says something else now. Answered by a ruling, or by what is made of the call instead. */
     | { readonly n: number; readonly changed: true }
     /** Progress, for the person who watches. */

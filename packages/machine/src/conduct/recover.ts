@@ -9,7 +9,6 @@
 import type { Effect, Outcome } from "../effect/effect.ts";
 import { opOf } from "../effect/effect.ts";
 import type { MachineEvent } from "../ledger/events.ts";
-import type { Approval } from "./approvals.ts";
 import type { Answered, UnknownAnswer } from "./messages.ts";
 
 /** What a run begins with that goes on. */
@@ -24,8 +23,6 @@ export interface Recovered {
     readonly pending?: readonly Effect[];
     /** Known without asking: told and committed. */
     readonly answers?: readonly Answered[];
-    /** What a person allowed before. */
-    readonly approvals?: readonly Approval[];
     /** How that came to be known, for the ledger. */
     readonly notes?: readonly MachineEvent[];
 }

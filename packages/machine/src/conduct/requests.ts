@@ -9,10 +9,12 @@
  * H4: a yes to whether a use may be made holds once for making it in the same turn, with the very arguments that were shown.
  */
 import { canonicalJson, type Json } from "@remit/language";
-import { type AgentTurn, ANSWERS, type Effect, type Outcome, verdictOf } from "../effect/effect.ts";
+import { type AgentTurn, ANSWERS, type Effect, type Outcome, type ToolRequest, verdictOf } from "../effect/effect.ts";
 import type { EventKind, MachineEvent } from "../ledger/events.ts";
 import { type Notes, notes } from "../ledger/notes.ts";
 import type { Ruling } from "../native/hands.ts";
+import { describedIn, REDESCRIBED } from "../state/verdicts.ts";
+import { kept, redescribed } from "./approvals.ts";
 import type { AgentUse, Down, Permission, UseUp } from "./messages.ts";
 
 /** What the conductor keeps of an effect that is performed. */
@@ -24,12 +26,11 @@ export interface Work {
     readonly requests: Map<number, string>;
     /** Uses so far, and those that a person said yes to and that were not made yet. */
     uses: number;
-    readonly agreed: Set<string>;
+    /** With the description under which it was said. */
+    readonly agreed: Map<string, string>;
     /** What its agent reported and the machine was not told yet, and how often the machine was told. */
     noted: Notes;
     told: number;
-    /** Of a question: what the tool that it is about said of its method. */
-    described?: string;
 }
 
 /** What an agent wants to do, at its path, and what the machine said of it. */
@@ -59,11 +60,11 @@ export interface RequestOps {
     /** Tells a performer, once what was noted is kept. */
     tell(work: Work, down: Down): void;
     /** What a person said holds for the rest of the run. */
-    learn(path: string, use: string, yes: boolean): void;
+    learn(path: string, outcome: Outcome): void;
 }
 
 export function workOf(effect: Effect, of: Asked | null): Work {
-    return { effect, of, requests: new Map(), uses: 0, agreed: new Set(), noted: notes(), told: 0 };
+    return { effect, of, requests: new Map(), uses: 0, agreed: new Map(), noted: notes(), told: 0 };
 }
 
 /** What the agent of an effect reported since the last time: the event, and what the machine is told. Null: nothing. */
@@ -128,7 +129,7 @@ export function use(ops: RequestOps, work: Work, up: UseUp): void {
     const ruling = ops.rule(effect.path, up.use);
     const { tool, method, args, note } = up.use;
     if (ruling.kind === "may") {
-        permit(ops, work, { use: up, path, ruling }, "remit");
+        permit(ops, work, { use: up, path, ruling }, { by: "remit" });
         return;
     }
     const { principal, labels } = ruling;
@@ -145,8 +146,10 @@ export function use(ops: RequestOps, work: Work, up: UseUp): void {
         no("person", "the answer for the session is no");
         return;
     }
-    if (ruling.known === true || (up.make && work.agreed.delete(sameUse(ruling)))) {
-        permit(ops, work, { use: up, path, ruling }, "person");
+    const agreed = ruling.known ?? (up.make ? work.agreed.get(sameUse(ruling)) : undefined);
+    if (agreed !== undefined) {
+        if (up.make) work.agreed.delete(sameUse(ruling));
+        permit(ops, work, { use: up, path, ruling }, { by: "person", described: agreed });
         return;
     }
     const detail = note === undefined ? ruling.detail : { ...(ruling.detail as { [key: string]: Json }), note };
@@ -156,7 +159,9 @@ export function use(ops: RequestOps, work: Work, up: UseUp): void {
 }
 
 function stillAllowed(ops: RequestOps, { work, n }: Asked, outcome: Outcome): void {
-    const { site } = work.effect;
+    const { path, site } = work.effect;
+    const learned = redescribed(work.effect, outcome);
+    if (learned !== null) ops.learn(`${path}${REDESCRIBED}`, learned);
     if (!outcome.ok) ops.tell(work, { n, outcome });
     else if (outcome.value === "once" || outcome.value === "session") ops.tell(work, { n, ruling: { allowed: true, by: "person" } });
     else if (outcome.value === "abort")
@@ -172,21 +177,27 @@ function decided(ops: RequestOps, { work, about: of }: Asked, outcome: Outcome):
     const about = of as NonNullable<Asked["about"]>;
     const { use: up, path, ruling } = about;
     const verdict = verdictOf(outcome);
-    if (verdict === "session" || verdict === "deny session") ops.learn(`${path}/ask`, ruling.use, verdict === "session");
-    if (verdict === "once" && !up.make) work.agreed.add(sameUse(ruling));
-    if (verdict === "once" || verdict === "session") permit(ops, work, about, "person");
+    const described = describedIn(outcome);
+    if (verdict === "session" || verdict === "deny session")
+        ops.learn(`${path}/ask`, kept({ use: ruling.use, yes: verdict === "session" }, outcome));
+    if (verdict === "once" && !up.make) work.agreed.set(sameUse(ruling), described);
+    if (verdict === "once" || verdict === "session") permit(ops, work, about, { by: "person", described });
     else if (outcome.ok) refuse(ops, work, up, { allowed: false, by: "person", message: "the answer was no" });
     else refuse(ops, work, up, { allowed: false, by: "nobody", message: outcome.failure.message });
 }
 
-function permit(ops: RequestOps, work: Work, { use: { n, make, parts = false }, path, ruling }: UseAsked, by: "remit" | "person"): void {
+type Yes = { readonly by: "remit" } | { readonly by: "person"; readonly described: string };
+
+/** `described`: as what a person allowed it. */
+function permit(ops: RequestOps, work: Work, { use: { n, make, parts = false }, path, ruling }: UseAsked, yes: Yes): void {
     if (!make) {
-        ops.tell(work, { n, ruling: { allowed: true, by } });
+        ops.tell(work, { n, ruling: { allowed: true, by: yes.by } });
         return;
     }
     const { principal, labels } = ruling;
     const { site } = work.effect;
-    request(ops, { path, kind: "tool", principal, site, request: ruling.request as unknown as Json, labels }, { work, n, parts });
+    const call: ToolRequest = "described" in yes ? { ...ruling.request, allowed: yes.described } : ruling.request;
+    request(ops, { path, kind: "tool", principal, site, request: call as unknown as Json, labels }, { work, n, parts });
 }
 
 function refuse(ops: RequestOps, work: Work, { n, make }: UseUp, said: Permission & { readonly allowed: false }): void {

@@ -18,8 +18,6 @@ export function isPersonal({ kind }: Effect): boolean {
 
 export interface WorksOps {
     say(decision: Decision): void;
-    /** What a person said yes to, where a use of it is begun. */
-    allowed(effect: Effect): string | undefined;
     /** Nothing more is heard of it. */
     settled(work: Work): void;
 }
@@ -42,10 +40,8 @@ export class Works {
     }
 
     /** It counts as running from here on; `after` says when it is begun. */
-    begin(asked: Effect, of: Asked | null, after: Decision[]): void {
-        const { path, deadline } = asked;
-        const allowed = this.ops.allowed(asked);
-        const effect = allowed === undefined ? asked : { ...asked, allowed };
+    begin(effect: Effect, of: Asked | null, after: Decision[]): void {
+        const { path, deadline } = effect;
         this.running.set(path, workOf(effect, of));
         if (isPersonal(effect)) this.time.person(1);
         if (deadline !== undefined) this.time.set(`deadline\n${path}`, deadline);

@@ -50,7 +50,11 @@ const contract = ref<Contract>("Contract");
 export const OUTCOMES = {
     done: shape(
         { ok: is(true), value: json, origins: says(list(text), "origins of the value") },
-        { parts: says(named(list(text)), "further origins of parts, by JSON Pointer"), usage },
+        {
+            parts: says(named(list(text)), "further origins of parts, by JSON Pointer"),
+            usage,
+            described: says(text, "of the answer to a question about a call: hash of what the tool said of its method when it was asked"),
+        },
     ),
     failed: shape(
         { ok: is(false), failure: ref<Failure>("Failure") },
@@ -230,10 +234,14 @@ export type CountReply = Told<typeof COUNT_REPLY>;
 /** Patterns for a resource (the path of a file, a URL): what lies within them matches one of each list. */
 export type Within = readonly (readonly string[])[];
 
-/** Where a call may lead. To be kept by whoever performs it, too: where links and redirects go is known only there. */
+/** What a call is allowed as, and where it may lead. To be kept by its performer, too: where links and redirects go is known only there. */
 const REACH = {
     within: says(list(list(text)), "patterns for the resource, one of each list"),
     without: says(list(list(list(text))), "patterns that the resource must not match, all lists of one"),
+    allowed: says(
+        text,
+        "a person allowed the call while the tool said this of the method (a hash, empty where it is not known): where it says something else now, the performer says `changed` before the call",
+    ),
 };
 export type Reach = { readonly [K in keyof typeof REACH]?: Told<(typeof REACH)[K]> };
 
@@ -484,8 +492,6 @@ export const effectShape = (kind: Shape<EffectKind>, request: Shape<Json>) =>
             /** What the effect may take; silence is bounded by the host. */
             deadline: says(number, "milliseconds"),
             attempt: says(count, "from 2 on, after a retry of what failed"),
-            /** The call is made only while the tool says the same of the method, else its performer says `changed` first. */
-            allowed: says(text, "hash of the description under which a person allowed the call"),
         },
     );
 export type Effect = Told<ReturnType<typeof effectShape>>;

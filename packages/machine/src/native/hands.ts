@@ -37,7 +37,7 @@ import type { Fiber } from "../state/fiber.ts";
 import { decideFor, detailOf, refusalOf, sessionKey, type Target, type Wish } from "../state/gate.ts";
 import type { HandoverWait } from "../state/handover.ts";
 import type { Ops } from "../state/ops.ts";
-import { inForce, methodsOf, policiesOn, waysOf } from "../state/delegations.ts";
+import { inForce, methodsOf, policiesOn, type Said, waysOf } from "../state/delegations.ts";
 
 const MEMORY: readonly HandleMethod[] = [
     { method: "add", description: "Keeps a record.", input: { type: "object" }, gate: "ask" },
@@ -237,7 +237,7 @@ export type Ruling =
           readonly detail: Json;
           readonly use: string;
           /** What a person said for the rest of the run. */
-          readonly known?: boolean;
+          readonly known?: Said;
       } & Whose)
     | ({ readonly kind: "refused"; readonly message: string; readonly record?: { readonly [key: string]: Json } } & Whose);
 

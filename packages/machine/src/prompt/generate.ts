@@ -402,7 +402,7 @@ function callSuffix(state: State, at: number): string {
 }
 
 function toolRequest(offer: Offer, call: Call): Json {
-    const { within, without } = call;
+    const { within, without, allowed } = call;
     const request: ToolRequest = {
         op: "call",
         tool: offer.tool,
@@ -413,6 +413,7 @@ function toolRequest(offer: Offer, call: Call): Json {
         chosenBy: "model",
         ...(within === undefined ? {} : { within }),
         ...(without === undefined ? {} : { without }),
+        ...(allowed === undefined ? {} : { allowed }),
     };
     return request as unknown as Json;
 }
@@ -430,10 +431,10 @@ function callsDone(state: State, outcomes: readonly Outcome[], gate: Gatekeeper)
         const stops = !outcome.ok && FAILURE_KINDS[outcome.failure.kind] !== "failure";
         if (stops) ended ??= outcome.failure;
         if (call.stage === "ask") {
-            const { yes, decision } = gate.answer(offer, call.args, state.origins, outcome);
+            const { yes, decision, described } = gate.answer(offer, call.args, state.origins, outcome);
             events.push({ kind: "ask.decided", suffix: `${suffix}/ask`, data: { decision, ...resultData(outcome) }, labels: [] });
             if (decision === "abort") ended ??= { kind: "cancelled", message: "the run was ended at a question" };
-            if (yes) return { ...call, stage: "call" };
+            if (yes) return { ...call, stage: "call", allowed: described };
             const why = outcome.ok ? "" : `: ${outcome.failure.message}`;
             return { ...call, stage: "done", result: toolError(`The call of ${call.name} was not allowed${why}. It was not made.`) };
         }

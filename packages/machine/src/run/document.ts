@@ -159,11 +159,14 @@ const FRAME = shape(
         token: says(count, "of what was given with this call, 0 for nothing"),
         account: says(count, "that pays, 0 for the run's own"),
         opened: says(flag, "whether that was opened for this call"),
-        approved: says(orNull(text), "the use at this instruction that somebody said yes to"),
+        approved: says(orNull(text), "the use at this instruction that a person said yes to"),
         site: site,
         native: orNull(ref<NativeDoc>("Native")),
     },
-    { strict: says(flag, "control flow carries labels in it") },
+    {
+        strict: says(flag, "control flow carries labels in it"),
+        described: says(text, "hash of the description under which a person said yes"),
+    },
 );
 
 export type FrameDoc = Told<typeof FRAME>;

@@ -262,7 +262,7 @@ export function authorityAt(m: Machine, thread: number, index: number): Authorit
             rows: rowsOf(remit),
         })),
         delegations: inForce(m, fiber, principal).map((d) => delegationView(m, d)),
-        answers: [...m.standing.answers].map(([use, yes]) => ({ use, yes })),
+        answers: [...m.standing.answers].map(([use, said]) => ({ use, yes: said !== false })),
     };
 }
 

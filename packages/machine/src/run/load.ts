@@ -376,7 +376,7 @@ class Reader {
         if (agent === undefined) throw refuse("a frame names an unknown agent");
         const frame = new Frame(fn, doc.body, form, locals, { ...doc, agent });
         frame.pc = doc.pc;
-        frame.approved = doc.approved;
+        frame.approved = doc.approved === null ? null : { use: doc.approved, described: doc.described ?? "" };
         frame.native = doc.native === null ? null : this.native(doc.native);
         return frame;
     }

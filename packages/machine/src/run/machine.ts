@@ -22,7 +22,7 @@ import type { ConductDoc } from "../conduct/messages.ts";
 import type { Session } from "../agent/session.ts";
 import { Accounts, type Spender } from "../state/accounts.ts";
 import { takeNotes } from "../native/agent-call.ts";
-import { isUnasked, keepAnswer, lasting } from "../state/verdicts.ts";
+import { isUnasked, keepTold } from "../state/verdicts.ts";
 import type { Defined } from "../state/definitions.ts";
 import type { Described } from "../state/descriptions.ts";
 import { payWaiting, raise, type Wanted } from "../state/effects.ts";
@@ -292,8 +292,7 @@ export class Machine implements Ops {
                 this.finish(failureOfRun(this), false);
                 return "done";
             }
-            const said = lasting(next);
-            if (said !== null) keepAnswer(this, said);
+            keepTold(this, next);
             takeNotes(this, next);
             const pending = this.waiting.get(next.path);
             if (pending === undefined) continue;

@@ -336,7 +336,8 @@ class Writer {
             token: frame.token,
             account: frame.account,
             opened: frame.opened,
-            approved: frame.approved,
+            approved: frame.approved?.use ?? null,
+            ...(frame.approved?.described ? { described: frame.approved.described } : {}),
             site: frame.form.code[frame.pc]?.site ?? null,
             native: frame.native === null ? null : this.native(frame.native),
         };

@@ -14,7 +14,7 @@ import { type Permit, rank, type Remit } from "../authority/policy.ts";
 import type { Why } from "../authority/refusal.ts";
 import type { DelegateDetail } from "../compile/instructions.ts";
 import { Fail } from "../effect/failure.ts";
-import { count, flag, is, list, named, ref, says, shape, type Told, text, tuple } from "../shape/build.ts";
+import { any, count, flag, is, list, named, ref, says, shape, type Told, text, tuple } from "../shape/build.ts";
 import { rawOf } from "../value/operators.ts";
 import { Capability, type Value } from "../value/value.ts";
 import type { Fiber, Frame } from "./fiber.ts";
@@ -41,14 +41,17 @@ const DELEGATION = shape(
 );
 export type Delegation = Told<typeof DELEGATION>;
 
+/** A no; or a yes for as long as the tool describes its method so: a hash, empty where that is not known. */
+export type Said = false | string;
+
 /** What a run keeps of authority besides frames and values. */
 export const STANDING = shape(
     {
         delegations: list(DELEGATION),
         alive: list(count),
         next: count,
-        /** Answers for the session: key of principal and use, and whether it was a yes. */
-        answers: list(tuple(text, flag)),
+        /** Answers for the session: key of principal and use, and what was said; `true` is a yes whose description is not known. */
+        answers: list(tuple(text, any(flag, text))),
         /** Texts that came from origins which `among` clauses ask about. */
         known: list(tuple(text, list(text))),
     },
@@ -92,7 +95,7 @@ function holdsWord(text: string, word: string): boolean {
 export class Standing {
     readonly delegations = new Map<number, Delegation>();
     readonly alive = new Set<number>();
-    readonly answers = new Map<string, boolean>();
+    readonly answers = new Map<string, Said>();
     readonly known = new Map<string, Set<string>>();
     next = 1;
 
@@ -124,7 +127,7 @@ export class Standing {
             delegations: [...this.delegations.values()],
             alive: [...this.alive],
             next: this.next,
-            answers: [...this.answers],
+            answers: [...this.answers].map(([key, said]) => [key, said === "" ? true : said] as const),
             known: [...this.known].map(([origin, words]) => [origin, [...words]] as const),
         };
     }
@@ -132,7 +135,7 @@ export class Standing {
     restore(doc: StandingDoc): void {
         for (const d of doc.delegations) this.delegations.set(d.token, d);
         for (const token of doc.alive) this.alive.add(token);
-        for (const [key, yes] of doc.answers) this.answers.set(key, yes);
+        for (const [key, said] of doc.answers) this.answers.set(key, said === true ? "" : said);
         for (const [origin, words] of doc.known) this.known.set(origin, new Set(words));
         this.next = doc.next;
     }

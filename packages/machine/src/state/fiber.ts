@@ -48,8 +48,7 @@ export class Frame {
     /** Whether that was opened for this call. */
     readonly opened: boolean;
     native: Native | null = null;
-    /** The use at the present instruction that somebody said yes to, as canonical JSON. */
-    approved: string | null = null;
+    approved: Approved | null = null;
 
     constructor(fn: Fn, body: number, form: BodyForm, locals: Slots, whose: Whose) {
         this.fn = fn;
@@ -79,6 +78,12 @@ export class Frame {
 
 /** What an instruction that has begun keeps until it is done. */
 export type Native = EffectWait | AskWait | DescribeWait | GenerateWait | ParallelWait | PlanWait | StageWait | HandoverWait;
+
+/** The use at the present instruction that a person said yes to, as canonical JSON, and how its tool described its method then. */
+export interface Approved {
+    readonly use: string;
+    readonly described: string;
+}
 
 export interface EffectWait {
     readonly kind: "effect";

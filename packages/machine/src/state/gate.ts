@@ -19,7 +19,7 @@ import { type AskRequest, type Outcome, type Reach, ANSWERS, verdictOf } from ".
 import { Fail } from "../effect/failure.ts";
 import type { Offer } from "../prompt/offers.ts";
 import type { Capability, Value } from "../value/value.ts";
-import { answerFor, keepAnswer } from "./verdicts.ts";
+import { answerFor, describedIn, keepAnswer } from "./verdicts.ts";
 import { awaitDescription, placeOf } from "./descriptions.ts";
 import { shownArgs } from "./events.ts";
 import type { AskWait, Fiber, Frame } from "./fiber.ts";
@@ -161,17 +161,18 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
     if (decision.kind === "refused") throw refuse(m, call, refusalOf(wish, decision), { labels, about });
     const session = sessionKey(m, wish, decision);
     const known = answerFor(m, session);
-    if (known === true) return decision.reach;
     if (known === false) throw denied(frame.principal, textOf(meant), site, "the answer for the session is no");
+    if (known !== undefined) return allowedAs(decision.reach, known);
     if (cut)
         throw new Fail("value", `${target.name} is given more than a person can be shown, who would have to allow it`, {
             site,
             hint: "pass less, or less deeply nested, or in parts",
         });
     const use = canonicalJson(about);
-    if (frame.approved === use) {
+    if (frame.approved?.use === use) {
+        const { described } = frame.approved;
         frame.approved = null;
-        return decision.reach;
+        return allowedAs(decision.reach, described);
     }
     const question = `May ${m.authority.nameOf(frame.principal)} call ${textOf(meant)}?`;
     const request = { question, detail: about, options: [...ANSWERS] } satisfies AskRequest as unknown as Json;
@@ -289,6 +290,17 @@ export function originsByName(m: Ops, given: Given, names: readonly string[] = g
     return found;
 }
 
+/** AV3. Whose method is no tool's needs no description. */
+export function allowedAs(reach: Reach, described: string): Reach {
+    return { ...reach, allowed: described };
+}
+
+/** Keeps what an answer says for the rest of the run. */
+function keepSaid(m: Ops, use: string, outcome: Outcome): void {
+    const said = verdictOf(outcome);
+    if (said === "session" || said === "deny session") keepAnswer(m, { use, said: said === "session" && describedIn(outcome) });
+}
+
 /** The answer: the instruction runs again, or fails. */
 export function answered(m: Ops, call: Call, native: AskWait, outcome: Outcome): void {
     const { fiber, frame } = call;
@@ -299,13 +311,13 @@ export function answered(m: Ops, call: Call, native: AskWait, outcome: Outcome):
         ...(outcome.ok ? {} : { error: outcome.failure.message }),
     });
     frame.native = null;
-    if (said === "session" || said === "deny session") keepAnswer(m, { use: native.session, yes: said === "session" });
+    keepSaid(m, native.session, outcome);
     if (said === "abort") {
         m.finish(new Fail("cancelled", "the run was ended at a question", { site, whole: true }));
         return;
     }
     if (said === "once" || said === "session") {
-        frame.approved = native.use;
+        frame.approved = { use: native.use, described: describedIn(outcome) };
         return;
     }
     const about = JSON.parse(native.use) as { readonly capability: string };
@@ -324,7 +336,16 @@ function denied(principal: string, capability: string, site: Site | null, why: s
 /** What a `generate` asks before it makes a call of the model. */
 export interface Gatekeeper {
     judge(offer: Offer, args: Json, origins: readonly string[], path: string): Judged;
-    answer(offer: Offer, args: Json, origins: readonly string[], outcome: Outcome): { readonly yes: boolean; readonly decision: string };
+    answer(
+        offer: Offer,
+        args: Json,
+        origins: readonly string[],
+        outcome: Outcome,
+    ): {
+        readonly yes: boolean;
+        readonly decision: string;
+        readonly described: string;
+    };
 }
 
 export type Judged =
@@ -359,7 +380,7 @@ export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, mod
             const about = { ...detailOf(m, wish, decision, shown), generate: label };
             if (decision.kind === "ask") {
                 const known = answerFor(m, sessionKey(m, wish, decision));
-                if (known === true) return { kind: "may", reach: decision.reach };
+                if (typeof known === "string") return { kind: "may", reach: allowedAs(decision.reach, known) };
                 if (known === false) return { kind: "refused", message: `${offer.tool}.${offer.method} was not allowed for this session.` };
                 return { kind: "ask", detail: about, reach: decision.reach };
             }
@@ -371,9 +392,8 @@ export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, mod
         answer: (offer, args, origins, outcome) => {
             const said = verdictOf(outcome);
             const { wish, decision } = look(offer, args, origins);
-            if (said === "session" || said === "deny session")
-                keepAnswer(m, { use: sessionKey(m, wish, decision), yes: said === "session" });
-            return { yes: said === "once" || said === "session", decision: said };
+            keepSaid(m, sessionKey(m, wish, decision), outcome);
+            return { yes: said === "once" || said === "session", decision: said, described: describedIn(outcome) };
         },
     };
 }

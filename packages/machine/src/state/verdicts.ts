@@ -6,42 +6,69 @@
 import { isObject, canonicalJson, type Json } from "@remit/language";
 import type { Outcome } from "../effect/effect.ts";
 import { notedIn } from "../ledger/notes.ts";
+import type { Said } from "./delegations.ts";
 import type { Ops } from "./ops.ts";
 import { struckAt } from "./spending.ts";
 
 /** The answer for the session; undefined where there is none. */
-export function answerFor(m: Ops, key: string): boolean | undefined {
+export function answerFor(m: Ops, key: string): Said | undefined {
     const { answers } = m.standing;
     return answers.get(wholeOf(key)) === false ? false : answers.get(key);
 }
 
 /** The same, with what was said while the machine waits or computes. */
-export function answerNow(m: Ops, key: string): boolean | undefined {
+export function answerNow(m: Ops, key: string): Said | undefined {
     let known = answerFor(m, key);
     for (const told of m.inbox) {
         const said = lasting(told);
-        if (said !== null && (said.use === key || (!said.yes && wholeOf(said.use) === wholeOf(key)))) known = said.yes && known !== false;
+        if (said === null || known === false) continue;
+        if (said.use === key) known = said.said;
+        else if (said.said === false && wholeOf(said.use) === wholeOf(key)) known = false;
     }
     return known;
 }
 
 /** Keeps an answer for the rest of the run. A no is one for every call of the method, whatever is in its arguments. */
-export function keepAnswer(m: Ops, { use, yes }: Lasting): void {
-    m.standing.answers.set(yes ? use : wholeOf(use), yes);
+export function keepAnswer(m: Ops, { use, said }: Lasting): void {
+    m.standing.answers.set(said === false ? wholeOf(use) : use, said);
+}
+
+/** What an answer that allows something allows it as. */
+export function describedIn(outcome: Outcome): string {
+    return (outcome.ok ? outcome.described : undefined) ?? "";
 }
 
 /** What a person said about a use that an agent wanted to make with its own hands, for the rest of the run. */
 export interface Lasting {
     readonly use: string;
-    readonly yes: boolean;
+    readonly said: Said;
 }
 
 /** It comes as an outcome, so that it counts where it came; null for every other outcome. */
-export function lasting({ path, outcome }: { readonly path: string; readonly outcome: Outcome }): Lasting | null {
+function lasting({ path, outcome }: { readonly path: string; readonly outcome: Outcome }): Lasting | null {
     if (!outcome.ok || !/\/hand\[\d+\]\/ask$/.test(path)) return null;
     const { value } = outcome;
     if (!isObject(value)) return null;
-    return typeof value.use === "string" && typeof value.yes === "boolean" ? { use: value.use, yes: value.yes } : null;
+    if (typeof value.use !== "string" || typeof value.yes !== "boolean") return null;
+    return { use: value.use, said: value.yes && describedIn(outcome) };
+}
+
+/** Behind the path of a call: the question whether it may be made although its tool describes it otherwise now. */
+export const REDESCRIBED = "/ask/changed";
+
+/** Keeps what was told of the rest of the run: an answer; or a yes to a tool as it is now, for which each yes about this method of a principal then holds. */
+export function keepTold(m: Ops, told: { readonly path: string; readonly outcome: Outcome }): void {
+    const said = lasting(told);
+    if (said !== null) keepAnswer(m, said);
+    const { path, outcome } = told;
+    if (!path.endsWith(REDESCRIBED) || !outcome.ok || !isObject(outcome.value)) return;
+    const { principal, file, tool, method } = outcome.value;
+    for (const [key, before] of m.standing.answers) {
+        if (before === false) continue;
+        const [who, , at, name, what] = JSON.parse(key) as Json[];
+        if (who === principal && m.compiled.fileName(at as number) === file && name === tool && what === method)
+            m.standing.answers.set(key, describedIn(outcome));
+    }
 }
 
 function wholeOf(key: string): string {
@@ -51,5 +78,7 @@ function wholeOf(key: string): string {
 
 /** What is told without an effect that waits for it: the end of a time, what a person said for the rest of the run, and what an agent reported. */
 export function isUnasked(told: { readonly path: string; readonly outcome: Outcome }): boolean {
-    return struckAt(told) !== Number.POSITIVE_INFINITY || lasting(told) !== null || notedIn(told) !== null;
+    return (
+        struckAt(told) !== Number.POSITIVE_INFINITY || lasting(told) !== null || notedIn(told) !== null || told.path.endsWith(REDESCRIBED)
+    );
 }

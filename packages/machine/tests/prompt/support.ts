@@ -32,7 +32,7 @@ export const KEEPER: Gatekeeper = {
     judge: (offer, args) => (offer.readOnly ? { kind: "may", reach: {} } : { kind: "ask", detail: { args }, reach: {} }),
     answer: (_offer, _args, _origins, outcome) => {
         const decision = verdictOf(outcome);
-        return { yes: decision === "once" || decision === "session", decision };
+        return { yes: decision === "once" || decision === "session", decision, described: "" };
     },
 };
 

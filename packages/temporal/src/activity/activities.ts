@@ -169,11 +169,10 @@ async function answerOf(
     world: RunWorld,
     { effect, run, counts, said }: Told,
 ): Promise<Performed> {
-    const described = said?.described === undefined ? {} : { described: said.described };
     const outcome = counts ?? said?.outcome ?? null;
-    if (outcome === null) return { later: await questionOf(store, world, run, effect), ...described };
+    if (outcome === null) return { later: await questionOf(store, world, run, effect) };
     const notes = said === null || said.notes.length === 0 ? {} : { notes: said.notes };
-    return { outcome, recorded: counts !== null, ...described, ...notes, ...(effect.kind === "agent" ? { queue } : {}) };
+    return { outcome, recorded: counts !== null, ...notes, ...(effect.kind === "agent" ? { queue } : {}) };
 }
 
 /** What was cut short says so; whether it happened is not known, so it is no outcome. */

@@ -25,7 +25,6 @@ export interface Messages {
 export interface Said {
     /** Null: no person can answer it now. */
     readonly outcome: Outcome | null;
-    readonly described?: string;
     readonly notes: readonly AgentNote[];
 }
 
@@ -47,7 +46,6 @@ class Performer {
     private readonly options: PerformerOptions;
     private readonly resolve: (said: Said) => void;
     private work: Performing | null = null;
-    private described: string | undefined;
     private notes: AgentNote[] = [];
     private wait = NOTE_MS;
     private timer: NodeJS.Timeout | null = null;
@@ -75,8 +73,7 @@ class Performer {
     private heard(up: Up): void {
         const { path } = this.effect;
         if ("part" in up) return;
-        if ("described" in up) this.described = up.described;
-        else if ("note" in up) {
+        if ("note" in up) {
             this.notes.push(up.note);
             this.timer ??= setTimeout(() => this.queue(() => this.sayNotes()), this.wait);
         } else if ("child" in up && up.child.kind === "sleep") {
@@ -132,9 +129,8 @@ class Performer {
         this.options.signal.removeEventListener("abort", this.stop);
         if (this.timer !== null) clearTimeout(this.timer);
         for (const one of this.sleeping.values()) clearTimeout(one);
-        const { described } = this;
         // What was said before the outcome is heard before it.
-        void this.saying.then(() => this.resolve({ outcome, notes: this.notes, ...(described === undefined ? {} : { described }) }));
+        void this.saying.then(() => this.resolve({ outcome, notes: this.notes }));
     }
 }
 

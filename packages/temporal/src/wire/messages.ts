@@ -172,12 +172,11 @@ export type Performed =
     | {
           readonly outcome: Outcome;
           readonly recorded: boolean;
-          readonly described?: string;
           readonly notes?: readonly AgentNote[];
           readonly queue?: string;
       }
     /** A person answers it later. */
-    | { readonly later: Question | null; readonly described?: string }
+    | { readonly later: Question | null }
     /** It was begun before, and has no outcome. */
     | { readonly lost: true; readonly repeatable: boolean };
 

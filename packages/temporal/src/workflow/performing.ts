@@ -189,7 +189,6 @@ export class Works {
             tell({ kind: "lost", path, repeatable: performed.repeatable });
             return;
         }
-        if (performed.described !== undefined) tell({ kind: "up", path, up: { n: 0, described: performed.described } });
         if ("later" in performed) {
             this.works.set(path, { effect, scope: new CancellationScope(), counts: true });
             this.ops.asked(effect, performed.later);
