@@ -9,7 +9,7 @@
 import type { Contract, Field, Json } from "../contract/contract.ts";
 import { MAIN_AGENT, MAIN_FUNC } from "../syntax/entry.ts";
 import { format, printExpr } from "../syntax/print/print.ts";
-import { STATEMENT_WORDS } from "../syntax/tokens.ts";
+import { METERS, STATEMENT_WORDS } from "../syntax/tokens.ts";
 import type * as tree from "../syntax/tree.ts";
 import { source } from "../text/source.ts";
 import type {
@@ -280,8 +280,6 @@ function raiseRemitBody(form: RemitForm): tree.RemitBody {
     if (form.flow === "strict") clauses.push({ kind: "remit.flow", ...at });
     return { kind: "remit.body", clauses, ...at };
 }
-
-const METERS = ["tokens", "usd", "time", "steps", "calls", "turns", "bytes"] as const;
 
 function raiseSpend(form: SpendForm): tree.Amount[] {
     return METERS.flatMap((meter) => {

@@ -15,7 +15,7 @@ import type { Diagnostic, Fix } from "../diagnostics/diagnostic.ts";
 import type { Source } from "../text/source.ts";
 import { SYNTAX_CODES, type SyntaxCodeName } from "./codes.ts";
 import { checkEscapes } from "./strings.ts";
-import { T, WORDS } from "./tokens.ts";
+import { SYMBOLS, T, WORDS } from "./tokens.ts";
 import type { Comment } from "./tree.ts";
 
 export interface Tokens {
@@ -52,6 +52,25 @@ const CLASS = new Uint8Array(128);
 for (let c = 97; c <= 122; c++) CLASS[c] = CLASS[c - 32] = LETTER;
 CLASS[95] = LETTER;
 for (let c = 48; c <= 57; c++) CLASS[c] = DIGIT;
+
+// Symbols of one character, and longer ones by their first, the longest first.
+const ONE = new Uint8Array(128);
+const LONGER: [text: string, kind: number][][] = Array.from({ length: 128 }, () => []);
+for (const [kind, text] of Object.entries(SYMBOLS).sort(([, a], [, b]) => b.length - a.length))
+    if (text.length === 1) ONE[text.charCodeAt(0)] = Number(kind);
+    else LONGER[text.charCodeAt(0)]?.push([text, Number(kind)]);
+
+/** Operators of other languages, read as ours. */
+const FOREIGN: readonly (readonly [found: string, write: string, kind: number])[] = [
+    ["===", "==", T.Eq],
+    ["!==", "!=", T.Ne],
+    ["||", "or", T.Or],
+    ["&&", "and", T.And],
+];
+
+/** Characters that begin more than a symbol of one. */
+const LOOK = new Uint8Array(128);
+for (const text of ["//", ...LONGER.flat().map(([found]) => found), ...FOREIGN.map(([found]) => found)]) LOOK[text.charCodeAt(0)] = 1;
 
 // Words by hash, open addressing. A slot holds a kind or 0.
 const WORD_SLOTS = new Uint8Array(1024);
@@ -390,14 +409,35 @@ function scan(src: Source, cut: number): Lexed {
         report("UNEXPECTED_CHARACTER", `The character ${shown} means nothing here.`, from, i, instead(first), fixes);
     }
 
-    /** An operator of other languages, read as ours. */
-    function readForeignOperator(size: number, write: string, tokenKind: number): void {
-        const range = { start: i, end: i + size };
-        const fixes = [{ title: `Write \`${write}\``, safe: true, edits: [{ range, text: write }] }];
-        const message = `The operator \`${text.slice(i, i + size)}\` is written \`${write}\` here.`;
-        report("UNEXPECTED_CHARACTER", message, range.start, range.end, `Write \`${write}\`.`, fixes);
-        push(tokenKind, i, i + size);
-        i += size;
+    /** An operator of other languages at `i`, read as ours; false: there is none. */
+    function readForeignOperator(): boolean {
+        for (const [found, write, tokenKind] of FOREIGN) {
+            if (!text.startsWith(found, i)) continue;
+            const range = { start: i, end: i + found.length };
+            const fixes = [{ title: `Write \`${write}\``, safe: true, edits: [{ range, text: write }] }];
+            const message = `The operator \`${found}\` is written \`${write}\` here.`;
+            report("UNEXPECTED_CHARACTER", message, range.start, range.end, `Write \`${write}\`.`, fixes);
+            push(tokenKind, i, range.end);
+            i = range.end;
+            return true;
+        }
+        return false;
+    }
+
+    /** `i` is at the slash; false: no comment begins there. */
+    function readComment(second: number): boolean {
+        if (second !== 47 && second !== 42) return false;
+        const from = i;
+        const close = second === 47 || commentOpen ? -1 : text.indexOf("*/", i + 2);
+        i = close < 0 ? lineEnd(i + 2) : close + 2;
+        if (second === 42 && close < 0) {
+            commentOpen = true;
+            report("UNTERMINATED_COMMENT", "This comment is never closed.", from, from + 2, "Close it with `*/`.");
+        }
+        const body = text.slice(from, i);
+        if (second === 42 && /[\n\r]/.test(body)) broken = 1;
+        comments.push({ range: { start: from, end: i }, text: body, ownLine: ownLine(from) });
+        return true;
     }
 
     while (i < length) {
@@ -436,157 +476,31 @@ function scan(src: Source, cut: number): Lexed {
             readNumber();
             continue;
         }
-        const second = i + 1 < length ? text.charCodeAt(i + 1) : 0;
-        let symbol = 0;
+        if (c === 34 || c === 39) {
+            if (c === 34 && text.startsWith('""', i + 1)) readBlock();
+            else readString(c);
+            continue;
+        }
+        let symbol = ONE[c] as number;
         let size = 1;
-        switch (c) {
-            case 34:
-                if (second === 34 && text.charCodeAt(i + 2) === 34) readBlock();
-                else readString(34);
-                continue;
-            case 39:
-                readString(39);
-                continue;
-            case 123:
-                opener(T.LBrace);
-                i++;
-                continue;
-            case 40:
-                opener(T.LParen);
-                i++;
-                continue;
-            case 91:
-                opener(T.LBracket);
-                i++;
-                continue;
-            case 125:
-                closer(T.RBrace);
-                i++;
-                continue;
-            case 41:
-                closer(T.RParen);
-                i++;
-                continue;
-            case 93:
-                closer(T.RBracket);
-                i++;
-                continue;
-            case 44:
-                symbol = T.Comma;
-                break;
-            case 58:
-                symbol = T.Colon;
-                break;
-            case 46:
-                if (second === 46 && text.charCodeAt(i + 2) === 46) {
-                    symbol = T.Spread;
-                    size = 3;
-                } else symbol = T.Dot;
-                break;
-            case 61:
-                if (second === 61) {
-                    if (text.charCodeAt(i + 2) === 61) {
-                        readForeignOperator(3, "==", T.Eq);
-                        continue;
-                    }
-                    symbol = T.Eq;
-                    size = 2;
-                } else if (second === 62) {
-                    symbol = T.FatArrow;
-                    size = 2;
-                } else symbol = T.Assign;
-                break;
-            case 33:
-                if (second === 61) {
-                    if (text.charCodeAt(i + 2) === 61) {
-                        readForeignOperator(3, "!=", T.Ne);
-                        continue;
-                    }
-                    symbol = T.Ne;
-                    size = 2;
-                } else symbol = T.Bang;
-                break;
-            case 60:
-                if (second === 61) {
-                    symbol = T.Le;
-                    size = 2;
-                } else symbol = T.Lt;
-                break;
-            case 62:
-                if (second === 61) {
-                    symbol = T.Ge;
-                    size = 2;
-                } else symbol = T.Gt;
-                break;
-            case 45:
-                if (second === 62) {
-                    symbol = T.Arrow;
-                    size = 2;
-                } else if (second === 61) {
-                    symbol = T.MinusAssign;
-                    size = 2;
-                } else symbol = T.Minus;
-                break;
-            case 43:
-                if (second === 61) {
-                    symbol = T.PlusAssign;
-                    size = 2;
-                } else symbol = T.Plus;
-                break;
-            case 42:
-                symbol = T.Star;
-                break;
-            case 37:
-                symbol = T.Percent;
-                break;
-            case 124:
-                if (second === 124) {
-                    readForeignOperator(2, "or", T.Or);
-                    continue;
+        if (symbol >= T.LBrace && symbol <= T.RBracket) {
+            if (symbol % 2 === T.LBrace % 2) opener(symbol);
+            else closer(symbol);
+            i++;
+            continue;
+        }
+        if (LOOK[c] === 1) {
+            const second = text.charCodeAt(i + 1);
+            if (c === 47 ? readComment(second) : (second === c || second === 61) && readForeignOperator()) continue;
+            for (const [found, longer] of LONGER[c] as (typeof LONGER)[number])
+                if (size === 1 && text.startsWith(found, i)) {
+                    symbol = longer;
+                    size = found.length;
                 }
-                symbol = T.Bar;
-                break;
-            case 38:
-                if (second !== 38) {
-                    readUnknown();
-                    continue;
-                }
-                readForeignOperator(2, "and", T.And);
-                continue;
-            case 63:
-                if (second === 46) {
-                    symbol = T.SafeDot;
-                    size = 2;
-                } else if (second === 63) {
-                    symbol = T.Coalesce;
-                    size = 2;
-                } else symbol = T.Question;
-                break;
-            case 47:
-                if (second === 47) {
-                    const from = i;
-                    i = lineEnd(i + 2);
-                    comments.push({ range: { start: from, end: i }, text: text.slice(from, i), ownLine: ownLine(from) });
-                    continue;
-                }
-                if (second === 42) {
-                    const from = i;
-                    const close = commentOpen ? -1 : text.indexOf("*/", i + 2);
-                    if (close < 0) {
-                        commentOpen = true;
-                        report("UNTERMINATED_COMMENT", "This comment is never closed.", from, from + 2, "Close it with `*/`.");
-                        i = lineEnd(i + 2);
-                    } else i = close + 2;
-                    const body = text.slice(from, i);
-                    if (body.includes("\n") || body.includes("\r")) broken = 1;
-                    comments.push({ range: { start: from, end: i }, text: body, ownLine: ownLine(from) });
-                    continue;
-                }
-                symbol = T.Slash;
-                break;
-            default:
-                readUnknown();
-                continue;
+        }
+        if (symbol === 0) {
+            readUnknown();
+            continue;
         }
         push(symbol, i, i + size);
         i += size;

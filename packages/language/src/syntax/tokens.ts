@@ -134,18 +134,12 @@ const KINDS = {
 /** Kinds are plain numbers to the type checker: a token's kind changes as reading goes on. */
 export const T: { readonly [K in keyof typeof KINDS]: number } = KINDS;
 
-/** Words in the order of their kinds, from `Import` on. */
-export const WORDS: readonly string[] = [
-    ..."import main agent func use loop until repeat parallel for in return if else and or not generate from true false none list max".split(
-        " ",
-    ),
-    ..."as one of empty selected model role description".split(" "),
-    ..."break continue raise try context image tokens keep priority with delegate define catch shape remit memory temporal static dynamic test arg start end may ask never spend endorse only flow strict to onward trusted reads audience because unconfined everyone result all among debugger addresses".split(
-        " ",
-    ),
-];
+/** Words in the order of their kinds, from `Import` on: each is spelled as its kind is named. */
+export const WORDS: readonly string[] = Object.keys(KINDS)
+    .slice(KINDS.Word + 1)
+    .map((name) => name.toLowerCase());
 
-/** Symbols by kind, for messages. */
+/** Symbols by kind, for the lexer and for messages. */
 export const SYMBOLS: Readonly<Record<number, string>> = {
     [T.LBrace]: "{",
     [T.RBrace]: "}",
@@ -213,15 +207,8 @@ for (const [text, precedence] of Object.entries(PRECEDENCE)) {
 /** Units of budgets: factor of the written number. */
 export const BUDGET_UNITS: Readonly<Record<string, number>> = { "": 1, k: 1000 };
 
-/** Meters of `spend` by the word after the amount. */
-export const METERS: Readonly<Record<string, "tokens" | "usd" | "steps" | "calls" | "turns" | "bytes">> = {
-    tokens: "tokens",
-    usd: "usd",
-    steps: "steps",
-    calls: "calls",
-    turns: "turns",
-    bytes: "bytes",
-};
+/** Meters of `spend`, each the word after the amount; of time, units stand there. */
+export const METERS = ["tokens", "usd", "time", "steps", "calls", "turns", "bytes"] as const;
 
 /** Units of durations in milliseconds. */
 export const DURATION_UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, min: 60_000, h: 3_600_000 };

@@ -241,7 +241,7 @@ function parseAmounts(p: State): Amount[] {
         const range = { start: from, end: prevEnd(p) };
         const text = glued ? written : `${written} ${unit}`;
         const ms = Object.hasOwn(DURATION_UNITS, unit) ? (DURATION_UNITS[unit] as number) : undefined;
-        const meter = Object.hasOwn(METERS, unit) ? (METERS[unit] as Amount["meter"]) : undefined;
+        const meter = METERS.find((one) => one === unit && one !== "time");
         if (ms === undefined && meter === undefined) report(p, "INVALID_NUMBER", `\`${unit}\` is nothing that is spent.`, range, UNITS);
         // Shifting the point in the text keeps `2.3k` exact.
         const amount = (factor === 1 ? Number(digits) : Number(`${digits}e${factor === 1e3 ? 3 : 6}`)) * (ms ?? 1);
