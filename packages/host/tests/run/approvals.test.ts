@@ -1,4 +1,8 @@
-/** Questions that wait (AP1–AP4, AK1–AK4): what an answer is good for, and every way to get one that is not given. */
+/**
+ * Questions that wait (AP1–AP4, AK1–AK4): what an answer is good for, and every way to get one that is not given.
+ *
+ * Why it is long: one list of ways to come by an approval, all of which begin with the same program and ledger.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
