@@ -6,6 +6,7 @@
  *
  * AY1: REMIT_DENIED, DELEGATE_DENIED and ENDORSE_DENIED are told only of places that would be refused whenever they are reached.
  */
+import { fix } from "../text/fix.ts";
 import { methodName } from "../authority/thing.ts";
 import { remitsOfProject } from "../authority/project.ts";
 import type { RemitForm } from "../form/form.ts";
@@ -371,9 +372,7 @@ function tooWide(report: Report, ref: Ref, binding: Binding, uses: readonly Use[
     const narrow = used.map((method) => `${ref.name.text}.${method}`).join(", ");
     report("REMIT_TOO_WIDE", ref.range, `only ${narrow} ${used.length > 1 ? "are" : "is"} used`, {
         hint: `write ${narrow}`,
-        ...(ref.bounds.length > 0
-            ? {}
-            : { fixes: [{ title: `write ${narrow}`, edits: [{ range: ref.range, text: narrow }], safe: false }] }),
+        ...(ref.bounds.length > 0 ? {} : { fixes: [fix(`write ${narrow}`, ref.range, narrow)] }),
     });
 }
 

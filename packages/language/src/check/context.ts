@@ -5,6 +5,7 @@
  *
  * CT1: nothing in a `use` calls anything, and nothing in it is a capability, by whatever name.
  */
+import { fix } from "../text/fix.ts";
 import { withArticle } from "../text/words.ts";
 import { eachNode } from "../syntax/nodes.ts";
 import type { Block, Budget, Config, Expr, Ident, Label, NumberLit, Use, UseOneOf } from "../syntax/tree.ts";
@@ -103,7 +104,7 @@ export function checkBudget(report: Report, budget: Budget | undefined): void {
 export function thousand(budget: Budget): Extra | undefined {
     if (budget.suffix !== "K") return undefined;
     const text = budget.text.replace("K", "k");
-    return { fixes: [{ title: `write ${text}`, edits: [{ range: budget.range, text }], safe: true }] };
+    return { fixes: [fix(`write ${text}`, budget.range, text, true)] };
 }
 
 function checkLabel(report: Report, label: Label | undefined): void {

@@ -3,6 +3,7 @@
  *
  * Boundary: contract nodes and the shapes of their file. Whether a value meets a contract is in `types.ts` (`misfit`).
  */
+import { fix } from "../text/fix.ts";
 import { nearest } from "../diagnostics/nearest.ts";
 import { FOREIGN_TYPES } from "../syntax/foreign.ts";
 import { isLiteral } from "../syntax/nodes.ts";
@@ -48,13 +49,7 @@ export function checkContract(report: Report, file: FileScope, node: ContractNod
                     if (input)
                         report("INVALID_PARAM_CONTRACT", field.range, `the field '${text}' of a parameter needs a type`, {
                             hint: `write ${text}: string`,
-                            fixes: [
-                                {
-                                    title: `write '${text}: string'`,
-                                    edits: [{ range: field.name.range, text: `${text}: string` }],
-                                    safe: false,
-                                },
-                            ],
+                            fixes: [fix(`write '${text}: string'`, field.name.range, `${text}: string`)],
                         });
                 } else checkContract(report, file, field.type, input);
                 if (field.default !== undefined && field.type !== undefined) {

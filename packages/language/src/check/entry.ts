@@ -3,6 +3,7 @@
  *
  * Boundary: the entry file's own declarations.
  */
+import { fix } from "../text/fix.ts";
 import { MAIN_AGENT, shown } from "../syntax/entry.ts";
 import type { Agent } from "../syntax/tree.ts";
 import { type FileScope, report } from "../scope/model.ts";
@@ -40,30 +41,14 @@ export function checkStart(file: FileScope): void {
         const message =
             agents.length === 0 ? "the program has no agent" : `the program has ${agents.length} agents and none is marked main`;
         const fixes =
-            last === undefined
-                ? undefined
-                : [
-                      {
-                          title: `mark '${shown(last.name)}' as main`,
-                          edits: [{ range: { start: range.start, end: range.start }, text: "main " }],
-                          safe: false,
-                      },
-                  ];
+            last === undefined ? undefined : [fix(`mark '${shown(last.name)}' as main`, { start: range.start, end: range.start }, "main ")];
         report(file, "MISSING_MAIN_AGENT", range, message, { fixes });
         return;
     }
     if (entry.main !== null) return;
     const only = entry.node.funcs.length === 1 ? entry.node.funcs[0] : undefined;
     const fixes =
-        only === undefined
-            ? undefined
-            : [
-                  {
-                      title: "mark its only func as main",
-                      edits: [{ range: { start: only.range.start, end: only.range.start }, text: "main " }],
-                      safe: false,
-                  },
-              ];
+        only === undefined ? undefined : [fix("mark its only func as main", { start: only.range.start, end: only.range.start }, "main ")];
     report(file, "MISSING_MAIN_FUNC", headOf(entry.node), `agent '${shown(entry.name)}' has no main func`, {
         hint: "mark one func with `main`",
         fixes,

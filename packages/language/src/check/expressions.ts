@@ -7,6 +7,7 @@
  *
  * Why it is long: one function for each kind of expression, each short, called from one another.
  */
+import { fix } from "../text/fix.ts";
 import type { Binary, Endorse, Expr, Ident, IfExpr, Index, ListLit, Member, Narrow, ObjectLit, TryExpr } from "../syntax/tree.ts";
 import { isModule } from "../load/schemes.ts";
 import { FOREIGN_NAMES } from "../syntax/foreign.ts";
@@ -172,7 +173,7 @@ function nowhere(w: Walk, name: string, range: Range): Type {
                 ? { hint: foreign.hint }
                 : {
                       hint: `write ${foreign.write}`,
-                      fixes: [{ title: `write '${foreign.write}'`, edits: [{ range, text: foreign.write }], safe: true }],
+                      fixes: [fix(`write '${foreign.write}'`, range, foreign.write, true)],
                   },
         );
         return ANY;
@@ -284,7 +285,7 @@ function callIt(e: Member): Extra {
     const bare = METHODS.get(name)?.some((row) => row.min === 0);
     return {
         hint: `call it: .${name}(…)`,
-        ...(bare ? { fixes: [{ title: `call it: .${name}()`, edits: [{ range: end, text: "()" }], safe: false }] } : {}),
+        ...(bare ? { fixes: [fix(`call it: .${name}()`, end, "()")] } : {}),
     };
 }
 

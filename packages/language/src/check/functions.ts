@@ -8,6 +8,7 @@
  * FU2: a callee is walked before its caller goes on, unless it is being walked already or the stack is deep; then nothing is taken for
  *     known of it, and the caller is walked again if that was too little.
  */
+import { fix } from "../text/fix.ts";
 import type { Block, Expr, Stmt } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import { isLiteral } from "../syntax/nodes.ts";
@@ -103,9 +104,7 @@ function walk(checking: Checking, func: FuncInfo, widened: Map<number, Local>, v
         const dot = { start: at.start, end: at.start };
         // The dot stands right before the name, white space aside: only then is the fix one edit.
         const before = w.file.tree.source.text[at.start - 1] === ".";
-        const fixes = before
-            ? [{ title: `write ?.${name}`, edits: [{ range: { start: at.start - 1, end: at.start }, text: "?." }], safe: false }]
-            : undefined;
+        const fixes = before ? [fix(`write ?.${name}`, { start: at.start - 1, end: at.start }, "?.")] : undefined;
         w.suspect("MAYBE_ABSENT", before ? at : dot, `'${name}' may be absent, and then this read fails`, soft, { fixes }, name);
     }
     return w.again;

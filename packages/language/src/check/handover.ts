@@ -5,6 +5,7 @@
  *
  * HD1: what leaves is named: every argument of a yield has a name, and none is called `agent`, which is the first parameter of the answer.
  */
+import { fix } from "../text/fix.ts";
 import { WITH_OPTIONS } from "../form/with.ts";
 import type { Arg, Call, Expr, GenerateOption, Import, Member } from "../syntax/tree.ts";
 import { schemeOf } from "../authority/thing.ts";
@@ -50,13 +51,7 @@ export function yieldCall(w: Walk, e: Call, callee: Member, cap: Binding | null)
                 ...(named === null
                     ? { hint: "write `name: value`" }
                     : {
-                          fixes: [
-                              {
-                                  title: `write '${named}: ${named}'`,
-                                  edits: [{ range: arg.range, text: `${named}: ${named}` }],
-                                  safe: true,
-                              },
-                          ],
+                          fixes: [fix(`write '${named}: ${named}'`, arg.range, `${named}: ${named}`, true)],
                       }),
             });
             continue;

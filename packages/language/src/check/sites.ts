@@ -3,6 +3,7 @@
  *
  * Boundary: one call site; which function or method is called is decided by the callers of these.
  */
+import { fix } from "../text/fix.ts";
 import type { Arg, Call, Expr } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import { DATA, type Origin, type Walk } from "../scope/model.ts";
@@ -58,13 +59,7 @@ export function walkArgs(w: Walk, args: readonly Arg[], data: boolean): number {
 export function plain(w: Walk, arg: Arg): void {
     if (arg.name !== undefined)
         w.report("NAMED_ARGUMENT", arg.name.range, `'${arg.name.text}:' names an argument of a call that takes its arguments by place`, {
-            fixes: [
-                {
-                    title: "leave the name out",
-                    edits: [{ range: { start: arg.range.start, end: arg.value.range.start }, text: "" }],
-                    safe: false,
-                },
-            ],
+            fixes: [fix("leave the name out", { start: arg.range.start, end: arg.value.range.start }, "")],
         });
 }
 

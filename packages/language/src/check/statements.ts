@@ -6,6 +6,7 @@
  * STT1: `x = v` changes the nearest x assigned before it in an enclosing block, or a parameter; else it makes x in the present block.
  * STT2: a block's names, `use`s, model, role and description are gone after it.
  */
+import { fix } from "../text/fix.ts";
 import type { Assign, Block, Expr, ExprStmt, For, Ident, Member, Name, NumberLit, ParallelFor, Return, Stmt } from "../syntax/tree.ts";
 import { alias, hold } from "./methods.ts";
 import { mutate, raise } from "./sites.ts";
@@ -222,7 +223,7 @@ function bodyEnd(w: Walk, e: ParallelFor, last: Stmt | undefined): void {
         const word = { start: last.range.start, end: last.value.range.start };
         w.report("INVALID_PARALLEL_FOR_BODY", range, "the body ends in `return`", {
             hint: "leave the word out: the last expression is the value",
-            fixes: [{ title: "leave out `return`", edits: [{ range: word, text: "" }], safe: true }],
+            fixes: [fix("leave out `return`", word, "", true)],
         });
         return;
     }

@@ -8,6 +8,7 @@
  *     of a value with `share` < d is a change of something that iterations share.
  * ML3: a mask has bit i for parameter i; parameters from 30 on share bit 30. In a mask of data, `DATA` says: not from the source's literals.
  */
+import { fix } from "../text/fix.ts";
 import type { Project } from "../authority/project.ts";
 import type { Code } from "../diagnostics/codes.ts";
 import { CODES } from "../diagnostics/codes.ts";
@@ -235,7 +236,7 @@ export type Extra = Pick<Diagnostic, "hint" | "fixes" | "related">;
 
 /** A hint for a name that was found near another, and the fix that writes it. `text`: what stands at `range` instead. */
 export function meant(found: string, range: Range, text: string): Extra {
-    return { hint: `did you mean '${found}'?`, fixes: [{ title: `write '${text}'`, edits: [{ range, text }], safe: false }] };
+    return { hint: `did you mean '${found}'?`, fixes: [fix(`write '${text}'`, range, text)] };
 }
 
 export function diagnostic(file: FileScope, code: Code, range: Range, message: string, extra?: Extra): Diagnostic {

@@ -11,6 +11,7 @@
  * Why it is long: reading is one function over its own cursor and arrays; cut into several, each would have to pass
  * them on at every character.
  */
+import { fix } from "../text/fix.ts";
 import type { Diagnostic, Fix } from "../diagnostics/diagnostic.ts";
 import type { Source } from "../text/source.ts";
 import { SYNTAX_CODES, type SyntaxCodeName } from "./codes.ts";
@@ -380,14 +381,14 @@ function scan(src: Source, cut: number): Lexed {
         const c = text.charCodeAt(i);
         if (isForeignSpace(c)) {
             while (i < length && isForeignSpace(text.charCodeAt(i))) i++;
-            const fixes = [{ title: "Replace it by a space", safe: true, edits: [{ range: { start: from, end: i }, text: " " }] }];
+            const fixes = [fix("Replace it by a space", { start: from, end: i }, " ", true)];
             report("UNEXPECTED_CHARACTER", "This is a space of a kind that is not read as one.", from, i, "Type an ordinary space.", fixes);
             return;
         }
         if (c === 35) {
             i = lineEnd(i);
             report("UNEXPECTED_CHARACTER", "A comment begins with `//`.", from, from + 1, "Write `//` instead of `#`.", [
-                { title: "Write `//`", safe: true, edits: [{ range: { start: from, end: from + 1 }, text: "//" }] },
+                fix("Write `//`", { start: from, end: from + 1 }, "//", true),
             ]);
             return;
         }
@@ -405,7 +406,7 @@ function scan(src: Source, cut: number): Lexed {
         while (i < length && text.startsWith(first, i)) i += first.length;
         const shown = c < 32 || c === 127 ? `U+${c.toString(16).toUpperCase().padStart(4, "0")}` : `\`${first}\``;
         const range = { start: from, end: i };
-        const fixes = first === ";" ? [{ title: "Leave it out", safe: true, edits: [{ range, text: "" }] }] : undefined;
+        const fixes = first === ";" ? [fix("Leave it out", range, "", true)] : undefined;
         report("UNEXPECTED_CHARACTER", `The character ${shown} means nothing here.`, from, i, instead(first), fixes);
     }
 
@@ -414,7 +415,7 @@ function scan(src: Source, cut: number): Lexed {
         for (const [found, write, tokenKind] of FOREIGN) {
             if (!text.startsWith(found, i)) continue;
             const range = { start: i, end: i + found.length };
-            const fixes = [{ title: `Write \`${write}\``, safe: true, edits: [{ range, text: write }] }];
+            const fixes = [fix(`Write \`${write}\``, range, write, true)];
             const message = `The operator \`${found}\` is written \`${write}\` here.`;
             report("UNEXPECTED_CHARACTER", message, range.start, range.end, `Write \`${write}\`.`, fixes);
             push(tokenKind, i, range.end);

@@ -5,6 +5,7 @@
  *
  * SG1: decode(quote(value)) is value, for every string of UTF-16 code units, in each of the three styles.
  */
+import { fix } from "../text/fix.ts";
 import type { Fix } from "../diagnostics/diagnostic.ts";
 import type { SyntaxCodeName } from "./codes.ts";
 
@@ -62,12 +63,7 @@ export function checkEscapes(text: string, from: number, to: number, report: Rep
                     edits: backslashes.map((at) => ({ range: { start: at, end: at + 1 }, text: "" })),
                 },
             ];
-            if (meant !== null)
-                fixes.unshift({
-                    title: `Write \`${meant.text}\``,
-                    safe: false,
-                    edits: [{ range: { start: i, end: meant.end }, text: meant.text }],
-                });
+            if (meant !== null) fixes.unshift(fix(`Write \`${meant.text}\``, { start: i, end: meant.end }, meant.text));
             const point = meant === null ? (char === "u" ? "`\\u{…}` for a code point, " : "") : `\`${meant.text}\` for that character, `;
             const hint = `Write ${point}\`\\\\\` for a backslash.`;
             report("UNKNOWN_ESCAPE", `\`\\${char}\` is no escape; it stands for \`${char}\`.`, i, i + 2, hint, fixes);

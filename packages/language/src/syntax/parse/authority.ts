@@ -36,7 +36,6 @@ import {
     isBound,
     isGiven,
     isWord,
-    jump,
     LINE_ENDS,
     leave,
     lineBreakBefore,
@@ -53,6 +52,7 @@ import {
     tokenText,
     parseExpr,
     parseBlock,
+    skip,
 } from "./state.ts";
 
 // ---- remits ------------------------------------------------------------------------------------------------------
@@ -138,9 +138,7 @@ function parseRemitBody(p: State): RemitBody {
 function skipClause(p: State, open: number, begins: (p: State, ahead: number) => boolean): void {
     const limit = p.tokens.match[open] as number;
     while (p.k !== T.EOF && p.k !== T.RBrace && !(p.k === T.Comma && begins(p, 1))) {
-        const partner = p.tokens.match[p.pos] as number;
-        if (partner > p.pos && partner < limit) jump(p, partner + 1);
-        else advance(p);
+        skip(p, limit);
         if (onNewLine(p)) return;
     }
 }

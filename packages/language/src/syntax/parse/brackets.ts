@@ -19,6 +19,9 @@ import {
     prevEnd,
     type State,
     tokenRange,
+    skip,
+    enter,
+    leave,
 } from "./state.ts";
 
 /** Out of a bracket whose content cannot be read. */
@@ -26,6 +29,38 @@ export function leaveBrace(p: State, open: number): void {
     const partner = p.tokens.match[open] as number;
     if (partner > open) jump(p, partner + 1);
     else while (p.k !== T.EOF && p.k !== T.RBrace) advance(p);
+}
+
+/**
+ * The bracket at the present token and what stands in it, which is read in a mode of its own; undefined: it is too deep, and skipped. It ends at
+ * `prevEnd`.
+ */
+export function bracketed<X>(p: State, close: number, read: (p: State, open: number) => X, inside = 0): X | undefined {
+    const open = p.pos;
+    if (!enter(p)) return undefined;
+    const { mode } = p;
+    p.mode = inside;
+    advance(p);
+    const inner = read(p, open);
+    closed(p, open, close);
+    p.mode = mode;
+    leave(p);
+    return inner;
+}
+
+/** Elements with their separators up to the closing bracket; `p.height` is that of the highest. What could not be read is left out. */
+export function several<X>(p: State, open: number, close: number, read: (p: State) => X | undefined): X[] {
+    const items: X[] = [];
+    let height = 0;
+    if (p.k !== close) {
+        do {
+            const item = read(p);
+            if (item !== undefined) items.push(item);
+            height = Math.max(height, p.height);
+        } while (separated(p, open, close, close === T.RBrace));
+    }
+    p.height = height;
+    return items;
 }
 
 /** A key and a colon are next. */
@@ -63,14 +98,12 @@ export function separated(p: State, open: number, close: number, oldLines: boole
     // Without a partner, or where the braces do not add up, what follows on the next line belongs to the code around.
     if (limit < 0 || (!p.tokens.balanced && onNewLine(p))) return false;
     while (p.pos < limit) {
-        const partner = p.tokens.match[p.pos] as number;
         if (p.k === T.Comma) {
             advance(p);
             return p.k !== close;
         }
         if (oldLines && !stuck && onNewLine(p) && atEntry(p)) return true;
-        if (partner > p.pos && partner < limit) jump(p, partner + 1);
-        else advance(p);
+        skip(p, limit);
     }
     return false;
 }
@@ -133,8 +166,6 @@ export function skipLine(p: State, force: boolean): void {
             if (p.k === T.RBrace) return;
             if (p.pos > from && lineBreakBefore(p, 0)) return;
         }
-        const partner = p.tokens.match[p.pos] as number;
-        if (partner > p.pos) jump(p, partner + 1);
-        else advance(p);
+        skip(p);
     }
 }

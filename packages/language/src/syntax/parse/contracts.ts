@@ -5,18 +5,15 @@
  */
 import { T } from "../tokens.ts";
 import type { ContractField, ContractLiteral, ContractNode, Expr, Name, StringLit } from "../tree.ts";
-import { closed } from "./brackets.ts";
+import { bracketed } from "./brackets.ts";
 import { parseNumber, parseString } from "./literals.ts";
 import {
     advance,
-    enter,
     expected,
     FIELDS,
     insertion,
     isWord,
-    jump,
     LINE_ENDS,
-    leave,
     lineBreakBefore,
     here,
     oldSpelling,
@@ -29,6 +26,7 @@ import {
     takeName,
     tokenRange,
     parseDefault,
+    skip,
 } from "./state.ts";
 
 export function parseContract(p: State): ContractNode {
@@ -102,35 +100,27 @@ function literal(range: ContractNode["range"], value: ContractLiteral["value"]):
 }
 
 function parseGroup(p: State): ContractNode {
-    const open = p.pos;
-    if (!enter(p)) return nothing(p);
-    advance(p);
-    const inner = parseContract(p);
-    closed(p, open, T.RParen);
-    leave(p);
-    return inner;
+    return bracketed(p, T.RParen, parseContract, p.mode) ?? nothing(p);
 }
 
 function parseListOf(p: State): ContractNode {
     const from = start(p);
     advance(p);
-    const open = p.pos;
-    if (!enter(p)) return nothing(p);
-    advance(p);
-    const item = parseContract(p);
-    const to = closed(p, open, T.RBracket);
-    leave(p);
+    const item = bracketed(p, T.RBracket, parseContract, p.mode);
+    if (item === undefined) return nothing(p);
     p.height++;
-    return { kind: "c.list", range: { start: from, end: to }, item };
+    return { kind: "c.list", range: { start: from, end: prevEnd(p) }, item };
 }
 
 function parseFields(p: State): ContractNode {
-    const open = p.pos;
     const from = start(p);
-    if (!enter(p)) return nothing(p);
-    const mode = p.mode;
-    p.mode = LINE_ENDS | FIELDS;
-    advance(p);
+    const fields = bracketed(p, T.RBrace, fieldsIn, LINE_ENDS | FIELDS);
+    if (fields === undefined) return nothing(p);
+    p.height++;
+    return { kind: "c.object", range: { start: from, end: prevEnd(p) }, fields };
+}
+
+function fieldsIn(p: State): ContractField[] {
     const fields: ContractField[] = [];
     let height = 0;
     let bare = false;
@@ -146,13 +136,10 @@ function parseFields(p: State): ContractNode {
             fields.push(field.node);
             bare = field.bare;
         }
-        if (p.height > height) height = p.height;
+        height = Math.max(height, p.height);
     }
-    const to = closed(p, open, T.RBrace);
-    p.mode = mode;
-    leave(p);
-    p.height = height + 1;
-    return { kind: "c.object", range: { start: from, end: to }, fields };
+    p.height = height;
+    return fields;
 }
 
 function missingSeparator(p: State, bare: boolean): void {
@@ -168,9 +155,7 @@ function missingSeparator(p: State, bare: boolean): void {
 function skipField(p: State, before: number): void {
     while (p.k !== T.EOF && p.k !== T.RBrace && p.k !== T.Comma) {
         if (p.pos > before && onNewLine(p)) return;
-        const partner = p.tokens.match[p.pos] as number;
-        if (partner > p.pos) jump(p, partner + 1);
-        else advance(p);
+        skip(p);
     }
     if (p.k === T.Comma && p.pos === before) advance(p);
 }

@@ -3,6 +3,7 @@
  *
  * DL1: configuration and `use` of an agent stand before its first function.
  */
+import { fix } from "../../text/fix.ts";
 import { FOREIGN_STARTS } from "../foreign.ts";
 import { IMPORT_KINDS, SYMBOLS, T } from "../tokens.ts";
 import type { Agent, ContractNode, Expr, Func, Import, ImportKind, Item, Name, Param, RemitUse, ShapeDecl, StringLit } from "../tree.ts";
@@ -21,7 +22,6 @@ import {
     expectName,
     here,
     isWord,
-    jump,
     leave,
     onNewLine,
     peek,
@@ -33,6 +33,7 @@ import {
     takeName,
     tokenRange,
     tokenText,
+    skip,
 } from "./state.ts";
 import { parseBlock, parseConfig } from "./statements.ts";
 import { atBackendBlock, atStages, parseBackendBlock, parseBareBody } from "./stages.ts";
@@ -97,9 +98,7 @@ function parseItem(p: State): Item | undefined {
 /** On to the next line that begins a declaration, brackets skipped whole. */
 function skipToItem(p: State): void {
     do {
-        const partner = p.tokens.match[p.pos] as number;
-        if (partner > p.pos) jump(p, partner + 1);
-        else advance(p);
+        skip(p);
     } while (p.k !== T.EOF && !(onNewLine(p) && startsItem(p)));
 }
 
@@ -266,7 +265,7 @@ function parseAgentLine(p: State): Agent["config"][number] | undefined {
 function foreignFunc(p: State): boolean {
     if (p.k !== T.Word || !isWord(peek(p, 1)) || peek(p, 2) !== T.LParen || FOREIGN_STARTS.get(tokenText(p)) !== "function") return false;
     const range = tokenRange(p, p.pos);
-    const fixes = [{ title: "Write `func`", safe: true, edits: [{ range, text: "func" }] }];
+    const fixes = [fix("Write `func`", range, "func", true)];
     report(p, "SYNTAX", "A function begins with `func`.", range, "Write `func`.", fixes);
     return true;
 }
@@ -326,7 +325,7 @@ function parseParam(p: State, open: number): Param | undefined {
         // `string a`
         const range = { start: start(p), end: p.ends[p.pos + 1] as number };
         const text = `${tokenText(p, p.pos + 1)}: ${tokenText(p)}`;
-        const fixes = [{ title: `Write \`${text}\``, safe: true, edits: [{ range, text }] }];
+        const fixes = [fix(`Write \`${text}\``, range, text, true)];
         report(p, "SYNTAX", "The name of a parameter stands before its contract.", range, `Write \`${text}\`.`, fixes);
         advance(p);
     }

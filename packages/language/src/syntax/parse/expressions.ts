@@ -1,8 +1,9 @@
+import { fix } from "../../text/fix.ts";
 import { isLiteral } from "../nodes.ts";
 import { INFIX, SYMBOLS, T } from "../tokens.ts";
-import type { Arg, Binary, BinaryOp, Expr, Lambda, ListLit, Name, ObjectEntry, ObjectLit, Paren, Spread } from "../tree.ts";
+import type { Arg, Binary, BinaryOp, Expr, Lambda, Name, ObjectEntry, Spread } from "../tree.ts";
 import { endorseFollows, parseEndorse, parseNarrow } from "./authority.ts";
-import { closed, separated } from "./brackets.ts";
+import { separated, bracketed, several } from "./brackets.ts";
 import { parseGenerate, parseYieldEnd, parseIfExpr, parseParallel, parseTryExpr, tryFollows } from "./forms.ts";
 import { parseString, parseNumber, parseKey } from "./literals.ts";
 import {
@@ -27,6 +28,7 @@ import {
     start,
     takeName,
     tokenRange,
+    take,
 } from "./state.ts";
 import { skipCallOptions } from "./unsupported.ts";
 
@@ -134,7 +136,9 @@ export function parsePostfix(p: State): Expr {
             if (grows) node = grown;
         } else if (node.kind === "call" && (k === T.With || k === T.Arrow)) {
             const isYield = node.callee.kind === "member" && node.callee.name.text === "yield";
-            return isYield ? parseYieldEnd(p, node) : (skipCallOptions(p), node);
+            if (isYield) return parseYieldEnd(p, node);
+            skipCallOptions(p);
+            return node;
         } else return node;
     }
 }
@@ -148,16 +152,14 @@ function joinsLine(p: State, node: Expr): boolean {
     const blank = p.text.slice(gap.start, gap.end).trim() === "";
     if ((p.mode & LINE_ENDS) !== 0) {
         if (possible) {
-            const fixes = blank
-                ? [{ title: `Join the lines to make it ${what}`, safe: false, edits: [{ range: gap, text: "" }] }]
-                : undefined;
+            const fixes = blank ? [fix(`Join the lines to make it ${what}`, gap, "")] : undefined;
             const hint = `Put the \`${SYMBOLS[p.k]}\` on the line above if ${what} is meant.`;
             report(p, "LINE_CONTINUATION", `This line is a statement of its own, not ${what}.`, tokenRange(p, p.pos), hint, fixes);
         }
         return false;
     }
     if (!possible) return false;
-    const fixes = blank ? [{ title: "Join the lines", safe: true, edits: [{ range: gap, text: "" }] }] : undefined;
+    const fixes = blank ? [fix("Join the lines", gap, "", true)] : undefined;
     const message = `${call ? "A call" : "An index"} begins on the line of what it applies to.`;
     report(p, "LINE_CONTINUATION", message, tokenRange(p, p.pos), `Put the \`${SYMBOLS[p.k]}\` on the line above.`, fixes);
     return true;
@@ -166,24 +168,11 @@ function joinsLine(p: State, node: Expr): boolean {
 const LITERALS: ReadonlySet<string> = new Set(["string", "number", "bool", "none", "missing"]);
 
 function parseCall(p: State, callee: Expr): Expr {
-    const open = p.pos;
-    let height = p.height;
-    if (!enter(p)) return callee;
-    const mode = p.mode;
-    p.mode = 0;
-    advance(p);
-    const args: Arg[] = [];
-    if (p.k !== T.RParen) {
-        do {
-            args.push(parseArg(p));
-            if (p.height > height) height = p.height;
-        } while (separated(p, open, T.RParen, false));
-    }
-    const to = closed(p, open, T.RParen);
-    p.mode = mode;
-    leave(p);
-    p.height = height + 1;
-    return { kind: "call", range: { start: callee.range.start, end: to }, callee, args };
+    const { height } = p;
+    const args = bracketed(p, T.RParen, (_, open) => several(p, open, T.RParen, parseArg));
+    if (args === undefined) return callee;
+    p.height = Math.max(height, p.height) + 1;
+    return { kind: "call", range: { start: callee.range.start, end: prevEnd(p) }, callee, args };
 }
 
 function parseArg(p: State): Arg {
@@ -198,18 +187,11 @@ function parseArg(p: State): Arg {
 }
 
 function parseIndex(p: State, object: Expr): Expr {
-    const open = p.pos;
-    const height = p.height;
-    if (!enter(p)) return object;
-    const mode = p.mode;
-    p.mode = 0;
-    advance(p);
-    const index = parseExpr(p);
-    const to = closed(p, open, T.RBracket);
-    p.mode = mode;
-    leave(p);
-    p.height = (height > p.height ? height : p.height) + 1;
-    return { kind: "index", range: { start: object.range.start, end: to }, object, index };
+    const { height } = p;
+    const index = bracketed(p, T.RBracket, parseExpr);
+    if (index === undefined) return object;
+    p.height = Math.max(height, p.height) + 1;
+    return { kind: "index", range: { start: object.range.start, end: prevEnd(p) }, object, index };
 }
 
 function parsePrimary(p: State): Expr {
@@ -293,73 +275,34 @@ function parsePrimary(p: State): Expr {
 }
 
 function parseParen(p: State): Expr {
-    const open = p.pos;
     const from = start(p);
-    if (!enter(p)) return missing(p);
-    const mode = p.mode;
-    p.mode = 0;
-    advance(p);
-    const value = parseExpr(p);
-    const to = closed(p, open, T.RParen);
-    p.mode = mode;
-    leave(p);
+    const value = bracketed(p, T.RParen, parseExpr);
+    if (value === undefined) return missing(p);
     p.height++;
-    const node: Paren = { kind: "paren", range: { start: from, end: to }, value };
-    return node;
+    return { kind: "paren", range: { start: from, end: prevEnd(p) }, value };
 }
 
 export function parseList(p: State): Expr {
-    const open = p.pos;
     const from = start(p);
-    if (!enter(p)) return missing(p);
-    const mode = p.mode;
-    p.mode = 0;
-    advance(p);
-    const items: (Expr | Spread)[] = [];
-    let height = 0;
-    if (p.k !== T.RBracket) {
-        do {
-            items.push(p.k === T.Spread ? parseSpread(p) : parseExpr(p));
-            if (p.height > height) height = p.height;
-        } while (separated(p, open, T.RBracket, false));
-    }
-    const to = closed(p, open, T.RBracket);
-    p.mode = mode;
-    leave(p);
-    p.height = height + 1;
-    const node: ListLit = { kind: "list", range: { start: from, end: to }, items };
-    return node;
+    const items = bracketed(p, T.RBracket, (_, open) => several(p, open, T.RBracket, () => parseSpread(p) ?? parseExpr(p)));
+    if (items === undefined) return missing(p);
+    p.height++;
+    return { kind: "list", range: { start: from, end: prevEnd(p) }, items };
 }
 
-function parseSpread(p: State): Spread {
+function parseSpread(p: State): Spread | undefined {
     const from = start(p);
-    advance(p);
+    if (!take(p, T.Spread)) return undefined;
     const value = parseExpr(p);
     return { kind: "spread", range: { start: from, end: value.range.end }, value };
 }
 
 export function parseObject(p: State): Expr {
-    const open = p.pos;
     const from = start(p);
-    if (!enter(p)) return missing(p);
-    const mode = p.mode;
-    p.mode = 0;
-    advance(p);
-    const entries: (ObjectEntry | Spread)[] = [];
-    let height = 0;
-    if (p.k !== T.RBrace) {
-        do {
-            const entry = p.k === T.Spread ? parseSpread(p) : parseEntry(p);
-            if (entry !== undefined) entries.push(entry);
-            if (p.height > height) height = p.height;
-        } while (separated(p, open, T.RBrace, true));
-    }
-    const to = closed(p, open, T.RBrace);
-    p.mode = mode;
-    leave(p);
-    p.height = height + 1;
-    const node: ObjectLit = { kind: "object", range: { start: from, end: to }, entries };
-    return node;
+    const entries = bracketed(p, T.RBrace, (_, open) => several(p, open, T.RBrace, () => parseSpread(p) ?? parseEntry(p)));
+    if (entries === undefined) return missing(p);
+    p.height++;
+    return { kind: "object", range: { start: from, end: prevEnd(p) }, entries };
 }
 
 function parseEntry(p: State): ObjectEntry | undefined {
@@ -399,7 +342,7 @@ function parseLambda(p: State): Lambda | Expr {
     }
     if (p.k === T.Arrow) {
         const range = tokenRange(p, p.pos);
-        const fixes = [{ title: "Write `=>`", safe: true, edits: [{ range, text: "=>" }] }];
+        const fixes = [fix("Write `=>`", range, "=>", true)];
         report(p, "SYNTAX", "The arrow of a lambda is `=>`.", range, "Write `(x) => x.name`.", fixes);
     }
     advance(p);

@@ -3,6 +3,7 @@
  *
  * FE1: a word is foreign only where every occurrence in the file begins such a statement; a program that uses it as a name keeps it.
  */
+import { fix } from "../../text/fix.ts";
 import { FOREIGN_ADVICE, FOREIGN_STARTS, type ForeignStart } from "../foreign.ts";
 import { T } from "../tokens.ts";
 import type { Stmt } from "../tree.ts";
@@ -20,6 +21,7 @@ import {
     parseExpr,
     parseBlock,
     parseStatement,
+    skip,
 } from "./state.ts";
 
 /** The statement that begins here in another language, if the present word begins one. */
@@ -66,16 +68,10 @@ export function parseForeign(p: State, what: ForeignStart): Stmt | undefined {
     const write = what === "branch" ? "else if" : what === "failure" ? "raise" : undefined;
     const fixes =
         what === "name"
-            ? [
-                  {
-                      title: "Leave the word out",
-                      safe: true,
-                      edits: [{ range: { start: range.start, end: p.starts[p.pos + 1] as number }, text: "" }],
-                  },
-              ]
+            ? [fix("Leave the word out", { start: range.start, end: p.starts[p.pos + 1] as number }, "", true)]
             : write === undefined
               ? undefined
-              : [{ title: `Write \`${write}\``, safe: true, edits: [{ range, text: write }] }];
+              : [fix(`Write \`${write}\``, range, write, true)];
     report(p, "SYNTAX", message, range, hint, fixes);
     switch (what) {
         case "name":
@@ -108,9 +104,7 @@ export function parseForeign(p: State, what: ForeignStart): Stmt | undefined {
 /** On to the brace that opens the body on this line, or to the next line. */
 function skipHead(p: State): void {
     while (p.k !== T.EOF && p.k !== T.LBrace && p.k !== T.RBrace && p.tokens.newline[p.pos] !== 1) {
-        const partner = p.tokens.match[p.pos] as number;
-        if (partner > p.pos) jump(p, partner + 1);
-        else advance(p);
+        skip(p);
     }
     p.height = 1;
 }

@@ -20,7 +20,7 @@ import type {
     Try,
     TryExpr,
 } from "../tree.ts";
-import { closed, separated } from "./brackets.ts";
+import { closed, bracketed, several } from "./brackets.ts";
 import { parseContract } from "./contracts.ts";
 import { noNumber, parseCount, parseKey, spaced } from "./literals.ts";
 import {
@@ -49,6 +49,7 @@ import {
     tokenText,
     parseExpr,
     parseBlock,
+    prevEnd,
 } from "./state.ts";
 import { parseBudget } from "./use.ts";
 
@@ -58,7 +59,7 @@ export function parseGenerate(p: State): Expr {
     const from = start(p);
     advance(p);
     let to = from + 8;
-    const options: GenerateOption[] = [];
+    let options: GenerateOption[] = [];
     let height = 0;
     const bare = p.k !== T.LParen;
     if (bare) expected(p, "`(` after `generate`", 'Write `generate({ input: "…" })`.');
@@ -71,13 +72,8 @@ export function parseGenerate(p: State): Expr {
         if (p.k === T.LBrace) {
             const open = p.pos;
             advance(p);
-            if (p.k !== T.RBrace) {
-                do {
-                    const option = parseOption(p);
-                    if (option !== undefined) options.push(option);
-                    if (p.height > height) height = p.height;
-                } while (separated(p, open, T.RBrace, true));
-            }
+            options = several(p, open, T.RBrace, parseOption);
+            height = p.height;
             closed(p, open, T.RBrace);
             take(p, T.Comma);
         } else {
@@ -129,22 +125,12 @@ function parseReturnContract(p: State): ContractNode {
 export function parseYieldEnd(p: State, call: Call): Call {
     let to = call.range.end;
     let options: GenerateOption[] | undefined;
-    if (p.k === T.With && !onNewLine(p) && peek(p, 1) === T.LBrace && enter(p)) {
-        const mode = p.mode;
-        p.mode = 0;
+    const { height } = p;
+    if (p.k === T.With && !onNewLine(p) && peek(p, 1) === T.LBrace) {
         advance(p);
-        const open = p.pos;
-        advance(p);
-        options = [];
-        if (p.k !== T.RBrace) {
-            do {
-                const option = parseYieldOption(p);
-                if (option !== undefined) options.push(option);
-            } while (separated(p, open, T.RBrace, true));
-        }
-        to = closed(p, open, T.RBrace);
-        p.mode = mode;
-        leave(p);
+        options = bracketed(p, T.RBrace, (_, open) => several(p, open, T.RBrace, parseYieldOption));
+        to = prevEnd(p);
+        p.height = Math.max(p.height, height);
     }
     let contract: ContractNode | undefined;
     if (p.k === T.Arrow) {

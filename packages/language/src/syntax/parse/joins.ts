@@ -3,6 +3,7 @@
  *
  * Boundary: the operators are several tokens without a gap; no other part of the grammar knows them.
  */
+import { fix } from "../../text/fix.ts";
 import { T } from "../tokens.ts";
 import { advance, expected, insertion, isWord, jump, onNewLine, peek, prevEnd, report, type State, start, tokenRange } from "./state.ts";
 
@@ -44,7 +45,7 @@ export function takeJoin(p: State, open: number): Join | null {
         if (!follow(p, kinds)) continue;
         const range = { start: start(p), end: p.ends[p.pos + kinds.length - 1] as number };
         const sign = SIGNS[join];
-        const fixes = [{ title: `Write \`${sign}\``, safe: true, edits: [{ range, text: sign }] }];
+        const fixes = [fix(`Write \`${sign}\``, range, sign, true)];
         const found = p.text.slice(range.start, range.end);
         report(p, "SYNTAX", `\`${found}\` joins no stages.`, range, `Write \`${sign}\`: ${JOINS[join]}.`, fixes);
         jump(p, p.pos + kinds.length);

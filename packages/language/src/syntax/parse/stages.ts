@@ -5,11 +5,12 @@
  *
  * STG1: a name among the positional arguments stands on the line of its stage, so that a missing `>=>` before the next line is seen.
  */
+import { fix } from "../../text/fix.ts";
 import { nearest } from "../../diagnostics/nearest.ts";
 import type { Range } from "../../text/source.ts";
 import { DURATION_UNITS, T } from "../tokens.ts";
 import type { BlockDecl, Expr, Flow, GenerateOption, Stage, StageArg } from "../tree.ts";
-import { closed, separated } from "./brackets.ts";
+import { closed, separated, bracketed } from "./brackets.ts";
 import { parseExpr, parseList, parseObject } from "./expressions.ts";
 import { parseKey, parseNumber, parseString } from "./literals.ts";
 import { sExpression, takeJoin } from "./joins.ts";
@@ -91,7 +92,7 @@ function parseHead(p: State): Pick<BlockDecl, "backend" | "mode"> {
     if (isMode(p.k) && isBackend(next)) {
         const [mode, backend] = [tokenText(p), tokenText(p, p.pos + 1)];
         const range = { start: first.start, end: p.ends[p.pos + 1] as number };
-        const fixes = [{ title: `Write \`${backend} ${mode}\``, safe: true, edits: [{ range, text: `${backend} ${mode}` }] }];
+        const fixes = [fix(`Write \`${backend} ${mode}\``, range, `${backend} ${mode}`, true)];
         report(p, "SYNTAX", "The backend of a block stands before its mode.", range, `Write \`${backend} ${mode}\`.`, fixes);
         jump(p, p.pos + 2);
         return { backend: backend as BlockDecl["backend"], mode: mode as BlockDecl["mode"] };
@@ -128,7 +129,7 @@ function parseHeadWord<X extends string>(p: State, words: readonly [X, ...X[]], 
     }
     // What the backend was called in the original.
     const near = text === "sibyl" ? "temporal" : nearest(text, words);
-    const fixes = near === null ? undefined : [{ title: `Write \`${near}\``, safe: false, edits: [{ range, text: near }] }];
+    const fixes = near === null ? undefined : [fix(`Write \`${near}\``, range, near)];
     report(p, "SYNTAX", rule, range, near === null ? undefined : `Did you mean \`${near}\`?`, fixes);
     return (near ?? words[0]) as X;
 }
@@ -165,22 +166,18 @@ export function atStages(p: State): boolean {
 
 /** `( body )`; the present token is the bracket. */
 function parseGroup(p: State): Flow {
-    const open = p.pos;
-    if (!enter(p)) return missing(p);
-    const mode = p.mode;
-    p.mode = 0;
-    advance(p);
-    const body = parseBody(p, open);
-    const partner = p.tokens.match[open] as number;
-    if (p.k !== T.RParen && partner > p.pos) {
-        expected(p, "`>=>`, `<*>` or `)`");
-        jump(p, partner);
-    }
-    const to = closed(p, open, T.RParen);
-    p.mode = mode;
-    leave(p);
+    const from = start(p);
+    const body = bracketed(p, T.RParen, (_, open) => {
+        const read = parseBody(p, open);
+        const partner = p.tokens.match[open] as number;
+        if (p.k !== T.RParen && partner > p.pos) {
+            expected(p, "`>=>`, `<*>` or `)`");
+            jump(p, partner);
+        }
+        return read;
+    });
     // Of a fan-out the brackets are its own.
-    return body.kind === "fan" ? { ...body, range: { start: p.starts[open] as number, end: to } } : body;
+    return body?.kind === "fan" ? { ...body, range: { start: from, end: prevEnd(p) } } : (body ?? missing(p));
 }
 
 function parseBody(p: State, open: number): Flow {

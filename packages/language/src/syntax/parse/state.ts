@@ -7,6 +7,7 @@
  * STA2: at one token at most one error is reported, so that one mistake is one message.
  * STA3: no tree is deeper than `MAX_NESTING` brackets, blocks and signs plus `MAX_CHAIN` operators.
  */
+import { fix } from "../../text/fix.ts";
 import type { Diagnostic, Fix } from "../../diagnostics/diagnostic.ts";
 import type { Range, Source } from "../../text/source.ts";
 import { SYNTAX_CODES, type SyntaxCodeName } from "../codes.ts";
@@ -144,6 +145,13 @@ export function jump(p: State, index: number): void {
 export function peek(p: State, ahead: number): number {
     const index = p.pos + ahead;
     return index < p.tokens.count ? (p.kinds[index] as number) : T.EOF;
+}
+
+/** Past the present token, or past the bracket that it opens; `limit`: no further than this. */
+export function skip(p: State, limit = p.tokens.count): void {
+    const partner = p.tokens.match[p.pos] as number;
+    if (partner > p.pos && partner < limit) jump(p, partner + 1);
+    else advance(p);
 }
 
 export function start(p: State): number {
@@ -289,7 +297,7 @@ export function endStatement(p: State, outer: number, whole: boolean): void {
 }
 
 export function insertion(title: string, at: number, text: string, safe = true): readonly Fix[] {
-    return [{ title, safe, edits: [{ range: { start: at, end: at }, text }] }];
+    return [fix(title, { start: at, end: at }, text, safe)];
 }
 
 /** Reads nothing more and says nothing more. */

@@ -5,7 +5,7 @@
 import type { Range } from "../../text/source.ts";
 import { T } from "../tokens.ts";
 import { parseContract } from "./contracts.ts";
-import { advance, isBound, isWord, jump, onNewLine, peek, report, type State, start, tokenRange, tokenText } from "./state.ts";
+import { advance, isBound, onNewLine, peek, report, type State, start, tokenRange, skip } from "./state.ts";
 
 export function unsupported(p: State, what: string, range: Range, hint?: string): void {
     report(p, "UNSUPPORTED", `${what} is not supported in this version.`, range, hint);
@@ -14,14 +14,10 @@ export function unsupported(p: State, what: string, range: Range, hint?: string)
 /** Skips to the closing partner of the first bracket of a kind, on from the present token. */
 function skipPast(p: State, open: number): void {
     while (p.k !== T.EOF && p.k !== open && p.k !== T.RBrace) {
-        const partner = p.tokens.match[p.pos] as number;
-        if (partner > p.pos) jump(p, partner + 1);
-        else advance(p);
+        skip(p);
     }
     if (p.k !== open) return;
-    const partner = p.tokens.match[p.pos] as number;
-    if (partner > p.pos) jump(p, partner + 1);
-    else advance(p);
+    skip(p);
 }
 
 function headRange(p: State, words: number): Range {

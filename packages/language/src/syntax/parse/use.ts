@@ -5,6 +5,7 @@
  * USE2: `tokens`, `keep`, `priority` and `image` are qualifiers only on the line of what they qualify and where no variable of that name
  *     is in scope; there AgentScript would read a statement of its own, and so does this reader, with a warning.
  */
+import { fix } from "../../text/fix.ts";
 import { BUDGET_UNITS, T } from "../tokens.ts";
 import type { Budget, Candidate, ContextBudget, Expr, Label, NumberLit, Use, UseOneOf } from "../tree.ts";
 import { closed } from "./brackets.ts";
@@ -32,6 +33,7 @@ import {
     tokenRange,
     tokenText,
     parseExpr,
+    skip,
 } from "./state.ts";
 
 /** The present token is `use`. */
@@ -214,7 +216,7 @@ function parseOneOf(p: State, from: number): UseOneOf {
             const range = tokenRange(p, p.pos);
             const text = lineBreakBefore(p, 1) ? "" : "\n";
             const hint = "Candidates are separated by line breaks, not by commas.";
-            expected(p, "a new line between candidates", hint, [{ title: "Begin a new line", safe: true, edits: [{ range, text }] }]);
+            expected(p, "a new line between candidates", hint, [fix("Begin a new line", range, text, true)]);
             advance(p);
             if (p.k === T.RBrace) break;
         } else if (candidates.length > 0 && !onNewLine(p)) {
@@ -237,9 +239,7 @@ function parseOneOf(p: State, from: number): UseOneOf {
 function skipCandidate(p: State, before: number): void {
     if (p.pos === before) advance(p);
     while (p.k !== T.EOF && p.k !== T.RBrace && !onNewLine(p)) {
-        const partner = p.tokens.match[p.pos] as number;
-        if (partner > p.pos) jump(p, partner + 1);
-        else advance(p);
+        skip(p);
     }
 }
 
