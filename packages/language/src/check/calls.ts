@@ -239,14 +239,8 @@ function method(w: Walk, e: Call, callee: Member): Type {
             if (row !== undefined) return builtin(w, e, row, `${name}()`, type, from);
             if (type.kind === "object" && property(type, name) === undefined) return unknown(w, e);
             const message = `${describe(type)} has no method '${name}'`;
-            w.suspect(
-                "UNKNOWN_METHOD",
-                at,
-                message,
-                type.soft,
-                suggestion(w.checking, name, at, rows.keys(), propertyNames(type)) ?? elsewhereHint(name, type.kind),
-                type.kind === "object" ? name : null,
-            );
+            const near = suggestion(w.checking, name, at, rows.keys(), propertyNames(type)) ?? elsewhereHint(name, type.kind);
+            w.suspect("UNKNOWN_METHOD", at, message, type.soft, type.kind === "object" ? { ...near, property: name } : near);
             return unknown(w, e);
         }
     }

@@ -221,8 +221,9 @@ export function propertyOf(w: Walk, type: Type, e: Member): Type {
                 const known =
                     extra ??
                     (propertyNames(type).length > 0 ? { hint: `it has ${propertyNames(type).slice(0, 12).join(", ")}` } : undefined);
-                if (type.open) w.suspect("UNDECLARED_PROPERTY", at, `the contract does not declare '${name}'`, type.soft, known, name);
-                else w.suspect("UNKNOWN_PROPERTY", at, `there is no property '${name}'`, type.soft, known, name);
+                const said = { ...known, property: name };
+                if (type.open) w.suspect("UNDECLARED_PROPERTY", at, `the contract does not declare '${name}'`, type.soft, said);
+                else w.suspect("UNKNOWN_PROPERTY", at, `there is no property '${name}'`, type.soft, said);
             }
             return ANY;
         }

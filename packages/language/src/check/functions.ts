@@ -105,7 +105,7 @@ function walk(checking: Checking, func: FuncInfo, widened: Map<number, Local>, v
         // The dot stands right before the name, white space aside: only then is the fix one edit.
         const before = w.file.tree.source.text[at.start - 1] === ".";
         const fixes = before ? [fix(`write ?.${name}`, { start: at.start - 1, end: at.start }, "?.")] : undefined;
-        w.suspect("MAYBE_ABSENT", before ? at : dot, `'${name}' may be absent, and then this read fails`, soft, { fixes }, name);
+        w.suspect("MAYBE_ABSENT", before ? at : dot, `'${name}' may be absent, and then this read fails`, soft, { fixes, property: name });
     }
     return w.again;
 }

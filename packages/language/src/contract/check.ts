@@ -244,7 +244,7 @@ function listOf(item: Run): Run {
 }
 
 function objectOf(fields: readonly Field[], runs: readonly Run[], x: { shapes: Shapes; strict: boolean; anything: Run }): Run {
-    const declared = new Set(fields.map((field) => field.name));
+    const declared = { ...x, declared: new Set(fields.map((field) => field.name)) };
     const defaults = fields.map((field, i) => defaultOf(field, runs[i] as Run));
     return (value, pass, depth) => {
         if (!isObject(value)) return fail(pass, "type", "an object", gotText(value, false));
@@ -282,7 +282,7 @@ function objectOf(fields: readonly Field[], runs: readonly Run[], x: { shapes: S
             }
             if (bad && (pass.quiet || pass.left < 0)) return undefined;
         }
-        if (!extras(value, declared, met, pass, depth, x) || bad) return undefined;
+        if (!extras(value, met, pass, depth, declared) || bad) return undefined;
         return out ?? value;
     };
 }
@@ -309,14 +309,13 @@ function defaultOf(field: Field, run: Run): () => Json {
 /** What the contract does not name: refused where strict, else kept as long as it is JSON. `met`: how many declared names are there. */
 function extras(
     value: { [key: string]: Json },
-    declared: ReadonlySet<string>,
     met: number,
     pass: Pass,
     depth: number,
-    x: { strict: boolean; anything: Run },
+    { declared, strict, anything }: { declared: ReadonlySet<string>; strict: boolean; anything: Run },
 ): boolean {
     const keys = Object.keys(value);
-    if (x.anything === anyJson && !isRecord(value)) {
+    if (anything === anyJson && !isRecord(value)) {
         fail(pass, "foreign", "JSON", "no plain object");
         return false;
     }
@@ -325,10 +324,10 @@ function extras(
     for (const key of keys) {
         if (declared.has(key)) continue;
         const from = pass.problems.length;
-        if (x.strict) {
+        if (strict) {
             fail(pass, "extra", "nothing", gotText(value[key], false), key);
             good = false;
-        } else if (x.anything === anyJson && !member(value, key, pass, depth, from)) good = false;
+        } else if (anything === anyJson && !member(value, key, pass, depth, from)) good = false;
         if (!good && (pass.quiet || pass.problems.length >= MAX_ERRORS)) break;
     }
     return good;

@@ -21,7 +21,7 @@
  */
 import { type Checked, type CheckOptions, compileContract, compileTest, MAX_DEPTH } from "./check.ts";
 import type { Contract, Field, Json, Shapes } from "./contract.ts";
-import { kindOf, kindWanted, membersOf, resolve, setOwn, shapeOf } from "./open.ts";
+import { kindOf, kindWanted, literalsOf, membersOf, resolve, setOwn, shapeOf } from "./open.ts";
 
 export function coerceValue(contract: Contract, value: Json, shapes: Shapes): Json {
     return compileCoercion(contract, shapes)(value);
@@ -140,10 +140,7 @@ function compiler(shapes: Shapes): (contract: Contract) => Run {
     };
     const unionOf = (contract: Contract): Run => {
         const members = membersOf(contract, shapes);
-        const texts = members.flatMap((member) => {
-            const at = resolve(member, shapes);
-            return at?.type === "literal" && typeof at.value === "string" ? [at.value] : [];
-        });
+        const texts = literalsOf(members, shapes).filter((value) => typeof value === "string");
         const others = members.filter((member) => {
             const at = resolve(member, shapes);
             return at !== undefined && at.type !== "literal" && at.type !== "none";

@@ -60,6 +60,14 @@ export function membersOf(contract: Contract, shapes: Shapes): Contract[] {
 
 const NONE: Contract = { type: "none" };
 
+/** Values of the members that are literals. */
+export function literalsOf(members: readonly Contract[], shapes: Shapes): (string | number | boolean | null)[] {
+    return members.flatMap((member) => {
+        const at = resolve(member, shapes);
+        return at?.type === "literal" ? [at.value] : [];
+    });
+}
+
 export type JsonKind = "string" | "number" | "boolean" | "none" | "list" | "object";
 
 /** The kind of a value, undefined for what is no JSON. */

@@ -10,7 +10,7 @@
  * SE3: names are written out where that ends and stays small; else they are in `$defs`.
  */
 import type { Contract, Field, Json, Shapes } from "./contract.ts";
-import { copyJson, membersOf, resolve, setOwn, shapeOf } from "./open.ts";
+import { copyJson, literalsOf, membersOf, resolve, setOwn, shapeOf } from "./open.ts";
 
 type JsonObject = { [key: string]: Json };
 
@@ -82,10 +82,7 @@ function emitAll(
     const union = (c: Contract, depth: number): JsonObject => {
         const members = membersOf(c, shapes);
         if (members.length === 0) return { not: {} };
-        const literals = members.flatMap((member) => {
-            const at = resolve(member, shapes);
-            return at?.type === "literal" ? [at.value] : [];
-        });
+        const literals = literalsOf(members, shapes);
         const any: JsonObject[] = [];
         let listedLiterals = false;
         for (const member of members) {

@@ -254,6 +254,9 @@ export function diagnostic(file: FileScope, code: Code, range: Range, message: s
     return made;
 }
 
+/** `property`: which is missing, as far as is known. */
+export type Suspicion = Extra & { readonly property?: string };
+
 export type Report = (code: Code, range: Range, message: string, extra?: Extra) => void;
 
 /** Adds to what is found in a file, or in one of its functions. */
@@ -335,7 +338,8 @@ export class Walk {
     readonly report: Report = (...found) => report(this.func, ...found);
 
     /** Reports what follows from a type: at once, or where a change of an object elsewhere could make it untrue, when all are known. */
-    suspect(code: Code, range: Range, message: string, soft: number, extra?: Extra, property: string | null = null): void {
+    suspect(code: Code, range: Range, message: string, soft: number, extra?: Suspicion): void {
+        const property = extra?.property ?? null;
         const made = diagnostic(this.file, code, range, message, extra);
         if (soft === 0 && property === null) this.func.diagnostics.push(made);
         else this.func.pending.push({ diagnostic: made, property, soft });

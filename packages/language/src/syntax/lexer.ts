@@ -173,6 +173,7 @@ function scan(src: Source, cut: number): Lexed {
     let wasCut = false;
     let commentOpen = false;
 
+    /** Why so many: they are the parts of a diagnostic, of which most callers give four. */
     function report(code: SyntaxCodeName, message: string, from: number, to: number, hint?: string, fixes?: readonly Fix[]): void {
         const severity = SYNTAX_CODES[code].severity;
         if (severity === "error" && ++errors > MAX_ERRORS + 1) return;

@@ -231,6 +231,7 @@ export function missing(p: State): Missing {
 
 // ---- reports -----------------------------------------------------------------------------------------------------
 
+/** Why so many: they are the parts of a diagnostic, of which most callers give four. */
 export function report(p: State, code: SyntaxCodeName, message: string, range: Range, hint?: string, fixes?: readonly Fix[]): void {
     const severity = SYNTAX_CODES[code].severity;
     if (severity === "error") {
@@ -239,14 +240,8 @@ export function report(p: State, code: SyntaxCodeName, message: string, range: R
         p.damaged.push({ start: Math.min(p.statement, range.start), end: range.end });
     }
     if (p.quiet) return;
-    if (severity === "error") {
-        if (++p.errors > MAX_ERRORS) {
-            p.diagnostics.push({ code, severity, message, file: p.src.file, range, hint, fixes });
-            giveUp(p);
-            return;
-        }
-    }
     p.diagnostics.push({ code, severity, message, file: p.src.file, range, hint, fixes });
+    if (severity === "error" && ++p.errors > MAX_ERRORS) giveUp(p);
 }
 
 /** An earlier spelling with the edits that write it as it is written now. */
