@@ -12,7 +12,7 @@ export {
     type Untrusted,
 } from "./authority/project.ts";
 export { showAuthority, spendText } from "./authority/show.ts";
-export { type Schema as ToolSchema, toolSchema, type Unknown, unknownIn } from "./authority/schemas.ts";
+export { type Schema as ToolSchema, type ToolParam, toolParams, toolSchema, type Unknown, unknownIn } from "./authority/schemas.ts";
 export { declaredKey, keyOf, methodName, plainCodes, type Resource, resourceOf, schemeOf } from "./authority/thing.ts";
 export {
     type Checked,
@@ -74,4 +74,6 @@ export { HANDOVERS } from "./scope/builtins.ts";
 export { BUDGET_OPTIONS } from "./check/handover.ts";
 export { PROTOCOL_SKILL } from "./protocol/skill.ts";
 export type { ProtocolSkill } from "./protocol/types.ts";
-export { DuplicateVerb, type Registry, registryOf, type Verb, type VerbParam } from "./verbs/verb.ts";
+export { type Bound, bindStage, type Callee, type StageParam } from "./verbs/binding.ts";
+export { NATIVE_VERBS } from "./verbs/native.ts";
+export { DuplicateVerb, FLOWING, type Registry, registryOf, type Verb, type VerbParam } from "./verbs/verb.ts";

@@ -5,7 +5,7 @@
  * then the same checks as for any program, then the signature.
  *
  * AW1: the answer is the last fenced block tagged `remit` or `json`, else the last embedded resource of such a type.
- * AW2: it declares functions and shapes and nothing else: no imports, no agents, no remits.
+ * AW2: it declares functions and shapes and nothing else: no imports, no agents, no remits, no blocks.
  * AW3: its first parameter is `agent`, the others are exactly the names that were handed over, in any order.
  */
 import { check } from "../check/check.ts";
@@ -134,9 +134,11 @@ function program(text: string, options: AnswerOptions, caps: Partial<Caps>): Rea
             valid.program.files.length > 1 ||
             file.imports.length > 0 ||
             file.agents.length > 0 ||
-            (file.remits ?? []).length > 0
+            (file.remits ?? []).length > 0 ||
+            file.blocks !== undefined ||
+            file.prelude !== undefined
         )
-            return failed("signature", ["an answer is one file of functions and shapes: no imports, no agents, no remits"]);
+            return failed("signature", ["an answer is one file of functions and shapes: no imports, no agents, no remits, no blocks"]);
         return chosen({ ...file, file: options.file }, "program", text, options);
     }
     const valid = validateFunc(text, { caps, answer: true, ...(options.shapes === undefined ? {} : { shapes: options.shapes }) });

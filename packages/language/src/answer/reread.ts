@@ -13,12 +13,20 @@ import { type Errors, MAX_ERRORS } from "../form/errors.ts";
 import type { At, Program } from "../form/form.ts";
 import { type Lowerable, lower } from "../form/lower.ts";
 import { printForm } from "../form/raise.ts";
+import type { Registry } from "../verbs/verb.ts";
 import { INEXACT, isInexact } from "../form/structure.ts";
 
 type Value = Json | undefined;
 
-/** Adds what the checker finds, at the innermost nodes that it speaks of. `answer`: it is what an agent answered a yield with. */
-export function checkSource(program: Program, answer: boolean, errors: Errors): void {
+export interface Reread {
+    /** It is what an agent answered a yield with. */
+    readonly answer?: boolean;
+    /** What stages may call. */
+    readonly verbs?: Registry;
+}
+
+/** Adds what the checker finds, at the innermost nodes that it speaks of. */
+export function checkSource(program: Program, { answer = false, verbs }: Reread, errors: Errors): void {
     const texts = printForm(program).map((text, i) => source(text, `${i}`));
     const files = new Map(texts.map((text) => [text.file, parse(text)]));
     const links = new Map(
@@ -27,9 +35,11 @@ export function checkSource(program: Program, answer: boolean, errors: Errors): 
             new Map(file.imports.flatMap((one) => (one.from === undefined ? [] : [[one.name, `${one.from}`] as const]))),
         ]),
     );
-    const loaded: Lowerable = { entry: `${program.files.length - 1}`, files, order: [...files.keys()], links };
+    const prelude = program.files.findIndex((file) => file.prelude === true);
+    const more = prelude < 0 ? {} : { prelude: `${prelude}` };
+    const loaded: Lowerable = { entry: `${program.files.length - 1}`, files, order: [...files.keys()], links, ...more };
     const diagnostics = [...files.values()].flatMap((file) => file.diagnostics);
-    const checked = check({ ...loaded, readOnly: new Set(), diagnostics }, { answer });
+    const checked = check({ ...loaded, readOnly: new Set(), diagnostics, ...(verbs === undefined ? {} : { verbs }) }, { answer });
     const again = lower(loaded);
     for (const { severity, file, range, code, message, hint } of checked.diagnostics) {
         if (errors.found.length >= MAX_ERRORS) return;

@@ -14,6 +14,7 @@ import { AUTHOR_CAPS, type Caps, DEFAULT_CAPS, parseWithin } from "../form/measu
 import { checkSource } from "./reread.ts";
 import { findWrong } from "../form/structure.ts";
 import type { Rule } from "../form/table.ts";
+import type { Registry } from "../verbs/verb.ts";
 
 export interface ValidateOptions {
     /** Each cap that is not given is the default. */
@@ -27,6 +28,8 @@ export interface ValidateOptions {
     readonly answer?: boolean;
     /** The checker has seen it: it was lowered from a source, or a run that is continued began with it. Its structure is looked at again. */
     readonly checked?: boolean;
+    /** What stages may call; the verbs that Remit has where nothing is said. */
+    readonly verbs?: Registry;
 }
 
 export type ValidatedProgram =
@@ -46,7 +49,7 @@ export function validateProgram(form: unknown, options: ValidateOptions = {}): V
     if (errors.found.length > 0) return { ok: false, errors: errors.found };
     const program = value as unknown as Program;
     checkReferences(program, errors);
-    if (errors.found.length === 0 && options.checked !== true) checkSource(program, options.answer === true, errors);
+    if (errors.found.length === 0 && options.checked !== true) checkSource(program, options, errors);
     return errors.found.length > 0 ? { ok: false, errors: errors.found } : { ok: true, program };
 }
 
@@ -67,7 +70,7 @@ export function validateFunc(form: unknown, options: FuncOptions = {}): Validate
     const shapes = Object.entries(options.shapes ?? {}).map(([name, contract]) => ({ name, contract }));
     const file: FileForm = { file: "", imports: [], shapes, funcs: [func], agents: [] };
     const found = newErrors();
-    checkSource({ format: FORM, files: [file] }, options.answer === true, found);
+    checkSource({ format: FORM, files: [file] }, options, found);
     for (const one of found.found) errors.found.push({ ...one, pointer: one.pointer.replace(/^\/files\/0(?:\/funcs\/0)?/, "") });
     return errors.found.length > 0 ? { ok: false, errors: errors.found } : { ok: true, func };
 }

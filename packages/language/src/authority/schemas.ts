@@ -12,38 +12,57 @@ import { methodName, schemeOf } from "./thing.ts";
 /** Names of arguments by method; null: any may be there. */
 export interface Schema {
     readonly methods: ReadonlyMap<string, ReadonlySet<string> | null>;
+    /** The arguments of each in the order in which a stage of a block fills them; absent where the tool itself said what it has. */
+    readonly params?: ReadonlyMap<string, readonly ToolParam[]>;
     /** It also takes methods that are not listed, with these arguments. */
     readonly others?: ReadonlySet<string>;
 }
 
+export interface ToolParam {
+    readonly name: string;
+    /** It may be left out: `?` in the table. */
+    readonly hasDefault: boolean;
+}
+
 function schema(methods: { readonly [method: string]: string | null }, others?: string): Schema {
-    const names = (words: string): ReadonlySet<string> => new Set(words.split(" ").filter((one) => one !== ""));
+    const params = (words: string): ToolParam[] =>
+        words.split(" ").flatMap((word) => (word === "" ? [] : [{ name: word.replace("?", ""), hasDefault: word.endsWith("?") }]));
+    const names = (words: string): ReadonlySet<string> => new Set(params(words).map(({ name }) => name));
+    const rows = Object.entries(methods);
     return {
-        methods: new Map(Object.entries(methods).map(([method, words]) => [method, words === null ? null : names(words)])),
+        methods: new Map(rows.map(([method, words]) => [method, words === null ? null : names(words)])),
+        params: new Map(rows.flatMap(([method, words]) => (words === null ? [] : [[method, params(words)] as const]))),
         ...(others === undefined ? {} : { others: names(others) }),
     };
 }
 
-const WEB = "url headers body timeout";
-const web = schema({ get: WEB, head: WEB, options: WEB, post: WEB, put: WEB, patch: WEB, delete: WEB }, WEB);
+const WEB = "url headers? body? timeout?";
+const SENDING = "url body headers? timeout?";
+const web = schema({ get: WEB, head: WEB, options: WEB, post: SENDING, put: SENDING, patch: SENDING, delete: WEB }, WEB);
 
 const SCHEMAS: ReadonlyMap<string, Schema> = new Map([
-    ["sh", schema({ run: "path name type max pattern include start" })],
+    ["sh", schema({ run: "path name? type? max? pattern? include? start?" })],
     ["env", schema({ get: "name" })],
-    ["file", schema({ read: "path as", list: "path", write: "path content", patch: "path search replace", undo: "effects" })],
+    ["file", schema({ read: "path as?", list: "path", write: "path content", patch: "path search replace", undo: "effects" })],
     ["inspect", schema({ stack: null, frame: null, owner: null, origins: null, capabilities: null, find: null })],
-    ["shell", schema({ run: "command args cwd timeout" })],
-    ["webfetch", schema({ call: "url headers timeout" })],
+    ["shell", schema({ run: "command args? cwd? timeout?" })],
+    ["webfetch", schema({ call: "url headers? timeout?" })],
     ["skills", schema({ activate: "name", file: "name path" })],
     ["http", web],
     ["https", web],
 ]);
 
-const MEMORY = schema({ add: null, query: "kind text where limit" });
+const MEMORY = schema({ add: null, query: "kind? text? where? limit?" });
 
 /** What an import of this kind and URI has; null where only the thing itself can say it. */
 export function toolSchema(what: string, uri: string): Schema | null {
     return what === "memory" ? MEMORY : what === "tool" ? (SCHEMAS.get(schemeOf(uri)) ?? null) : null;
+}
+
+/** The arguments of a method in order; null where only the tool can say them. */
+export function toolParams(uri: string, method: string): readonly ToolParam[] | null {
+    const rows = [...(toolSchema("tool", uri)?.params ?? [])];
+    return rows.find(([name]) => methodName(uri, name) === methodName(uri, method))?.[1] ?? null;
 }
 
 /** What a rule names that the thing does not have, and what it has instead. */

@@ -56,7 +56,7 @@ function named(w: Walk, e: Call, callee: Ident): Type {
     const local = w.names.get(name);
     if (local !== undefined) {
         // What an agent was handed may be a function: whether it is shows when it is called.
-        if (w.checking.answer && local.type.kind === "any") {
+        if ((w.checking.answer || w.file.prelude) && local.type.kind === "any") {
             raise(w, `func:${name}`, range, false);
             return unknown(w, e);
         }

@@ -12,6 +12,7 @@ import type { Define, Func, File as TreeFile } from "../syntax/tree.ts";
 import { checkAuthority } from "./authority.ts";
 import { checkAgentUse, checkBudget, checkConfig } from "./context.ts";
 import { checkReach, settleEffects } from "./effects.ts";
+import { checkBlocks, checkOrder } from "./blocks.ts";
 import { checkEntry, checkStart } from "./entry.ts";
 import { checkInstructions, visit } from "./functions.ts";
 import {
@@ -26,6 +27,7 @@ import {
 } from "../scope/model.ts";
 import { declareFile, newFunc } from "./names.ts";
 import { eachNode } from "../syntax/nodes.ts";
+import { NATIVE_VERBS } from "../verbs/native.ts";
 import { FROM_FIELD, FROM_LIST, MAY_CHANGE, MAY_GROW } from "../scope/types.ts";
 
 /** What is known of one function. */
@@ -53,6 +55,7 @@ export interface CheckedProgram {
     /** Imported files before their importers. */
     readonly order: readonly string[];
     readonly links: LoadedProgram["links"];
+    readonly prelude?: string;
     /** Everything found, from reading on: by file in `order`, then by place. */
     readonly diagnostics: readonly Diagnostic[];
     readonly info: CheckInfo;
@@ -72,7 +75,7 @@ export function check(program: LoadedProgram, { answer = false, project = null }
     const files = new Map<string, FileScope>();
     for (const name of program.order) {
         const tree = program.files.get(name);
-        if (tree !== undefined) files.set(name, declareFile(tree, program.own));
+        if (tree !== undefined) files.set(name, declareFile(tree, { own: program.own, prelude: name === program.prelude }));
     }
     const order = [...files.values()];
     const checking: Checking = {
@@ -88,6 +91,7 @@ export function check(program: LoadedProgram, { answer = false, project = null }
         writes: new Set(),
         answer,
         project,
+        verbs: program.verbs ?? NATIVE_VERBS,
         readOnly: program.readOnly,
         suggestions: MAX_SUGGESTIONS,
         depth: 0,
@@ -100,15 +104,20 @@ export function check(program: LoadedProgram, { answer = false, project = null }
     const start = files.get(program.entry);
     if (start !== undefined) checkStart(start);
 
+    const blocks = order.flatMap((file) => checkBlocks(checking, file) ?? []);
+
     const funcs = order.flatMap((file) => file.funcs);
     for (const func of funcs) if (func.state === "new") visit(checking, func);
     for (let func = checking.queue.shift(); func !== undefined; func = checking.queue.shift()) {
         func.queued = false;
         visit(checking, func);
     }
+    checkOrder(blocks);
     settleEffects(checking, funcs);
     checkReach(checking, funcs);
     checkInstructions(funcs);
+    // What is wrong with a stage has been told; what follows is about authority.
+    for (const func of blocks.flatMap((one) => one.funcs)) Object.assign(func, { diagnostics: [], pending: [] });
     checkAuthority(checking, funcs);
     for (const func of funcs) settlePending(checking, func);
     for (const file of order) {
@@ -119,6 +128,7 @@ export function check(program: LoadedProgram, { answer = false, project = null }
     if (answer) for (const file of order) checkDefined(checking, file);
     const found: Diagnostic[] = [...program.diagnostics];
     for (const file of order) {
+        if (file.prelude) continue;
         const sound = trusted(file);
         for (const one of file.diagnostics) if (sound(one)) found.push(one);
         for (const func of file.funcs) for (const one of func.diagnostics) if (sound(one)) found.push(one);
@@ -128,6 +138,7 @@ export function check(program: LoadedProgram, { answer = false, project = null }
         files: program.files,
         order: program.order,
         links: program.links,
+        ...(program.prelude === undefined ? {} : { prelude: program.prelude }),
         diagnostics: sorted(found, program.order),
         info: {
             functions: new Map(funcs.map((func) => [func.node, functionInfo(func)])),

@@ -32,6 +32,8 @@ export function checkEntry(file: FileScope): void {
 export function checkStart(file: FileScope): void {
     // An agent that could not be read may be the one that is missing.
     if (file.broken) return;
+    // Then it starts with these.
+    if (file.tree.items.some((item) => item.kind === "block")) return;
     const { agents } = file;
     const entry = agents.find((one) => one.node.main) ?? (agents.length === 1 ? agents[0] : undefined);
     if (entry === undefined) {

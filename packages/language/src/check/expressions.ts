@@ -137,6 +137,12 @@ function outer(w: Walk, e: Ident): Type {
         w.from = { ...w.from, share: -1 };
         return found.type;
     }
+    if (found.kind === "block") {
+        w.func.blocks.add(found);
+        w.isFresh(DATA);
+        w.from = { ...w.from, share: -1 };
+        return found.type;
+    }
     if (found.kind === "shape") {
         w.report("UNKNOWN_IDENTIFIER", range, `'${name}' is a shape, not a value`);
         return ANY;

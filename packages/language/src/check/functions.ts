@@ -67,6 +67,7 @@ function walk(checking: Checking, func: FuncInfo, widened: Map<number, Local>, v
     func.pending = [];
     func.calls = [];
     func.effects = new Set();
+    func.blocks = new Set();
     func.generates = [];
     func.locals = [];
     const w = new Walk(RING, checking, func, widened, vague);

@@ -8,7 +8,8 @@
  */
 import { nearest } from "../diagnostics/nearest.ts";
 import { MAIN_AGENT, MAIN_FUNC, shown } from "../syntax/entry.ts";
-import type { Agent, File, Func, Import } from "../syntax/tree.ts";
+import { eachNode } from "../syntax/nodes.ts";
+import type { Agent, BlockDecl, File, Func, Import } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import { checkShapes } from "./contracts.ts";
 import {
@@ -24,7 +25,7 @@ import {
 } from "../scope/model.ts";
 import { ANY, contractType, makeType, STRING, type Type } from "../scope/types.ts";
 
-function binding(kind: Binding["kind"], name: string, range: Range, more: Partial<Binding> = {}): Binding {
+export function binding(kind: Binding["kind"], name: string, range: Range, more: Partial<Binding> = {}): Binding {
     const made: { -readonly [K in keyof Binding]: Binding[K] } = {
         kind,
         name,
@@ -45,6 +46,7 @@ function typeOf(made: Binding): Type {
         case "file":
             return /\.json$/i.test(made.import?.uri.value ?? "") ? ANY : STRING;
         case "shape":
+        case "block":
             return ANY;
         default:
             return makeType(made.kind, { cap: made });
@@ -52,7 +54,7 @@ function typeOf(made: Binding): Type {
 }
 
 /** Reads the declarations of one file. Imported agents are linked afterwards. */
-export function declareFile(tree: File, own?: ReadonlySet<Import>): FileScope {
+export function declareFile(tree: File, { own, prelude = false }: { own?: ReadonlySet<Import>; prelude?: boolean } = {}): FileScope {
     const file: FileScope = {
         name: tree.source.file,
         tree,
@@ -64,6 +66,7 @@ export function declareFile(tree: File, own?: ReadonlySet<Import>): FileScope {
         types: [new Map(), new Map()],
         policies: new Set(),
         broken: tree.diagnostics.some((d) => d.severity === "error"),
+        prelude,
     };
     for (const item of tree.items) if (item.kind === "shape" && !file.shapes.has(item.name.text)) file.shapes.set(item.name.text, item);
     // Imports first, then agents and functions: a later thing is the one that clashes, whatever the order in the text.
@@ -79,7 +82,24 @@ export function declareFile(tree: File, own?: ReadonlySet<Import>): FileScope {
         else file.names.set(text, binding("shape", text, range));
     }
     if (file.shapes.size > 0) checkShapes(file);
+    for (const item of tree.items) if (item.kind === "block") declareBlocks(file, item);
     return file;
+}
+
+/** The name of a block, and those of blocks in it. */
+function declareBlocks(file: FileScope, node: BlockDecl): void {
+    eachNode(node, (one) => {
+        const { name } = one as unknown as BlockDecl;
+        if (one.kind !== "block" || name === undefined || name.text === "") return;
+        const { text, range } = name;
+        const other = file.names.get(text);
+        if (other === undefined) file.names.set(text, binding("block", text, range));
+        else {
+            const message =
+                other.kind === "block" ? `two blocks are called '${text}'` : `the block '${text}' has the name of ${article(other)}`;
+            clash(file, "DUPLICATE_BINDING", range, message, other);
+        }
+    });
 }
 
 function clash(
@@ -176,6 +196,7 @@ export function newFunc(node: Func, file: FileScope, agent: AgentScope | null): 
         generates: [],
         locals: [],
         mutates: 0,
+        blocks: new Set(),
         stores: null,
         returns: 0,
         data: 0,
@@ -200,7 +221,7 @@ export function elsewhere(checking: Checking, file: FileScope, name: string): { 
     for (const other of checking.order) {
         if (other === file) continue;
         const found = other.names.get(name);
-        if (found === undefined || found.kind === "func" || found.kind === "shape") continue;
+        if (found === undefined || found.kind === "func" || found.kind === "shape" || found.kind === "block") continue;
         const uri = found.import === null ? relative(file.name, other.name) : moved(found.import, other.name, file.name);
         const line = `import ${found.kind} ${name} from ${JSON.stringify(uri)}\n`;
         const at = file.tree.items.reduce((end, item) => (item.kind === "import" ? item.range.end : end), -1);

@@ -178,6 +178,32 @@ const CHECKS = {
         hint: "write `return` in the branches, or assign it: x = if … { … } else { … }",
     },
 
+    // ---- blocks ----
+    UNKNOWN_STAGE: { severity: "error", summary: "A stage calls what is neither in its file nor a verb." },
+    STAGE_BACKEND: { severity: "error", summary: "A verb is not there on the backend of its block." },
+    INVALID_STAGE: {
+        severity: "error",
+        summary:
+            "A stage is something that cannot be called as one: a tool without a method, a value, a model, an agent without a main func.",
+    },
+    UNKNOWN_STAGE_ARGUMENT: { severity: "error", summary: "A stage names a parameter that what it calls does not have." },
+    INVALID_STAGE_ARGUMENT: {
+        severity: "error",
+        summary:
+            "An argument of a stage is missing, given twice, one too many, computed, or the name of something that cannot stand there.",
+    },
+    INVALID_STAGE_OPTION: { severity: "error", summary: "A stage has no such option, or the option does not take this value." },
+    INVALID_CONDITION: { severity: "error", summary: "`when` is given what is no condition." },
+    STAGE_INPUT: { severity: "error", summary: "What flows into a stage does not fit the parameters that are free." },
+    STAGE_INPUT_UNUSED: {
+        severity: "warning",
+        summary: "What flows into a stage is lost: nothing of it is free to take it.",
+        hint: "leave one of its arguments out, or put the stage first in a branch of its own",
+    },
+    STAGE_WHO: { severity: "warning", summary: "`ask` looks meant for a person, or `approve` for a model." },
+    BLOCK_ORDER: { severity: "error", summary: "The value of a block is read before the block has run." },
+    BLOCKS_NOT_RUN: { severity: "warning", summary: "A file that is imported has blocks, which its importer does not run." },
+
     // ---- assignment ----
     IMMUTABLE_ASSIGNMENT: { severity: "error", summary: "An import, agent, function or shape is assigned to." },
     INVALID_ASSIGNMENT_TARGET: { severity: "error", summary: "Only a name, a property or an item can be assigned to." },

@@ -46,6 +46,8 @@ export interface Lowerable {
     readonly order: readonly string[];
     /** For each file, the names of imported agents and the files that declare them. */
     readonly links: ReadonlyMap<string, ReadonlyMap<string, string>>;
+    /** The file that holds the code of the verbs that blocks use. */
+    readonly prelude?: string;
 }
 
 export type EffectsOf = (func: tree.Func) => readonly string[];
@@ -56,7 +58,8 @@ export function lower(program: Lowerable, effectsOf: EffectsOf = () => []): Prog
     const files = names.map((name) => {
         const file = program.files.get(name) as tree.File;
         const links = program.links.get(name);
-        return lowerFile(file, { at: placesIn(file.source), effectsOf }, (agent) => index.get(links?.get(agent) ?? ""));
+        const form = lowerFile(file, { at: placesIn(file.source), effectsOf }, (agent) => index.get(links?.get(agent) ?? ""));
+        return name === program.prelude ? { ...form, prelude: true as const } : form;
     });
     return { format: FORM, files, ...startOf(program, index.get(program.entry) ?? -1) };
 }

@@ -18,7 +18,7 @@ import type {
     StageValueForm,
     StageWithForm,
 } from "./form.ts";
-import { at, ident, literal, name, option, raiseJson, text, timeText } from "./nodes.ts";
+import { at, ident, literal, name, number, option, raiseJson, text, timeText } from "./nodes.ts";
 
 type Places = (range: Range) => At;
 
@@ -73,7 +73,10 @@ function lowerStage(node: tree.Stage, places: Places): StageForm {
         call: node.call.text,
         ...(node.method === undefined ? {} : { method: node.method.text }),
         args: node.args.map((arg): StageArgForm => {
-            const value = lowerValue(arg.value, places);
+            const value: StageValueForm =
+                arg.duration === undefined
+                    ? lowerValue(arg.value, places)
+                    : { kind: "literal", value: arg.duration.milliseconds, text: arg.duration.text };
             return arg.name === undefined ? { value } : { name: arg.name.text, value };
         }),
         ...(node.options === undefined ? {} : { with: lowerOptions(node.options) }),
@@ -151,7 +154,7 @@ function raiseFlow(form: FlowForm): tree.Flow {
                 call: name(form.call),
                 ...(form.method === undefined ? {} : { method: name(form.method) }),
                 args: form.args.map(({ name: called, value }) => {
-                    const arg = { value: raiseValue(value), ...at };
+                    const arg = { ...raiseValue(value), ...at };
                     return called === undefined ? arg : { name: name(called), ...arg };
                 }),
                 ...(form.with === undefined ? {} : { options: raiseOptions(form.with) }),
@@ -160,9 +163,12 @@ function raiseFlow(form: FlowForm): tree.Flow {
     }
 }
 
-function raiseValue(value: StageValueForm): tree.Expr {
-    if (value.kind === "literal") return raiseJson(value.value);
-    return value.kind === "ref" ? raiseRef(value) : { kind: "list", items: value.items.map(raiseRef), ...at };
+function raiseValue(value: StageValueForm): Pick<tree.StageArg, "value" | "duration"> {
+    if (value.kind === "ref") return { value: raiseRef(value) };
+    if (value.kind === "refs") return { value: { kind: "list", items: value.items.map(raiseRef), ...at } };
+    const { text: written, value: milliseconds } = value;
+    if (written === undefined || typeof milliseconds !== "number") return { value: raiseJson(value.value) };
+    return { value: number(milliseconds, written), duration: { text: written, milliseconds, ...at } };
 }
 
 function raiseRef({ name: called, method }: StageNameForm): tree.Expr {

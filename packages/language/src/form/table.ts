@@ -359,7 +359,13 @@ export const NODES = {
         },
     },
     value: {
-        literal: { value: must(JSON_VALUE) },
+        literal: {
+            value: must(JSON_VALUE),
+            text: may(
+                { rule: "text", pattern: /^\d+(?:\.\d+)?(?:ms|s|min|h)$/, what: "a time such as `30s`" },
+                "a time as written; value is in milliseconds",
+            ),
+        },
         ref: RECORDS.StageName,
         refs: { items: must(list(record("StageName"))) },
     },

@@ -15,6 +15,10 @@ import { didYouMean } from "../diagnostics/nearest.ts";
 import { parse } from "../syntax/parse/parse.ts";
 import type { File, Import } from "../syntax/tree.ts";
 import { type Range, source } from "../text/source.ts";
+import { VERBS_FILE } from "../form/form.ts";
+import { NATIVE_VERBS } from "../verbs/native.ts";
+import { namesInFlow, preludeFor } from "../verbs/prelude.ts";
+import type { Registry } from "../verbs/verb.ts";
 import { CODE, COMMANDS, EXAMPLES, MODULE, PROGRAM, SCHEMES, SHELLS } from "./schemes.ts";
 
 /** `effectful: false`: its functions change nothing. `hint`: what to do about it, where the host knows better than the general advice. */
@@ -43,6 +47,10 @@ export interface LoadedProgram {
     readonly own?: ReadonlySet<Import>;
     /** What reading, parsing and following the imports found. */
     readonly diagnostics: readonly Diagnostic[];
+    /** What stages may call besides what their file has. Absent: the verbs that Remit has. */
+    readonly verbs?: Registry;
+    /** The file among `files` that holds the code of the verbs that blocks use. */
+    readonly prelude?: string;
 }
 
 interface Opened {
@@ -52,7 +60,7 @@ interface Opened {
     at: number;
 }
 
-export function loadProgram(entry: string, files: ProgramFiles): LoadedProgram {
+export function loadProgram(entry: string, files: ProgramFiles, verbs: Registry = NATIVE_VERBS): LoadedProgram {
     const trees = new Map<string, File>();
     const imports = new Imports(files);
     const order: string[] = [];
@@ -112,7 +120,26 @@ export function loadProgram(entry: string, files: ProgramFiles): LoadedProgram {
         else imports.linkAgent(node, name, tree);
     }
     const { links, readOnly, found } = imports;
-    return { entry, files: trees, order, links, readOnly, own, diagnostics: found };
+    const prelude = addPrelude(trees, verbs);
+    if (prelude !== null) order.unshift(prelude);
+    const more = prelude === null ? {} : { prelude };
+    return { entry, files: trees, order, links, readOnly, own, diagnostics: found, verbs, ...more };
+}
+
+/** The code of the verbs that blocks use, under a name that no other file has. */
+function addPrelude(trees: Map<string, File>, verbs: Registry): string | null {
+    const used = new Set<string>();
+    for (const { items } of trees.values()) {
+        const own = new Set(items.map((item) => ("name" in item ? item.name?.text : undefined)));
+        for (const item of items) if (item.kind === "block") for (const name of namesInFlow(item.body)) if (!own.has(name)) used.add(name);
+    }
+    if (used.size === 0) return null;
+    let name = VERBS_FILE;
+    for (let n = 2; trees.has(name); n++) name = VERBS_FILE.replace(".", `-${n}.`);
+    const file = preludeFor(verbs, used, name);
+    if (file === null) return null;
+    trees.set(name, file);
+    return name;
 }
 
 /** What imports of all files mean, and what is wrong with them. */

@@ -10,6 +10,7 @@
  */
 import { fix } from "../text/fix.ts";
 import type { Project } from "../authority/project.ts";
+import type { Registry } from "../verbs/verb.ts";
 import type { Code } from "../diagnostics/codes.ts";
 import { CODES } from "../diagnostics/codes.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
@@ -60,7 +61,7 @@ export function bit(index: number): number {
 
 /** What a top-level name, or a function of an agent, stands for. */
 export interface Binding {
-    readonly kind: "tool" | "llm" | "memory" | "file" | "skill" | "agent" | "func" | "shape";
+    readonly kind: "tool" | "llm" | "memory" | "file" | "skill" | "agent" | "func" | "shape" | "block";
     readonly name: string;
     readonly range: Range;
     readonly type: Type;
@@ -87,6 +88,8 @@ export interface FileScope {
     readonly policies: Set<string>;
     /** Reading it gave errors: what is missing may only have been unreadable. */
     readonly broken: boolean;
+    /** It is the code of verbs: an agent or function that a stage names is called in it through a parameter. */
+    readonly prelude: boolean;
 }
 
 export interface AgentScope {
@@ -170,6 +173,8 @@ export interface FuncInfo {
     locals: Local[];
     /** Parameters that it changes. */
     mutates: number;
+    /** Blocks whose values it reads. */
+    blocks: Set<Binding>;
     /** A capability that it puts into what it is passed. */
     stores: Binding | null;
     /** Parameters that its value may share with. */
@@ -224,6 +229,8 @@ export interface Checking {
     readonly answer: boolean;
     /** What the project says besides; null where it says nothing. */
     readonly project: Project | null;
+    /** What a stage may call besides what its file has. */
+    readonly verbs: Registry;
     /** Import nodes of local modules that only read. */
     readonly readOnly: ReadonlySet<Import>;
     /** Suggestions of near names that may still be looked for: a text full of errors needs no more. */

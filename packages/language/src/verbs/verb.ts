@@ -12,20 +12,25 @@ import type { Backend } from "../form/form.ts";
 export interface VerbParam {
     readonly name: string;
     readonly contract: Contract;
-    readonly description?: string;
+    readonly description: string;
     /** Used where nothing is given. */
     readonly default?: Json;
     /** May be left out, and is none then. */
     readonly optional?: true;
-    /** Literals without a name fill these, from the left. */
-    readonly literal?: true;
-    /** What flows into the stage may fill it. */
+    /** What flows into the stage fills it before others, and literals without a name pass over it. Its name is `FLOWING`. */
     readonly flows?: true;
-    /** What may stand here instead of a value: the name of something of the file. */
-    readonly takes?: "call" | "tools";
+    /** The name of a thing stands here, no value: something that is called, an agent or function that stands for a default, a list of tools. */
+    readonly takes?: "call" | "agent" | "tools";
     /** Milliseconds, written as a duration: `30s`, `2 min`. */
     readonly duration?: true;
+    /** A condition, as `when` reads it. */
+    readonly condition?: true;
+    /** Where an agent stands here: what its main func may ask for by the names of its parameters. */
+    readonly gives?: readonly string[];
 }
+
+/** The parameter of a verb that takes what flows in. */
+export const FLOWING = "input";
 
 export interface Verb {
     readonly name: string;
@@ -37,14 +42,14 @@ export interface Verb {
     readonly effects: readonly string[];
     readonly backends: readonly Backend[];
     /** A stage as a person would write it. */
-    readonly example?: string;
+    readonly example: string;
     /** What credential it wants, in words. */
     readonly credential?: string;
     /** Remit source: a func of the verb's name with these parameters in this order, and the imports, shapes and functions that it needs. */
     readonly code?: string;
     /** Name of the machine's operation. */
     readonly native?: string;
-    /** `verb:NAME`: a function of the host, called by its method `call`. */
+    /** `verb:NAME`: a function of the host, called by its method `call` with the arguments by name. */
     readonly uri?: string;
 }
 

@@ -10,7 +10,31 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type CheckedProgram, check, type Diagnostic, type LoadedProgram, loadProgram, position } from "../../src/index.ts";
+import {
+    type CheckedProgram,
+    check,
+    type Diagnostic,
+    type LoadedProgram,
+    loadProgram,
+    NATIVE_VERBS,
+    position,
+    type ProgramFiles,
+    registryOf,
+    type Verb,
+} from "../../src/index.ts";
+
+/** A verb that is there in memory alone. */
+const LOCAL: Verb = {
+    name: "local",
+    description: "Stays here.",
+    params: [{ name: "input", contract: { type: "json" }, description: "anything", optional: true, flows: true }],
+    result: { type: "json" },
+    effects: [],
+    backends: ["memory"],
+    example: "local",
+    uri: "verb:local",
+};
+const VERBS = registryOf([...NATIVE_VERBS.values()], [LOCAL]);
 
 /** On one line, so that the chunk begins on line 2. */
 const PRELUDE = `
@@ -91,7 +115,7 @@ function one(head: string, chunk: string): Case {
 
 /** Loads files from memory; `../` beyond the top, and absolute paths, are outside the tree. */
 export function load(files: ReadonlyMap<string, string>, entry: string): LoadedProgram {
-    return loadProgram(entry, {
+    const program: ProgramFiles = {
         read: (path) => files.get(path) ?? null,
         resolve: (from, uri) => {
             const path = posix.normalize(posix.join(posix.dirname(from), uri.replace(/^file:\/\//, "")));
@@ -102,7 +126,8 @@ export function load(files: ReadonlyMap<string, string>, entry: string): LoadedP
             if (uri === "./reader.ts" || uri === "npm:pure") return { allowed: true, effectful: false };
             return { allowed: false, reason: "it is not in the allow list" };
         },
-    });
+    };
+    return loadProgram(entry, program, VERBS);
 }
 
 export function run(text: string): CheckedProgram {

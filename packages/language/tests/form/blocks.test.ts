@@ -25,6 +25,7 @@ const ref = fc.record({ name, method: maybe(fc.constantFrom("read", "for", "as")
 const json = fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.parse(JSON.stringify(value)) as Json);
 const value: fc.Arbitrary<StageValueForm> = fc.oneof(
     json.map((one): StageValueForm => ({ kind: "literal", value: one })),
+    fc.constant<StageValueForm>({ kind: "literal", value: 90_000, text: "1.5min" }),
     ref.map((one): StageValueForm => ({ kind: "ref", ...one })),
     fc.array(ref, { minLength: 1, maxLength: 3 }).map((items): StageValueForm => ({ kind: "refs", items })),
 );
@@ -115,7 +116,7 @@ describe("blocks as forms", () => {
                     { value: { kind: "literal", value: "a" } },
                     { value: { kind: "ref", name: "verdict" } },
                     { value: { kind: "refs", items: [{ name: "Search" }, { name: "Repo", method: "list" }] } },
-                    { name: "max", value: { kind: "literal", value: 300_000 } },
+                    { name: "max", value: { kind: "literal", value: 300_000, text: "5min" } },
                     { name: "tools", value: { kind: "literal", value: [] } },
                     { name: "deep", value: { kind: "literal", value: { a: [1, "x"] } } },
                 ],

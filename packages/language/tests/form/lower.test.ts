@@ -14,12 +14,13 @@ import { source } from "../../src/text/source.ts";
 import { caseFiles, load, readCases } from "../check/cases.ts";
 import { anyProgram, plain } from "./forms.ts";
 
-function lowerFiles(files: readonly File[]): Program {
+function lowerFiles(files: readonly File[], prelude?: string): Program {
     const names = files.map((file) => file.source.file);
     return lower({
         entry: names.at(-1) as string,
         files: new Map(files.map((file) => [file.source.file, file])),
         order: names,
+        ...(prelude === undefined ? {} : { prelude }),
         links: new Map(
             files.map((file) => [
                 file.source.file,
@@ -38,7 +39,7 @@ function lowerFiles(files: readonly File[]): Program {
 function reread(program: Program): Program {
     const files = printForm(program).map((text, i) => parse(source(text, program.files[i]?.file)));
     for (const file of files) expect(file.diagnostics.filter((d) => d.severity === "error")).toEqual([]);
-    return lowerFiles(files);
+    return lowerFiles(files, program.files.find((file) => file.prelude === true)?.file);
 }
 
 describe("L2", () => {

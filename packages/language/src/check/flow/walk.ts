@@ -461,7 +461,7 @@ export class FlowWalk implements Walking {
         if (local !== undefined) return local;
         const { func } = this;
         const binding = func.agent?.funcs.get(name) ?? func.file.names.get(name);
-        if (binding === undefined || binding.kind === "func" || binding.kind === "shape") return UNKNOWN;
+        if (binding === undefined || binding.kind === "func" || binding.kind === "shape" || binding.kind === "block") return UNKNOWN;
         const cap: Cap = { binding, file: func.file };
         return binding.kind === "file" ? carrying(this.carried(cap, null, [], range)) : capVal(cap);
     }

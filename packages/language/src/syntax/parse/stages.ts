@@ -3,7 +3,7 @@
  *
  * Boundary: stages are names and literals here; what a name stands for is the checker's.
  *
- * STG1: a name among the positional arguments stands on the line of its stage, so that a missing `>=>` before the next line is seen.
+ * PSG1: a name among the positional arguments stands on the line of its stage, so that a missing `>=>` before the next line is seen.
  */
 import { fix } from "../../text/fix.ts";
 import { nearest } from "../../diagnostics/nearest.ts";
