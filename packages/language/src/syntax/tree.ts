@@ -179,6 +179,8 @@ export interface Func extends Node {
 export interface Param extends Node {
     readonly name: Name;
     readonly contract?: ContractNode;
+    /** A colon stands before an object contract; every other contract is printed with one. */
+    readonly colon?: true;
     /** Literal default after `=`. */
     readonly default?: Expr;
 }

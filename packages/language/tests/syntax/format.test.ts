@@ -166,6 +166,16 @@ test("an AgentScript program stays one: contracts of several fields have one a l
     );
 });
 
+test("an object contract of a parameter keeps its colon, or goes without, as it was written", () => {
+    for (const text of [
+        "main func(input: { a: string }) {\n    input\n}\n",
+        "main func(input { a: string }) {\n    input\n}\n",
+        "main func(input: {\n    a: string\n    b: number\n}) {\n    input\n}\n",
+        "func f(first: { a: string }, second { b: number }) {}\n",
+    ])
+        expect(format(read(text))).toBe(text);
+});
+
 test("lines that all end in CR LF still do after formatting, and what they say is the same", () => {
     for (const text of [MESSY, 'func f() {\n  x = "a\\nb" y = \'c\'\n/* d\n  e */ z = """\n    one\n      two\n    """\n}\n']) {
         const crlf = text.replace(/\n/g, "\r\n");

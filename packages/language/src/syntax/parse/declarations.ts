@@ -332,8 +332,10 @@ function parseParam(p: State, open: number): Param | undefined {
     bind(p, p.k);
     const name = takeName(p);
     let contract: ContractNode | undefined;
-    if (take(p, T.Colon) || (startsContract(p) && !startsBody(p, open))) contract = parseContract(p);
+    const hasColon = take(p, T.Colon);
+    if (hasColon || (startsContract(p) && !startsBody(p, open))) contract = parseContract(p);
+    const colon = hasColon && contract?.kind === "c.object" ? { colon: true as const } : {};
     let fallback: Expr | undefined;
     if (take(p, T.Assign)) fallback = parseDefault(p);
-    return { range: { start: name.range.start, end: prevEnd(p) }, name, contract, default: fallback };
+    return { range: { start: name.range.start, end: prevEnd(p) }, name, contract, ...colon, default: fallback };
 }

@@ -412,7 +412,7 @@ export function parameters(w: Writer, params: readonly Param[], inside: Pick<Bra
 function parameter(w: Writer, node: Param, tail: number): void {
     put(w, node.name.text);
     if (node.contract !== undefined) {
-        put(w, node.contract.kind === "c.object" ? " " : ": ");
+        put(w, node.contract.kind === "c.object" && node.colon !== true ? " " : ": ");
         contractNode(w, node.contract, tail, true);
     }
     if (node.default !== undefined) {
