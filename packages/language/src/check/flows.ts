@@ -180,7 +180,7 @@ function reportWalk(walk: FlowWalk, func: FuncInfo, rules: Rules): void {
             const key = `${one.sink.func.file.name} ${one.sink.range.start}`;
             if (seen.has(key)) continue;
             seen.add(key);
-            tell(func, one.sink, refused, argumentWith(one, refused), one.sure ? null : `${shown(one.sink.func.name)} gets to it`);
+            tell(func, one.sink, refused, argumentWith(one, refused), one.sure ? null : `${shown(one.sink.func.name)} gets to that call`);
         }
     }
 }
@@ -194,7 +194,7 @@ function reportInput(walk: FlowWalk, func: FuncInfo, rules: Rules, project: Proj
     const word: Fact = { key: isUnlabelled ? "unlabelled" : "user", trusted: !isUnlabelled, source };
     const facts = isUnlabelled ? [word, { key: "!", source }] : [word];
     const input = [carrying(new Map(facts.map((fact) => [fact.key, fact])))];
-    const where = `the input is ${isUnlabelled ? "nobody's" : "the user's"} word`;
+    const where = isUnlabelled ? "the origin of the input is unknown" : "the input is the user's";
     const look = (sink: Sink): readonly [Sink, Refused] | null => {
         if (refusedAt(sink, rules) !== null) return null;
         const now = { ...sink, tool: given(sink.tool, input, ""), args: sink.args.map((arg) => given(arg, input, "")) };
@@ -221,10 +221,10 @@ function tellChange({ func, range, by }: MayRefuse): void {
         func,
         "FLOW_MAY_BE_REFUSED",
         range,
-        "something decides which list or object is changed here: refused where that does not carry it (flow strict)",
+        "a value decides which list or object changes here; `flow strict` refuses the change if that list or object lacks the value's origins",
         {
-            hint: "make a new list or object and assign it to the variable, or endorse what decides",
-            related: [{ message: "it is decided here", file: by.func.file.name, range: by.range }],
+            hint: "make a new list or object and assign it to the variable, or endorse the value that decides",
+            related: [{ message: "the value decides here", file: by.func.file.name, range: by.range }],
         },
     );
 }
@@ -250,7 +250,7 @@ function argumentWith({ args, ranges, call }: Led, { fact }: Refused): Range {
 /** Of what the input carries. */
 const HINTS: ReadonlyMap<string, string> = new Map([
     ["user", 'name "user" in the clause, or take the value from where it says'],
-    ["unlabelled", "say whose word the input is (`--input-origin`), add `or ask` to the clause, or endorse the value"],
+    ["unlabelled", "name the origin of the input (`--input-origin`), add `or ask` to the clause, or endorse the value"],
 ]);
 
 /** `where`: what it depends on; null where it is certain. */
@@ -279,11 +279,11 @@ function tell(func: FuncInfo, sink: Sink, { fact, rule, arg, why }: Refused, ran
         func,
         where === null ? "FLOW_REFUSED" : "FLOW_MAY_BE_REFUSED",
         range,
-        where === null ? message : `${message}: refused where ${where}`,
+        where === null ? message : `${message}: the run refuses it if ${where}`,
         {
             hint:
                 arg === null
-                    ? "send what everybody there may read, name them in the `audience` of the import, or endorse the value for them"
+                    ? "send what all of them may read, name them in the `audience` of the import, or endorse the value for them"
                     : fact.decides === true
                       ? "decide by what is trusted, add `or ask` to the clause, or endorse what it depends on"
                       : (HINTS.get(fact.key) ??

@@ -101,7 +101,7 @@ const CHECKS = {
     FLOW_MAY_BE_REFUSED: {
         severity: "note",
         summary:
-            "A value is handed to a function that, where it gets to it, gives it to an argument whose clause will refuse it; or the input is, as long as nobody says whose word it is. In `flow strict`: something chose the list or object that is changed, which may not carry it.",
+            "A function gives a value to an argument whose clause will refuse it, if the function gets to that call; or the input reaches such an argument, if the run does not name another origin for it. In `flow strict`: a value decides which list or object changes, and the run refuses the change if that list or object lacks the value's origins.",
     },
     ENDORSE_DENIED: { severity: "error", summary: "An agent endorses a value without `may endorse` in its remit." },
     SPEND_NOTHING: { severity: "error", summary: "An amount is zero or given twice, so that nothing can be spent." },

@@ -63,7 +63,7 @@ main agent A {
         "main.remit": files["main.remit"].replace('body: "x"', "body: Own.get({})").replace('Web.get({ url: "/" }).body', '"a"'),
     };
     const told = checked(sent, projectOf("Post", 'audience: "alice"', "Nobody", "may Own")).map(({ code, message }) => [code, message]);
-    expect(told).toEqual([["FLOW_REFUSED", "what comes from Own is for alice only, and whoever reads Post is not said"]]);
+    expect(told).toEqual([["FLOW_REFUSED", "what comes from Own is for alice only, and no import says who reads Post"]]);
     // Another thing's clauses, and those of things that the program does not import, say nothing.
     expect(checked(files, projectOf("mcp://other", "arg to: trusted", "Other", "never Post"))).toEqual([]);
 });

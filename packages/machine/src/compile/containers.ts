@@ -87,7 +87,7 @@ export function writable(m: Joins, to: Value, value: Value, { pc, chosen, at }: 
             {
                 site: at,
                 labels: by,
-                hint: `make a new ${nameOf(raw)} and assign it to the variable, or endorse what decides`,
+                hint: `make a new ${nameOf(raw)} and assign it to the variable, or endorse the value that decides`,
             },
         );
     }

@@ -307,7 +307,7 @@ describe("what the input carries", () => {
         "if input.yes { Post.send({ to: [own().a, input.t] }) }",
         "o = { to: own().a }  o.to = input.t  Post.send(o)",
     ])("the user's word is not told of where a clause takes it, and noted where it names others: %s", (body) => {
-        const notes = ["refused where the input is the user's word"];
+        const notes = ["the run refuses it if the input is the user's"];
         expect(both(body)).toMatchObject({ told: [], notes, ran: "violation.flow", sent: false });
     });
     test.each([
@@ -316,7 +316,7 @@ describe("what the input carries", () => {
         'Mail.send({ to: "dear " + mine({ inner: { b: input.t } }) })',
         "all({ to: input.t })",
     ])("nobody's word is noted where a clause takes only what is trusted: %s", (body) => {
-        const notes = ["refused where the input is nobody's word"];
+        const notes = ["the run refuses it if the origin of the input is unknown"];
         expect(both(body, "", nobodys)).toMatchObject({ told: [], notes, ran: "violation.flow", sent: false });
         expect(both(body)).toMatchObject({ told: [], notes: [], ran: "ok", sent: true });
     });

@@ -180,7 +180,7 @@ export class Rules {
             const who = only[0] === undefined ? "not for everybody" : `for ${only[0].readers?.join(", ") || "nobody"} only`;
             const name = cap.binding.name;
             if (!isModel && all.every((rule) => rule.project))
-                return { fact: some, arg: null, rule: null, places: [place], why: `is ${who}, and whoever reads ${name} is not said` };
+                return { fact: some, arg: null, rule: null, places: [place], why: `is ${who}, and no import says who reads ${name}` };
             for (const rule of all) {
                 const { readers } = rule.clause;
                 if (rule.clause.kind === "audience" && rule.clause.ask === true && !isModel) continue;
