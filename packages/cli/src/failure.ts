@@ -34,18 +34,23 @@ const HINTS: Partial<Record<string, string>> = {
     "limit.cost": "raise --max-cost",
     "limit.time": "raise --timeout",
     "limit.steps": "raise --max-steps, or look for a loop that does not end",
-    "limit.depth": "look for a call of itself that does not end, or go on with `remit resume RUN --raise depth=5000`",
+    "limit.depth": "look for a call of itself that does not end",
     cancelled: "`remit resume RUN` goes on from where it stopped",
     denied: "run it on a terminal to be asked, or with --park: then `remit asks` shows the question and `remit answer` answers it",
 };
 
-/** `help`: what a run's record says is of use instead of the words for the failure's kind; null where nothing is. */
+/**
+ * `help`: what a run's record says is of use instead of the words for the failure's kind; null where nothing is. `resume`: options of `remit resume`
+ * that let the run go on.
+ */
 export function showFailure(
     failure: Failure | RunFailure,
-    options: { json?: boolean; root?: string; run?: string; over?: boolean; help?: string | null } = {},
+    options: { json?: boolean; root?: string; run?: string; over?: boolean; help?: string | null; resume?: readonly string[] } = {},
 ): void {
     if (options.json) {
-        say(safeJson({ failure, ...(options.run ? { run: options.run } : {}) }));
+        say(
+            safeJson({ failure, ...(options.run ? { run: options.run } : {}), ...(options.resume ? { resume: [...options.resume] } : {}) }),
+        );
         return;
     }
     const colour = paint(process.stderr);
@@ -60,6 +65,8 @@ export function showFailure(
         failure.hint ??
         (failure.kind === "cancelled" && options.over === true ? null : options.help === undefined ? HINTS[failure.kind] : options.help);
     if (hint) say(`  ${colour("cyan", "help")}: ${plain(options.run ? hint.replace("RUN", options.run) : hint)}`);
+    if (options.resume !== undefined && options.run !== undefined)
+        say(`  ${colour("cyan", "goes on")}: remit resume ${options.run} ${plain(options.resume.join(", or "))}`);
 }
 
 interface Described {

@@ -15,12 +15,14 @@ import {
     parseModelUri,
     repliesProblem,
     SCRIPT_HINT,
+    remedyOptions,
+    type RunFailure,
     type RunHandle,
     type RunResult,
     sendSpans,
 } from "@remit/host";
-import type { Json } from "@remit/language";
-import type { LedgerEvent } from "@remit/machine";
+import { isObject, type Json } from "@remit/language";
+import type { LedgerEvent, Remedies } from "@remit/machine";
 import { atLeastOne, dollars, milliseconds, whole } from "./amounts.ts";
 import { here, ledgerHere } from "./here.ts";
 import { showFailure } from "./failure.ts";
@@ -276,13 +278,17 @@ export async function finish(
     const failure = options.unwritten === true && result.failure ? { ...result.failure, site: null } : result.failure;
     if (failure) {
         const over = result.status === "failed";
-        const help = options["json"] === true ? undefined : await helpOf(handle, failure.kind);
+        const help = options["json"] === true ? undefined : await helpOf(handle, failure, result.remedies);
         showFailure(failure, {
             json: options["json"] === true,
             root: options.root,
             run: result.run,
             over,
             ...(help === undefined ? {} : { help }),
+            // A person who said no is not told how to be asked again.
+            ...(result.remedies === undefined || (failure.kind === "denied" && help === null)
+                ? {}
+                : { resume: remedyOptions(result.remedies) }),
         });
     }
     if (result.failure?.kind === "violation.flow" && options["json"] !== true) await sayWhy(handle, result.run);
@@ -291,19 +297,16 @@ export async function finish(
 }
 
 /**
- * What helps, where the record says more than the failure's kind: nothing against a person's no, and no option of the command line raises what a
- * `spend` of the program allows. Undefined where the kind says it.
+ * What helps, where more is known than the failure's kind: nothing against a person's no, and no option of `remit run` raises what a `spend` of the
+ * program allows. Undefined where the kind says it.
  */
-async function helpOf(handle: RunHandle<Json>, kind: string): Promise<string | null | undefined> {
-    if (kind !== "denied" && !kind.startsWith("limit.")) return undefined;
+async function helpOf(handle: RunHandle<Json>, { kind }: RunFailure, remedies: Remedies | undefined): Promise<string | null | undefined> {
+    if (kind.startsWith("limit.")) return remedies?.raise.some(({ account }) => account !== "run") === true ? null : undefined;
+    if (kind !== "denied") return undefined;
     let help: string | null | undefined;
     for await (const { kind: what, data } of handle.events) {
-        if (data === null || typeof data !== "object" || Array.isArray(data)) continue;
         // an answer that nobody gave says why
-        if (kind === "denied" && what === "ask.decided") help = data["error"] === undefined ? null : undefined;
-        // an account of the program's own has a path in it, the run's has none
-        if (kind !== "denied" && what === "budget" && data["closed"] !== true)
-            help = String(data["account"]).includes("/") ? "raise the `spend` that bounds it, or what was left around it" : undefined;
+        if (what === "ask.decided" && isObject(data)) help = data["error"] === undefined ? null : undefined;
     }
     return help;
 }

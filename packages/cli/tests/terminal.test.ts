@@ -76,9 +76,11 @@ main agent Copy {
     });
 });
 
-test("a budget of the program's own is raised in the program, one of the run on the command line", () => {
+test("a budget of the program's own is raised by its account, one of the run by an option of `remit run` too", () => {
     at.write("spend.remit", "main func() {\n    spend 5 steps {\n        for x in [1, 2, 3] max 3 { y = x * 2 }\n    }\n    1\n}\n");
-    expect(at.remit("run", "spend.remit", "--quiet").err).toMatch(/limit\.steps.*\n.*\n.*\n {2}help: raise the `spend` that bounds it/);
+    expect(at.remit("run", "spend.remit", "--quiet").err).toMatch(
+        /limit\.steps.*\n.*\n.*\n {2}goes on: remit resume \S+ --raise 'main\/spend#0:steps=10'\n$/,
+    );
     at.write("plain.remit", "main func() {\n    for x in [1, 2, 3] max 3 { y = x * 2 }\n    1\n}\n");
     expect(at.remit("run", "plain.remit", "--quiet", "--max-steps", "3").err).toContain("help: raise --max-steps");
 });

@@ -67,6 +67,7 @@ export { hashOf, type Loaded, loadProgram, type LoadSource } from "./load/load.t
 export { findRoot, type ProgramTree, programTree } from "./load/tree.ts";
 export { type Ledger, openLedger, type ResumeRunOptions } from "./run/open.ts";
 export { type RunWorld, runWorld, type Takeover, takeover } from "./run/takeover.ts";
+export { remedyOptions } from "./run/remedies.ts";
 export { load, type RemitProgram, run } from "./run/program.ts";
 export { openWorld, type ProgramWorld } from "./run/program-world.ts";
 export { type BlockElsewhere, type BlockRunner, gaveOf } from "./run/nested.ts";

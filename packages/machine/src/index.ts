@@ -27,7 +27,7 @@ export { computedTo, isOfAnotherBuild, takeWorld } from "./run/load.ts";
 export { type Advance, Machine } from "./run/machine.ts";
 export type { Result } from "./run/ending.ts";
 export { struckAt } from "./state/spending.ts";
-export type { GoOn } from "./run/stops.ts";
+export type { GoOn, Remedies } from "./run/stops.ts";
 export type { Account, AuthorityView, FrameView, GrantView, Inspection, Looked, Place, ScopeView, ThreadView } from "./run/inspect.ts";
 export { INSPECTOR } from "./run/inspector.ts";
 export { type Clean, MAX_PAGE, type RightView, type ValueType, type ValueView } from "./run/look.ts";
@@ -71,6 +71,7 @@ export { Conductor } from "./conduct/conductor.ts";
 export { CONCURRENCY, isPersonal } from "./conduct/works.ts";
 export * from "./conduct/messages.ts";
 export { askedMethod, calledMethod, type MethodOf } from "./authority/methods.ts";
+export { answeredOutcome } from "./conduct/by-hand.ts";
 export { type Recovered, repeats } from "./conduct/recover.ts";
 export { isStrike, Retelling, type Told, type ToldPart, type ToldPlace, toldParts } from "./conduct/retelling.ts";
 

@@ -1,19 +1,16 @@
 /** `remit resume`: goes on with a run that was interrupted, stopped, or waits for an answer. */
-import { LedgerError, openLedger, readJson, type UnknownAnswer } from "@remit/host";
+import { LedgerError, openLedger, readJson, RemitError, type ResumeRunOptions, type UnknownAnswer } from "@remit/host";
 import type { Json } from "@remit/language";
 import { dollars, milliseconds, whole } from "../amounts.ts";
 import { UsageError } from "../io.ts";
 import { finish, handlers, hostOptions, parks, watched } from "../running.ts";
 
 export default async function resume(args: string[], options: Record<string, unknown>): Promise<number> {
-    const answers = new Map((options["answer"] as string[] | undefined)?.map(answerOf));
     const ledger = await openLedger(options["ledger"] as string | undefined);
     const watch = watched(options);
     try {
         const info = await ledger.run(args[0] as string);
         watch.root = info.root || process.cwd();
-        const on = handlers(options, watch);
-        const asked = on.ask;
         const handle = await ledger.resume<Json>(info.id, {
             ...hostOptions(options),
             ...(parks(options) ? { park: true } : {}),
@@ -21,22 +18,16 @@ export default async function resume(args: string[], options: Record<string, unk
             acceptForeign: options["acceptForeign"] === true,
             ...(options["retry"] === true ? { retry: true } : {}),
             raise: ((options["raise"] as string[] | undefined) ?? []).map(raiseOf),
-            ...(info.status === "failed" ? { answers: Object.fromEntries([...answers].map(([path, { json }]) => [path, json])) } : {}),
-            on: {
-                ...on,
-                unknown: (effect) => answers.get(effect.path)?.unknown ?? null,
-                ask: (request, about) => answers.get(about.effect.path)?.text ?? asked?.(request, about) ?? null,
-                input: (request, about) => {
-                    const said = answers.get(about.effect.path);
-                    return said === undefined ? (on.input?.(request, about) ?? null) : said.json;
-                },
-            },
+            ...answersOf((options["answer"] as string[] | undefined) ?? []),
+            on: handlers(options, watch),
         });
         return await finish(handle, watch, { ...options, root: watch.root });
     } catch (error) {
         if (error instanceof LedgerError && error.code === "finished") {
             throw new UsageError(error.message, "remit trace shows it, remit replay repeats it");
         }
+        // What was said does not fit the run, which stays as it was.
+        if (error instanceof RemitError && error.kind === "value") throw new UsageError(error.failure.message, error.hint);
         throw error;
     } finally {
         watch.end();
@@ -59,23 +50,22 @@ function raiseOf(pair: string): { account: string; meter: keyof typeof METERS; a
     return { account, meter: meter as keyof typeof METERS, amount: read(amount, "--raise") };
 }
 
-interface Answer {
-    readonly text: string;
-    readonly json: Json;
-    readonly unknown: UnknownAnswer | null;
-}
-
-/** `PATH=done:JSON`, `PATH=again`, `PATH=give-up` for an unknown outcome; `PATH=TEXT` for a question or an input. */
-function answerOf(pair: string): [string, Answer] {
-    const at = pair.indexOf("=");
-    if (at <= 0)
-        throw new UsageError(`--answer takes PATH=ANSWER, not '${pair}'`, "the paths are in what `remit resume RUN` says it waits for");
-    const text = pair.slice(at + 1);
-    const path = pair.slice(0, at);
-    if (text === "again") return [path, { text, json: text, unknown: { answer: "again" } }];
-    if (text === "give-up") return [path, { text, json: text, unknown: { answer: "give up" } }];
-    if (text.startsWith("done:")) return [path, { text, json: text, unknown: { answer: "done", value: jsonOr(text.slice(5), true) } }];
-    return [path, { text, json: jsonOr(text, false), unknown: null }];
+/** `PATH=done:JSON`, `PATH=again`, `PATH=give-up` for an unknown outcome; `PATH=VALUE` for everything else. */
+function answersOf(pairs: readonly string[]): Required<Pick<ResumeRunOptions, "answers" | "became">> {
+    const answers: [string, Json][] = [];
+    const became: [string, UnknownAnswer][] = [];
+    for (const pair of pairs) {
+        const at = pair.indexOf("=");
+        if (at <= 0)
+            throw new UsageError(`--answer takes PATH=ANSWER, not '${pair}'`, "the paths are in what `remit resume RUN` says it waits for");
+        const path = pair.slice(0, at);
+        const text = pair.slice(at + 1);
+        if (text === "again") became.push([path, { answer: "again" }]);
+        else if (text === "give-up") became.push([path, { answer: "give up" }]);
+        else if (text.startsWith("done:")) became.push([path, { answer: "done", value: jsonOr(text.slice(5), true) }]);
+        else answers.push([path, jsonOr(text, false)]);
+    }
+    return { answers: Object.fromEntries(answers), became: Object.fromEntries(became) };
 }
 
 function jsonOr(text: string, strict: boolean): Json {

@@ -5,6 +5,7 @@ import { doubtsOf, load, loadConfig, monitor, profileOfRun, readJson, RemitError
 import type { Json } from "@remit/language";
 import type { AuditFinding } from "@remit/machine";
 import { showDiagnostics } from "../diagnostics.ts";
+import { showFailure } from "../failure.ts";
 import { atLeast, findingLines, severityOf } from "../auditing.ts";
 import { counted, EXIT, paint, plainLine, safeJson, say, UsageError } from "../io.ts";
 import { finish, loadOptions, type Watch, watched } from "../running.ts";
@@ -53,6 +54,12 @@ export default async function run(args: string[], given: Record<string, unknown>
         const code = over.length > 0 && ended === EXIT.ok ? EXIT.failed : ended;
         if (options["dryRun"]) showUnperformed(program.unperformed(), options["json"] === true);
         return code;
+    } catch (error) {
+        // The input does not fit: no run was begun.
+        if (!(error instanceof RemitError) || error.run !== undefined || error.kind !== "contract") throw error;
+        const help = `give the input with --input, for example --input '{"name": "value"}'`;
+        showFailure(error.failure, { json: options["json"] === true, root: watch.root, help });
+        return EXIT.usage;
     } finally {
         watch.end();
         await program.close();

@@ -75,6 +75,9 @@ export async function auditorsSay(
             if (read !== null) findings.push(...read);
             else if (result.ok) unsure.push(`auditor ${name} did not answer with findings (run ${result.run})`);
             else unsure.push(`auditor ${name} did not answer (run ${result.run}): ${result.failure?.message ?? result.status}`);
+        } catch (error) {
+            if (!(error instanceof RemitError)) throw error;
+            unsure.push(`auditor ${name} cannot begin: ${error.message}`);
         } finally {
             await program.close();
         }

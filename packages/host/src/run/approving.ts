@@ -62,7 +62,8 @@ export function approving(on: Handlers, asking: Asking): Approving {
 
         const before = await asks.take(run, effect.path, bound);
         if (before.kind === "decided") return before.late ? denied(effect, "nobody answered in time") : given(before.decision);
-        if (on.ask === undefined && !asking.park) return denied(effect, "nobody was there to answer");
+        // What is open already was left for later, and stays so until it expires.
+        if (on.ask === undefined && !asking.park && before.kind !== "open") return denied(effect, "nobody was there to answer");
         const open: Ask =
             before.kind === "open"
                 ? before.ask

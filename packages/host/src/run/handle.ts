@@ -7,11 +7,12 @@
  * HL2: `result` tells every way a run can end; it rejects only where the ledger itself failed.
  */
 import type { Json, Program } from "@remit/language";
-import type { Conducted, Effect, LedgerEvent, Usage } from "@remit/machine";
+import type { Conducted, Effect, LedgerEvent, Remedies, Usage } from "@remit/machine";
 import { follow } from "../ledger/follow.ts";
 import type { LedgerStore, RunStatus, RunWriter } from "../ledger/store.ts";
 import { conduct, type LocalEnd, type LocalOptions } from "./local.ts";
 import { RemitError, type RunFailure } from "../failure/error.ts";
+import { remedyOptions } from "./remedies.ts";
 import type { Handlers } from "./setup.ts";
 import { announce, type HeardRun } from "./started.ts";
 
@@ -25,6 +26,8 @@ export interface RunResult<T = Json> {
     readonly failure?: RunFailure;
     /** Effects that wait for a person. */
     readonly waiting?: readonly Effect[];
+    /** Of a run that failed: what lets it go on; absent where nothing does. */
+    readonly remedies?: Remedies;
     readonly usage: Usage;
     readonly steps: number;
     /** Effects with an outcome. */
@@ -105,7 +108,7 @@ export function execute<T>(machine: Conducted, options: ExecuteOptions): RunHand
             ...(on.unknown === undefined ? {} : { unknown: on.unknown }),
         });
         await telling;
-        return resultOf<T>(store, id, end);
+        return resultOf<T>(store, id, end, machine);
     };
     const result = driven().finally(() => {
         outside?.removeEventListener("abort", onAbort);
@@ -140,7 +143,7 @@ export function valueOrThrow<T>(result: RunResult<T>): T {
     throw new RemitError(result.failure as RunFailure, result.run);
 }
 
-async function resultOf<T>(store: LedgerStore, id: string, end: LocalEnd): Promise<RunResult<T>> {
+async function resultOf<T>(store: LedgerStore, id: string, end: LocalEnd, { remedies }: Conducted): Promise<RunResult<T>> {
     const info = await store.run(id);
     const about = { run: info.id, status: end.status, usage: info.usage, steps: info.steps, effects: info.effects };
     switch (end.status) {
@@ -148,7 +151,7 @@ async function resultOf<T>(store: LedgerStore, id: string, end: LocalEnd): Promi
             // The machine's objects have no prototype; a caller gets ordinary ones.
             return { ...about, ok: true, value: structuredClone(end.value) as T };
         case "failed":
-            return { ...about, ok: false, failure: end.failure };
+            return { ...about, ok: false, failure: end.failure, ...(store.durable && canHelp(remedies) ? { remedies } : {}) };
         case "stopped":
             return {
                 ...about,
@@ -173,10 +176,15 @@ async function resultOf<T>(store: LedgerStore, id: string, end: LocalEnd): Promi
     }
 }
 
+function canHelp(remedies: Remedies | undefined): remedies is Remedies {
+    return remedies !== undefined && remedyOptions(remedies).length > 0;
+}
+
 /** How a person answers, in the words of the command line. */
 export function waitingHint(run: string, waiting: readonly Effect[]): string {
     const path = waiting[0]?.path ?? "PATH";
     if (waiting.some((effect) => effect.kind === "ask"))
         return `remit asks ${run} shows the question, remit answer ${run} ASK once (session, deny, abort) answers it, remit resume ${run} goes on`;
+    if (waiting.every((effect) => effect.kind === "input")) return `remit resume ${run} --answer '${path}=VALUE' gives it`;
     return `remit resume ${run} --answer '${path}=…' (done:JSON where it happened, again where it did not, give-up to let the program fail)`;
 }

@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import type { Json, Program } from "@remit/language";
-import { Fail, type Failure, type GoOn, type LedgerEvent, type Recovered, type SealedPart } from "@remit/machine";
+import { type Conducted, Fail, type Failure, type GoOn, type LedgerEvent, type Recovered, type SealedPart } from "@remit/machine";
 import type { Ask } from "../ledger/asks.ts";
 import { exportRun } from "../ledger/export.ts";
 import { type FollowOptions, follow } from "../ledger/follow.ts";
@@ -20,14 +20,18 @@ import { openProcess } from "../process/process.ts";
 import { machineOf } from "./machine.ts";
 import type { KeptOptions } from "./options.ts";
 import { type Replayed, replayRun } from "./replay.ts";
-import { answeredOutcome } from "./by-hand.ts";
+import { type GivenAnswers, type SortedAnswers, sortedAnswers } from "./answers.ts";
+import { remedyOptions } from "./remedies.ts";
 import { type Continued, continueRun } from "./resume.ts";
 import { RemitError } from "../failure/error.ts";
-import type { HostOptions, RunOptions } from "./setup.ts";
+import type { Handlers, HostOptions, RunOptions } from "./setup.ts";
 import { settingOf, surroundingsOf } from "../config/setting.ts";
 import { type World, withPeople, worldOf } from "./world.ts";
 
-export interface ResumeRunOptions extends Omit<HostOptions, "ledger" | "model" | "workspace" | "mode">, Pick<RunOptions, "signal" | "on"> {
+export interface ResumeRunOptions
+    extends Omit<HostOptions, "ledger" | "model" | "workspace" | "mode">,
+        Pick<RunOptions, "signal" | "on">,
+        GivenAnswers {
     /** In place of what the run was started with. */
     readonly model?: string;
     readonly workspace?: string;
@@ -39,8 +43,6 @@ export interface ResumeRunOptions extends Omit<HostOptions, "ledger" | "model" |
     readonly raise?: GoOn["raise"];
     /** Of a run that failed: what failed is asked for again. */
     readonly retry?: boolean;
-    /** Of a run that failed: values that failed effects are taken to have given, by their paths. */
-    readonly answers?: { readonly [path: string]: Json };
 }
 
 export interface Ledger {
@@ -126,17 +128,6 @@ export async function worldAgain(run: KeptRun, options: ResumeRunOptions): Promi
     });
 }
 
-/** An example of a larger bound, by the kind of the failure. */
-const RAISED: { readonly [kind: string]: string } = {
-    "limit.cost": "usd=2",
-    "limit.time": "time=10min",
-    "limit.steps": "steps=1000m",
-    "limit.calls": "calls=100",
-    "limit.turns": "turns=50",
-    "limit.bytes": "bytes=1000m",
-    "limit.depth": "depth=5000",
-};
-
 /**
  * How a run that failed goes on (LANGUAGE 7). Throws `RemitError` where nothing that is said lets it, and where something is said of a run that did
  * not fail.
@@ -144,26 +135,20 @@ const RAISED: { readonly [kind: string]: string } = {
 function goesOn(
     { machine, recovered }: Continued,
     info: RunInfo,
-    { raise = [], retry = false, answers = {} }: ResumeRunOptions,
+    { raise = [], retry = false, failed }: Pick<ResumeRunOptions, "raise" | "retry"> & Pick<SortedAnswers, "failed">,
     { user, limits }: { readonly user: string; readonly limits: KeptOptions["limits"] },
 ): Recovered {
-    const paths = Object.keys(answers);
-    const isSaid = raise.length > 0 || retry || paths.length > 0;
+    const isSaid = raise.length > 0 || retry || failed.length > 0;
     if (machine.canGoOn !== true) {
-        if (!isSaid) return recovered;
+        if (raise.length === 0 && !retry) return recovered;
         throw new RemitError(
             { kind: "value", message: `run ${info.id} has not failed`, hint: `remit resume ${info.id} goes on with it` },
             info.id,
         );
     }
-    if (!isSaid) {
-        const { kind, message } = info.failure as Failure;
-        const hint = kind.startsWith("limit.")
-            ? `raise the bound with --raise, for example --raise ${RAISED[kind] ?? "tokens=200k"}`
-            : "ask for what failed again with --retry, or give its outcome with --answer PATH=VALUE";
-        throw new RemitError({ kind, message: `the run failed: ${message}`, hint }, info.id);
-    }
-    const { pending, failed = [] } = machine;
+    if (!isSaid) throw nothingSaid(machine, info);
+    // What it asks for when it goes on it asks for in its next slice.
+    const { pending } = machine;
     for (const { account, meter, amount } of raise) {
         const inForce = account === "run" ? ((machine.raised ?? {})[meter] ?? limits[meter as keyof typeof limits]) : undefined;
         if (inForce !== undefined && amount < inForce)
@@ -177,14 +162,22 @@ function goesOn(
             );
     }
     try {
-        machine.goOn?.({ raise, retry, answer: paths }, user);
+        machine.goOn?.({ raise, retry, answer: failed.map(({ path }) => path) }, user);
     } catch (error) {
         throw error instanceof Fail ? new RemitError(error.toFailure(), info.id) : error;
     }
-    const byHand = failed.flatMap((effect) =>
-        Object.hasOwn(answers, effect.path) ? [{ path: effect.path, outcome: answeredOutcome(effect, answers[effect.path] as Json) }] : [],
-    );
-    return { ...recovered, pending, answers: [...(recovered.answers ?? []), ...byHand] };
+    return { ...recovered, pending, answers: [...(recovered.answers ?? []), ...failed] };
+}
+
+/** Nothing was said that lets a failed run go on: what does. */
+function nothingSaid({ remedies }: Conducted, { id, failure }: RunInfo): RemitError {
+    const { kind, message } = failure as Failure;
+    const options = remedies === undefined ? [] : remedyOptions(remedies);
+    const hint =
+        options.length === 0
+            ? "nothing that it asked for failed, the program itself did: mend the program and run it again"
+            : `go on with remit resume ${id} ${options.join(", or ")}`;
+    return new RemitError({ kind, message: `the run failed: ${message}`, hint }, id);
 }
 
 async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOptions): Promise<RunHandle<T>> {
@@ -195,7 +188,13 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
         const run = await keptRun(store, writer.id);
         const { info, program } = run;
         const kept = run.options as unknown as KeptOptions;
-        const { on = {}, park, signal } = options;
+        const { park, signal, became = {} } = options;
+        const on: Handlers = {
+            // What nobody can answer now has waited, and waits.
+            input: () => null,
+            ...options.on,
+            unknown: (effect) => became[effect.path] ?? options.on?.unknown?.(effect) ?? null,
+        };
         const owner = kept.asks?.owner ?? options.user;
         const world = await worldAgain(run, owner === undefined ? options : { ...options, user: owner });
         const { secrets } = world;
@@ -206,7 +205,11 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
                 ? machineOf(of, secrets)
                 : machineGoingOn(of, saved, secrets, () => recordOf(shownStore(store, secrets), of.info.id)),
         );
-        const recovered = goesOn(begins, info, options, { user: options.user ?? world.user, limits: kept.limits });
+        const user = options.user ?? world.user;
+        const { failed, inputs, questions } = await sortedAnswers(begins, program, options, store.asks);
+        const going = goesOn(begins, info, { ...options, failed }, { user, limits: kept.limits });
+        for (const { ask, option } of questions) await store.asks.decide(ask.id, option, user);
+        const recovered = { ...going, answers: [...(going.answers ?? []), ...inputs] };
         const { machine, info: now } = begins;
         const timeout = machine.raised?.time ?? kept.limits.time;
         return execute<T>(machine, {

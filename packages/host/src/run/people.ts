@@ -7,13 +7,14 @@ import type { InputRequest } from "@remit/machine";
 import type { Performers } from "./host.ts";
 import type { Handlers } from "./setup.ts";
 
-export function people(on: Handlers): Performers {
+/** `park`: what nobody can answer now waits. */
+export function people(on: Handlers, park: boolean): Performers {
     return {
         input: async (effect, io) => {
             const request = effect.request as unknown as InputRequest;
-            const said = await on.input?.(request, { effect, signal: io.signal });
-            if (said === null) return { later: true };
-            if (said !== undefined) return { ok: true, value: said, origins: ["user"] };
+            const said = on.input === undefined ? null : await on.input(request, { effect, signal: io.signal });
+            if (said !== null) return { ok: true, value: said, origins: ["user"] };
+            if (on.input !== undefined || park) return { later: true };
             const message = `Missing input '${request.name}' and no interactive input provider is available`;
             return { ok: false, failure: { kind: "contract", message, site: effect.site, hint: "give it with --input" } };
         },

@@ -11,6 +11,7 @@ import { checkPolicy, withUntrusted } from "../config/policy.ts";
 import { limitsOf, type Setting, settingOf } from "../config/setting.ts";
 import { memoryAsks } from "../ledger/memory.ts";
 import { machineId } from "../load/engine.ts";
+import { RemitError } from "../failure/error.ts";
 import { type Loaded, loadProgram, type LoadSource } from "../load/load.ts";
 import { reckoning } from "../model/prices.ts";
 import { openProcess, type Process } from "../process/process.ts";
@@ -42,7 +43,10 @@ export interface ProgramWorld {
     kept(input: Json, call?: RunOptions): KeptOptions;
     /** What a machine elsewhere begins with: JSON, for `Machine.start` or `Machine.load`. That machine knows no secrets (EL3). Throws `RemitError`. */
     start(run: string, kept: KeptOptions): StartOptions;
-    /** A machine at the start of a run, or in the state that `documents` hold (an image and its deltas). Throws `RemitError`. */
+    /**
+     * A machine at the start of a run, or in the state that `documents` hold (an image and its deltas). Throws `RemitError`, also where the run would
+     * fail before it begins because the input does not fit.
+     */
     machine(run: string, kept: KeptOptions, documents?: readonly Json[]): Conducted;
     /** Performs the effects of one run. Questions go to `on`; `store` keeps them where another process may answer, too; else they are in memory. */
     host(run: string, kept: KeptOptions, on?: Handlers, store?: AskStore): Host;
@@ -111,6 +115,9 @@ function worldFor(loaded: Loaded, setting: Setting, options: LoadOptions): Progr
                           start,
                           documents.map((one) => secrets.reveal(one)),
                       );
+            const { result } = machine;
+            if (documents === undefined && result !== null && !result.ok)
+                throw new RemitError(secrets.scrub(result.failure as unknown as Json) as unknown as typeof result.failure);
             return leaving(machine, secrets);
         },
         // The effect of a question waits as long as its performer asks.

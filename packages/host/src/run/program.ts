@@ -17,12 +17,12 @@ import { execute, type RunHandle } from "./handle.ts";
 import { newRunId } from "./options.ts";
 import { openWorld } from "./program-world.ts";
 import type { Unperformed } from "./rehearse.ts";
-import type { HostOptions, LoadOptions, RunOptions } from "./setup.ts";
+import type { Handlers, HostOptions, LoadOptions, RunOptions } from "./setup.ts";
 import { sharedHost } from "./shared.ts";
 
 export interface RemitProgram<I = Json, O = Json> {
     (input: I, options?: RunOptions): Promise<O>;
-    /** Begins a run and gives its handle. */
+    /** Begins a run and gives its handle. Throws `RemitError` where the input does not fit and cannot be asked for: then no run is begun. */
     run(input: I, options?: RunOptions): RunHandle<O>;
     readonly form: Program;
     /** SHA-256 of the program form. */
@@ -51,7 +51,7 @@ export async function load<I = Json, O = Json>(source: string | LoadSource, opti
     const start = (input: I, call: RunOptions = {}): RunHandle<O> => {
         const { signal = options.signal } = call;
         const on = { ...options.on, ...call.on };
-        const kept = opened.kept(input as Json, call);
+        const kept = opened.kept(input as Json, { ...call, ...whoIsAsked({ ...options, ...call }, on) });
         const id = newRunId();
         const machine = opened.machine(id, kept);
         const own = store ?? memoryStore();
@@ -62,7 +62,7 @@ export async function load<I = Json, O = Json>(source: string | LoadSource, opti
         return execute<O>(machine, { store: own, id, program: form, writer, host, secrets, on, signal, timeout: kept.limits.time, over });
     };
 
-    return Object.assign((input: I, call?: RunOptions) => start(input, call).value, {
+    return Object.assign(async (input: I, call?: RunOptions) => start(input, call).value, {
         run: start,
         form,
         hash,
@@ -77,6 +77,11 @@ export async function load<I = Json, O = Json>(source: string | LoadSource, opti
             await process.release(world);
         },
     });
+}
+
+/** Missing fields of the input are asked for where there is a person to ask, or where the run may wait for one. */
+function whoIsAsked({ interactive, asks }: RunOptions, { input }: Handlers): Pick<RunOptions, "interactive"> {
+    return interactive === true && input === undefined && asks?.park !== true ? { interactive: false } : {};
 }
 
 /** Loads a file and runs it once. */

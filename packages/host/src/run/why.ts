@@ -47,7 +47,7 @@ export interface HandUse {
 
 /**
  * `where`: a pointer into the run's value (`/diff`, `diff.0`), or the path of a tool or memory call and a pointer into its arguments
- * (`main/Mail.send#0/to`, `main/Mail.send#0:/0/to`). Throws `RemitError` where there is no such place or the run cannot be done again.
+ * (`main/Mail.send#0/to`, `main/Mail.send#0:/0/to`). Empty: the value; of a run that failed, the call that was refused, else `failure`. Throws `RemitError` where there is no such place or the run cannot be done again.
  */
 export async function whyOf(
     store: LedgerStore,
@@ -61,13 +61,13 @@ export async function whyOf(
     const tracer = machine.tracer;
     if (tracer === null) throw new Error("a run with derivations has a tracer");
     const uses = [...tracer.uses.keys()];
-    const found = placeOf(where, uses);
+    const found = placeOf(where === "" ? usual(record, uses) : where, uses);
     const chain = found === null ? null : tracer.why(found.use, found.pointer);
     if (found === null || chain === null)
         // What is not there came from nowhere: to call it the program's own text would call it trusted.
         throw new RemitError({
             kind: "value",
-            message: `there is no '${where}' in this run`,
+            message: where === "" ? `run ${info.id} has no value yet` : `there is no '${where}' in this run`,
             hint: `name a part of its value, or one of ${
                 uses
                     .filter((u) => u !== "value")
@@ -79,6 +79,15 @@ export async function whyOf(
     const held = hands.map(({ tool }) => `tool:${tool}`);
     const origins = [...new Set([...chain.flatMap((step) => step.origins), ...held])].sort();
     return secrets.scrub({ ...found, chain, hands, origins } as unknown as Json) as unknown as Why;
+}
+
+/** What is meant where nothing is said. */
+function usual({ info, events }: RunRecord, uses: readonly string[]): string {
+    if (info.status !== "failed") return "";
+    const refused = events.findLast(({ kind }) => kind === "policy.denied" || kind === "run.resumed");
+    const isIt =
+        refused?.kind === "policy.denied" && uses.includes(refused.path) && /^(?:violation\.|denied)/.test(info.failure?.kind ?? "");
+    return isIt ? refused.path : "failure";
 }
 
 /** WH2. */

@@ -181,7 +181,7 @@ export function withPeople(world: World, { run, store, on, asks, park = asks?.pa
     const { secrets, blocks: elsewhere } = world;
     const nested = isWhole(store) ? { run: nestedRuns({ store, run, secrets, on, host, elsewhere }) } : {};
     const { ask: own, ...others } = world.own;
-    const asked = hostOf({ ...people(on), ...nested, ...others, ask: (effect, io) => approvals.ask(effect, io, own) });
+    const asked = hostOf({ ...people(on, park), ...nested, ...others, ask: (effect, io) => approvals.ask(effect, io, own) });
     const perform: Host["perform"] = (effect, io) => world.host.perform(effect, io);
     return {
         ...world.host,

@@ -8,7 +8,7 @@
  * EI10: paths, kinds, principals and sites are the program's own words; they are left as they are. A program whose text holds a secret is refused.
  */
 import type { Json } from "@remit/language";
-import type { Advance, Batch, Conducted, Effect, MachineEvent } from "@remit/machine";
+import type { Advance, Batch, Conducted, Effect, MachineEvent, Remedies } from "@remit/machine";
 import type { Scrubber } from "./scrub.ts";
 
 /** The same machine, of which nothing leaves with a secret in it. */
@@ -35,8 +35,9 @@ export function leaving(machine: Conducted, secrets: Scrubber): Conducted {
         get canGoOn() {
             return machine.canGoOn === true;
         },
-        get failed() {
-            return machine.failed ?? [];
+        get remedies() {
+            const { answer, ...rest } = machine.remedies ?? NO_REMEDIES;
+            return { ...rest, answer: answer.map((effect) => effectOut(effect, secrets)) };
         },
         get raised() {
             return machine.raised ?? {};
@@ -55,6 +56,8 @@ export function leaving(machine: Conducted, secrets: Scrubber): Conducted {
         },
     };
 }
+
+const NO_REMEDIES: Remedies = { raise: [], retry: false, answer: [] };
 
 /** An effect as a performer gets it. */
 export function effectOut(effect: Effect, { scrub }: Pick<Scrubber, "scrub">): Effect {

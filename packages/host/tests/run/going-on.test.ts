@@ -75,6 +75,14 @@ describe("a run that failed", () => {
         expect(await ledger.replay(id)).toMatchObject({ equal: true });
     });
 
+    test("in an iteration that only computes: its siblings are run to their ends, before it and after it", async () => {
+        const id = await failed("parallel for x in [1, 2, 3] max 3 { if x == 2 { spend 1 steps { y = 1  y = 2 } }  Work.call(x + 10) }");
+        expect(made.toSorted()).toEqual([11, 13]);
+        expect(await resumed(id, { raise: [{ account: "main/parallel[1]/spend#0", meter: "steps", amount: 9 }] })).toEqual([11, 12, 13]);
+        expect(made).toHaveLength(3);
+        expect(await ledger.replay(id)).toMatchObject({ equal: true });
+    });
+
     test("takes a value by hand, which carries where it came from", async () => {
         isUp = false;
         const id = await failed("a = Work.call(1)\nb = Work.call(2)\n[a, b]");
@@ -94,12 +102,65 @@ describe("a run that failed", () => {
             message: "value: the run has no open account 'main/spend#3'",
         });
         await expect(refused({ answers: { "main/Work.call#0": 1 } })).rejects.toMatchObject({
-            message: "value: no effect at main/Work.call#0 failed",
+            message: `value: run ${id} takes no such answer at 'main/Work.call#0'`,
         });
         expect(await ledger.run(id)).toMatchObject({ status: "failed" });
         expect(await ledger.verify(id)).toMatchObject({ ok: true });
         expect(await resumed(id, { raise: [{ account: "main/spend#0", meter: "calls", amount: 2 }] })).toBe(null);
         await expect(ledger.resume(id, { tools: work, retry: true })).rejects.toMatchObject({ code: "finished" });
+    });
+
+    test("its result says what lets it go on, for a program that decides", async () => {
+        const remedies = async (body: string, limits: object = {}): Promise<unknown> => {
+            const program = await load({ source: main(body) }, { tools: work, ledger: ledger.store, ...limits });
+            const { remedies } = await program.run({}).result;
+            return remedies === undefined ? remedies : { ...remedies, answer: remedies.answer.map(({ path }) => path) };
+        };
+        isUp = false;
+        const none = { raise: [], retry: false, answer: [] };
+        expect(await remedies("Work.call(2)")).toEqual({ ...none, retry: true, answer: ["main/Work.call#0"] });
+        const calls = { account: "main/spend#0", meter: "calls", amount: 1 };
+        expect(await remedies("spend 1 calls { Work.call(1)  Work.call(3) }")).toEqual({ ...none, raise: [calls] });
+        const both = "parallel for x in [1, 2] max 2 { if x == 1 { spend 1 steps { y = 1  y = 2  y = 3 } }  Work.call(x) }";
+        expect(await remedies(both)).toEqual({
+            raise: [{ account: "main/parallel[0]/spend#0", meter: "steps", amount: 1 }],
+            retry: true,
+            answer: ["main/parallel[1]/Work.call#0"],
+        });
+        for (const [body, meter, amount] of [
+            ["repeat * 500 { n = 1 }", "steps", 100],
+            ['t = "x"\nrepeat * 10 { t = t + t }', "bytes", 600],
+            ['l = ["x"]\nrepeat * 16 { l = l.concat(l) }', "memory", 100_000],
+            ["repeat * 90000000 { n = 1 }", "time", 20],
+        ] as const)
+            expect(await remedies(body, { limits: { [meter]: amount } })).toEqual({
+                ...none,
+                raise: [{ account: "run", meter, amount: meter === "memory" ? expect.any(Number) : amount }],
+            });
+        expect(await remedies('raise "no"')).toBe(undefined);
+        expect(await remedies("input.a.b")).toBe(undefined);
+    });
+
+    test("turns of a yield that are used up are raised, and the agent is asked once more", async () => {
+        const prompts: string[] = [];
+        let says = "nothing that runs";
+        const agent = async ({ path }: { readonly path: string }) => {
+            prompts.push(path);
+            const reply = { text: says, stop: "end_turn", entries: [], confinement: "remote", spent: { steps: 0, calls: 0, ms: 0 } };
+            return { ok: true as const, value: reply, origins: ["agent:Fixer"] };
+        };
+        const source =
+            'import agent Fixer from "acp://fixer"\nmain agent A { main func(input) { Fixer.yield() with { turns: 2 } -> number } }\n';
+        const program = await load({ source }, { performers: { agent }, ledger: ledger.store });
+        const { id, result } = program.run({});
+        expect(await result).toMatchObject({ failure: { kind: "invalid_payload" }, remedies: { retry: true } });
+        says = "```remit\nfunc fix(agent) { 7 }\n```";
+        const how = { performers: { agent } };
+        expect(await resumed(id, { ...how, retry: true })).toMatchObject({ kind: "limit.turns" });
+        const raise = { account: "main/Fixer.yield#0", meter: "turns" as const, amount: 3 };
+        expect(await resumed(id, { ...how, raise: [raise] })).toBe(7);
+        expect(prompts).toHaveLength(3);
+        expect(await ledger.replay(id)).toMatchObject({ equal: true });
     });
 
     test("depth and memory of the whole run: nothing is performed again", async () => {

@@ -342,8 +342,11 @@ describe("an outcome that nobody knows", () => {
         });
         expect(await handle.value).toBe(value);
         expect(calls).toBe(times);
-        const asked = (await Array.fromAsync(ledger.events(id))).filter(isHosts).map((event) => event.kind);
-        expect(asked).toEqual(["ask.requested", "ask.decided"]);
+        const events = await Array.fromAsync(ledger.events(id));
+        expect(events.filter(isHosts).map((event) => event.kind)).toEqual(["ask.requested", "ask.decided"]);
+        // BY4: what a person says of a tool's outcome is not the person's own word.
+        const { labels } = events.find((event) => event.kind === "tool.ended" && !isHosts(event)) as (typeof events)[number];
+        expect(labels).toEqual(said.answer === "done" ? ["answered", "tool:Work"] : ["tool:Work"]);
         expect((await ledger.replay(id)).equal).toBe(true);
         expect((await ledger.verify(id)).ok).toBe(true);
         await ledger.close();

@@ -154,6 +154,26 @@ describe("runs of every kind", () => {
         expect(await chainOf(at, run, "/a~1b/0")).toEqual([]);
         expect(await chainOf(at, run, "/text")).toEqual(["1 tool Page.get"]);
     });
+    test("of a run that failed: the call that was refused, else the failure", async () => {
+        const refused = await ran(at, { body: DIRTY });
+        expect(refused).toMatchObject({ failure: { kind: "violation.flow" } });
+        expect((await whyOf(at.store, refused.run)).use).toBe("main/Send.go#0");
+        expect(await chainOf(at, refused.run, "")).toEqual(await chainOf(at, refused.run, "main/Send.go#0"));
+        const raised = await ran(at, { body: "p = Page.get({})\nraise p.text" });
+        expect(await whyOf(at.store, raised.run)).toMatchObject({ use: "failure", origins: ["tool:Page"] });
+        expect((await chainOf(at, raised.run, ""))[0]).toBe("1 tool Page.get");
+        const own = await ran(at, { body: 'Page.get({})\nraise "no"' });
+        expect(await whyOf(at.store, own.run)).toMatchObject({ use: "failure", chain: [] });
+        const limited = await ran(at, { body: "repeat * 500 { n = 1 }", options: { limits: { steps: 100 } } });
+        expect(await whyOf(at.store, limited.run)).toMatchObject({ use: "failure", chain: [] });
+    });
+    test("of a run without an end: its calls, and that it has no value yet", async () => {
+        const stopped = await ran(at, { body: "Page.get({})\nSend.go({ to: 1 })", clauses: "go: ask", options: { asks: { park: true } } });
+        expect(stopped).toMatchObject({ status: "waiting" });
+        await expect(whyOf(at.store, stopped.run)).rejects.toMatchObject({
+            failure: { message: `run ${stopped.run} has no value yet`, hint: expect.stringContaining("main/Page.get#0") },
+        });
+    });
     test("what is shared 2^30 times does not make it hang", async () => {
         const body =
             "p = Page.get({})\nl = [p.text]\ni = 0\nloop until i >= 30 max 40 {\nl = [l, l]\ni += 1\n}\nx = try { Send.go({ to: l }) } catch e { 1 }\np.text";

@@ -22,7 +22,7 @@ export interface Session {
     /** Prompt turns so far, of all calls. */
     turns: number;
     /** Most prompt turns. */
-    readonly most: number;
+    most: number;
     /** File and name of a remit that binds the agent besides its own. */
     readonly policy: readonly [number, string] | null;
     /** Path of the call whose prompt turn it is now. */

@@ -14,7 +14,7 @@ import type { Recovered } from "./recover.ts";
 /** What the conductor needs of a machine. */
 export interface Conducted
     extends Pick<Machine, "exceed" | "pending" | "reach" | "rule">,
-        Partial<Pick<Machine, "began" | "canGoOn" | "goOn" | "failed" | "raised">> {
+        Partial<Pick<Machine, "began" | "canGoOn" | "goOn" | "raised" | "remedies">> {
     /** `until`: no slice goes beyond this count of steps. */
     advance(until?: number): Advance;
     resolve(path: string, outcome: Outcome): unknown;

@@ -9,6 +9,7 @@
 import type { Effect, Outcome } from "../effect/effect.ts";
 import { opOf } from "../effect/effect.ts";
 import type { MachineEvent } from "../ledger/events.ts";
+import { answeredOutcome } from "./by-hand.ts";
 import type { Answered, UnknownAnswer } from "./messages.ts";
 
 /** What a run begins with that goes on. */
@@ -45,9 +46,10 @@ export function again({ path, kind, principal, site, labels }: Effect): MachineE
 }
 
 /** What a person said became of an effect; null: perform it. */
-export function outcomeOf({ kind, site }: Effect, said: UnknownAnswer): Outcome | null {
+export function outcomeOf(effect: Effect, said: UnknownAnswer): Outcome | null {
+    const { kind, site } = effect;
     if (said.answer === "again") return null;
-    if (said.answer === "done") return { ok: true, value: said.value, origins: ["user"] };
+    if (said.answer === "done") return answeredOutcome(effect, said.value);
     const message = "given up after an interruption: it is not known whether this happened";
     return { ok: false, failure: { kind: kind === "agent" || kind === "author" ? "unreachable" : "tool", message, site } };
 }

@@ -49,6 +49,7 @@ export function ended(m: Machine, end: Value | Fail, final: boolean): Result {
         m.emit("run.ended", path, null, null, origins, { ok: true, value: json, ...account(m) });
         return { ok: true, value: json, origins };
     }
+    m.tracer?.failed(failed.labels);
     const failure = failed.toFailure();
     const labels = run.labels.origins(failed.labels);
     const { kind, message, detail = null, hint = null } = failure;

@@ -51,7 +51,7 @@ import { load } from "./load.ts";
 import type { Clean } from "./look.ts";
 import { applyOutcome } from "./outcomes.ts";
 import { Saved, save } from "./save.ts";
-import { type Bound, failureOfRun, type GoOn, goOn, isStuck } from "./stops.ts";
+import { type Bound, failureOfRun, type GoOn, goOn, isStuck, type Remedies, remediesOf } from "./stops.ts";
 
 export interface Advance {
     /** `waiting`: for outcomes; `slice`: call again, now or after other work; `done`: it ended. */
@@ -350,9 +350,9 @@ export class Machine implements Ops {
         goOn(this, how, by);
     }
 
-    /** Effects behind the failure of the run, which can be asked for again or answered by hand. */
-    get failed(): Effect[] {
-        return [...this.stopped].flatMap(({ stop }) => (stop?.again ?? []).map(({ pending }) => pending.effect));
+    /** What lets the run go on, where it failed. */
+    get remedies(): Remedies {
+        return remediesOf(this);
     }
 
     /** The run failed, and its state is one that it can go on from. */

@@ -72,9 +72,14 @@ export function tell(m: Machine, pending: Pending, told: Outcome): void {
         m.awake(fiber);
     } catch (error) {
         if (!(error instanceof Fail)) throw error;
-        if (!outcome.ok) fiber.refused = [{ pending, asked: true }];
+        if (!outcome.ok || isUnusable(effect, error)) fiber.refused = [{ pending, asked: true }];
         m.deliverFail(fiber, error);
     }
+}
+
+/** The reply of a model came, and is none that the program can use: the turn can be asked for again, or its reply given by hand. */
+function isUnusable({ kind, request }: Effect, fail: Fail): boolean {
+    return kind === "model" && opOf(request) === "turn" && fail.class === "failure";
 }
 
 /** What `among` clauses will ask about: texts of a tool or memory, as far as nothing else is in them. */

@@ -9,7 +9,8 @@
  * SD4: effects that are asked for after a retry have the next attempt.
  */
 import type { Instruction } from "../compile/instructions.ts";
-import type { Outcome } from "../effect/effect.ts";
+import { isObject, type Json } from "@remit/language";
+import type { Effect, Outcome } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
 import type { MachineEvent } from "../ledger/events.ts";
 import { roomOf } from "../value/value.ts";
@@ -49,6 +50,51 @@ export interface GoOn {
     readonly retry?: boolean;
     /** Paths of effects whose outcome the owner of the run gives by hand: it is told with `resolve`, and the effect is not asked for. */
     readonly answer?: readonly string[];
+}
+
+/** What lets a failed run go on. */
+export interface Remedies {
+    /** Bounds that were met, by account, with the amount in force. */
+    readonly raise: readonly { readonly account: string; readonly meter: Bound; readonly amount: number }[];
+    /** What failed can be asked for again, and may come out otherwise. */
+    readonly retry: boolean;
+    /** Effects whose outcome can be given by hand. */
+    readonly answer: readonly Effect[];
+}
+
+export function remediesOf(m: Machine): Remedies {
+    const raise = new Map<string, Remedies["raise"][number]>();
+    const met = (one: Remedies["raise"][number] | null): void => {
+        if (one !== null) raise.set(`${one.account} ${one.meter}`, one);
+    };
+    const time = m.raised.time ?? m.options.limits?.time;
+    if (m.timedOut && time !== undefined) met({ account: "run", meter: "time", amount: time });
+    const failed: Fiber[] = [];
+    for (const fiber of m.stopped) {
+        const { fail } = fiber.stop as Stop;
+        if (fail.class === "failure") failed.push(fiber);
+        else met(boundMet(m, fail));
+    }
+    const answer = failed
+        .flatMap((fiber) => fiber.stop?.again ?? [])
+        .flatMap(({ pending: { effect } }) => (effect.kind === "ask" ? [] : [effect]));
+    return { raise: [...raise.values()], retry: failed.some(mayAskAgain), answer };
+}
+
+/** The bound that a failure met, where it is one that can be raised. */
+function boundMet(m: Machine, { kind, region, whole, detail }: Fail): Remedies["raise"][number] | null {
+    const { meter, limit } = isObject(detail ?? null) ? (detail as { readonly [key: string]: Json }) : {};
+    const isOfRun = meter === "memory" || region === null;
+    const account = isOfRun ? (whole || meter === "memory" ? "run" : undefined) : m.accounts.open.get(region)?.path;
+    if (account !== undefined && isBound(meter) && typeof limit === "number") return { account, meter, amount: limit };
+    if (detail !== undefined) return null;
+    if (kind === "limit.depth") return { account: "run", meter: "depth", amount: m.depthLimit };
+    const bytes = m.raised.bytes ?? m.options.limits?.bytes;
+    return kind === "limit.bytes" && bytes !== undefined && m.run.bytes > bytes ? { account: "run", meter: "bytes", amount: bytes } : null;
+}
+
+function isBound(meter: unknown): meter is Bound {
+    return BOUNDS.some((one) => one === meter);
 }
 
 /** Whether only stopped fibers, and the times of accounts around them, are left. */
@@ -116,7 +162,7 @@ function failedPaths(stopped: readonly Fiber[]): string {
 }
 
 function accountNamed(m: Machine, path: string, meter: Bound, amount: number): Account | null {
-    if (!BOUNDS.includes(meter)) throw new Fail("value", `there is no meter '${meter}'`, { hint: `the meters are ${BOUNDS.join(", ")}` });
+    if (!isBound(meter)) throw new Fail("value", `there is no meter '${meter}'`, { hint: `the meters are ${BOUNDS.join(", ")}` });
     if (!Number.isFinite(amount) || amount <= 0) throw new Fail("value", `${amount} is no amount of ${meter}`);
     if (path === "run") return null;
     if (meter === "depth" || meter === "memory")
@@ -137,8 +183,20 @@ function raise(m: Machine, account: Account | null, meter: Bound, amount: number
         return;
     }
     (account.limits as { [M in Meter]?: number })[meter] = amount;
+    if (meter === "turns") raiseTurns(m, account.token, amount);
     const fiber = meter === "time" ? m.fibers.get(account.fiber) : undefined;
     if (fiber !== undefined) startTimer(m, account, fiber, null);
+}
+
+/** Turns with an agent are counted by its session, for each call inside an answer too: those that this account bounds. */
+function raiseTurns(m: Machine, token: number, amount: number): void {
+    for (const session of m.sessions.values()) if (session.account === token) session.most = amount;
+    for (const fiber of m.fibers.values())
+        for (const [at, { native }] of fiber.frames.entries()) {
+            if (native?.kind !== "handover" || native.state.turnsOf !== token) continue;
+            native.state.most = amount;
+            fiber.low = Math.min(fiber.low, at);
+        }
 }
 
 /** Bounds the run by other amounts than it began with. */
@@ -155,7 +213,11 @@ function goesOn(fiber: Fiber, how: GoOn, answers: ReadonlySet<string>): boolean 
     const { fail, again } = fiber.stop as Stop;
     if (again.some((one) => answers.has(one.pending.effect.path))) return true;
     if (fail.class === "limit" && (how.raise ?? []).length > 0) return true;
-    return how.retry === true && (again.length > 0 || asksForSomething(fiber));
+    return how.retry === true && mayAskAgain(fiber);
+}
+
+function mayAskAgain(fiber: Fiber): boolean {
+    return (fiber.stop?.again.length ?? 0) > 0 || asksForSomething(fiber);
 }
 
 /** Whether the instruction that failed asks for something, which may come out otherwise the next time. */

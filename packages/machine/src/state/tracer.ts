@@ -100,8 +100,15 @@ export class Tracer {
     }
 
     result(value: Value): void {
+        this.uses.delete("failure");
         this.uses.set("value", partsOf(value, ""));
         this.shapes.set("value", shapeOf(value));
+    }
+
+    /** The run ended by a failure that carries this label. */
+    failed(label: number): void {
+        this.uses.set("failure", label === 0 ? [] : [{ pointer: "", label }]);
+        this.shapes.set("failure", null);
     }
 
     saw(path: string, values: readonly Value[]): void {

@@ -1,12 +1,13 @@
 /**
- * An outcome that the owner of a run gives by hand: the value as the effect itself would have given it.
+ * An outcome that the owner of a run gives by hand, of an effect that failed or whose outcome is unknown: the value as the effect itself would have
+ * given it.
  *
  * Boundary: from a value to an outcome. Whether it may be given, and whether it fits, is the machine's.
  *
  * BY4: it carries the origins that the outcome would have had, and `answered`; never `user`.
  */
 import type { Json } from "@remit/language";
-import type { AgentReply, AgentTurn, Effect, MemoryRequest, ModelReply, ModelTurn, Outcome, ToolRequest } from "@remit/machine";
+import type { AgentReply, AgentTurn, Effect, MemoryRequest, ModelReply, ModelTurn, Outcome, ToolRequest } from "../effect/effect.ts";
 
 export function answeredOutcome({ kind, request }: Effect, value: Json): Outcome {
     const text = typeof value === "string" ? value : JSON.stringify(value);
