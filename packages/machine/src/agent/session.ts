@@ -7,7 +7,8 @@
  * SES1: a session lives as long as the call that opened it, whichever way that ends; what was given with it dies with it.
  */
 import type { Json } from "@remit/language";
-import type { AgentEntry, Usage } from "../effect/effect.ts";
+import type { AgentEntry } from "../effect/effect.ts";
+import type { Usage } from "../effect/usage.ts";
 
 export interface Session {
     /** Path of the call that opened it. */

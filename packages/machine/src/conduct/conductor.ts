@@ -15,26 +15,24 @@
  * D7: what only waits for time begins when it is asked for, whether or not anything was committed, and its end is told to the machine at the end
  *     of a slice, with the count of steps there, so that a part of a run that only computes ends in time, too, and ends there again.
  * D9: every effect that was begun is answered once, or never if it was dropped; what its performer says later changes nothing.
- * D10: what an agent reports is kept as it comes, at the latest with the next commit or after `NOTE_MS`; a text alone causes no commit. Whatever
- *     ends the turn, what came before is on record.
  */
 import type { Json } from "@remit/language";
-import { type AgentNote, addUsage, type Effect, type Failure, type Outcome } from "../effect/effect.ts";
+import type { Effect, Failure, Outcome } from "../effect/effect.ts";
+import { addUsage, type Usage, usageSince } from "../effect/usage.ts";
+import type { MachineEvent } from "../ledger/events.ts";
 import { notes } from "../ledger/notes.ts";
 import { changed } from "./approvals.ts";
 import { Commits } from "./commits.ts";
 import { batchOf, type Draft, emptyDraft, isEmpty, keptOf, restOf, struck } from "./draft.ts";
 import type { Answered, Batch, ConductEnd, Conducted, ConductOptions, Decision, Down, News, Up } from "./messages.ts";
+import { anew, Reports } from "./reports.ts";
 import { again, decided, outcomeOf, type Recovered, repeats } from "./recover.ts";
-import { answerRequest, noted, type RequestOps, request, use, type Work } from "./requests.ts";
+import { answerRequest, type RequestOps, request, use, type Work } from "./requests.ts";
 import { RunTime } from "./time.ts";
 import { type Known, Unknowns } from "./unknowns.ts";
 import { CONCURRENCY, isPersonal, Works } from "./works.ts";
 
 const GRACE_MS = 800;
-/** How long pieces of a text that an agent reports are joined, milliseconds. */
-const NOTE_MS = 1000;
-
 /** Events after which a session with an agent has no turn any more. */
 const ENDS_SESSION: ReadonlySet<string> = new Set(["yield.closed", "agent.ended"]);
 
@@ -53,13 +51,12 @@ export class Conductor {
     private isLate = false;
     private late: Failure | null = null;
     private graceOver = false;
-    /** An agent reported what is to be kept soon (D10). */
-    private reports = false;
     /** What came after the cancel. */
     private kept: Answered[] = [];
     private end: ConductEnd | null = null;
 
     private readonly works: Works;
+    private readonly reports: Reports;
     private readonly unknowns: Unknowns;
 
     private draft: Draft = emptyDraft();
@@ -75,8 +72,9 @@ export class Conductor {
         if (options.timeout !== undefined) this.time.until("run", options.timeout);
         this.works = new Works(this.time, before?.sessions ?? [], {
             say: (decision) => this.say(decision),
-            settled: (work) => this.tellNotes(work),
+            settled: (work) => this.reports.tell(work),
         });
+        this.reports = new Reports(this.time, (event, answered) => this.reported(event, answered));
         this.unknowns = new Unknowns(this.time, (decision) => this.say(decision));
         const { recovered } = options;
         if (recovered === undefined && before == null) this.phase = "running";
@@ -153,10 +151,12 @@ export class Conductor {
                 this.out.push(...this.commits.said);
                 return;
             case "notes":
-                this.reports = true;
+                this.reports.isDue = true;
                 return;
             case "sleep":
                 this.works.sleeping.delete(path);
+                // What was reported until then may be of what ends with it.
+                this.reports.tellAll(this.works.running.values());
                 // D7.
                 this.tell(path, { ok: true, value: this.state === "slice" ? { at: this.machine.reach } : null, origins: [] });
                 return;
@@ -173,11 +173,16 @@ export class Conductor {
     }
 
     /** The machine is told an outcome, which the next commit holds. */
-    private tell(path: string, outcome: Outcome): void {
+    private tell(path: string, outcome: Outcome, counted: Usage = {}): void {
         this.machine.resolve(path, outcome);
         this.draft.outcomes.push({ path, outcome });
-        this.draft.usage = addUsage(this.draft.usage, outcome.usage);
+        this.count(outcome, counted);
         this.news = true;
+    }
+
+    /** `counted`: of what it used, what was counted before it came. */
+    private count({ usage = {} }: Outcome, counted: Usage): void {
+        this.draft.usage = addUsage(this.draft.usage, usageSince(counted, usage));
     }
 
     private answered(work: Work | undefined, outcome: Outcome | null): void {
@@ -186,17 +191,19 @@ export class Conductor {
         const { effect } = work;
         // The reply holds all of it.
         if (outcome?.ok === true) work.noted = notes();
+        const isCut = this.phase !== "running" && outcome?.ok === false && outcome.failure.kind === "cancelled";
+        if (isCut && outcome.usage !== undefined) this.reports.add(work, { usage: outcome.usage });
         this.works.settle(work, "what it arose in was answered");
         if (work.of !== null) answerRequest(this.ops, work, outcome);
         else if (outcome === null) {
             this.works.later.set(effect.path, effect);
             // It was not performed: the next resume begins it.
             if (!isPersonal(effect)) this.draft.unbegun.push(effect.path);
-        } else if (this.phase === "running") this.tell(effect.path, outcome);
+        } else if (this.phase === "running") this.tell(effect.path, outcome, work.used);
         else {
             // What was cut short says so; whether it happened is not known, so it is no outcome.
-            if (outcome.ok || outcome.failure.kind !== "cancelled") this.kept.push({ path: effect.path, outcome });
-            this.draft.usage = addUsage(this.draft.usage, outcome.usage);
+            if (!isCut) this.kept.push({ path: effect.path, outcome });
+            this.count(outcome, work.used);
         }
     }
 
@@ -213,7 +220,7 @@ export class Conductor {
         if (work === undefined) return;
         const { path } = work.effect;
         if ("part" in up) this.show(work, up.part);
-        else if ("note" in up) this.note(work, up.note);
+        else if ("note" in up) this.reports.add(work, up.note);
         else if ("changed" in up) request(this.ops, changed(work.effect), { work, n: up.n, parts: false, changed: true });
         else if ("stop" in up) {
             if (this.time.clear(`wait\n${path}\n${up.n}`)) return;
@@ -233,28 +240,13 @@ export class Conductor {
         else this.show(work.of.work, part);
     }
 
-    private note(work: Work, note: AgentNote): void {
-        if (work.effect.kind !== "agent" || work.of !== null) return;
-        work.noted.add(note);
-        // D10.
-        if ("entry" in note && note.entry.kind !== "message" && note.entry.kind !== "thought") this.reports = true;
-        else if (!this.time.has("notes")) this.time.set("notes", NOTE_MS, false);
-    }
-
-    /** What the agent of an effect reported goes into the next commit, and to the machine where it can be told. */
-    private tellNotes(work: Work): void {
-        const told = noted(work);
-        if (told === null) return;
-        const { event, ...outcome } = told;
+    private reported(event: MachineEvent, answered: Answered): void {
         this.draft.notes.push(event);
-        if (this.phase === "running") this.tell(outcome.path, outcome.outcome);
-        else if (this.phase === "winding") this.kept.push(outcome);
-    }
-
-    private tellAllNotes(): void {
-        this.reports = false;
-        this.time.clear("notes");
-        for (const work of this.works.running.values()) this.tellNotes(work);
+        if (this.phase === "running") this.tell(answered.path, answered.outcome);
+        else if (this.phase === "winding") {
+            this.kept.push(answered);
+            this.count(answered.outcome, {});
+        }
     }
 
     /** What requests are made of. */
@@ -279,7 +271,8 @@ export class Conductor {
     private goOn(): void {
         if (this.phase === "asking") this.recovered();
         if (this.phase === "running") for (const known of this.unknowns.take()) this.known(known);
-        if (this.phase === "running" && !this.commits.isOpen && (this.reports || this.news)) this.tellAllNotes();
+        if (this.phase === "running" && !this.commits.isOpen && (this.reports.isDue || this.news))
+            this.reports.tellAll(this.works.running.values());
         if (this.phase === "running" && (this.news || this.state === "slice")) this.compute();
         if (this.phase === "running" && this.isLate) this.timeUp();
         if (this.phase === "winding") this.windUp();
@@ -410,7 +403,7 @@ export class Conductor {
     }
 
     private windUp(): void {
-        this.tellAllNotes();
+        this.reports.tellAll(this.works.running.values());
         const isBusy = [...this.works.running.values()].some(({ effect }) => !isPersonal(effect));
         if (isBusy && !this.graceOver) return;
         const isWhole = this.state !== "slice";
@@ -419,6 +412,9 @@ export class Conductor {
             this.draft.notes.push(struck(isWhole ? null : this.machine.reach, at, this.late));
             this.machine.exceed(this.late.kind, this.late.message, this.late.hint);
             this.compute();
+            // The program hears of it if it goes on.
+            for (const { path, outcome } of this.kept) this.machine.resolve(path, outcome);
+            this.draft.outcomes.push(...this.kept);
             return;
         }
         // What was computed is kept first: its state knows nothing of what came after the cancel.
@@ -461,9 +457,15 @@ export class Conductor {
     private unheard(effect: Effect, repeatable: boolean): void {
         if (!repeats(effect) && !repeatable) this.unknowns.ask(effect);
         else {
-            this.works.queue.push(effect);
+            this.begunAgain(effect);
             this.draft.notes.push(...again(effect));
         }
+    }
+
+    private begunAgain(effect: Effect): void {
+        this.works.queue.push(effect);
+        const begins = anew(effect);
+        if (begins !== null) this.tell(begins.path, begins.outcome);
     }
 
     /** U2. */
@@ -481,7 +483,7 @@ export class Conductor {
         else {
             this.draft.notes.push(...decided(effect, said));
             const outcome = outcomeOf(effect, said);
-            if (outcome === null) this.works.queue.push(effect);
+            if (outcome === null) this.begunAgain(effect);
             else this.tell(effect.path, outcome);
         }
     }

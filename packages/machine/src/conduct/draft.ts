@@ -3,7 +3,8 @@
  *
  * Boundary: values. When a commit is made and what waits for it is the conductor's.
  */
-import type { Effect, Failure, Usage } from "../effect/effect.ts";
+import type { Effect, Failure } from "../effect/effect.ts";
+import type { Usage } from "../effect/usage.ts";
 import type { MachineEvent } from "../ledger/events.ts";
 import type { Answered, Batch, ConductEnd, Decision, PendingEffect, RunEnd } from "./messages.ts";
 

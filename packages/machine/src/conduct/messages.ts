@@ -5,7 +5,8 @@
  */
 
 import type { Json } from "@remit/language";
-import type { AgentNote, Effect, Failure, Outcome, Usage } from "../effect/effect.ts";
+import type { AgentNote, Effect, Failure, Outcome } from "../effect/effect.ts";
+import type { Usage } from "../effect/usage.ts";
 import type { MachineEvent } from "../ledger/events.ts";
 import type { Advance, Machine } from "../run/machine.ts";
 import { count, list, says, shape, type Told, text } from "../shape/build.ts";

@@ -9,7 +9,8 @@
  * H4: a yes to whether a use may be made holds once for making it in the same turn, with the very arguments that were shown.
  */
 import { canonicalJson, type Json } from "@remit/language";
-import { type AgentTurn, ANSWERS, type Effect, type Outcome, type ToolRequest, verdictOf } from "../effect/effect.ts";
+import { ANSWERS, type Effect, type Outcome, type ToolRequest, verdictOf } from "../effect/effect.ts";
+import type { Usage } from "../effect/usage.ts";
 import type { EventKind, MachineEvent } from "../ledger/events.ts";
 import { type Notes, notes } from "../ledger/notes.ts";
 import type { Ruling } from "../native/hands.ts";
@@ -31,6 +32,8 @@ export interface Work {
     /** What its agent reported and the machine was not told yet, and how often the machine was told. */
     noted: Notes;
     told: number;
+    /** Of what its agent used: as much as the machine was told. */
+    used: Usage;
 }
 
 /** What an agent wants to do, at its path, and what the machine said of it. */
@@ -64,25 +67,7 @@ export interface RequestOps {
 }
 
 export function workOf(effect: Effect, of: Asked | null): Work {
-    return { effect, of, requests: new Map(), uses: 0, agreed: new Map(), noted: notes(), told: 0 };
-}
-
-/** What the agent of an effect reported since the last time: the event, and what the machine is told. Null: nothing. */
-export function noted(work: Work): { readonly event: MachineEvent; readonly path: string; readonly outcome: Outcome } | null {
-    const list = work.noted.list as unknown as Json[];
-    if (list.length === 0) return null;
-    work.noted = notes();
-    const { path, principal, site, request, labels: given } = work.effect;
-    const { agent, session, turn } = request as unknown as AgentTurn;
-    const origins = [`agent:${agent.name}`];
-    const labels = [...new Set([...given, ...origins])].sort();
-    const data: Json = { agent: agent.name, session, turn, notes: list, host: true };
-    const event: MachineEvent = { path, parent: parentOf(path), kind: "agent.noted", principal, site, labels, data };
-    return { event, path: `${path}/note[${work.told++}]`, outcome: { ok: true, value: { notes: list }, origins } };
-}
-
-function parentOf(path: string): string {
-    return path.slice(0, path.lastIndexOf("/"));
+    return { effect, of, requests: new Map(), uses: 0, agreed: new Map(), noted: notes(), told: 0, used: {} };
 }
 
 /** Events of a request, by the kind of its effect. */

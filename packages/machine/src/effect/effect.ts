@@ -26,22 +26,7 @@ import {
     text,
 } from "../shape/build.ts";
 import { RUN_REQUEST } from "./elsewhere.ts";
-
-/** What a provider says was used. */
-export const USAGE = says(
-    shape({}, { input: number, cached: number, output: number, reasoning: number, usd: number }),
-    "tokens; usd where the price is known",
-);
-export type Usage = Told<typeof USAGE>;
-
-/** The sum of two usages, field by field; a field that neither has stays absent. */
-export function addUsage(a: Usage, b: Usage | undefined): Usage {
-    if (b === undefined) return a;
-    const out: { -readonly [K in keyof Usage]: Usage[K] } = { ...a };
-    for (const key of USAGE_FIELDS) if (b[key] !== undefined) out[key] = (a[key] ?? 0) + b[key];
-    return out;
-}
-export const USAGE_FIELDS = ["input", "cached", "output", "reasoning", "usd"] as const satisfies readonly (keyof Usage)[];
+import type { Usage } from "./usage.ts";
 
 const usage = ref<Usage>("Usage");
 const site = orNull(ref<Site>("Site"));

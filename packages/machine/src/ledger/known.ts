@@ -7,7 +7,8 @@
  * V1: a document with a field, kind or version that is not named here is an error, never read as if it were not there (`whatIsNew` gives a text).
  */
 import { isObject, type Json } from "@remit/language";
-import { effectShape, EFFECT_KINDS, FAILURE, FAILURE_KINDS, OUTCOMES, REQUESTS, USAGE } from "../effect/effect.ts";
+import { effectShape, EFFECT_KINDS, FAILURE, FAILURE_KINDS, OUTCOMES, REQUESTS } from "../effect/effect.ts";
+import { USAGE } from "../effect/usage.ts";
 import { json as anything, one, type Schema } from "../shape/build.ts";
 import { EVENT_KINDS } from "./events.ts";
 import { EVENT } from "./seal.ts";

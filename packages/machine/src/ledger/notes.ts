@@ -4,7 +4,8 @@
  * Boundary: pure. What is told is hostile, and bounded by the performer that tells it.
  */
 import type { Json } from "@remit/language";
-import type { AgentEntry, AgentNote, AgentReply, Outcome, Usage } from "../effect/effect.ts";
+import type { AgentEntry, AgentNote, AgentReply, Outcome } from "../effect/effect.ts";
+import type { Usage } from "../effect/usage.ts";
 
 export interface Notes {
     readonly list: readonly AgentNote[];
@@ -35,6 +36,11 @@ export function entriesOf(list: Iterable<AgentNote>): AgentEntry[] {
     return notes(list).list.flatMap((note) => ("entry" in note ? [note.entry] : []));
 }
 
+/** Of a whole turn so far, as its agent said last. */
+export function usageNoted(list: Iterable<AgentNote>): Usage | undefined {
+    return [...list].findLast((note) => "usage" in note)?.usage;
+}
+
 /** What there was of a turn that gave no reply; null where nothing was noted. */
 export function replyNoted(list: Iterable<AgentNote>): { readonly reply: AgentReply; readonly usage: Usage | undefined } | null {
     const all = notes(list).list;
@@ -44,7 +50,6 @@ export function replyNoted(list: Iterable<AgentNote>): { readonly reply: AgentRe
     const calls = entries.filter(({ kind }) => kind === "call").length;
     const steps = calls + entries.filter(({ kind }) => kind === "message").length;
     const about = all.find((note) => "about" in note)?.about;
-    const usage = all.find((note) => "usage" in note)?.usage;
     const reply: AgentReply = {
         text: texts.join("\n\n"),
         stop: "cancelled",
@@ -53,7 +58,7 @@ export function replyNoted(list: Iterable<AgentNote>): { readonly reply: AgentRe
         ...about,
         spent: { steps, calls, ms: 0 },
     };
-    return { reply, usage };
+    return { reply, usage: usageNoted(all) };
 }
 
 /** Notes told to a machine: the path of the turn, and what is new; null for every other outcome. */
@@ -63,10 +68,12 @@ export function notedIn({
 }: {
     readonly path: string;
     readonly outcome: Outcome;
-}): { turn: string; notes: AgentNote[] } | null {
-    const found = /^(.*)\/note\[\d+\]$/.exec(path);
+}): { turn: string; nth: number; notes: AgentNote[] } | null {
+    const found = /^(.*)\/note\[(\d+)\]$/.exec(path);
     const said = outcome.ok ? (outcome.value as { readonly notes?: Json } | null)?.notes : undefined;
-    return found === null || !Array.isArray(said) ? null : { turn: found[1] as string, notes: said as unknown as AgentNote[] };
+    return found === null || !Array.isArray(said)
+        ? null
+        : { turn: found[1] as string, nth: Number(found[2]), notes: said as unknown as AgentNote[] };
 }
 
 function keyOf(note: AgentNote): string | null {

@@ -5,7 +5,8 @@
  */
 import { type Json, shownName } from "@remit/language";
 import type { Session } from "../agent/session.ts";
-import type { AgentNote, AgentReply, Outcome, Usage } from "../effect/effect.ts";
+import type { AgentNote, AgentReply, Outcome } from "../effect/effect.ts";
+import type { Usage } from "../effect/usage.ts";
 import { Fail } from "../effect/failure.ts";
 import { type SessionTurn, trajectoryOf } from "../ledger/atif/session.ts";
 import { notedIn, replyNoted } from "../ledger/notes.ts";
@@ -15,6 +16,7 @@ import type { Frame } from "../state/fiber.ts";
 import { catchesViolation } from "../state/handlers.ts";
 import { type Handing, type HandoverState, type HandoverWait, labelOfSaid, sessionOf } from "../state/handover.ts";
 import type { Ops } from "../state/ops.ts";
+import { chargeNoted } from "../state/spending.ts";
 import { ENVELOPES } from "./agent-config.ts";
 import { close, TRIES } from "./sessions.ts";
 import { turn } from "./turns.ts";
@@ -50,6 +52,7 @@ export function noteInside(
 
 /** What an agent at work reported (notes of its turn). Nothing goes on by it. */
 export function takeNotes(m: Ops, told: { readonly path: string; readonly outcome: Outcome }): void {
+    chargeNoted(m, told);
     const said = notedIn(told);
     const fiber = said === null ? undefined : m.waiting.get(said.turn)?.fiber;
     const native = fiber?.top.native;

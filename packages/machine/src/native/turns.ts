@@ -163,6 +163,7 @@ export function turn(m: Ops, h: Handing, prompt: readonly AgentPart[]): void {
     const nth = session.turns++;
     const at = `${path}/turn[${state.turn++}]`;
     state.prompt = prompt;
+    delete state.charged;
     const about = { agent, session: state.session, turn: nth };
     if (nth > 0) {
         const why = state.tries > 0 ? "retry" : state.turn > 1 ? "repair" : wait.what;

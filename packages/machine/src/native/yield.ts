@@ -184,7 +184,9 @@ function turnOver(m: Ops, h: Handing, { pending, outcome }: Told, failure: Broke
     const { wait } = h;
     const session = sessionOf(m, wait);
     release(session, h.path);
-    const reply = replyIn(outcome) ?? replyOfNotes(wait)?.reply ?? null;
+    const noted = replyOfNotes(wait);
+    const reply = replyIn(outcome) ?? noted?.reply ?? null;
+    const usage = outcome.usage ?? noted?.usage;
     turnDone(session, reply);
     answeredEvent(
         m,
@@ -193,11 +195,11 @@ function turnOver(m: Ops, h: Handing, { pending, outcome }: Told, failure: Broke
         {
             ...(failure === null ? { ok: true } : { ok: false, kind: failure.kind, error: failure.message }),
             ...(reply === null ? {} : { reply: reply as unknown as Json }),
-            ...(outcome.usage === undefined ? {} : { usage: outcome.usage as Json }),
+            ...(usage === undefined ? {} : { usage: usage as Json }),
         },
     );
     delete wait.noted;
-    note(wait.state, reply, outcome.usage, failure === null ? null : { kind: failure.kind, message: failure.message });
+    note(wait.state, reply, usage, failure === null ? null : { kind: failure.kind, message: failure.message });
     return reply;
 }
 

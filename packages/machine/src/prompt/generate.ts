@@ -21,7 +21,6 @@ import { isObject, type Json } from "@remit/language";
 import type { Runtime } from "../builtin/builtin.ts";
 import {
     ANSWERS,
-    addUsage,
     FAILURE_KINDS,
     type Failure,
     type Message,
@@ -31,6 +30,7 @@ import {
     type ToolCall,
     type ToolRequest,
 } from "../effect/effect.ts";
+import { addUsage } from "../effect/usage.ts";
 import { Fail } from "../effect/failure.ts";
 import type { Gatekeeper } from "../state/gate.ts";
 import { continueFit, countsOf, type Fit, shownItems } from "./budget.ts";

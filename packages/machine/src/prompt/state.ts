@@ -5,7 +5,8 @@
  */
 import type { Contract, Json } from "@remit/language";
 import type { Runtime } from "../builtin/builtin.ts";
-import type { Message, Reach, Usage } from "../effect/effect.ts";
+import type { Message, Reach } from "../effect/effect.ts";
+import type { Usage } from "../effect/usage.ts";
 import type { Value } from "../value/value.ts";
 import { type Fit, type FitItem, startFit } from "./budget.ts";
 import { type Instruction, instructionOf, type Rejection } from "./feedback.ts";

@@ -4,6 +4,8 @@
  * Boundary: which of them counts next, and when. What applying does is `outcomes.ts`.
  */
 import type { Outcome } from "../effect/effect.ts";
+import { notedIn } from "../ledger/notes.ts";
+import { isUnasked } from "../state/verdicts.ts";
 import type { Machine } from "./machine.ts";
 import { applyOutcome } from "./outcomes.ts";
 import { struckAt } from "../state/spending.ts";
@@ -11,6 +13,12 @@ import { struckAt } from "../state/spending.ts";
 export interface Note {
     readonly path: string;
     readonly outcome: Outcome;
+}
+
+/** Whether something waits for it, or it is told without that. Notes of a turn that begins once more are numbered anew. */
+export function takes(m: Machine, told: Note): boolean {
+    if (notedIn(told) !== null) return true;
+    return (m.waiting.has(told.path) || isUnasked(told)) && !m.inbox.some(({ path }) => path === told.path);
 }
 
 /**

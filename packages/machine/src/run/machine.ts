@@ -22,7 +22,7 @@ import type { ConductDoc } from "../conduct/messages.ts";
 import type { Session } from "../agent/session.ts";
 import { Accounts, type Spender } from "../state/accounts.ts";
 import { takeNotes } from "../native/agent-call.ts";
-import { isUnasked, keepTold } from "../state/verdicts.ts";
+import { keepTold } from "../state/verdicts.ts";
 import type { Defined } from "../state/definitions.ts";
 import type { Described } from "../state/descriptions.ts";
 import { payWaiting, raise, type Wanted } from "../state/effects.ts";
@@ -44,7 +44,7 @@ import { takeIn, type Written, dropWritten } from "../state/agent-code.ts";
 import { ended, type Result } from "./ending.ts";
 import { type Entry, startEntry } from "./entry.ts";
 import { runFiber, grantSlice } from "./execute.ts";
-import { type Note, strike, nextTold } from "./inbox.ts";
+import { type Note, strike, takes, nextTold } from "./inbox.ts";
 import { type AuthorityView, authorityAt, type Inspection, inspect, look, type Looked, type Place } from "./inspect.ts";
 import { inspected, inspectorAnswers, isInspector } from "./inspector.ts";
 import { load } from "./load.ts";
@@ -328,8 +328,9 @@ export class Machine implements Ops {
      * (any more).
      */
     resolve(path: string, outcome: Outcome): boolean {
-        if ((!this.waiting.has(path) && !isUnasked({ path, outcome })) || this.inbox.some((i) => i.path === path)) return false;
-        this.inbox.push({ path, outcome });
+        const told = { path, outcome };
+        if (!takes(this, told)) return false;
+        this.inbox.push(told);
         return true;
     }
 

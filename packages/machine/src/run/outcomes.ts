@@ -15,7 +15,7 @@ import { describesItself, namesIn, placeOf } from "../state/descriptions.ts";
 import { timeUp } from "../state/handlers.ts";
 import type { Machine } from "./machine.ts";
 import { waitsOf, waitingCall } from "../state/ops.ts";
-import { overdrawn } from "../state/spending.ts";
+import { overdrawn, uncharged } from "../state/spending.ts";
 
 /** An outcome with the labels that `reads` clauses of the import give its value, or what its failure tells. */
 function withReaders(m: Machine, effect: Effect, outcome: Outcome): Outcome {
@@ -37,7 +37,7 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
     const calls = effect.kind === "agent" ? replyIn(outcome)?.spent.calls : undefined;
     const turned = turnOf(m, pending, outcome);
     const { account, held } = pending;
-    const over = m.accounts.settle({ usage: outcome.usage, account, held, spender: m.spender(effect.path), turned, calls });
+    const over = m.accounts.settle({ usage: uncharged(pending, outcome), account, held, spender: m.spender(effect.path), turned, calls });
     stepEnded(m, effect, outcome, pending.account);
     if (over !== null) {
         const fail = overdrawn(m, over, effect.path, effect.site);

@@ -22,8 +22,8 @@ import {
     TOOL_CALL,
     TOOL_DESCRIPTION,
     TOOL_OFFER,
-    USAGE,
 } from "../effect/effect.ts";
+import { USAGE } from "../effect/usage.ts";
 import { any, count, flag, is, json, list, one, record, ref, type Schema, says, schemaOf, text } from "../shape/build.ts";
 
 type Of<K extends string> = Extract<Contract, { readonly type: K }>;

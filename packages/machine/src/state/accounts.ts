@@ -15,9 +15,12 @@
  *     nothing in flight its reply is limited to what is left. So the sum of what is reserved never exceeds the limit.
  * AC6: of a turn that is withdrawn nobody will say what it used: its prompt counts, as it was reckoned; what was reserved for its reply comes
  *     back. Otherwise turns that are begun and broken off would be free.
+ * AC10: what the agent of a turn says that it used is counted as it says so; the outcome of the turn then counts what it says beyond that. So a turn that
+ *     breaks off, by whatever, was not free, and nothing counts twice.
  */
 import { amountOf, type Json, type SpendForm } from "@remit/language";
-import { type Effect, type EffectKind, type ModelTurn, opOf, type Usage } from "../effect/effect.ts";
+import { type Effect, type EffectKind, type ModelTurn, opOf } from "../effect/effect.ts";
+import type { Usage } from "../effect/usage.ts";
 import { shownPrincipal } from "../authority/authority.ts";
 import { Fail } from "../effect/failure.ts";
 import { count, number, orNull, says, shape, type Told, text } from "../shape/build.ts";

@@ -20,8 +20,8 @@ import {
     opOf,
     type Outcome,
     type ToolRequest,
-    type Usage,
 } from "../effect/effect.ts";
+import type { Usage } from "../effect/usage.ts";
 import { Fail } from "../effect/failure.ts";
 import type { Exceeded } from "./accounts.ts";
 import type { AgentConfig } from "../native/agent-config.ts";

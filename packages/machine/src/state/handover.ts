@@ -9,6 +9,7 @@ import type { Code } from "../compile/code.ts";
 import type { HandoverKind } from "../compile/handover.ts";
 import type { CallValueDetail, HandoverDetail, Instruction } from "../compile/instructions.ts";
 import type { AgentPart } from "../effect/effect.ts";
+import type { Usage } from "../effect/usage.ts";
 import type { List } from "../value/value.ts";
 import type { AgentConfig } from "../native/agent-config.ts";
 import { type Call, type Ops, waitingCall } from "./ops.ts";
@@ -41,6 +42,8 @@ export interface HandoverState {
     /** What was asked last, and for `agent()` all turns. */
     prompt: readonly AgentPart[];
     turns: readonly Json[];
+    /** What its notes said of the present turn was used, and has been counted. */
+    charged?: Usage;
     tries: number;
     /** A tool's own name, whose manual `act()` is asked for. */
     bare?: string;

@@ -9,12 +9,14 @@
  */
 import { isObject, type Json, type Site, type SpendForm } from "@remit/language";
 import type { Outcome } from "../effect/effect.ts";
+import { addUsage, type Usage, usageSince } from "../effect/usage.ts";
 import type { Fail } from "../effect/failure.ts";
 import type { Region, SpendDetail } from "../compile/instructions.ts";
 import { type Exceeded, METER_NAMES, type Account, type AccountDoc, type Used } from "./accounts.ts";
+import { notedIn } from "../ledger/notes.ts";
 import type { Machine } from "../run/machine.ts";
 import { agentEnded } from "./events.ts";
-import { pathOf, type Fiber, type Frame } from "./fiber.ts";
+import { pathOf, type Fiber, type Frame, type Pending } from "./fiber.ts";
 import type { Ops } from "./ops.ts";
 import { lifted, regionsAt } from "./delegations.ts";
 
@@ -100,10 +102,40 @@ export function overdrawn(m: Machine, over: Exceeded, path: string, site: Site |
     return fail;
 }
 
+/** AC10. A first note (of number 0) is of a turn that begins, perhaps once more after it broke off. */
+export function chargeNoted(m: Ops, told: { readonly path: string; readonly outcome: Outcome }): void {
+    const said = notedIn(told);
+    const pending = said === null ? undefined : m.waiting.get(said.turn);
+    const wait = pending?.fiber.top.native;
+    if (said === null || pending === undefined || wait?.kind !== "handover") return;
+    const { usage } = told.outcome;
+    if (said.nth === 0) delete wait.state.charged;
+    pending.fiber.touch();
+    if (usage === undefined) return;
+    wait.state.charged = addUsage(wait.state.charged ?? {}, usage);
+    m.accounts.settle({
+        usage,
+        account: pending.account,
+        held: [],
+        spender: { who: pending.effect.principal, path: said.turn },
+        turned: null,
+    });
+}
+
+/** Of an outcome: what was not counted before it came (AC10). */
+export function uncharged({ fiber, effect }: Pending, { usage }: Outcome): Usage | undefined {
+    const wait = fiber.frames[fiber.frames.length - 1]?.native;
+    if (effect.kind !== "agent" || wait?.kind !== "handover" || wait.state.charged === undefined) return usage;
+    const { charged } = wait.state;
+    delete wait.state.charged;
+    return usageSince(charged, usage ?? charged);
+}
+
 /** Nobody waits for an effect any more. */
 export function withdraw(m: Machine, path: string): void {
     const pending = m.waiting.get(path);
     if (pending === undefined) return;
+    for (const told of m.inbox) if (notedIn(told)?.turn === path) chargeNoted(m, told);
     m.waiting.delete(path);
     if (m.unpaid.delete(path)) return;
     m.accounts.withdrawn(pending.effect, pending.account, pending.held);

@@ -8,7 +8,7 @@
  *     are wrapped as `{"_raw": …}`, ids of calls in a step differ.
  */
 import { isObject, type Json } from "@remit/language";
-import type { Usage } from "../../effect/effect.ts";
+import type { Usage } from "../../effect/usage.ts";
 import { isTimestamp } from "./time.ts";
 import {
     type AtifToolCall,

@@ -18,7 +18,8 @@
  * RUN4: of a Re in Act program the agent is the program: what runs it is left out.
  */
 import type { Json } from "@remit/language";
-import type { AgentNote, AgentPart, AgentReply, Failure, Usage } from "../../effect/effect.ts";
+import type { AgentNote, AgentPart, AgentReply, Failure } from "../../effect/effect.ts";
+import type { Usage } from "../../effect/usage.ts";
 import type { LedgerEvent } from "../events.ts";
 import { replyNoted } from "../notes.ts";
 import { type RasRun, rasRunOf } from "../ras.ts";

@@ -7,7 +7,8 @@
  * SEI1: a call and its result stand in one step; of several reports of one call the last input, output and status that say something count.
  */
 import type { Json } from "@remit/language";
-import type { AgentEntry, AgentPart, AgentReply, Failure, Usage } from "../../effect/effect.ts";
+import type { AgentEntry, AgentPart, AgentReply, Failure } from "../../effect/effect.ts";
+import type { Usage } from "../../effect/usage.ts";
 import { entriesOf } from "../notes.ts";
 import {
     account,
