@@ -127,7 +127,9 @@ async function loadFile(path: string, options: LoadProgramOptions): Promise<Load
     const made = compileTree(tree, { file, text: main.text, secrets }, options.config);
     const hash = hashOf(made.program);
     cache?.put(name, {
-        files: [...made.texts].map(([one, text]) => ({ path: tree.pathOf(one, null), file: one, sha256: sha256(text) })),
+        files: [...made.texts]
+            .filter(([one]) => !made.program.files.some((of) => of.prelude === true && of.file === one))
+            .map(([one, text]) => ({ path: tree.pathOf(one, null), file: one, sha256: sha256(text) })),
         program: made.program,
         hash,
         diagnostics: made.diagnostics,

@@ -33,6 +33,9 @@ import { withoutKeys } from "../secret/shapes.ts";
 import { countItems, tokenizerOf } from "./tokens.ts";
 import { parseModelUri } from "./uri.ts";
 
+/** The URI of an import that leaves the choice of a model to the environment. */
+const DEFAULT = "default:";
+
 /** A model that configuration describes: it answers for imports of this name. */
 export interface NamedModel {
     readonly uri: string;
@@ -125,7 +128,7 @@ export function createModels(config: ModelsConfig = {}): Models {
     async function chosenFor(model: ModelTurn["model"]): Promise<{ chosen: Chosen; own: NamedModel | undefined }> {
         const own = config.named !== undefined && Object.hasOwn(config.named, model.name) ? config.named[model.name] : undefined;
         if (own === undefined || config.model !== undefined || (env.REMIT_MODEL ?? "").trim() !== "")
-            return { chosen: await choiceOf(model.uri === "" ? null : model.uri), own: undefined };
+            return { chosen: await choiceOf(model.uri === "" || model.uri === DEFAULT ? null : model.uri), own: undefined };
         const instead = own.uri === model.uri ? null : model.uri;
         return { chosen: { uri: own.uri, why: `the configuration names it for ${model.name}`, instead }, own };
     }

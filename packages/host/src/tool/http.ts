@@ -4,8 +4,8 @@
  * Boundary: one request and its redirects. Any method of letters is a verb. Results are AgentScript's.
  *
  * P1: no request leaves the origin of the import, whatever a URL or a redirect says.
- * P2: an address that is private, link-local or reserved is not connected to, unless the import itself says a loopback or private address in
- *     its origin, or the configuration allows the origin. The address that was checked is the address that is used: names are looked up once.
+ * P2: an address that is private, link-local or reserved is not connected to, unless the program itself says a loopback or private address in
+ *     an import or literal, or the configuration allows the origin. The address that was checked is the address that is used: names are looked up once.
  * P3: a body is read up to `MAX_BODY` bytes as decoded; time covers the whole exchange, redirects included.
  * P4: a secret goes only to origins its entry in `secrets` names, and not along a redirect to anywhere else (P1).
  */

@@ -2,9 +2,11 @@
  * `webfetch:`: reading from the web, whatever the origin.
  *
  * Boundary: GET requests, each kept to the origin it names (`http.ts`, P1 to P4). Which URLs may be read is the remit's
- * (`in "https://example.com/**"`). An origin that whoever calls chose is no private address, unless the configuration allows it.
+ * (`in "https://example.com/**"`). An origin is no private address, unless the configuration allows it, or the program's author wrote it: a URL that
+ * is a literal of the program, as that of an import is.
  */
 import type { Json } from "@remit/language";
+import type { ToolRequest } from "@remit/machine";
 import { type Fields, objectArgument, readFields, schemaOf, unknownMethod } from "./args.ts";
 import { requestsTo } from "./http.ts";
 import { type Open, ToolFail, type ToolHandle } from "./tool.ts";
@@ -32,8 +34,10 @@ export const openWebfetch: Open = (_uri, about, context) => {
             const given = readFields(objectArgument(io.name, method, args), FIELDS);
             const url = URL.canParse(given.url as string) ? new URL(given.url as string) : null;
             if (url === null || !/^https?:$/.test(url.protocol)) throw new ToolFail(`'${String(given.url)}' is no URL of the web`);
-            const handle = origins.get(url.origin) ?? requestsTo(url.origin, context, false);
-            origins.set(url.origin, handle);
+            const isAuthors = (io.effect.request as unknown as ToolRequest).chosenBy === "program" && io.effect.labels.length === 0;
+            const key = `${isAuthors ? "literal" : "data"} ${url.origin}`;
+            const handle = origins.get(key) ?? requestsTo(url.origin, context, isAuthors);
+            origins.set(key, handle);
             const request = Object.fromEntries(Object.entries(given).filter((pair): pair is [string, Json] => pair[1] !== undefined));
             return (await handle.call("get", [request], io)) as Json;
         },

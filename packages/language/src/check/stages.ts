@@ -64,6 +64,7 @@ export function checkStage(x: Within, node: Stage, input: Port): Port {
         checkArgument(reading, arg, LOOSE, name);
     const sound = target.params === null || checkBound(reading, target, bound);
     checkWho(x, node);
+    if (verb?.effects.includes("model") === true) checkWhichModel(x, node, bound);
     const flows = sound ? checkInput(x, node, target, bound, input) : new Map<string, Expr>();
     return { kind: "one", value: gave(x.code, callOf(x, node, target, bound, { flows, input })), contract: passes(target, input) };
 }
@@ -210,6 +211,23 @@ function calleeOf({ call: name, method }: Stage): Expr {
     return method === undefined
         ? object
         : { kind: "member", object, name: method, safe: false, range: { start: name.range.start, end: method.range.end } };
+}
+
+// ---- models ----------------------------------------------------------------------------------------------------------
+
+/** A verb takes the model that the stage names, else the only one of the file. */
+function checkWhichModel(x: Within, node: Stage, bound: Bound<Named>): void {
+    const models = [...x.file.names.values()].filter((one) => one.kind === "llm");
+    const isNamed = node.options?.some((option) => option.key.text === "model") === true;
+    // Both of its own agents are replaced: then it asks no model itself.
+    const isReplaced = bound.values.has("researcher") && bound.values.has("critic");
+    const [only] = models;
+    if (isNamed || isReplaced || only === undefined) return;
+    if (models.length === 1) only.used = true;
+    else
+        x.report("INVALID_STAGE_OPTION", node.call.range, `which model? The file imports ${models.map((one) => one.name).join(", ")}`, {
+            hint: `write ${node.call.text} … with { model: ${only.name} }`,
+        });
 }
 
 // ---- a person or a model ---------------------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ import type { ImportKind } from "../syntax/tree.ts";
 
 /** Schemes of each kind; `""` stands for a path without one. */
 export const SCHEMES: Readonly<Record<ImportKind, readonly string[]>> = {
-    tool: ["sh", "file", "env", "http", "https", "mcp", "node", "npm", "host", "inspect", "shell", "webfetch", "skills", "ras", ""],
-    llm: ["openai", "anthropic", "google", "ollama", "local", "mock", "scripted", "recorded", "http", "https"],
+    tool: ["sh", "file", "env", "http", "https", "mcp", "node", "npm", "host", "inspect", "shell", "webfetch", "skills", "ras", "verb", ""],
+    llm: ["openai", "anthropic", "google", "ollama", "local", "mock", "scripted", "recorded", "default", "http", "https"],
     memory: ["file", "sqlite"],
     file: ["file", ""],
     agent: ["file", "", "acp", "acp+http", "acp+https", "acp+ws", "acp+wss", "stub", "recorded"],

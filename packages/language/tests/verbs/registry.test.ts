@@ -104,10 +104,10 @@ describe("the code of verbs", () => {
     test("PRL1: a program gets what it uses, at places that do not depend on what else it uses", () => {
         const names = (used: readonly string[]) =>
             preludeFor(NATIVE_VERBS, used, "v.remit")?.items.map((item) => (item.kind === "flow" ? "" : item.name?.text));
-        expect(names(["read"])).toEqual(["Files", "read"]);
-        expect(names(["echo", "save"])).toEqual(["Files", "echo", "is_text", "save"]);
+        expect(names(["read"])).toEqual(["Verb_files", "read"]);
+        expect(names(["echo", "save"])).toEqual(["Verb_files", "echo", "is_text", "save"]);
         expect(names(["wait", "approve", "map"])).toBeUndefined();
-        expect(names(["supervisor"])).toEqual(expect.arrayContaining(["Model", "Verdict", "converge", "converge_judge"]));
+        expect(names(["supervisor"])).toEqual(expect.arrayContaining(["Verb_model", "Verdict", "converge", "converge_judge"]));
         const at = (used: readonly string[]) => preludeFor(NATIVE_VERBS, used, "v.remit")?.items.at(-1)?.range;
         expect(at(["save"])).toEqual(at(["echo", "read", "save"]));
     });
@@ -133,7 +133,7 @@ describe("a program with blocks", () => {
             ["verbs.remit", true, ["is_text", "read", "save"]],
             ["main.remit", undefined, []],
         ]);
-        expect(files[0]?.funcs[1]?.effects).toEqual(["tool:Files.read"]);
+        expect(files[0]?.funcs[1]?.effects).toEqual(["tool:Verb_files.read"]);
         expect(entry).toEqual({ file: 1, func: "__blocks" });
     });
 

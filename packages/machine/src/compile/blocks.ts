@@ -5,24 +5,29 @@
  * What waits for what is `plan/`, running is `native/plan.ts`.
  *
  * BLK1: a name of a stage means, in this order: a function, agent or import of its file, a verb.
- * BLK2: what flows into a stage takes its first free parameter; literals without a name fill the parameters before it from the left.
+ * BLK2: which parameter gets what is bound as the checker binds it (`bindStage`).
  */
 import {
     type At,
     BLOCKS,
+    bindStage,
     type BlockForm,
+    type Bound,
     type ExprForm,
     type FileForm,
+    FLOWING,
     type FlowForm,
     type FuncForm,
-    type Json,
     isObject,
-    methodName,
+    type Json,
+    NATIVE_VERBS,
     type StageArgForm,
     type StageForm,
+    type StageNameForm,
+    type StageParam,
     type StageValueForm,
     type StmtForm,
-    toolSchema,
+    toolParams,
 } from "@remit/language";
 import { type ClosedPlan, finalise } from "../plan/finalise.ts";
 import { fanout, type Fragment, sequence, single } from "../plan/fragment.ts";
@@ -161,43 +166,21 @@ function known(node: Node, targetOf: TargetOf): { readonly call: string; readonl
     if (node.kind === "block") return { call: "block", takes: 1 };
     const { form } = node;
     const call = form.method === undefined ? form.call : `${form.call}.${form.method}`;
-    return { call, takes: free(form, targetOf(form.call)).length };
+    // A tool that does not tell its parameters takes one value without a name.
+    return { call, takes: boundOf(form, targetOf(form.call))?.free.length ?? 1 };
 }
 
-/** The parameters of a stage that are left for what flows in, in order. Of a tool that does not tell them: one without a name. */
-function free(form: StageForm, target: Target | null): readonly (string | null)[] {
-    const names = paramsOf(form, target);
-    if (names === null) return [null];
-    const taken = new Set(placed(form.args, names, target?.kind === "verb" ? FLOWING : null).keys());
-    return names.filter((one) => !taken.has(one));
+/** What the parameters of a stage are given by it; null for a tool that does not tell them. */
+function boundOf(form: StageForm, target: Target | null): Bound<StageArgForm> | null {
+    const params = paramsOf(form, target);
+    return params === null ? null : bindStage(form.args, params, target?.kind ?? "verb");
 }
 
-/** The parameter of a verb that takes what flows in. */
-export const FLOWING = "input";
-
-function paramsOf({ method = "", call }: StageForm, target: Target | null): readonly string[] | null {
-    if (target === null) return NATIVE[call] ?? [];
-    if (target.kind !== "tool") return target.params.map((param) => param.name);
-    const args = [...(toolSchema("tool", target.uri)?.methods ?? [])].find(([known]) => methodName(target.uri, known) === method)?.[1];
-    return args == null ? null : [...args];
-}
-
-/** Parameters of the stages that are no function. */
-const NATIVE: { readonly [call: string]: readonly string[] } = {
-    map: [FLOWING, "with"],
-    wait: [FLOWING, "duration"],
-    approve: [FLOWING, "text"],
-    merge: [FLOWING],
-};
-
-/** Arguments by parameter. `flowing`: a parameter that literals without a name pass over. */
-function placed(args: readonly StageArgForm[], names: readonly string[], flowing: string | null): Map<string, StageValueForm> {
-    const values = new Map(args.flatMap((arg) => (arg.name === undefined ? [] : [[arg.name, arg.value] as const])));
-    const open = names.filter((one) => one !== flowing && !values.has(one));
-    args.filter((arg) => arg.name === undefined).forEach((arg, i) => {
-        values.set(open[i] ?? `%${i}`, arg.value);
-    });
-    return values;
+function paramsOf({ method = "", call }: StageForm, target: Target | null): readonly StageParam[] | null {
+    if (target?.kind === "tool") return toolParams(target.uri, method);
+    if (target !== null) return target.params.map((param) => ({ name: param.name, hasDefault: param.default !== undefined }));
+    const { params = [] } = NATIVE_VERBS.get(call) ?? {};
+    return params.map((param) => ({ name: param.name, hasDefault: param.default !== undefined || param.optional === true }));
 }
 
 // ---- bodies --------------------------------------------------------------------------------------------------------------
@@ -239,28 +222,26 @@ function codeOf(
 const PLAIN = { shown: [], gate: false, collects: false, with: null, at: undefined, block: null } as const;
 
 function shownArg({ name: called, value }: StageArgForm): { readonly name?: string; readonly value: Json } {
-    const shown = (one: { readonly name: string; readonly method?: string }): Json => ({
-        ref: one.method === undefined ? one.name : `${one.name}.${one.method}`,
-    });
+    const shown = (one: StageNameForm): Json => ({ ref: dotted(one) });
     const json = value.kind === "literal" ? value.value : value.kind === "ref" ? shown(value) : value.items.map(shown);
     return { ...(called === undefined ? {} : { name: called }), value: json };
 }
 
+function dotted({ name: of, method }: StageNameForm): string {
+    return method === undefined ? of : `${of}.${method}`;
+}
+
 /** The call of a stage. `flowing`: what flows in. */
 function callOf(form: StageForm, targetOf: TargetOf, flowing: readonly ExprForm[]): ExprForm {
-    const { args, at } = form;
+    const { at } = form;
     const target = targetOf(form.call);
-    const names = paramsOf(form, target);
-    if (names === null) return positional(form, targetOf, flowing);
-    const said = placed(args, names, target === null || target.kind === "verb" ? FLOWING : null);
-    const rest = [...flowing];
-    const values = new Map<string, ExprForm>();
-    for (const one of names) {
-        const value = said.get(one);
-        const flows = value === undefined ? rest.shift() : undefined;
-        if (value !== undefined) values.set(one, given(value, targetOf));
-        else if (flows !== undefined) values.set(one, flows);
-    }
+    const bound = boundOf(form, target);
+    if (bound === null) return positional(form, targetOf, flowing);
+    const values = new Map([...bound.values].map(([key, arg]) => [key, given(arg.value, targetOf, target?.kind === "verb")]));
+    bound.free.forEach((key, i) => {
+        const value = flowing[i];
+        if (value !== undefined) values.set(key, value);
+    });
     if (target === null) return native(form, values, at);
     if (target.kind === "tool") {
         const entries = [...values].map(([key, value]) => ({ kind: "entry", key, value }) as const);
@@ -286,7 +267,7 @@ function native({ call: what }: StageForm, values: ReadonlyMap<string, ExprForm>
     const of = (param: string): ExprForm => values.get(param) ?? literal(null);
     if (what === "map") {
         const item = name("%item");
-        const mapped = of("with");
+        const mapped = of("each");
         const value = call(mapped, [item], at);
         return { kind: "parallel", item: "%item", list: of(FLOWING), max: MOST_MAPPED, body: [{ kind: "expr", value }], ...where(at) };
     }
@@ -355,16 +336,14 @@ function list(items: readonly ExprForm[]): ExprForm {
     return { kind: "list", items };
 }
 
-function given(value: StageValueForm, targetOf: TargetOf): ExprForm {
+/** A verb is given tools by their names: it calls them with `act`, which finds them in the file of the block. */
+function given(value: StageValueForm, targetOf: TargetOf, isVerb = false): ExprForm {
     if (value.kind === "literal") return literal(value.value);
-    if (value.kind === "refs") return list(value.items.map((one) => referred(one, targetOf)));
+    if (value.kind === "refs") return list(value.items.map((one) => (isVerb ? literal(dotted(one)) : referred(one, targetOf))));
     return referred(value, targetOf);
 }
 
-function referred(
-    { name: of, method, at }: { readonly name: string; readonly method?: string; readonly at?: At },
-    targetOf: TargetOf,
-): ExprForm {
+function referred({ name: of, method, at }: StageNameForm, targetOf: TargetOf): ExprForm {
     const thing = { ...name(targetOf(of)?.kind === "verb" ? VERB + of : of), ...where(at) };
     return method === undefined ? thing : { kind: "member", object: thing, name: method, ...where(at) };
 }

@@ -26,6 +26,7 @@ import type { Frame } from "../state/fiber.ts";
 import { type Handing, type HandoverState, type HandoverWait, stateOf } from "../state/handover.ts";
 import type { Call, Ops, Told } from "../state/ops.ts";
 import { hasSome } from "../state/delegations.ts";
+import { byNames, ownFile } from "../state/stage.ts";
 import { askTool } from "./tools.ts";
 import { isWritten } from "../state/agent-code.ts";
 
@@ -43,7 +44,8 @@ interface Acting extends Call {
 }
 
 function acting(m: Ops, call: Call, d: HandoverDetail): Acting {
-    const tools = [...(m.compiled.files[call.frame.fn.file]?.imports.values() ?? [])].filter(
+    const file = ownFile(m, call.fiber, call.frame);
+    const tools = [...(m.compiled.files[file]?.imports.values() ?? [])].filter(
         ({ form }) => form.what === "tool" && schemeOf(form.uri) !== RUNNER,
     );
     return { ...call, d, ...argsOf(m, call.frame, d), tools };
@@ -179,12 +181,7 @@ function callsFunction(m: Ops, act: Acting, name: string): boolean {
         const about = { c: capabilityOf(own), name, uri: "", method: null, direct: true };
         if (m.gate(act, about, [given], "model") === null) return true;
     }
-    const raw = rawOf(given);
-    const { params } = own.form;
-    const byName = raw instanceof Obj && params.some((p) => raw.has(p.name));
-    const args = byName
-        ? params.map((p) => join(m.run, raw.get(p.name) ?? m.fromJson(p.default ?? null), labelOf(given)))
-        : params.map((p, i) => (i === 0 ? given : m.fromJson(p.default ?? null)));
+    const args = byNames(m, own.form, given);
     frame.native = waits(m, path, "run", { named });
     try {
         m.push(act.fiber, { fn: own, agent: defined?.author ?? null, path: d.path, written: defined !== null }, args);
@@ -282,9 +279,12 @@ export function actTold(m: Ops, h: Handing, told: Told): void {
     }
     if (state.phase === "describe") {
         state.came[pending.slot] = outcome.ok ? outcome.value : { methods: [], error: outcome.failure.message };
+        const act = acting(m, h, h.d);
+        // Whoever was told what a tool only reads may call it so.
+        const told = act.tools.find(({ form }) => form.name === state.params[pending.slot]);
+        if (outcome.ok && told?.value != null) learnDescription(m, placeOf(told.value as Capability), pending, outcome);
         if (state.came.some((one) => one === null)) return;
         const labels = m.run.labels.of(state.params.map((name) => `tool:${name}`));
-        const act = acting(m, h, h.d);
         const tools = listed(m, act, state);
         const said = tools.length === 0 && state.bare !== undefined ? unknown(m, act, state.bare) : listing(tools);
         give(m, h, m.fromJson(said), labels);

@@ -28,6 +28,7 @@ import { gatekeeper } from "../state/gate.ts";
 import { refuse } from "../state/refusal.ts";
 import type { Ops, Call, Begins, Waits } from "../state/ops.ts";
 import { hasSome } from "../state/delegations.ts";
+import { isOfVerbs, stageOf } from "../state/stage.ts";
 
 /** Starts what was set up. True where it needs no effect: its value is there at once. */
 export function beginGenerating(m: Ops, call: Call, wait: GenerateWait, setup: GenerateSetup): boolean {
@@ -115,7 +116,7 @@ function setUp(m: Ops, call: Call, d: GenerateDetail): GenerateSetup | null {
     if (code === null) throw missing("model");
     if (context.role === null) throw missing("role");
     if (context.description === null) throw missing("description");
-    const model = importNamed(m, code, L, "llm", site);
+    const model = ofStage(m, call) ?? importNamed(m, code, L, "llm", site);
     if (!mayAsk(m, call, model)) return null;
     const items = itemsOf(m, d, L);
     const { flow } = frame.form;
@@ -152,6 +153,18 @@ function itemsOf(m: Ops, d: GenerateDetail, L: Slots): ItemInput[] {
             site: use.site,
         };
     });
+}
+
+/** In code of verbs: the model that the stage names, else the only one of the block's file; null where there is none. */
+function ofStage(m: Ops, { fiber, frame }: Call): Named | null {
+    const stage = isOfVerbs(m, frame) ? stageOf(fiber) : null;
+    const imports = [...((stage === null ? undefined : m.compiled.files[stage.file])?.imports.values() ?? [])];
+    const models = imports.filter(({ form }) => form.what === "llm");
+    const name = stage?.node.with?.model ?? (models.length === 1 ? models[0]?.form.name : undefined);
+    const found = models.find(({ form }) => form.name === name);
+    if (found?.value == null) return null;
+    const { file, form, value } = found;
+    return { name: form.name, uri: form.uri, file: m.compiled.fileName(file), c: value };
 }
 
 /** A tool that is offered to the model. */

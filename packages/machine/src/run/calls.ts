@@ -19,6 +19,7 @@ import { push, type Callee, dataOnly } from "../state/frames.ts";
 import { isFree, gate } from "../state/gate.ts";
 import { unwind } from "../state/handlers.ts";
 import type { Call } from "../state/ops.ts";
+import { byNames, isOfVerbs } from "../state/stage.ts";
 import { countCall, stepsSpent } from "../state/steps.ts";
 import type { Machine } from "./machine.ts";
 import { CLOSURE_DEPTH, backToFrames, giveUp } from "./stretches.ts";
@@ -173,10 +174,11 @@ function callCapability(m: Machine, call: Call, c: Capability, method: string | 
         throw refuse(
             method === null ? `${c.name} is ${withArticle(c.kind)} and cannot be called` : `${c.name} has no function '${method}'`,
         );
-    const wrong = wrongCount(fn, args.length);
+    const [all] = args;
+    const isNamed = isOfVerbs(m, frame) && args.length === 1 && all !== undefined;
+    const wrong = isNamed ? null : wrongCount(fn, args.length);
     if (wrong !== null) throw refuse(wrong);
-    const { params } = fn.form;
-    const given = params.map((p, i) => args[i] ?? m.fromJson(p.default ?? null));
+    const given = isNamed ? byNames(m, fn.form, all) : fn.form.params.map((p, i) => args[i] ?? m.fromJson(p.default ?? null));
     const to = { fn, agent, path: (I.detail as CallValueDetail).path, deputy };
     if (agent !== null && !callsAgent(m, call, to, given, c)) return;
     push(m, fiber, to, given);

@@ -139,7 +139,7 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
     const chosenBy = written ? "agent" : chosen;
     if (written) isTold(m, frame, target, site);
     const readOnly =
-        chosenBy !== "program"
+        chosenBy === "agent"
             ? readsOnly(m, frame, target.c, method)
             : m.described.size === 0
               ? undefined

@@ -6,7 +6,7 @@
  */
 
 export const CONVERGE = `
-import llm Model from "default:"
+import llm Verb_model from "default:"
 
 shape Verdict {
     approved: boolean = false
@@ -75,7 +75,7 @@ func converge(
 }
 
 func converge_research(question: string, material: json, previous: json, feedback: json) {
-    model Model
+    model Verb_model
     role "a researcher"
     description "Answers questions and improves the answers"
     use question as "question"
@@ -91,7 +91,7 @@ func converge_research(question: string, material: json, previous: json, feedbac
 }
 
 func converge_judge(question: string, answer: json) {
-    model Model
+    model Verb_model
     role "a critic"
     description "Judges whether an answer is right, complete and to the point"
     use question as "question"
@@ -125,7 +125,7 @@ func converge_parsed(said: string) {
 `;
 
 export const TOOL_AGENT = `
-import llm Model from "default:"
+import llm Verb_model from "default:"
 
 shape Step {
     action: "tool" | "final"
@@ -179,7 +179,7 @@ func tool_agent_manual(tools: list[string]) {
 }
 
 func tool_agent_step(task: string, prompt: string, input: json, manual: json, steps: json) -> Step {
-    model Model
+    model Verb_model
     role "an agent that reaches its goal by calling tools"
     description "Takes one step at a time and looks at what came of it"
     use task as "task"
@@ -298,12 +298,10 @@ func supervisor_synthesis(good: list, bad: list, dropped: list) -> string {
 func supervisor_planned(planned: json) -> list {
     list = if is_text(planned) {
         supervisor_lines(planned)
+    } else if is_object(planned) {
+        planned.get("questions")
     } else {
-        if is_object(planned) {
-            planned.get("questions")
-        } else {
-            planned
-        }
+        planned
     }
     if not is_list(list) {
         raise "the planner gives a list of questions"

@@ -6,18 +6,18 @@
  */
 
 export const READ = `
-import tool Files from "file://workspace"
+import tool Verb_files from "file://workspace"
 
 func read(path: string) -> string {
-    Files.read({ path: path }).content
+    Verb_files.read({ path: path }).content
 }
 `;
 
 export const SAVE = `
-import tool Files from "file://workspace"
+import tool Verb_files from "file://workspace"
 
 func save(path: string, input: json) {
-    Files.write({
+    Verb_files.write({
         path: path,
         content: if is_text(input) { input } else { json.text(input, 2) + "\\n" }
     })
@@ -26,10 +26,10 @@ func save(path: string, input: json) {
 `;
 
 export const FETCH = `
-import tool Web from "webfetch:"
+import tool Verb_web from "webfetch:"
 
 func fetch(url: string) -> string {
-    reply = Web.call({ url: url })
+    reply = Verb_web.call({ url: url })
     if not reply.ok {
         raise { message: url + " answered with status " + reply.status, status: reply.status }
     }
@@ -38,10 +38,10 @@ func fetch(url: string) -> string {
 `;
 
 export const ASK = `
-import llm Model from "default:"
+import llm Verb_model from "default:"
 
 func ask(prompt: string, input: json = none) {
-    model Model
+    model Verb_model
     role "a helpful assistant"
     description "Does what the instruction says with what it is given"
     if input == none {
@@ -53,10 +53,10 @@ func ask(prompt: string, input: json = none) {
 `;
 
 export const SUMMARIZE = `
-import llm Model from "default:"
+import llm Verb_model from "default:"
 
 func summarize(input: json) {
-    model Model
+    model Verb_model
     role "a careful editor"
     description "Sums up what it is given"
     use input as "text"
