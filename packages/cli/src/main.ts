@@ -3,6 +3,8 @@
  * costs only what is used.
  */
 import { Command, CommanderError, Option } from "commander";
+import { place } from "./temporal.ts";
+import { ofTemporal, TEMPORAL_EXAMPLES } from "./commands/of-temporal.ts";
 import { EXIT, paint, plain, say, UsageError, watchPipes } from "./io.ts";
 
 const VERSION = "0.1.0";
@@ -89,6 +91,7 @@ export function build(finish: (code: number) => void): Command {
     reInAct(add);
     ofPrograms(add);
     ofRuns(add);
+    ofTemporal(add, { bounds, ledger });
     ofProjects(add);
     return program;
 }
@@ -100,7 +103,7 @@ type Add = (name: string, description: string, load: () => Promise<{ default: Wo
 
 function toRun(add: Add): void {
     const run = add("run <file>", "Run a program and print its value as JSON", () => import("./commands/run.ts"));
-    running(run.allowExcessArguments(false))
+    place(running(run.allowExcessArguments(false)))
         .option("-i, --input <json>", "input as JSON, @FILE, or - for standard input", undefined)
         .option("--input-origin <origin...>", "whose word the input is, such as web:form or unlabelled; default: user")
         .option("--trace", "show the trace on standard error when the run has ended")
@@ -126,8 +129,14 @@ function toRun(add: Add): void {
 }
 
 function toAnswer(add: Add): void {
-    performing(
-        add("resume <run>", "Continue a run that was interrupted, waits for an answer, or failed", () => import("./commands/resume.ts")),
+    place(
+        performing(
+            add(
+                "resume <run>",
+                "Continue a run that was interrupted, waits for an answer, or failed",
+                () => import("./commands/resume.ts"),
+            ),
+        ),
     )
         .option(
             "--answer <path=answer...>",
@@ -411,10 +420,25 @@ const NOTES: Readonly<Record<string, string>> = {
 mock: (zero values), scripted:FILE, recorded:FILE.`,
 };
 const RUN_NOTE = "RUN is a run's id, the beginning of one, or `last`.";
-const OF_RUNS: ReadonlySet<string> = new Set(["why", "resume", "asks", "answer", "replay", "explain", "trace", "diff", "cost", "snapshot"]);
+const OF_RUNS: ReadonlySet<string> = new Set([
+    "status",
+    "result",
+    "cancel",
+    "approve",
+    "why",
+    "resume",
+    "asks",
+    "answer",
+    "replay",
+    "explain",
+    "trace",
+    "diff",
+    "cost",
+    "snapshot",
+]);
 
 function examples(name: string): string {
-    const shown = EXAMPLES[name] ?? [];
+    const shown = EXAMPLES[name] ?? TEMPORAL_EXAMPLES[name] ?? [];
     const note = NOTES[name] ?? (OF_RUNS.has(name) ? RUN_NOTE : undefined);
     return [
         ...(note === undefined ? [] : ["", note]),
@@ -458,7 +482,11 @@ function gathered(value: string, before: string[] | undefined): string[] {
 
 /** Options of what begins a run: its bounds are kept with it, so that resuming it keeps them. */
 function running(command: Command): Command {
-    return performing(command)
+    return bounds(performing(command));
+}
+
+function bounds(command: Command): Command {
+    return command
         .option("--max-tokens <n>", "end with limit.tokens after N tokens, input and output")
         .option("--max-cost <usd>", "end with limit.cost after this many US dollars")
         .option("--max-steps <n>", "end with limit.steps after N steps")

@@ -10,5 +10,5 @@ export {
 export { type TemporalBlocks, type TemporalBlocksOptions, temporalBlocks } from "./client/blocks.ts";
 export { CodecError, type Keys } from "./codec/encryption.ts";
 export * from "./wire/messages.ts";
-export { type DevServer, type DevServerOptions, startDevServer } from "./server/dev.ts";
-export { createWorker, type RemitWorker, type RemitWorkerOptions } from "./worker/worker.ts";
+export { type DevServer, type DevServerOptions, findServer, startDevServer } from "./server/dev.ts";
+export { createWorker, onlyErrors, type RemitWorker, type RemitWorkerOptions } from "./worker/worker.ts";

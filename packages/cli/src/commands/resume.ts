@@ -3,16 +3,19 @@ import { LedgerError, openLedger, readJson, RemitError, type ResumeRunOptions, t
 import type { Json } from "@remit/language";
 import { dollars, milliseconds, whole } from "../amounts.ts";
 import { UsageError } from "../io.ts";
+import { blocksThere } from "../temporal.ts";
 import { finish, handlers, hostOptions, parks, watched } from "../running.ts";
 
 export default async function resume(args: string[], options: Record<string, unknown>): Promise<number> {
     const ledger = await openLedger(options["ledger"] as string | undefined);
     const watch = watched(options);
+    const there = blocksThere(options);
     try {
         const info = await ledger.run(args[0] as string);
         watch.root = info.root || process.cwd();
         const handle = await ledger.resume<Json>(info.id, {
             ...hostOptions(options),
+            blocks: there.blocks,
             ...(parks(options) ? { park: true } : {}),
             signal: watch.begins(),
             acceptForeign: options["acceptForeign"] === true,
@@ -31,6 +34,7 @@ export default async function resume(args: string[], options: Record<string, unk
         throw error;
     } finally {
         watch.end();
+        await there.end();
         await ledger.close();
     }
 }

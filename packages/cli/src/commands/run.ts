@@ -9,6 +9,7 @@ import { showFailure } from "../failure.ts";
 import { atLeast, findingLines, severityOf } from "../auditing.ts";
 import { counted, EXIT, paint, plainLine, safeJson, say, UsageError } from "../io.ts";
 import { finish, loadOptions, type Watch, watched } from "../running.ts";
+import { blocksThere } from "../temporal.ts";
 import { decoded, readText } from "../text.ts";
 
 export default async function run(args: string[], given: Record<string, unknown>): Promise<number> {
@@ -18,8 +19,10 @@ export default async function run(args: string[], given: Record<string, unknown>
     if (options["check"]) return (await import("./check.ts")).default([file], options);
     const input = await readInput(options["input"] as string | undefined);
     const watch = watched(options);
+    const there = blocksThere(options);
     const program = await load<Json, Json>(file, {
         ...loadOptions(options, watch),
+        blocks: there.blocks,
         ...(options["mock"] ? { mode: "mock" as const } : options["dryRun"] ? { mode: "dry-run" as const } : {}),
         ...(options["cache"] === false ? { cache: false } : {}),
         ...(options["frozen"] ? { frozen: true } : {}),
@@ -63,6 +66,7 @@ export default async function run(args: string[], given: Record<string, unknown>
     } finally {
         watch.end();
         await program.close();
+        await there.end();
     }
 }
 
@@ -142,7 +146,7 @@ function agentScript(given: Record<string, unknown>): Record<string, unknown> {
     return options;
 }
 
-async function readInput(text: string | undefined): Promise<Json> {
+export async function readInput(text: string | undefined): Promise<Json> {
     if (text === undefined) return {};
     if (text === "-") return parsed(decoded(await new Response(process.stdin as never).arrayBuffer(), "standard input"), "standard input");
     if (text.startsWith("@")) return parsed(readText(text.slice(1)), text.slice(1));

@@ -20,7 +20,7 @@ import {
 } from "@remit/host";
 import type { Json } from "@remit/language";
 import type { AskRequest, Effect, Failure, Outcome } from "@remit/machine";
-import { type ConnectSettings, connect, placeOf } from "../server/connect.ts";
+import { ConnectError, type ConnectSettings, connect, placeOf } from "../server/connect.ts";
 import { type RemitClient, type RemitClientOptions, remitClient } from "./client.ts";
 
 export interface TemporalBlocksOptions extends Pick<RemitClientOptions, "queue" | "settings" | "keys" | "env"> {
@@ -53,7 +53,12 @@ export function temporalBlocks({ connect: settings, by, ...how }: TemporalBlocks
             const { run } = block.request;
             const known = await infoOf(block.store, run);
             if (known?.status === "done") return gaveOf(block.store, run);
-            return carriedOut(await client(block.store), block, known === null, by);
+            try {
+                return await carriedOut(await client(block.store), block, known === null, by);
+            } catch (error) {
+                if (!(error instanceof ConnectError)) throw error;
+                return { ok: false, failure: { kind: "unreachable", message: error.message, hint: error.hint } };
+            }
         },
         [Symbol.asyncDispose]: async () => {
             if (opened !== null) await (await opened).close();

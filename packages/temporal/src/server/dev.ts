@@ -5,8 +5,11 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { createServer } from "node:net";
+import { delimiter, dirname, join } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { connect, placeOf } from "./connect.ts";
 import { ATTRIBUTES } from "../wire/messages.ts";
 
@@ -101,3 +104,16 @@ async function freePort(): Promise<number> {
     await once(server, "close");
     return port;
 }
+
+/** Temporal's command: on the PATH, or where the set-up of a checkout at or above `folder` brought it; null: it is not there. */
+export function findServer(env: Readonly<Record<string, string | undefined>>, folder: string): string | null {
+    const name = process.platform === "win32" ? "temporal.exe" : "temporal";
+    const onPath = (env["PATH"] ?? "").split(delimiter).map((one) => join(one, name));
+    const around: string[] = [];
+    for (let at = folder; !around.includes(at); at = dirname(at)) around.push(at);
+    const brought = [...around, checkout].map((one) => join(one, ".tools", "temporal", "bin", name));
+    return [...onPath, ...brought].find((one) => existsSync(one)) ?? null;
+}
+
+/** Folder of the checkout that this file is in, if it is in one. */
+const checkout = dirname(dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url))))));

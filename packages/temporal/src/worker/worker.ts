@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import { cacheFolder, knownSecrets, type LedgerStore, openProcess, type Process, type ResumeRunOptions } from "@remit/host";
-import { type NativeConnection, Worker, type WorkerOptions } from "@temporalio/worker";
+import { DefaultLogger, type NativeConnection, Runtime, Worker, type WorkerOptions } from "@temporalio/worker";
 import { activitiesOf } from "../activity/activities.ts";
 import { type ConnectSettings, connectWorker, placeOf } from "../server/connect.ts";
 import { converter } from "../codec/converter.ts";
@@ -39,6 +39,11 @@ export interface RemitWorker extends AsyncDisposable {
 
 /** Heartbeats reach the server at most this often, milliseconds: a cancel is heard with one. */
 const BEAT_MS = 1_000;
+
+/** From here on Temporal's library says errors only. Once a process, before its first connection. */
+export function onlyErrors(): void {
+    Runtime.install({ logger: new DefaultLogger("ERROR"), telemetryOptions: { logging: { forward: {}, filter: "OFF" } } });
+}
 
 export async function createWorker(options: RemitWorkerOptions): Promise<RemitWorker> {
     const { queue = QUEUE, ledger } = options;

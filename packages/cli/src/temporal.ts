@@ -1,0 +1,56 @@
+/**
+ * Temporal, as the command line reaches it: the package is loaded when a command needs it, and settings come from options, environment and profile.
+ *
+ * Boundary: names and options. What a worker, a client and a server are is `@remit/temporal`'s.
+ */
+import type { BlockRunner } from "@remit/host";
+import type * as Temporal from "@remit/temporal";
+import type { Command } from "commander";
+import { here } from "./here.ts";
+import { UsageError } from "./io.ts";
+
+type Options = Readonly<Record<string, unknown>>;
+
+/** Throws `UsageError` where the package is not installed. */
+export async function temporal(): Promise<typeof Temporal> {
+    try {
+        return await import("@remit/temporal");
+    } catch (error) {
+        if ((error as { readonly code?: unknown }).code !== "ERR_MODULE_NOT_FOUND") throw error;
+        throw new UsageError("runs on Temporal need the package @remit/temporal, which is not installed", "npm install @remit/temporal");
+    }
+}
+
+/** Carries out `temporal` blocks of programs that run here; a server is looked for when the first one comes. `end` closes the connection. */
+export function blocksThere(options: Options): { readonly blocks: BlockRunner; readonly end: () => Promise<void> } {
+    let made: Promise<Temporal.TemporalBlocks> | null = null;
+    const there = async (): Promise<Temporal.TemporalBlocks> =>
+        (await temporal()).temporalBlocks({ connect: settings(options), env: here().env, ...queue(options) });
+    return {
+        blocks: async (block) => {
+            made ??= there();
+            return (await made).blocks(block);
+        },
+        end: async () => {
+            if (made !== null) await (await made)[Symbol.asyncDispose]();
+        },
+    };
+}
+
+export function place(command: Command): Command {
+    return command
+        .option("--address <host:port>", "Temporal server (TEMPORAL_ADDRESS, or the profile file)")
+        .option("--namespace <name>", "namespace (TEMPORAL_NAMESPACE)")
+        .option("--profile <name>", "profile of Temporal's profile file (TEMPORAL_PROFILE)")
+        .option("--queue <name>", "task queue; default: remit");
+}
+
+export function settings(options: Options): Temporal.ConnectSettings {
+    const said = (name: "address" | "namespace" | "profile"): object =>
+        options[name] === undefined ? {} : { [name]: String(options[name]) };
+    return { env: here().env, ...said("address"), ...said("namespace"), ...said("profile") };
+}
+
+export function queue(options: Options): { readonly queue?: string } {
+    return options["queue"] === undefined ? {} : { queue: String(options["queue"]) };
+}

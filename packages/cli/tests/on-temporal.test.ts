@@ -1,0 +1,67 @@
+/** The command line against a real Temporal server: one command starts it with a worker, others begin, ask about and answer runs there. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { BIN, type Room, room } from "./remit.ts";
+
+let here: Room;
+let dev: ChildProcess;
+let address = "";
+
+beforeAll(async () => {
+    here = room();
+    here.write("shout.remit", 'func shout(text: string) { text.upper() + "!" }\ntemporal static ( shout "hi" >=> shout ) as out\n');
+    here.write(
+        "save.remit",
+        'import tool Files from "file://workspace" { write: ask }\nmain func(text: string) { Files.write({ path: "out.txt", content: text })  "saved" }\n',
+    );
+    dev = spawn(process.execPath, [BIN, "temporal", "dev", "--workspace", here.folder], {
+        cwd: here.folder,
+        env: here.env,
+        stdio: ["ignore", "ignore", "pipe"],
+    });
+    let said = "";
+    await new Promise<void>((resolve, reject) => {
+        dev.stderr?.on("data", (chunk: Buffer) => {
+            said += chunk.toString("utf8");
+            address = /answers at (\S+?)\.\n/.exec(said)?.[1] ?? "";
+            if (said.includes("This worker")) resolve();
+        });
+        dev.once("exit", () => reject(new Error(`the server did not start: ${said}`)));
+    });
+});
+afterAll(async () => {
+    if (dev.exitCode === null) dev.kill("SIGKILL");
+    here.clear();
+});
+
+test("a run submitted and waited for, and a program here whose block runs there", () => {
+    expect(here.remit("submit", "shout.remit", "--address", address, "--wait")).toMatchObject({ code: 0, out: '"HI!!"\n' });
+    expect(here.remit("run", "shout.remit", "--address", address)).toMatchObject({ code: 0, out: '"HI!!"\n' });
+    expect(here.remit("trace", "verify").code).toBe(0);
+});
+
+test("a question is shown, answered and followed by the value", () => {
+    const run = here
+        .remit("submit", "save.remit", "--address", address, "--workspace", here.folder, "--input", '{"text":"x"}', "--quiet")
+        .out.trim();
+    let status = here.remit("status", run, "--address", address);
+    while (status.code === 0 && !status.out.includes("done")) status = here.remit("status", run, "--address", address);
+    expect(status.code).toBe(3);
+    expect(status.out).toContain("May user call Files.write?");
+    expect(here.remit("approve", run, "--address", address).code).toBe(0);
+    expect(here.remit("result", run, "--address", address)).toMatchObject({ code: 0, out: '"saved"\n' });
+});
+
+test("no server: one error that says what to do", () => {
+    const { code, err } = here.remit("submit", "shout.remit", "--address", "127.0.0.1:9");
+    expect(code).not.toBe(0);
+    expect(err).toContain("no Temporal server answers at 127.0.0.1:9");
+    expect(err).toContain("remit temporal dev");
+});
+
+test("Ctrl-C ends server and worker", async () => {
+    dev.kill("SIGINT");
+    const [code] = (await once(dev, "exit")) as [number | null];
+    expect(code).toBe(0);
+});
