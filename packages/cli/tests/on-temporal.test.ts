@@ -42,12 +42,10 @@ test("a run submitted and waited for, and a program here whose block runs there"
 });
 
 test("a question is shown, answered and followed by the value", () => {
-    const run = here
-        .remit("submit", "save.remit", "--address", address, "--workspace", here.folder, "--input", '{"text":"x"}', "--quiet")
-        .out.trim();
+    const run = here.remit("submit", "save.remit", "--address", address, "--workspace", here.folder, "--input", '{"text":"x"}').out.trim();
     let status = here.remit("status", run, "--address", address);
     while (status.code === 0 && !status.out.includes("done")) status = here.remit("status", run, "--address", address);
-    expect(status.code).toBe(3);
+    expect(status).toMatchObject({ code: 3 });
     expect(status.out).toContain("May user call Files.write?");
     expect(here.remit("approve", run, "--address", address).code).toBe(0);
     expect(here.remit("result", run, "--address", address)).toMatchObject({ code: 0, out: '"saved"\n' });

@@ -40,9 +40,10 @@ test("remit run runs the blocks, and the trace shows the nodes", () => {
     expect(here.remit("trace", "last").out).toContain("memory static block as pair (3 nodes)");
 });
 
-test("a temporal block without a backend fails with what to do", () => {
+test("a temporal block where no server answers fails with what to do", () => {
     here.write("there.remit", "func one() { 1 }\ntemporal static ( one )\n");
-    const { code, err } = here.remit("run", "there.remit");
+    const { code, err } = here.remit("run", "there.remit", "--address", "127.0.0.1:9");
     expect(code).toBe(1);
-    expect(err).toContain("runs on temporal, and no temporal backend is set up here");
+    expect(err).toContain("there.remit:2:1: unreachable: no Temporal server answers at 127.0.0.1:9");
+    expect(err).toContain("remit temporal dev");
 });
