@@ -4,7 +4,7 @@
  */
 import { Command, CommanderError, Option } from "commander";
 import { place } from "./temporal.ts";
-import { ofTemporal, TEMPORAL_EXAMPLES } from "./commands/of-temporal.ts";
+import { BLOCK_EXAMPLES, ofBlocks } from "./of-blocks.ts";
 import { EXIT, paint, plain, say, UsageError, watchPipes } from "./io.ts";
 
 const VERSION = "0.1.0";
@@ -91,7 +91,7 @@ export function build(finish: (code: number) => void): Command {
     reInAct(add);
     ofPrograms(add);
     ofRuns(add);
-    ofTemporal(add, { bounds, ledger });
+    ofBlocks(add, { bounds, ledger });
     ofProjects(add);
     return program;
 }
@@ -250,9 +250,6 @@ function ofPrograms(add: Add): void {
         .option("-o, --output <file>", "write to FILE")
         .option("--positions", "keep source positions")
         .option("--json", "on one line");
-    add("plan <file>", "Show what the blocks of a program will do, node by node, before anything runs", () => import("./commands/plan.ts"))
-        .option("--json", "the plans as JSON, on one line")
-        .option("--mermaid", "flowcharts in Mermaid's language");
     ledger(
         add(
             "explain <subject>",
@@ -392,7 +389,6 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     fmt: ["remit fmt main.remit", "remit fmt --fix *.remit", "remit fmt --check *.remit"],
     parse: ["remit parse main.remit"],
     compile: ["remit compile main.remit --output program.json"],
-    plan: ["remit plan main.remit", "remit plan main.remit --mermaid > plan.mmd"],
     explain: ["remit explain main.remit", "remit explain last", "remit explain last --full --at generate#0"],
     runs: ["remit runs --limit 5", "remit runs --waiting", "remit runs --prune --older-than 30d --keep 100"],
     atif: [
@@ -438,7 +434,7 @@ const OF_RUNS: ReadonlySet<string> = new Set([
 ]);
 
 function examples(name: string): string {
-    const shown = EXAMPLES[name] ?? TEMPORAL_EXAMPLES[name] ?? [];
+    const shown = EXAMPLES[name] ?? BLOCK_EXAMPLES[name] ?? [];
     const note = NOTES[name] ?? (OF_RUNS.has(name) ? RUN_NOTE : undefined);
     return [
         ...(note === undefined ? [] : ["", note]),

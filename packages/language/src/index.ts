@@ -75,5 +75,6 @@ export { BUDGET_OPTIONS } from "./check/handover.ts";
 export { PROTOCOL_SKILL } from "./protocol/skill.ts";
 export type { ProtocolSkill } from "./protocol/types.ts";
 export { type Bound, bindStage, type Callee, type StageParam } from "./verbs/binding.ts";
+export { type Catalogue, type CatalogueParam, type CatalogueVerb, catalogueOf, type Sentence } from "./verbs/catalogue.ts";
 export { NATIVE_VERBS } from "./verbs/native.ts";
 export { DuplicateVerb, FLOWING, type Registry, registryOf, type Verb, type VerbParam } from "./verbs/verb.ts";

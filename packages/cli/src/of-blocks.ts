@@ -1,15 +1,24 @@
-/** The commands about runs on Temporal: names, options, examples. Their work is `on-temporal.ts`. */
+/** The commands about blocks and about runs on Temporal: names, options, examples. */
 import type { Command } from "commander";
-import { place } from "../temporal.ts";
+import { place } from "./temporal.ts";
 
 type Work = (args: string[], options: Record<string, unknown>) => Promise<number>;
-type Commands = typeof import("./on-temporal.ts");
+type Commands = typeof import("./commands/on-temporal.ts");
 type Add = (name: string, description: string, load: () => Promise<{ default: Work }>) => Command;
 
-const load = (name: keyof Commands) => async (): Promise<{ default: Work }> => ({ default: (await import("./on-temporal.ts"))[name] });
+const load = (name: keyof Commands) => async (): Promise<{ default: Work }> => ({
+    default: (await import("./commands/on-temporal.ts"))[name],
+});
 
 /** `bounds` and `ledger` put the options of other commands on these. */
-export function ofTemporal(add: Add, put: { readonly [name in "bounds" | "ledger"]: (command: Command) => Command }): void {
+export function ofBlocks(add: Add, put: { readonly [name in "bounds" | "ledger"]: (command: Command) => Command }): void {
+    add("plan <file>", "Show what the blocks of a program will do, node by node, before anything runs", () => import("./commands/plan.ts"))
+        .option("--json", "the plans as JSON, on one line")
+        .option("--mermaid", "flowcharts in Mermaid's language");
+    add("verbs [verbs...]", "List the verbs that blocks can call, or show some of them", () => import("./commands/verbs.ts")).option(
+        "--json",
+        "as JSON, on one line",
+    );
     const reaching = (command: Command): Command =>
         place(put.ledger(command))
             .option("-m, --model <uri>", "model for every `import llm` (REMIT_MODEL)")
@@ -41,7 +50,9 @@ export function ofTemporal(add: Add, put: { readonly [name in "bounds" | "ledger
     ).option("--by <user>", "who answers; default: the owner of the run");
 }
 
-export const TEMPORAL_EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+export const BLOCK_EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+    plan: ["remit plan main.remit", "remit plan main.remit --mermaid > plan.mmd"],
+    verbs: ["remit verbs", "remit verbs converge"],
     temporal: ["remit temporal dev --port 7233 --ui-port 8233"],
     worker: ["remit worker --address 127.0.0.1:7233"],
     submit: ["remit submit triage.remit --input @input.json --address 127.0.0.1:7233 --wait"],
