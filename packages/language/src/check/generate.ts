@@ -5,6 +5,7 @@
  *
  * GN1: every option but `input` is a literal, so that what a model is asked can be read from the source.
  */
+import { GENERATE_OPTIONS, type OptionKind, unfit } from "../form/options.ts";
 import type { Code } from "../diagnostics/codes.ts";
 import type { Expr, Generate, GenerateOption, Import } from "../syntax/tree.ts";
 import { effectName, raise } from "./sites.ts";
@@ -14,48 +15,6 @@ import { type Binding, DATA, type Walk } from "../scope/model.ts";
 import { suggestion } from "./names.ts";
 import { methodsOf, toolWrites, writesByName } from "./tools.ts";
 import { contractType, FREE_TEXT, type Type } from "../scope/types.ts";
-
-interface OptionRule {
-    readonly code: Code;
-    readonly wants: string;
-    readonly fits: (value: Expr) => boolean;
-}
-
-const whole = (value: Expr): boolean =>
-    value.kind === "number" && Number.isInteger(value.value) && value.value > 0 && /^\d+$/.test(value.text);
-const flag = (value: Expr): boolean => value.kind === "bool";
-const THINK: ReadonlySet<string> = new Set(["auto", "low", "medium", "high"]);
-
-/** Options whose value is looked at alone. */
-const RULES: ReadonlyMap<string, OptionRule> = new Map<string, OptionRule>([
-    ["attempts", { code: "INVALID_GENERATE_ATTEMPTS", wants: "a whole number above 0", fits: whole }],
-    [
-        "temperature",
-        { code: "INVALID_GENERATE_TEMPERATURE", wants: "a number", fits: (value) => value.kind === "number" && value.value >= 0 },
-    ],
-    [
-        "think",
-        {
-            code: "INVALID_GENERATE_THINK",
-            wants: 'true, false, "auto", "low", "medium" or "high"',
-            fits: (value) => flag(value) || (value.kind === "string" && THINK.has(value.value)),
-        },
-    ],
-    ["strict", { code: "INVALID_GENERATE_STRICT", wants: "true or false", fits: flag }],
-    ["debug", { code: "INVALID_GENERATE_DEBUG", wants: "true or false", fits: flag }],
-    ["stream", { code: "INVALID_GENERATE_STREAM", wants: "true or false", fits: flag }],
-    ["turns", { code: "INVALID_GENERATE_TURNS", wants: "a whole number above 0", fits: whole }],
-    [
-        "timeout",
-        {
-            code: "INVALID_GENERATE_TIMEOUT",
-            wants: "a time above 0, such as 30s",
-            fits: (value) => value.kind === "number" && value.value > 0,
-        },
-    ],
-]);
-
-const OPTIONS: readonly string[] = ["input", "max_output", "model", "tools", ...RULES.keys()];
 
 export function generate(w: Walk, e: Generate): Type {
     let input: Expr | null = null;
@@ -87,14 +46,13 @@ export function generate(w: Walk, e: Generate): Type {
                 tools(w, option.value);
                 break;
             default: {
-                const rule = RULES.get(key);
-                if (rule === undefined)
+                const kind = GENERATE_OPTIONS.get(key);
+                if (kind === undefined)
                     w.report("UNKNOWN_GENERATE_OPTION", option.key.range, `generate has no option '${key}'`, {
-                        hint: `the options are ${OPTIONS.join(", ")}`,
-                        ...suggestion(w.checking, key, option.key.range, OPTIONS),
+                        hint: `the options are ${[...GENERATE_OPTIONS.keys()].join(", ")}`,
+                        ...suggestion(w.checking, key, option.key.range, GENERATE_OPTIONS.keys()),
                     });
-                else if (option.value.kind !== "missing" && !rule.fits(option.value))
-                    w.report(rule.code, option.value.range, `'${key}' must be ${rule.wants}, written as a literal`);
+                else literalOption(w, option, kind);
             }
         }
     }
@@ -110,6 +68,14 @@ export function generate(w: Walk, e: Generate): Type {
     if (w.uses === null && input !== null && data === 0) w.report("NO_CONTEXT", head(e), "no `use` is in force here");
     w.isFresh(DATA);
     return e.contract === undefined ? FREE_TEXT : contractType(e.contract, w.file);
+}
+
+/** One whose value is looked at alone; its finding has a code of its own. */
+function literalOption(w: Walk, { key, value }: GenerateOption, kind: OptionKind): void {
+    const written = kind === "count" && value.kind === "number" && !/^\d+$/.test(value.text) ? "a whole number above 0" : null;
+    const wants = value.kind === "missing" ? null : (unfit(kind, value) ?? written);
+    const code = `INVALID_GENERATE_${key.text.toUpperCase()}` as Code;
+    if (wants !== null) w.report(code, value.range, `'${key.text}' must be ${wants}, written as a literal`);
 }
 
 /** The word `generate`. */

@@ -6,7 +6,7 @@
  * HD1: what leaves is named: every argument of a yield has a name, and none is called `agent`, which is the first parameter of the answer.
  */
 import { fix } from "../text/fix.ts";
-import { WITH_OPTIONS } from "../form/with.ts";
+import { unfit, YIELD_OPTIONS } from "../form/options.ts";
 import type { Arg, Call, Expr, GenerateOption, Import, Member } from "../syntax/tree.ts";
 import { schemeOf } from "../authority/thing.ts";
 import type { Range } from "../text/source.ts";
@@ -69,11 +69,11 @@ export function yieldCall(w: Walk, e: Call, callee: Member, cap: Binding | null)
 
 function withOption(w: Walk, e: Call, option: GenerateOption): void {
     const { text, range } = option.key;
-    const row = WITH_OPTIONS.get(text as never);
+    const row = YIELD_OPTIONS.get(text);
     if (row === undefined) {
         w.report("INVALID_YIELD_OPTION", range, `a yield has no option '${text}'`, {
-            hint: `the options are ${[...WITH_OPTIONS.keys()].join(", ")}`,
-            ...suggestion(w.checking, text, range, WITH_OPTIONS.keys()),
+            hint: `the options are ${[...YIELD_OPTIONS.keys()].join(", ")}`,
+            ...suggestion(w.checking, text, range, YIELD_OPTIONS.keys()),
         });
         return;
     }
@@ -81,24 +81,12 @@ function withOption(w: Walk, e: Call, option: GenerateOption): void {
         w.report("INVALID_YIELD_OPTION", range, `'${text}' is given twice`);
     const { value } = option;
     if (value.kind === "missing") return;
-    if (row === "skills") {
+    if (row === "names") {
         skills(w, value);
         return;
     }
-    const number = value.kind === "number" ? value.value : null;
-    const fits = {
-        text: value.kind === "string" && value.value !== "",
-        count: number !== null && Number.isInteger(number) && number > 0,
-        amount: number !== null && number >= 0,
-        time: number !== null && number > 0,
-    }[row];
-    const wants = {
-        text: "a text",
-        count: "a whole number above 0",
-        amount: "a number",
-        time: "a time above 0, such as 5 min",
-    }[row];
-    if (!fits) w.report("INVALID_YIELD_OPTION", value.range, `'${text}' must be ${wants}, written as a literal`);
+    const wants = unfit(row, value);
+    if (wants !== null) w.report("INVALID_YIELD_OPTION", value.range, `'${text}' must be ${wants}, written as a literal`);
 }
 
 function skills(w: Walk, value: Expr): void {

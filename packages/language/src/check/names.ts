@@ -201,6 +201,7 @@ export function newFunc(node: Func, file: FileScope, agent: AgentScope | null): 
         returns: 0,
         data: 0,
         result: node.result === undefined ? ANY : contractType(node.result, file),
+        own: null,
         passed: [],
         readers: new Set(),
         blind: new Set(),

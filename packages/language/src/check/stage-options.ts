@@ -3,8 +3,7 @@
  *
  * Boundary: keys and literals, by the table of the form. What they do is the machine's.
  */
-import { CREDENTIAL_SOURCES, credentialOf, ON_ERROR, STAGE_OPTIONS } from "../form/stages.ts";
-import type { StageWithForm } from "../form/form.ts";
+import { CREDENTIAL_SOURCES, credentialOf, ON_ERROR, STAGE_OPTIONS, unfit } from "../form/options.ts";
 import { checkModel } from "./context.ts";
 import { suggestion } from "./names.ts";
 import type { GenerateOption } from "../syntax/tree.ts";
@@ -13,6 +12,7 @@ import type { Place } from "./stage-targets.ts";
 const SAYS = {
     time: "a time with its unit: 30s, 5 min",
     count: "a whole number",
+    whole: "a whole number",
     amount: "a number above 0",
     word: ON_ERROR.join(", "),
     text: "a text in quotes",
@@ -24,7 +24,7 @@ export function checkOptions(x: Place, options: readonly GenerateOption[]): void
     const seen = new Set<string>();
     for (const option of options) {
         const { text, range } = option.key;
-        const kind = STAGE_OPTIONS.get(text as keyof StageWithForm);
+        const kind = STAGE_OPTIONS.get(text) as keyof typeof SAYS | undefined;
         if (seen.has(text)) x.report("INVALID_STAGE_OPTION", range, `'${text}' stands here twice`);
         seen.add(text);
         if (kind === undefined) {
@@ -42,17 +42,13 @@ export function checkOptions(x: Place, options: readonly GenerateOption[]): void
     }
 }
 
-function isRight(kind: Exclude<keyof typeof SAYS, "model">, { key, value, duration }: GenerateOption): boolean {
+function isRight(kind: Exclude<keyof typeof SAYS, "model">, { value, duration }: GenerateOption): boolean {
     switch (kind) {
         case "time":
             return duration !== undefined && duration.milliseconds > 0;
         case "count":
-            return (
-                value.kind === "number" &&
-                duration === undefined &&
-                Number.isInteger(value.value) &&
-                value.value >= (key.text === "retries" ? 0 : 1)
-            );
+        case "whole":
+            return duration === undefined && unfit(kind, value) === null;
         case "amount":
             return value.kind === "number" && duration === undefined && value.value > 0;
         case "word": {
@@ -60,7 +56,7 @@ function isRight(kind: Exclude<keyof typeof SAYS, "model">, { key, value, durati
             return ON_ERROR.some((one) => one === word);
         }
         case "text":
-            return value.kind === "string" && value.value !== "";
+            return unfit(kind, value) === null;
         case "credential":
             return credentialOf(value) !== undefined && credentialOf(value)?.arg !== "";
     }

@@ -31,11 +31,10 @@ import {
     type RemitForm,
     type SpendForm,
     type StartForm,
-    type WithForm,
 } from "./form.ts";
-import { lowerBlock } from "./stages.ts";
+import { GENERATE_OPTIONS, lowerOptions, type Options, STAGE_OPTIONS, YIELD_OPTIONS } from "./options.ts";
+import { lowerArg } from "./stages.ts";
 import { NODE_ROWS, RECORD_ROWS, type Rows, type Rule } from "./table.ts";
-import { WITH_OPTIONS } from "./with.ts";
 
 /** A program whose files have been read, and checked. */
 export interface Lowerable {
@@ -129,7 +128,7 @@ function lowerFile(file: tree.File, x: Within, from: (agent: string) => number |
                 strict = true;
                 break;
             case "block":
-                blocks.push(lowerBlock(item, x.at));
+                blocks.push(node(item, x) as unknown as BlockForm);
                 break;
         }
     }
@@ -183,7 +182,10 @@ function lowerAs(rule: Rule, value: unknown, x: Within): unknown {
             return all.map((one) => lowerAs(rule.of, one, x));
         }
         case "node":
-            return rule.of === "contract" ? contractOf(value as tree.ContractNode) : node(value as AnyNode, x);
+            if (rule.of === "contract") return contractOf(value as tree.ContractNode);
+            // A stage that could not be read.
+            if (rule.of === "flow" && (value as tree.Flow).kind === "missing") return { kind: "stage", call: "echo", args: [] };
+            return node(value as AnyNode, x);
         case "record":
             return RECORDS_OF[rule.of]?.(value as never, x) ?? record(rule.of, value as object, x);
         case "json":
@@ -201,19 +203,26 @@ function lowerAs(rule: Rule, value: unknown, x: Within): unknown {
     }
 }
 
+/** What `with { … }` says. */
+function withForm(table: Options): (options: readonly tree.GenerateOption[]) => object {
+    return (options) => lowerOptions(table, options, () => undefined);
+}
+
 /** Records that a tree says in another way. */
 const RECORDS_OF: { readonly [name: string]: (value: never, x: Within) => unknown } = {
     Func: func,
     Remit: remitForm,
     Budget: budget,
     Spend: spendForm,
-    With: withForm,
+    With: withForm(YIELD_OPTIONS),
+    StageArg: (arg: tree.StageArg, x) => lowerArg(arg, x.at),
+    StageWith: withForm(STAGE_OPTIONS),
     Readers: readersForm,
 };
 
 // ---- nodes -----------------------------------------------------------------------------------------------------------
 
-type AnyNode = tree.Stmt | tree.Expr | tree.Spread | tree.ObjectEntry | tree.ImportClause;
+type AnyNode = tree.Stmt | tree.Expr | tree.Flow | tree.Spread | tree.ObjectEntry | tree.ImportClause;
 
 function node(of: AnyNode, x: Within): Form {
     switch (of.kind) {
@@ -256,39 +265,15 @@ function byTable(kind: string, of: AnyNode, x: Within): Form {
     return fill({ kind }, NODE_ROWS.get(kind) as Rows, of as unknown as Held, x);
 }
 
-/** What each option of `generate` may be. */
-const OPTIONS: { readonly [key: string]: "number" | "boolean" | "level" } = {
-    max_output: "number",
-    attempts: "number",
-    temperature: "number",
-    turns: "number",
-    timeout: "number",
-    strict: "boolean",
-    debug: "boolean",
-    stream: "boolean",
-    think: "level",
-};
-
 function generate(of: tree.Generate, x: Within): Form {
     const form: Form = { kind: "generate", input: { kind: "literal", value: null } };
-    for (const { key, value, budget: tokens, duration } of of.options) {
-        const option = key.text;
-        if (option === "input" || option === "model") form[option] = node(value, x);
-        else if (option === "tools" && value.kind === "list")
-            form.tools = value.items.map((item) => node(item.kind === "spread" ? item.value : item, x));
-        if (!Object.hasOwn(OPTIONS, option)) continue;
-        const type = OPTIONS[option];
-        const literal = literalOf(value);
-        const said = type === "number" ? (tokens?.amount ?? duration?.milliseconds ?? literal) : literal;
-        if (typeof said === type || (type === "level" && (typeof said === "boolean" || isLevel(said)))) form[option] = said;
-    }
+    Object.assign(
+        form,
+        lowerOptions(GENERATE_OPTIONS, of.options, (e) => node(e, x)),
+    );
     if (of.contract !== undefined) form.contract = contractOf(of.contract);
     form.at = x.at(of.range);
     return form;
-}
-
-function isLevel(value: unknown): boolean {
-    return value === "auto" || value === "low" || value === "medium" || value === "high";
 }
 
 function budget(node: tree.Budget): BudgetForm {
@@ -351,18 +336,4 @@ function readersForm(of: tree.Readers): ReadersForm {
     if (of.kind === "readers.names") return { names: of.names.map((n) => n.value) };
     if (of.kind === "readers.everyone") return { everyone: true };
     return { [of.kind === "readers.arg" ? "arg" : "result"]: of.name.text };
-}
-
-/** What `with { … }` after a yield says; the checker has refused what is no option. */
-function withForm(options: readonly tree.GenerateOption[]): WithForm {
-    const form: { -readonly [K in keyof WithForm]: WithForm[K] } = {};
-    for (const { key, value } of options) {
-        const row = WITH_OPTIONS.get(key.text as keyof WithForm);
-        if (row === "skills" && value.kind === "list")
-            form.skills = value.items.flatMap((item) => (item.kind === "ident" ? [item.name] : []));
-        else if (row === "text" && value.kind === "string") form.model = value.value;
-        else if (row !== undefined && row !== "skills" && row !== "text" && value.kind === "number")
-            form[key.text as "turns"] = value.value;
-    }
-    return form;
 }

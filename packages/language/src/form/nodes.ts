@@ -9,10 +9,6 @@ import type * as tree from "../syntax/tree.ts";
 
 export const at = { range: { start: 0, end: 0 } };
 
-export function option(key: string, value: tree.Expr): tree.GenerateOption {
-    return { key: name(key), value, ...at };
-}
-
 export function paren(value: tree.Expr): tree.Expr {
     return { kind: "paren", value, ...at };
 }

@@ -17,6 +17,7 @@ import type {
     ClauseForm,
     ExprForm,
     FileForm,
+    FlowForm,
     FuncForm,
     GenerateForm,
     Program,
@@ -24,12 +25,11 @@ import type {
     RemitForm,
     SpendForm,
     StmtForm,
-    WithForm,
 } from "./form.ts";
-import { at, ident, literal, name, number, option, paren, raiseJson, text, timeText } from "./nodes.ts";
-import { raiseBlock } from "./stages.ts";
+import { at, ident, literal, name, number, paren, raiseJson, text, timeText } from "./nodes.ts";
+import { GENERATE_OPTIONS, raiseOptions, STAGE_OPTIONS, YIELD_OPTIONS } from "./options.ts";
+import { raiseArg } from "./stages.ts";
 import { NODE_ROWS, RECORD_ROWS, type Rows, type Rule } from "./table.ts";
-import { WITH_OPTIONS } from "./with.ts";
 
 /** The source text of each file of a program, in the order of its files. */
 export function printForm(program: Program): string[] {
@@ -54,7 +54,7 @@ function raiseFile(form: FileForm): tree.File {
     for (const s of form.shapes) items.push({ kind: "shape", name: name(s.name), contract: raiseContract(s.contract), ...at });
     for (const f of form.funcs) items.push(raiseFunc(f));
     for (const a of form.agents) items.push(unnamed(named("agent", a) as tree.Agent, MAIN_AGENT));
-    for (const b of form.blocks ?? []) items.push(raiseBlock(b));
+    for (const b of form.blocks ?? []) items.push(node(b) as tree.BlockDecl);
     return { source: source("", form.file), items, comments: [], diagnostics: [] };
 }
 
@@ -95,7 +95,7 @@ function raiseAs(rule: Rule, value: unknown): unknown {
         }
         case "node":
             if (rule.of === "contract") return raiseContract(value as Contract);
-            return rule.of === "clause" ? raiseClause(value as ClauseForm) : node(value as ExprForm | StmtForm);
+            return rule.of === "clause" ? raiseClause(value as ClauseForm) : node(value as ExprForm | StmtForm | FlowForm);
         case "record":
             return RECORDS_OF[rule.of]?.(value as never) ?? record(value as object, rule.of);
         case "json":
@@ -119,7 +119,9 @@ const RECORDS_OF: { readonly [name: string]: (value: never) => unknown } = {
     Remit: raiseRemit,
     Budget: raiseBudget,
     Spend: raiseSpend,
-    With: raiseWith,
+    With: (form: object) => raiseOptions(YIELD_OPTIONS, form, raiseExpr),
+    StageArg: raiseArg,
+    StageWith: (form: object) => raiseOptions(STAGE_OPTIONS, form, raiseExpr),
     Readers: raiseReaders,
 };
 
@@ -129,7 +131,7 @@ function raiseExpr(form: ExprForm): tree.Expr {
     return node(form) as unknown as tree.Expr;
 }
 
-function node(form: ExprForm | StmtForm): object {
+function node(form: ExprForm | StmtForm | FlowForm): object {
     switch (form.kind) {
         case "literal":
             return literal(form.value, form.text);
@@ -173,29 +175,9 @@ const FURTHER: ReadonlyMap<string, (made: never) => object> = new Map<string, (m
 ]);
 
 function raiseGenerate(form: GenerateForm): tree.Generate {
-    const options = GENERATE.flatMap((key) => {
-        const value = form[key];
-        if (value === undefined) return [];
-        if (Array.isArray(value)) return [option(key, { kind: "list", items: value.map(raiseExpr), ...at })];
-        return [option(key, typeof value === "object" ? raiseExpr(value as ExprForm) : literal(value))];
-    });
+    const options = raiseOptions(GENERATE_OPTIONS, form, raiseExpr);
     return { kind: "generate", options, ...(form.contract === undefined ? {} : { contract: raiseContract(form.contract) }), ...at };
 }
-
-const GENERATE = [
-    "input",
-    "model",
-    "tools",
-    "max_output",
-    "attempts",
-    "temperature",
-    "think",
-    "strict",
-    "debug",
-    "stream",
-    "turns",
-    "timeout",
-] as const;
 
 /** Words that mean something else right after `use`. */
 const USE_WORDS: ReadonlySet<string> = new Set(["image", "one"]);
@@ -308,14 +290,6 @@ function raiseReaders(form: ReadersForm): tree.Readers {
 }
 
 // ---- small things ----------------------------------------------------------------------------------------------------
-
-function raiseWith(form: WithForm): tree.GenerateOption[] {
-    return [...WITH_OPTIONS.keys()].flatMap((key) => {
-        const value = form[key];
-        if (value === undefined) return [];
-        return [option(key, typeof value === "object" ? { kind: "list", items: value.map(ident), ...at } : literal(value))];
-    });
-}
 
 /** A label of one plain word needs no quotes. */
 function label(of: string): tree.Label {

@@ -435,7 +435,7 @@ function rowsOf(keys: Keys): Rows {
 
 /** Rows of the nodes of a program by kind, and of records by name. */
 export const NODE_ROWS: ReadonlyMap<string, Rows> = new Map(
-    [NODES.statement, NODES.expression, NODES.part, NODES.clause].flatMap((table) =>
+    [NODES.statement, NODES.expression, NODES.part, NODES.clause, NODES.flow].flatMap((table) =>
         Object.entries(table).map(([kind, keys]) => [kind, rowsOf(keys)] as const),
     ),
 );

@@ -182,6 +182,8 @@ export interface FuncInfo {
     /** Where its value takes data from. */
     data: number;
     result: Type;
+    /** Names that it gives to values, with how often; made when first asked for (`ownNames`). */
+    own: ReadonlyMap<string, number> | null;
     /** Capabilities that calls pass, by parameter. */
     readonly passed: (Binding | null)[];
     /** Functions that have read what is known of this one. */

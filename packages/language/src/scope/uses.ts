@@ -32,7 +32,8 @@ export interface Uses {
 }
 
 /** Names that the function gives to values, with how often. */
-export function ownNames(func: FuncInfo): Map<string, number> {
+export function ownNames(func: FuncInfo): ReadonlyMap<string, number> {
+    if (func.own !== null) return func.own;
     const names = new Map<string, number>();
     const add = (name: string): void => {
         names.set(name, (names.get(name) ?? 0) + 1);
@@ -45,6 +46,7 @@ export function ownNames(func: FuncInfo): Map<string, number> {
         else if ((of.kind === "try" || of.kind === "try.expr") && of.name !== undefined) add(of.name.text);
         else if (of.kind === "lambda") for (const param of of.params) add(param.text);
     });
+    func.own = names;
     return names;
 }
 
