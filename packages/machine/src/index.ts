@@ -35,7 +35,6 @@ export { type Clean, MAX_PAGE, type RightView, type ValueType, type ValueView } 
 export type { Policy } from "./authority/authority.ts";
 export type { Flow } from "./authority/decide.ts";
 export { flowIn, flowText, type Refusal, refusalIn, refusalText, remedyOf } from "./authority/refusal.ts";
-export { argumentsTold, type Rule, rulesOf, schemaFor, unknownOf } from "./authority/named.ts";
 export type { PolicyClause, PolicyRemit } from "./authority/policy.ts";
 export { matches, placeOf as urlPlaceOf } from "./authority/match.ts";
 export type { FileContent, Limits, Prices, SkillContent, StartOptions } from "./state/options.ts";
@@ -74,7 +73,7 @@ export * from "./conduct/messages.ts";
 export { askedMethod, calledMethod, type MethodOf } from "./authority/methods.ts";
 export { answeredOutcome } from "./conduct/by-hand.ts";
 export { type Recovered, repeats } from "./conduct/recover.ts";
-export { isStrike, Retelling, type Told, type ToldPart, type ToldPlace, toldParts } from "./conduct/retelling.ts";
+export { isStrike, Retelling, type Told, type ToldPart, type ToldPlace, toldParts, toldPlaces } from "./conduct/retelling.ts";
 
 export {
     SNAPSHOT,

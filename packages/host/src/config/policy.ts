@@ -7,7 +7,9 @@
  * PY2: a remit that names something the program does not have is refused: a `never` with a mistake in it must not be taken for nothing.
  */
 import {
+    type AgentForm,
     type ImportForm,
+    keyOf,
     nearest,
     parseClausesText,
     parseRemitText,
@@ -15,6 +17,7 @@ import {
     type RemitForm,
     type Site,
     toolSchema,
+    type Unknown,
     unknownIn,
     type Untrusted,
 } from "@remit/language";
@@ -138,8 +141,8 @@ export function withUntrusted(policy: Policy | null, gate: Untrusted["gate"] | u
  */
 export function checkPolicy(program: Program, policy: Policy): void {
     for (const [place, clauses] of Object.entries(policy.clauses ?? {}))
-        for (const one of program.files.flatMap((file) => file.imports)) {
-            if (one.name !== place && one.uri !== place) continue;
+        for (const [one, file] of program.files.flatMap(({ file, imports }) => imports.map((form) => [form, file] as const))) {
+            if (one.name !== place && keyOf(one.what, place, "") !== keyOf(one.what, one.uri, file)) continue;
             for (const clause of clauses) {
                 if (clause.kind === "trusted") continue;
                 const arg = clause.kind === "arg" ? clause.name : clause.kind === "gate" ? undefined : clause.readers.arg;
@@ -147,7 +150,7 @@ export function checkPolicy(program: Program, policy: Policy): void {
             }
         }
     for (const [agent, forms] of Object.entries(policy.remits ?? {}))
-        for (const file of program.files) {
+        for (const [index, file] of program.files.entries()) {
             if (!file.agents.some((one) => one.name === agent)) continue;
             const known = new Set([
                 ...file.imports.map((one) => one.name),
@@ -161,6 +164,8 @@ export function checkPolicy(program: Program, policy: Policy): void {
                         if (imported !== undefined)
                             for (const arg of [undefined, ...bounds.map((bound) => bound.arg)])
                                 hasNamed(imported, method, arg, `policy.remits.${agent}`);
+                        const declared = program.files[imported?.from ?? index]?.agents.find((other) => other.name === name);
+                        if (declared !== undefined && method !== undefined) hasFunc(declared, method, `policy.remits.${agent}`);
                         if (known.has(name)) continue;
                         const near = nearest(name, [...known]);
                         throw new RemitError({
@@ -172,16 +177,23 @@ export function checkPolicy(program: Program, policy: Policy): void {
         }
 }
 
+function hasFunc({ name, funcs }: AgentForm, method: string, key: string): void {
+    const known = funcs.map((func) => func.name);
+    if (!known.includes(method)) slip(key, { what: "method", name: method, known }, name);
+}
+
 function hasNamed({ name, uri, what }: ImportForm, method: string | undefined, arg: string | undefined, key: string): void {
     const has = toolSchema(what, uri);
     const unknown = has === null ? null : unknownIn(has, uri, method ?? null, arg ?? null);
-    if (unknown === null) return;
-    const near = nearest(unknown.name, unknown.known);
-    const subject = unknown.what === "method" || method === undefined ? name : `${name}.${method}`;
+    if (unknown !== null) slip(key, unknown, unknown.what === "method" || method === undefined ? name : `${name}.${method}`);
+}
+
+function slip(key: string, { what, name, known }: Unknown, subject: string): never {
+    const near = nearest(name, known);
     throw new RemitError({
         kind: "value",
-        message: `${key} of the project names the ${unknown.what} ${unknown.name}, which ${subject} does not have`,
-        hint: near === null ? `it has ${unknown.known.join(", ")}` : `did you mean ${near}?`,
+        message: `${key} of the project names the ${what} ${name}, which ${subject} does not have`,
+        hint: near === null ? `it has ${known.join(", ") || "none"}` : `did you mean ${near}?`,
     });
 }
 

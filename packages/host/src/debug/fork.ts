@@ -27,6 +27,7 @@ import {
     type Outcome,
     Retelling,
     toldParts,
+    toldPlaces,
     type ToolRequest,
 } from "@remit/machine";
 import { keptRun, type LedgerStore, type RecordedOutcome, type RunInfo } from "../ledger/store.ts";
@@ -67,13 +68,15 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
     // ---- the way up to it ----
     const events: MachineEvent[] = [];
     const outcomes: readonly Answered[] = before.map(({ path, outcome }) => ({ path, outcome }));
-    const retelling = new Retelling(machine, { outcomes: before, parts: toldParts(await Array.fromAsync(store.events(info.id))) });
+    const record = await Array.fromAsync(store.events(info.id));
+    const retelling = new Retelling(machine, { outcomes: before, parts: toldParts(record), places: toldPlaces(record) });
     // What is told when is as it was; the end of the record that the run is forked off is none of the new run's.
     while (retelling.state !== "waiting" || retelling.upcoming !== undefined) {
         const advance = retelling.next();
         if (advance === null) break;
         events.push(...advance.events);
     }
+    retelling.end();
     const open = machine.pending;
     const effect = open.find((one) => one.path === path);
     if (effect === undefined && !known) throw no(`the run has no effect at ${path}`, "`remit trace` shows its effects");

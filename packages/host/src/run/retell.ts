@@ -4,7 +4,7 @@
  * Boundary: over a record of the ledger; performs nothing. What is told when is the conductor's (`Retelling`); whether what comes out is what came out
  * before is `replay.ts`.
  */
-import { type Advance, type Conducted, Retelling, type Told, toldParts } from "@remit/machine";
+import { type Advance, type Conducted, Retelling, type Told, toldParts, toldPlaces } from "@remit/machine";
 import type { RunRecord } from "../ledger/store.ts";
 import { TURN_MS } from "./local.ts";
 
@@ -19,7 +19,7 @@ export interface Retold {
 
 /** What came in, by the ledger. `upTo`: steps at which the telling ends where the run was computing then. */
 export function toldBy({ info, events, outcomes }: Pick<RunRecord, "info" | "events" | "outcomes">, upTo = stepsOf(info)): Told {
-    return { outcomes, parts: toldParts(events, info.failure), upTo };
+    return { outcomes, parts: toldParts(events, info.failure), places: toldPlaces(events), upTo };
 }
 
 /** Steps of a run that has not ended: none is known beyond them. */
@@ -42,5 +42,6 @@ export async function retell(
         turned = performance.now();
     }
     retelling.tellRest();
+    retelling.end();
     return { outcomes: retelling.outcomes, open: [...retelling.open], odd: retelling.odd };
 }

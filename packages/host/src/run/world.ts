@@ -63,9 +63,8 @@ export function worldOf(
     const secret = (name: string, value: string): void => secrets.add({ name, value });
 
     const tools = lazy(async (): Promise<Tools> => {
-        const [{ createTools }, { rulesIn }] = await Promise.all([import("../tool/tools.ts"), import("../tool/named.ts")]);
-        const rules = rulesIn(program, config.policy);
-        return createTools(config, { root, workspace, env, user, process, functions: options.tools ?? {}, rules, secret });
+        const { createTools } = await import("../tool/tools.ts");
+        return createTools(config, { root, workspace, env, user, process, functions: options.tools ?? {}, secret });
     });
     let answering: Models["describe"] = () => [];
     const models = lazy(async (): Promise<Models> => {

@@ -51,6 +51,9 @@ export function leaving(machine: Conducted, secrets: Scrubber): Conducted {
         get reach() {
             return machine.reach;
         },
+        set passed(passed: NonNullable<Conducted["passed"]>) {
+            machine.passed = passed;
+        },
         get conduct() {
             return machine.conduct ?? null;
         },

@@ -19,7 +19,6 @@ import { given } from "../input/given.ts";
 import type { HostTool } from "./functions.ts";
 import type { Servers } from "./mcp-servers.ts";
 import { allowModule, type Allowed, isLocalModule } from "./module.ts";
-import { checkNames, type RulesOf } from "./named.ts";
 import { opening, SCHEMES } from "./schemes.ts";
 import { type Asked, type MethodInfo, Sourced, type ToolContext, ToolFail, type ToolHandle, type ToolImport } from "./tool.ts";
 
@@ -35,8 +34,6 @@ export interface ToolsOptions {
     /** Folder for the undo journal. Default: the user's state folder. */
     readonly state?: string;
     readonly functions?: { readonly [name: string]: HostTool };
-    /** What the program says of tools: none is called that does not have what a rule names (SN2). */
-    readonly rules?: RulesOf;
     /** Told of each secret before its first use. */
     readonly secret?: (name: string, value: string) => void;
 }
@@ -85,7 +82,6 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
     };
     let servers: Promise<Servers> | null = null;
     const opened = new Map<string, Promise<ToolHandle>>();
-    const fits = fitting(options.rules, context);
     // What failed to open may open next time: a server that starts late, a file that was written since.
     const handle = (about: ToolImport): Promise<ToolHandle> => remembered(opened, keyOf(about), () => open(about, context));
     async function describe(about: ToolImport, asked?: Asked): Promise<ToolDescription> {
@@ -96,7 +92,6 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
         const about = { name: request.tool, uri: request.uri, file: request.file };
         if (request.op === "describe") return (await describe(about, io)) as unknown as Json;
         const tool = await handle(about);
-        await fits(about, tool, io);
         return tool.call(request.method ?? "", request.args, {
             name: request.tool,
             effect,
@@ -149,17 +144,6 @@ function remembered<T>(known: Map<string, Promise<T>>, key: string, make: () => 
         made.catch(() => known.get(key) === made && known.delete(key));
     }
     return made;
-}
-
-/** SN2, once for each import. A tool that does not answer now is asked again at the next call. */
-function fitting(rules: RulesOf | undefined, { functions }: ToolContext) {
-    const known = new Map<string, Promise<void>>();
-    return async (about: ToolImport, tool: ToolHandle, asked: Asked): Promise<void> => {
-        if (rules === undefined) return;
-        // What the caller brings under the name stands in for what its URI would open.
-        const uri = Object.hasOwn(functions, about.name) ? "host:" : about.uri;
-        return remembered(known, keyOf(about), () => checkNames({ ...about, uri }, rules(about), () => tool.methods(asked)));
-    };
 }
 
 /** What is said of the method that an effect calls; false where the tool cannot say. */

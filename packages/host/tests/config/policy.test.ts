@@ -257,6 +257,8 @@ describe("slips of the pen (L2)", () => {
     test.each<[Json, string]>([
         [{ clauses: { Repo: "wrte: never" } }, "policy.clauses.Repo of the project names the method wrte"],
         [{ clauses: { "file://workspace": "arg wirte.path: trusted" } }, "names the method wirte"],
+        [{ clauses: { "file:": "wrte: never" } }, "names the method wrte"],
+        [{ remits: { A: "may all  never A.og" } }, "policy.remits.A of the project names the method og, which A does not have"],
         [
             { clauses: { Repo: "arg write.contnet: trusted" } },
             "policy.clauses.Repo of the project names the argument contnet, which Repo.write",

@@ -1,5 +1,5 @@
 /**
- * What the runtime's own tools and memories have: their methods and the arguments of each, by the scheme of their URI.
+ * What the runtime's own tools, memories and agents outside the program have: their methods and the arguments of each, by the scheme of their URI.
  *
  * Boundary: data and look-ups. A test of the host holds the table against what its tools say of themselves. Any other tool is asked by the
  * machine, before its first use.
@@ -54,9 +54,30 @@ const SCHEMAS: ReadonlyMap<string, Schema> = new Map([
 
 const MEMORY = schema({ add: null, query: "kind? text? where? limit?" });
 
+/** Of an agent outside the program these are all that there is to name: `agent()` is a text and its answer, as `send` is. */
+const OUTSIDE = schema({ yield: null, send: null });
+const NOTHING = schema({});
+
 /** What an import of this kind and URI has; null where only the thing itself can say it. */
 export function toolSchema(what: string, uri: string): Schema | null {
-    return what === "memory" ? MEMORY : what === "tool" ? (SCHEMAS.get(schemeOf(uri)) ?? null) : null;
+    switch (what) {
+        case "tool":
+            return SCHEMAS.get(schemeOf(uri)) ?? null;
+        case "memory":
+            return MEMORY;
+        case "agent":
+            return isOutside(uri) ? OUTSIDE : null;
+        case "skill":
+            return NOTHING;
+        default:
+            return null;
+    }
+}
+
+/** Whether an agent's URI leads out of the program. */
+export function isOutside(uri: string): boolean {
+    const scheme = schemeOf(uri);
+    return scheme !== "" && scheme !== "file";
 }
 
 /** The arguments of a method in order; null where only the tool can say them. */

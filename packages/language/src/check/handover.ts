@@ -8,7 +8,7 @@
 import { fix } from "../text/fix.ts";
 import { unfit, YIELD_OPTIONS } from "../form/options.ts";
 import type { Arg, Call, Expr, GenerateOption, Import, Member } from "../syntax/tree.ts";
-import { schemeOf } from "../authority/thing.ts";
+import { isOutside as leadsOutside } from "../authority/schemas.ts";
 import type { Range } from "../text/source.ts";
 import { HANDOVERS } from "../scope/builtins.ts";
 import { checkContract } from "./contracts.ts";
@@ -35,8 +35,7 @@ const ON_ERROR = ["fail", "return_error", "retry_within_budget"] as const;
 
 /** An agent that runs outside the program: its import names no file. */
 export function isOutside(node: Import): boolean {
-    const scheme = schemeOf(node.uri.value);
-    return node.what === "agent" && scheme !== "" && scheme !== "file";
+    return node.what === "agent" && leadsOutside(node.uri.value);
 }
 
 /** `x.yield(k: v, …) with {…} -> …`. `cap`: the agent, where it is known. */

@@ -154,18 +154,14 @@ export function checkNarrowed(w: Walk, binding: Binding, method: Name, bounds: r
 /** Methods that a thing has; null where that is not known here. */
 export function known(binding: Binding): readonly string[] | null {
     switch (binding.kind) {
-        case "tool":
-        case "memory": {
-            const has = toolSchema(binding.kind, binding.import?.uri.value ?? "");
-            return has === null ? null : [...has.methods.keys()];
-        }
-        case "agent":
-            return binding.agent === null ? null : [...binding.agent.funcs.keys()];
         case "llm":
         case "file":
             return [];
-        default:
-            return null;
+        default: {
+            if (binding.agent !== null) return [...binding.agent.funcs.keys()];
+            const has = toolSchema(binding.kind, binding.import?.uri.value ?? "");
+            return has === null ? null : [...has.methods.keys()];
+        }
     }
 }
 

@@ -68,8 +68,9 @@ export class Authority {
         let said = this.untrusted !== null;
         for (const [key, imports] of importsByThing(program.program)) {
             for (const one of imports) put(this.keys, one, key);
+            const what = imports[0]?.form.what;
             const rules =
-                imports[0]?.form.what === "tool"
+                what === "tool" || what === "memory"
                     ? rulesOf(program.program, policy, [key, imports], (file, at) => program.site(file, at))
                     : [];
             if (rules.length > 0) {

@@ -15,13 +15,11 @@
 import { type Json, methodName, type ReadersForm, resourceOf, type Site, schemeOf, type ToolSchema, type Untrusted } from "@remit/language";
 import type { Reach } from "../effect/effect.ts";
 import type { Labels } from "../value/label.ts";
-import { addressesIn, hasLink } from "./addresses.ts";
-import { type Given, isPlace, wordsOf } from "./given.ts";
+import { type Given, wordsOf } from "./given.ts";
+import { flowsOf } from "./flows.ts";
 import { commandLine, matchesAny, normalisePath } from "./match.ts";
-import { type ArgRule, type Bound, type Clauses, type Permit, type ReadersRule, type Remit, stricter, type Verdict } from "./policy.ts";
-import { argumentsIn, type Unknown, UNNAMED } from "./named.ts";
-import { namesAt, readersOf } from "./readers.ts";
-import { readsByScheme } from "./reading.ts";
+import { type Bound, type Clauses, type Permit, type Remit, stricter, type Verdict } from "./policy.ts";
+import type { Unknown } from "./named.ts";
 
 /** A right that was given with a value: never wider than what the giver had (LANGUAGE 5). Null for a value means everything `user` may. */
 export interface Right {
@@ -111,6 +109,8 @@ export interface Standing {
     readonly unknown: Unknown | null;
     /** What the thing says it has; null where it does not say. */
     readonly schema: ToolSchema | null;
+    /** Some rule about the thing names an argument. */
+    readonly namesArgs: boolean;
 }
 
 /** Everything at once: rights, gates, flows. */
@@ -328,164 +328,4 @@ function ofResource(row: Permit): string[][] {
 
 function distinct<T extends Json>(all: readonly T[]): readonly T[] {
     return all.length < 2 ? all : [...new Map(all.map((one) => [JSON.stringify(one), one])).values()];
-}
-
-// ---- flows -----------------------------------------------------------------------------------------------------------
-
-/** A rule and what it does not allow. */
-interface Hit {
-    readonly rule: Pick<ArgRule, "ask" | "site">;
-    readonly flow: Flow;
-}
-
-/** All of them: who is asked is shown every one, and says yes to no other. */
-function flowsOf(use: Use, method: string | null, on: Standing): readonly Hit[] {
-    const { args } = on.clauses;
-    if (args.length === 0 && on.untrusted === null) return readersFlows(use, method, on);
-    const hits: Hit[] = [];
-    for (const rule of args) {
-        if (rule.method !== null && rule.method !== method) continue;
-        const bad = forbidden(rule, use.given, on);
-        if (bad.length === 0) continue;
-        const words =
-            rule.from === null ? "trusted" : `${rule.among ? "among" : "from"}(${rule.from.map((o) => JSON.stringify(o)).join(", ")})`;
-        hits.push({
-            rule,
-            flow: {
-                arg: rule.name,
-                origins: [...new Set(bad)].sort(),
-                rule: `arg ${rule.name}: ${rule.addresses ? "addresses " : ""}${words}`,
-            },
-        });
-    }
-    if (args.length > 0 && method !== null && use.key.startsWith("tool:")) hits.push(...unnamedFlows(use, method, on));
-    if (on.untrusted !== null && method !== null && use.key.startsWith("tool:")) hits.push(...untrustedFlows(use, method, on));
-    hits.push(...readersFlows(use, method, on));
-    return hits;
-}
-
-/** Origins of an argument that a rule does not allow there. */
-function forbidden(rule: ArgRule, given: Given, on: Standing): readonly string[] {
-    const outside = (labels: number): string[] => on.labels.origins(labels).filter((origin) => !allowed(origin, rule, on));
-    if (!rule.among && !rule.addresses) return outside(given.carried(rule.name));
-    return given
-        .named(rule.name)
-        .flatMap(({ json, labels }) => (known(rule.addresses ? addressesIn(json) : wordsOf(json), rule, on) ? [] : outside(labels)));
-}
-
-/**
- * Arguments that no clause of the program speaks of (A13), and that carry what is not trusted. What a project says of one lets nothing in (A2). Where a
- * method only reads it is links alone: who made one up hears what is asked for. What nobody says of a method is that it does more.
- */
-function untrustedFlows(use: Use, method: string, on: Standing): Hit[] {
-    const { gate, site } = on.untrusted as Untrusted;
-    const byScheme = readsByScheme(schemeOf(use.uri), method);
-    const reads = use.readOnly ?? byScheme ?? false;
-    // The runtime's own tools that read reach no place but those that their import names.
-    if (reads && byScheme === true) return [];
-    // An object without anything in it is an argument all the same.
-    const names = use.given.names.length > 0 ? use.given.names : ["1"];
-    const said = on.clauses.args.filter(
-        (rule) => rule.project !== true && rule.partly !== true && (rule.method === null || rule.method === method),
-    );
-    // A name that binds all arguments of a call because they have none (A3) lets none of them in: nobody can tell which one is meant.
-    const meant = meantBy(said, use.given, names);
-    const rule = { ask: gate === "ask", site: site ?? null };
-    return names.flatMap((name): Hit[] => {
-        if (meant.has(name)) return [];
-        const found = use.given.named(name).filter((one) => !reads || hasLink(name) || hasLink(one.json));
-        const origins = found.flatMap((one) => on.labels.origins(one.labels));
-        const bad = [...new Set(origins)].filter((origin) => !origin.startsWith("only:") && !on.trusted(origin)).sort();
-        return bad.length === 0 ? [] : [{ rule, flow: { arg: name, origins: bad, rule: `untrusted: ${gate}`, unsaid: true } }];
-    });
-}
-
-/** Of the arguments of a call those that clauses name. */
-function meantBy(said: readonly ArgRule[], given: Given, names: readonly string[]): ReadonlySet<string> {
-    return new Set(
-        said.flatMap(({ name }) => (names.includes(name) ? [name] : isPlace(name) && given.named(name).length > 0 ? names : [])),
-    );
-}
-
-/**
- * Arguments that neither a clause names nor the tool itself, where a clause speaks of the method's arguments: under which name the tool takes what the
- * clause means nobody can tell, so they take only what is trusted.
- */
-function unnamedFlows({ given, uri }: Use, method: string, on: Standing): Hit[] {
-    const said = on.clauses.args.filter((rule) => rule.method === null || rule.method === method);
-    const [first] = said;
-    if (first === undefined) return [];
-    const told = on.schema === null ? null : argumentsIn(on.schema, uri, method);
-    const { names } = given;
-    const meant = meantBy(said, given, names);
-    return names.flatMap((name): Hit[] => {
-        // A place is one in the call, whatever the arguments are called.
-        if (meant.has(name) || (told !== null && (isPlace(name) || told.has(name)))) return [];
-        const bad = on.labels.origins(given.carried(name)).filter((origin) => !origin.startsWith("only:") && !on.trusted(origin));
-        const rule = { ask: false, site: first.site };
-        return bad.length === 0 ? [] : [{ rule, flow: { arg: name, origins: [...new Set(bad)].sort(), rule: UNNAMED, unsaid: true } }];
-    });
-}
-
-/** More words than this are not looked for: nobody has so many recipients. */
-const MAX_WORDS = 1000;
-
-/**
- * Every word of the argument, or every address in it, occurred in what came from one of the rule's origins: somebody else may have chosen it, but not
- * made it up. Null: it cannot be told.
- */
-function known(words: readonly string[] | null, rule: ArgRule, on: Standing): boolean {
-    // A text without an address leads nowhere; an argument without a word is none that occurred.
-    if (words === null || words.length > MAX_WORDS || (words.length === 0 && !rule.addresses)) return false;
-    return words.every((word) => rule.among && (rule.from ?? []).some((origin) => on.one(origin) && on.known(origin, word)));
-}
-
-function allowed(origin: string, rule: ArgRule, on: Standing): boolean {
-    if (origin.startsWith("only:")) return true;
-    if (rule.from === null) return on.trusted(origin);
-    return rule.from.some((o) => (o === origin && on.one(origin)) || (o === "trusted" && on.trusted(origin)));
-}
-
-const NO_AUDIENCE: ReadersRule = { method: null, readers: { everyone: true }, ask: false, site: null };
-
-const NO_HITS: readonly Hit[] = [];
-
-function readersFlows(use: Use, method: string | null, on: Standing): readonly Hit[] {
-    if (!on.labels.isRestricted) return NO_HITS;
-    const all = use.given.all.map((found) => readersOf(on.labels.origins(found.labels))).filter((readers) => readers !== null);
-    if (all.length === 0) return [];
-    const rules = on.clauses.audience.filter((rule) => rule.method === null || rule.method === method);
-    // Where the program does not say who reads what is sent here, anybody may; a project's word for it gives nothing (A2).
-    const own = rules.some((rule) => rule.project !== true);
-    return (own ? rules : [NO_AUDIENCE, ...rules]).flatMap((rule): Hit[] =>
-        outsideOf(rule, all, namesAt(rule.readers, use.given, undefined)),
-    );
-}
-
-/** `audience` null: everybody; undefined: it cannot be told. */
-function outsideOf(rule: ReadersRule, all: readonly (readonly string[])[], audience: readonly string[] | null | undefined): Hit[] {
-    const outside = new Set<string>();
-    const readers = new Set<string>();
-    for (const names of all) {
-        const these = audience === null || audience === undefined ? ["anybody"] : audience.filter((name) => !names.includes(name));
-        if (these.length === 0) continue;
-        for (const name of these) outside.add(name);
-        readers.add(names.length === 0 ? "nobody" : names.join(", "));
-    }
-    if (outside.size === 0) return [];
-    return [{ rule, flow: { arg: "*", origins: [...outside].sort(), rule: `may be read by ${[...readers].sort().join("; ")}` } }];
-}
-
-/** What of these origins may not be read where a model is asked: only where its import says who reads along. */
-export function modelFlow(
-    origins: readonly string[],
-    audience: readonly ReadersRule[],
-): { readonly flow: Flow; readonly clause: Site | null } | null {
-    const readers = readersOf(origins);
-    if (readers === null) return null;
-    for (const rule of audience) {
-        const hit = outsideOf(rule, [readers], rule.readers.everyone === true ? null : rule.readers.names)[0];
-        if (hit !== undefined) return { flow: hit.flow, clause: rule.site };
-    }
-    return null;
 }

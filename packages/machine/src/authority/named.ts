@@ -131,9 +131,9 @@ export interface Unknown {
 }
 
 /** What a tool has, as far as it is known without asking it, or as it said. */
-export function schemaFor(uri: string, told: Arguments | null): ToolSchema | null {
-    const own = toolSchema("tool", uri);
-    if (own !== null || told === null || told.size === 0) return own;
+export function schemaFor(kind: string, uri: string, told: Arguments | null): ToolSchema | null {
+    const own = toolSchema(kind, uri);
+    if (own !== null || told === null) return own;
     // A clause about the generic call of a server is one about a method of that name.
     const generic: [string, null][] = /^mcp:/i.test(uri) ? [["call", null]] : [];
     return { methods: new Map([...generic, ...[...told].map(([name, args]) => [name, args === null ? null : new Set(args)] as const)]) };

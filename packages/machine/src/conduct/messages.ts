@@ -15,7 +15,7 @@ import type { Recovered } from "./recover.ts";
 /** What the conductor needs of a machine. */
 export interface Conducted
     extends Pick<Machine, "exceed" | "pending" | "reach" | "rule">,
-        Partial<Pick<Machine, "began" | "canGoOn" | "goOn" | "raised" | "remedies">> {
+        Partial<Pick<Machine, "began" | "canGoOn" | "goOn" | "raised" | "passed" | "remedies">> {
     /** `until`: no slice goes beyond this count of steps. */
     advance(until?: number): Advance;
     resolve(path: string, outcome: Outcome): unknown;

@@ -12,10 +12,12 @@
  *     the same.
  * RT7: where a failed run went on, and how, is in its `run.resumed` event.
  * RT8: where the record ends while the run computes (it was stopped, or its process is gone), nothing beyond its last step is computed.
+ * RT9: what went through the gate of the build that made the record goes through again (DS3), up to the end of the record and no further.
  */
 import { isObject, type Json } from "@remit/language";
 import type { Failure } from "../effect/effect.ts";
 import type { MachineEvent } from "../ledger/events.ts";
+import { NONE_PASSED } from "../state/descriptions.ts";
 import { isUnasked } from "../state/verdicts.ts";
 import type { Advance } from "../run/machine.ts";
 import { struckAt } from "../state/spending.ts";
@@ -43,6 +45,8 @@ export interface Told {
     readonly parts: readonly ToldPart[];
     /** Steps at which the record ends, where the run has not ended; infinite or absent where it has. */
     readonly upTo?: number;
+    /** Paths of events, and what they lie below: where something happened (RT9). */
+    readonly places?: ReadonlySet<string>;
 }
 
 /** How far the telling is. */
@@ -79,6 +83,8 @@ export class Retelling {
         this.part = from.part;
         this.late = new Set(from.late);
         for (const { path } of machine.pending) this.open.add(path);
+        const paths = new Set(told.outcomes.map(({ path }) => path));
+        machine.passed = (use, describe) => told.places?.has(use) === true && !paths.has(describe);
         this.untold = from.untold ?? told.outcomes.slice(from.outcomes).filter(isStrike);
         if (from.untold === undefined) this.tellStrikes();
     }
@@ -100,6 +106,17 @@ export class Retelling {
 
     /** The next slice, or what came in next and the first slice after it. Null where the record ends, and where it does not fit (`odd`). */
     next(advance: (until: number) => Advance = (until) => this.machine.advance(until)): Advance | null {
+        const next = this.nextOf(advance);
+        if (next === null) this.end();
+        return next;
+    }
+
+    /** RT9. The machine goes on by itself. */
+    end(): void {
+        this.machine.passed = NONE_PASSED;
+    }
+
+    private nextOf(advance: (until: number) => Advance): Advance | null {
         if (this.state === "slice") return this.isCut ? null : this.compute(advance);
         if (this.state === "done") return this.goOn() ? this.compute(advance) : null;
         const { strike } = this;
@@ -192,6 +209,15 @@ export class Retelling {
             this.outcomes++;
         }
     }
+}
+
+/** Where something happened, as a run's events tell. */
+export function toldPlaces(events: Iterable<MachineEvent>): Set<string> {
+    const places = new Set<string>();
+    for (const { path } of events)
+        for (let place = path; place !== "" && !places.has(place); place = place.slice(0, Math.max(0, place.lastIndexOf("/"))))
+            places.add(place);
+    return places;
 }
 
 /** What a run's events tell of its ends of time, and of how it went on. */

@@ -7,7 +7,7 @@
  *     in the slots of the frame it stands in.
  */
 import type { Site } from "@remit/language";
-import { modelFlow } from "../authority/decide.ts";
+import { modelFlow } from "../authority/flows.ts";
 import type { Refusal } from "../authority/refusal.ts";
 import type { Code, Slots } from "../compile/code.ts";
 import type { GenerateDetail, HandoverDetail } from "../compile/instructions.ts";

@@ -32,7 +32,7 @@ import { type AgentHand, FAILURE_KINDS, type FailureKind, type Reach, type ToolR
 import { rawOf } from "../value/operators.ts";
 import { Capability, type Value } from "../value/value.ts";
 import { answerNow } from "../state/verdicts.ts";
-import { placeOf } from "../state/descriptions.ts";
+import { isUnread, placeOf, unreadText } from "../state/descriptions.ts";
 import type { Fiber } from "../state/fiber.ts";
 import { decideFor, detailOf, refusalOf, sessionKey, type Target, type Wish } from "../state/gate.ts";
 import type { HandoverWait } from "../state/handover.ts";
@@ -281,6 +281,10 @@ export function rule(
         const readers = readersOfUse(m, target, method, given);
         if (readers !== null) {
             refusal = `what ${use.tool}.${method} gives is for ${readers} to read, and nothing follows it once ${who} has it in hand: its function may use it`;
+            continue;
+        }
+        if (isUnread(m, c)) {
+            refusal = unreadText(use.tool);
             continue;
         }
         const wish: Wish = { principal: session.principal, target, given, chosenBy: "agent" };

@@ -13,9 +13,8 @@ import { toJson } from "../value/json.ts";
 import { join } from "../value/operators.ts";
 import type { Capability, Value } from "../value/value.ts";
 import { leftToDo } from "../state/activity.ts";
-import { placeOf } from "../state/descriptions.ts";
+import { isUnread, placeOf } from "../state/descriptions.ts";
 import { askDescription } from "../state/effects.ts";
-import { isUnread } from "../state/gate.ts";
 import { waysOf } from "../state/delegations.ts";
 import { type Handing, handing, labelOfSaid, payerOf, sessionOf } from "../state/handover.ts";
 import { pushAgent } from "../state/agent-code.ts";
@@ -30,18 +29,24 @@ const EARLY_MS = 500;
 export function start(m: Ops, h: Handing): void {
     const { state, args, what } = h.wait;
     const handed = passed(args.items);
-    const tools = [...(what === "yield" ? handed : []), ...unreadBy(m, h, handed)];
+    const own = what === "yield" ? handed : [];
+    const unread = m.passed(h.path, describePath(h.path, own.length)) ? [] : unreadBy(m, h, handed);
+    const tools = [...own, ...unread];
     if (tools.length === 0) {
         takeTurn(m, h);
         return;
     }
     state.phase = "describe";
-    state.waiting = tools.map((_, i) => `${h.path}/describe[${i}]`);
+    state.waiting = tools.map((_, i) => describePath(h.path, i));
     state.came = tools.map(() => null);
     const payer = payerOf(state, sessionOf(m, h.wait));
     tools.forEach((c, slot) => {
         askDescription(m, h.fiber, c, { path: state.waiting[slot] as string, slot, payer });
     });
+}
+
+function describePath(path: string, slot: number): string {
+    return `${path}/describe[${slot}]`;
 }
 
 /** What its hands may reach, and of which something is said that the tool has to be asked for first. */

@@ -24,7 +24,7 @@ import { Accounts, type Spender } from "../state/accounts.ts";
 import { takeNotes } from "../native/agent-call.ts";
 import { keepTold } from "../state/verdicts.ts";
 import type { Defined } from "../state/definitions.ts";
-import type { Described } from "../state/descriptions.ts";
+import { type Described, NONE_PASSED, type Passed } from "../state/descriptions.ts";
 import { payWaiting, raise, type Wanted } from "../state/effects.ts";
 import { Fiber, type Frame, type Pending } from "../state/fiber.ts";
 import { fork, push, type Callee } from "../state/frames.ts";
@@ -75,6 +75,7 @@ export class Machine implements Ops {
     readonly defined = new Map<string, Defined>();
     /** Methods of tool servers that were asked for them so that `act()` finds a tool by its name alone, by `FILE INDEX/NAME`. */
     readonly described = new Map<string, Described>();
+    passed: Passed = NONE_PASSED;
     /** Sessions with agents, by path. */
     readonly sessions = new Map<string, Session>();
     readonly options: StartOptions;

@@ -4,10 +4,12 @@
  * Boundary: from a tool's description to the names of its methods and which of them only read. Who is asked, and when, is the asker's.
  *
  * DS1: a tool that cannot say what it has has no method that only reads, and none that is found by its own name.
+ * DS3: a use that a record holds, and that the build of the record let through without asking the tool, is told again without asking.
+ * DS2: where a rule names what a tool has to have, no use goes on before the tool said what it has; the next use asks it again.
  */
-import { type Json, isObject } from "@remit/language";
+import { type Json, isObject, toolSchema } from "@remit/language";
 import { type Arguments, argumentsTold } from "../authority/named.ts";
-import type { Outcome } from "../effect/effect.ts";
+import type { Outcome, ToolRequest } from "../effect/effect.ts";
 import type { Capability } from "../value/value.ts";
 import { askDescription, describedEvent, failureOf } from "./effects.ts";
 import type { DescribeWait, Pending } from "./fiber.ts";
@@ -18,9 +20,14 @@ export interface Described {
     readonly methods: readonly string[];
     /** Those that only read, as the tool says. */
     readonly reads: readonly string[];
-    /** Absent where an earlier build asked, which did not keep them. */
+    /** Absent where the tool did not say, or an earlier build asked, which did not keep them. */
     readonly args?: Arguments;
 }
+
+/** DS3. `use`, `describe`: their paths. */
+export type Passed = (use: string, describe: string) => boolean;
+/** Of a machine that goes on by itself. */
+export const NONE_PASSED: Passed = () => false;
 
 /** An import's place in what is known of tools. */
 export function placeOf({ file, name }: { readonly file: number; readonly name: string }): string {
@@ -41,18 +48,43 @@ export function namesIn(value: Json): Described {
     };
 }
 
+/** Something is said of a tool's methods or arguments by name, and it did not say yet what it has (SN2). */
+export function isUnread({ authority, compiled, described }: Ops, c: Capability): boolean {
+    return (
+        authority.rulesAt(c.file, c.name).length > 0 &&
+        toolSchema(c.kind, compiled.importOf(c)?.uri ?? "") === null &&
+        described.get(placeOf(c))?.args === undefined
+    );
+}
+
+/** DS2, where it cannot be asked now. */
+export function unreadText(tool: string): string {
+    return `a rule names what ${tool} has to have, and ${tool} did not say what it has`;
+}
+
 /** Keeps what a tool said. Throws what ends the whole (DS1). */
 export function learnDescription(m: Ops, place: string, pending: Pending, outcome: Outcome): void {
     if (!outcome.ok) {
         const failure = failureOf(m, pending, outcome);
         if (!failure.isTold) throw failure;
     }
-    m.described.set(place, outcome.ok ? namesIn(outcome.value) : { methods: [], reads: [], args: new Map() });
+    m.described.set(place, outcome.ok ? namesIn(outcome.value) : NOTHING_TOLD);
+}
+
+const NOTHING_TOLD: Described = { methods: [], reads: [] };
+
+/** Whether a use waits for its tool to say what it has (DS2). */
+export function isToBeAsked(m: Ops, { path }: Call, c: Capability): boolean {
+    return isUnread(m, c) && !m.passed(path, describePath(path, c));
+}
+
+function describePath(use: string, { name }: Capability): string {
+    return `${use}/describe[${name}]`;
 }
 
 /** The instruction waits for a tool to say what it has, and then runs again. */
 export function awaitDescription(m: Ops, call: Call, c: Capability): void {
-    const path = `${call.path}/describe[${c.name}]`;
+    const path = describePath(call.path, c);
     askDescription(m, call.fiber, c, { path });
     call.frame.native = { kind: "describe", path, place: placeOf(c) };
 }
@@ -62,6 +94,8 @@ export const describe: Waits<DescribeWait> = {
     resume(m, { frame }, { path, place }, { pending, outcome }) {
         describedEvent(m, path.slice(0, path.lastIndexOf("/describe[")), pending.effect, outcome);
         frame.native = null;
+        const { file, tool } = pending.effect.request as unknown as ToolRequest;
+        if (!outcome.ok && isUnread(m, m.compiled.capabilityAt(file, tool))) throw failureOf(m, pending, outcome);
         learnDescription(m, place, pending, outcome);
     },
 };

@@ -8,7 +8,7 @@
  * A11b: nobody is asked about arguments that cannot be shown whole.
  * A12: a violation names who committed it, so that its own code cannot catch it.
  */
-import { type Json, type Site, schemeOf, toolSchema, canonicalJson } from "@remit/language";
+import { type Json, type Site, schemeOf, canonicalJson } from "@remit/language";
 import { type Decision, decide, type Standing, type Use } from "../authority/decide.ts";
 import { brokenBound } from "../authority/bound.ts";
 import { flowJson, type Refusal, refusalJson } from "../authority/refusal.ts";
@@ -20,7 +20,7 @@ import { Fail } from "../effect/failure.ts";
 import type { Offer } from "../prompt/offers.ts";
 import type { Capability, Value } from "../value/value.ts";
 import { answerFor, describedIn, keepAnswer } from "./verdicts.ts";
-import { awaitDescription, placeOf } from "./descriptions.ts";
+import { awaitDescription, isToBeAsked, isUnread, placeOf, unreadText } from "./descriptions.ts";
 import { shownArgs } from "./events.ts";
 import type { AskWait, Fiber, Frame } from "./fiber.ts";
 import { type Ops, type Call, deniedAs, type Waits } from "./ops.ts";
@@ -100,24 +100,19 @@ export function standingOn(m: Ops, fiber: Fiber, principal: string, c: Capabilit
 }
 
 /** What a tool has, held against what is said of it. */
-function namedOn({ authority, compiled, described }: Ops, c: Capability): Pick<Standing, "unknown" | "schema"> {
+function namedOn({ authority, compiled, described }: Ops, c: Capability): Pick<Standing, "unknown" | "schema" | "namesArgs"> {
     const rules = authority.rulesAt(c.file, c.name);
     if (rules.length === 0) return NOTHING_NAMED;
     const uri = compiled.importOf(c)?.uri ?? "";
-    const schema = schemaFor(uri, described.get(placeOf(c))?.args ?? null);
-    return { schema, unknown: schema === null ? null : unknownOf(c.name, uri, schema, rules) };
+    const schema = schemaFor(c.kind, uri, described.get(placeOf(c))?.args ?? null);
+    return {
+        schema,
+        unknown: schema === null ? null : unknownOf(c.name, uri, schema, rules),
+        namesArgs: rules.some(({ arg }) => arg !== null),
+    };
 }
 
-const NOTHING_NAMED = { unknown: null, schema: null } as const;
-
-/** Something is said of the arguments of a tool by name, and it was not asked yet. */
-export function isUnread({ authority, compiled, described }: Ops, c: Capability): boolean {
-    return (
-        authority.rulesAt(c.file, c.name).some(({ arg }) => arg !== null) &&
-        toolSchema("tool", compiled.importOf(c)?.uri ?? "") === null &&
-        described.get(placeOf(c))?.args === undefined
-    );
-}
+const NOTHING_NAMED = { unknown: null, schema: null, namesArgs: false } as const;
 
 /**
  * Before a use at `path` by the frame at the top of a fiber. Gives where the call may lead; null where a question was put and the fiber waits: the
@@ -147,7 +142,7 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
     const wish: Wish = { principal: frame.principal, target: meant, given, chosenBy, readOnly };
     const decision = decideFor(m, fiber, wish);
     // A use that is refused whatever the tool has does not start it.
-    if ((decision.kind !== "refused" || decision.flow?.unsaid === true) && isUnread(m, target.c)) {
+    if ((decision.kind !== "refused" || decision.flow?.unsaid === true) && isToBeAsked(m, call, target.c)) {
         awaitDescription(m, call, target.c);
         return null;
     }
@@ -374,6 +369,7 @@ export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, mod
     return {
         judge: (offer, args, origins, path) => {
             const { wish, labels, decision } = look(offer, args, origins);
+            if (isUnread(m, wish.target.c)) return { kind: "refused", message: unreadText(offer.tool) };
             if (decision.kind === "may") return { kind: "may", reach: decision.reach };
             // What is shown is the call as it was made.
             const shown: Shown = { args: [args], given: jsonGiven([args], labels), chosenBy: `model:${model}`, site: I.site };

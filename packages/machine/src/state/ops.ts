@@ -27,7 +27,7 @@ import type { ImportUse } from "../native/tools.ts";
 import type { Accounts, Used } from "./accounts.ts";
 import type { Written } from "./agent-code.ts";
 import type { Defined } from "./definitions.ts";
-import type { Described } from "./descriptions.ts";
+import type { Described, Passed } from "./descriptions.ts";
 import type { Wanted } from "./effects.ts";
 import { type Fiber, type Frame, type Native, type Pending, pathOf } from "./fiber.ts";
 import type { Callee } from "./frames.ts";
@@ -166,6 +166,8 @@ export interface Ops {
      * answered. Throws what refuses it.
      */
     gate(call: Call, target: Target, args: readonly Value[], chosen?: "program" | "model"): Reach | null;
+    /** Whether a use is one that a record holds whose build did not ask for this description of its tool (DS3). */
+    readonly passed: Passed;
     /** Opens an account for a call, inside the one that pays where it stands; gives its token. */
     openAccount(call: Call, limits: SpendForm, name: string): number;
     /** Closes it; gives what it used, null where it is closed already. */

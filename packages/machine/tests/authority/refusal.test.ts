@@ -41,9 +41,13 @@ agent Spared {
 }
 import tool Repo from "file://workspace"
 `;
+const MAIL: Json = { methods: ["send", "erase"].map((name) => ({ name, input: { properties: { to: {}, body: {}, id: {} } } })) };
 const ran = (body: string) =>
     runAll(formOf(`${IMPORTS}${HELPER}main agent A {\n main func(input) {\n${body}\n }\n}`, true), {
-        answer: (e): Outcome => ({ ok: true, value: "deny", origins: [e.kind === "ask" ? "user" : "tool:Web"] }),
+        answer: (e): Outcome => {
+            const value = (e.request as { op?: string }).op === "describe" ? MAIL : "deny";
+            return { ok: true, value, origins: [e.kind === "ask" ? "user" : "tool:Web"] };
+        },
     });
 
 describe("a refusal", () => {

@@ -113,11 +113,12 @@ describe("who may read what comes back", () => {
         ['reads: "alice"', "violation.flow", "violation.flow"],
         ['reads query: "alice"', "violation.flow", 1],
         ['reads add: "alice"', 1, "violation.flow"],
-        ["reads query: arg owner", "violation.flow", 1],
+        ["reads query: arg kind", "violation.flow", 1],
+        ["reads query: arg owner", "denied", "denied"],
         ['reads: "bob"', 1, 1],
     ])("is said of a memory: %s", (clause, query, add) => {
         const notes = `import memory Notes from "file://notes.jsonl" { ${clause} }\n`;
-        expect(passes(notes, 'Notes.query({ text: "q", owner: "alice" })')).toBe(query);
+        expect(passes(notes, 'Notes.query({ text: "q", kind: "alice" })')).toBe(query);
         expect(passes(notes, 'Notes.add({ text: "t" })')).toBe(add);
     });
 

@@ -1,5 +1,5 @@
 /** What somebody does to pass an argument around a clause: under a name that no clause and no schema has, or to a tool that has no schema. */
-import type { Json } from "@remit/language";
+import type { Json, ProjectPolicy } from "@remit/language";
 import { describe, expect, test } from "vitest";
 import type { Effect, ModelTurn, Outcome } from "../../../src/index.ts";
 import { did, outcome, run, said } from "../running.ts";
@@ -16,7 +16,8 @@ function world(methods: Json | null): (e: Effect) => Outcome | undefined {
     return (e) => {
         const { op, tool } = e.request as { op?: string; tool?: string };
         if (op === "describe") {
-            if (tool === "Page" || methods !== null) return said({ methods: tool === "Page" ? [] : methods }, [`tool:${tool}`]);
+            if (tool === "Page" || methods !== null)
+                return said({ methods: tool === "Page" ? [{ name: "find" }] : methods }, [`tool:${tool}`]);
             return { ok: false, failure: { kind: "unreachable", message: "gone" } };
         }
         if (tool === "Page") return said({ to: "eve@evil.example" }, ["tool:Page"]);
@@ -56,15 +57,33 @@ describe("a tool without a schema takes only what is trusted where a clause spea
         ["among", 'arg to: among("tool:Page")', main(`Mail.any({ to: "a", cc: ${page} })`)],
         ["or ask", "arg to: trusted or ask", main(`Mail.any({ to: "a", cc: ${page} })`)],
         ["in parallel", "arg to: trusted", main(`y = ${page}  parallel for x in [y] max 1 { Mail.any({ to: "a", cc: x }) }`)],
+        ["an argument that names who reads what is sent", "audience: arg to", main(`Mail.any({ to: "a", cc: ${page} })`)],
+        ["an argument that names who may read what comes", "reads: arg to", main(`Mail.any({ to: "a", cc: ${page} })`)],
+        [
+            "a bound of a remit",
+            "any: may",
+            `agent F { remit { may Page, Mail.any in to: "a*" } func go() { Mail.any({ to: "a", cc: ${page} }) } }\n${main("F.go()")}`,
+        ],
+        [
+            "what a remit forbids",
+            "any: may",
+            `agent F { remit { may Page, Mail  never Mail.any in to: "b*" } func go() { Mail.any({ to: "a", cc: ${page} }) } }\n${main("F.go()")}`,
+        ],
+        [
+            "a bound of a delegation",
+            "any: may",
+            `agent F { remit { may Page } func go(x) { Mail.any({ to: "a", cc: x }) } }\n${main(`delegate Mail.any in to: "a" to F { F.go(${page}) }`)}`,
+        ],
+        ["a bound of a narrower handle", "any: may", main(`m = Mail.only(any in to: "a")  m.any({ to: "a", cc: ${page} })`)],
         ["after one that was let through", "arg to: trusted", main(`Mail.any({ to: "a" })  Mail.any({ to: "a", cc: ${page} })`), 1],
     ] as [string, string, string, number?][])("%s", (_what, clauses, text, before = 0) => {
         const ran = run(PAGE + mail(clauses) + text, { answer: world(METHODS) });
         expect([outcome(ran), sent(ran).length]).toEqual(["violation.flow", before]);
     });
 
-    test("of a tool that does not say what it has, too", () => {
-        const ran = run(PAGE + mail("arg to: trusted") + main(`Mail.send({ to: "a", body: ${page} })`), { answer: world(null) });
-        expect([outcome(ran), sent(ran)]).toEqual(["violation.flow", []]);
+    test("another agent's bound is none of it", () => {
+        const text = `agent F { remit { may Mail.any in to: "a" } func go() { Mail.any({ to: "a" }) } }\n${main(`F.go()  Mail.any({ to: "a", cc: ${page} })`)}`;
+        expect(sent(run(PAGE + mail("any: may") + text, { answer: world(METHODS) }))).toHaveLength(2);
     });
 
     test("by act, which tells it", () => {
@@ -103,6 +122,8 @@ describe("a rule that names what the tool does not have", () => {
     test.each([
         ["a gate", "sned: never, arg to: trusted", "method", "sned"],
         ["an argument", "arg send.too: trusted", "argument", "too"],
+        ["a gate, where nothing is said of arguments", "sned: never", "method", "sned"],
+        ["readers", 'reads sned: "ann"', "method", "sned"],
     ])("%s lets no use through, and the ledger tells of it", (_what, clauses, what, name) => {
         const ran = run(mail(clauses) + main('Mail.any({ to: "a" })'), { answer: world(METHODS) });
         expect([outcome(ran), sent(ran)]).toEqual(["denied", []]);
@@ -117,5 +138,48 @@ describe("a rule that names what the tool does not have", () => {
         expect(
             asked(run(mail("any: may, arg to: trusted") + main("Mail.any({})  Mail.any({})  Mail.send({})"), { answer: world(METHODS) })),
         ).toBe(1);
+    });
+
+    test.each([
+        ["a remit", `agent F { remit { may Mail  never Mail.sned } func go() { Mail.any({ to: "a" }) } }\n${main("F.go()")}`, {}],
+        ["a project's clause", main('Mail.any({ to: "a" })'), { clauses: { Mail: [{ kind: "gate", method: "sned", gate: "never" }] } }],
+        [
+            "a project's remit",
+            `agent F { func go() { Mail.any({ to: "a" }) } }\n${main("F.go()")}`,
+            {
+                remits: {
+                    F: {
+                        grants: [
+                            { gate: "may", refs: [{ name: "Mail" }] },
+                            { gate: "never", refs: [{ name: "Mail", method: "sned" }] },
+                        ],
+                    },
+                },
+            },
+        ],
+    ] as [string, string, ProjectPolicy][])("of %s, too", (_what, text, policy) => {
+        const ran = run(mail("any: may") + text, { answer: world(METHODS), options: { policy } });
+        expect([outcome(ran), sent(ran)]).toEqual(["denied", []]);
+    });
+
+    test("of a memory, by what every memory has", () => {
+        const ran = run(`import memory Notes from "file://n.jsonl" { ad: never }\n${main('Notes.add({ text: "a" })')}`, {});
+        expect([outcome(ran), did(ran)]).toEqual(["denied", []]);
+    });
+
+    test("a tool that names no method has none", () => {
+        const ran = run(mail("send: ask") + main('Mail.send({ to: "a" })'), { answer: world([]) });
+        expect([outcome(ran), sent(ran)]).toEqual(["denied", []]);
+    });
+
+    test("a tool that cannot say what it has is not used, and is asked again at the next use", () => {
+        let asks = 0;
+        const ran = run(mail("send: may") + main('a = try { Mail.send({ to: "a" }) } catch e { e.kind }  Mail.send({ to: "b" })  a'), {
+            answer: (e) => {
+                const again = (e.request as { op?: string }).op === "describe" && e.path.includes("#1") && ++asks > 0;
+                return world(again ? METHODS : null)(e);
+            },
+        });
+        expect([outcome(ran), sent(ran).length, asks > 0]).toEqual(["unreachable", 1, true]);
     });
 });

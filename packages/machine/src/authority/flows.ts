@@ -1,0 +1,193 @@
+/**
+ * What the arguments of a use carry, held against the rules about it: clauses, what no rule names, the policy for what no clause speaks of, readers.
+ *
+ * Boundary: pure; a use and where it stands in, forbidden flows out. What follows from them is `decide.ts`.
+ */
+import { schemeOf, type Site, methodName, type Untrusted } from "@remit/language";
+import { addressesIn, hasLink } from "./addresses.ts";
+import type { Flow, Standing, Use } from "./decide.ts";
+import { type Given, isPlace, wordsOf } from "./given.ts";
+import { argumentsIn, UNNAMED } from "./named.ts";
+import type { ArgRule, ReadersRule } from "./policy.ts";
+import { namesAt, readersOf } from "./readers.ts";
+import { readsByScheme } from "./reading.ts";
+
+/** A rule and what it does not allow. */
+export interface Hit {
+    readonly rule: Pick<ArgRule, "ask" | "site">;
+    readonly flow: Flow;
+}
+
+/** All of them: who is asked is shown every one, and says yes to no other. */
+export function flowsOf(use: Use, method: string | null, on: Standing): readonly Hit[] {
+    const { args } = on.clauses;
+    const unnamed = method !== null && on.namesArgs && use.key.startsWith("tool:") ? unnamedFlows(use, method, on) : NO_HITS;
+    if (args.length === 0 && on.untrusted === null && unnamed.length === 0) return readersFlows(use, method, on);
+    const hits: Hit[] = [];
+    for (const rule of args) {
+        if (rule.method !== null && rule.method !== method) continue;
+        const bad = forbidden(rule, use.given, on);
+        if (bad.length === 0) continue;
+        const words =
+            rule.from === null ? "trusted" : `${rule.among ? "among" : "from"}(${rule.from.map((o) => JSON.stringify(o)).join(", ")})`;
+        hits.push({
+            rule,
+            flow: {
+                arg: rule.name,
+                origins: [...new Set(bad)].sort(),
+                rule: `arg ${rule.name}: ${rule.addresses ? "addresses " : ""}${words}`,
+            },
+        });
+    }
+    hits.push(...unnamed);
+    if (on.untrusted !== null && method !== null && use.key.startsWith("tool:")) hits.push(...untrustedFlows(use, method, on));
+    hits.push(...readersFlows(use, method, on));
+    return hits;
+}
+
+/** Origins of an argument that a rule does not allow there. */
+function forbidden(rule: ArgRule, given: Given, on: Standing): readonly string[] {
+    const outside = (labels: number): string[] => on.labels.origins(labels).filter((origin) => !allowed(origin, rule, on));
+    if (!rule.among && !rule.addresses) return outside(given.carried(rule.name));
+    return given
+        .named(rule.name)
+        .flatMap(({ json, labels }) => (known(rule.addresses ? addressesIn(json) : wordsOf(json), rule, on) ? [] : outside(labels)));
+}
+
+/**
+ * Arguments that no clause of the program speaks of (A13), and that carry what is not trusted. What a project says of one lets nothing in (A2). Where a
+ * method only reads it is links alone: who made one up hears what is asked for. What nobody says of a method is that it does more.
+ */
+function untrustedFlows(use: Use, method: string, on: Standing): Hit[] {
+    const { gate, site } = on.untrusted as Untrusted;
+    const byScheme = readsByScheme(schemeOf(use.uri), method);
+    const reads = use.readOnly ?? byScheme ?? false;
+    // The runtime's own tools that read reach no place but those that their import names.
+    if (reads && byScheme === true) return [];
+    // An object without anything in it is an argument all the same.
+    const names = use.given.names.length > 0 ? use.given.names : ["1"];
+    const said = on.clauses.args.filter(
+        (rule) => rule.project !== true && rule.partly !== true && (rule.method === null || rule.method === method),
+    );
+    // A name that binds all arguments of a call because they have none (A3) lets none of them in: nobody can tell which one is meant.
+    const meant = meantBy(said, use.given, names);
+    const rule = { ask: gate === "ask", site: site ?? null };
+    return names.flatMap((name): Hit[] => {
+        if (meant.has(name)) return [];
+        const found = use.given.named(name).filter((one) => !reads || hasLink(name) || hasLink(one.json));
+        const origins = found.flatMap((one) => on.labels.origins(one.labels));
+        const bad = [...new Set(origins)].filter((origin) => !origin.startsWith("only:") && !on.trusted(origin)).sort();
+        return bad.length === 0 ? [] : [{ rule, flow: { arg: name, origins: bad, rule: `untrusted: ${gate}`, unsaid: true } }];
+    });
+}
+
+/** An argument, as a rule names it. */
+type Naming = Pick<ArgRule, "method" | "name" | "site">;
+
+/** Of the arguments of a call those that rules name. */
+function meantBy(said: readonly Naming[], given: Given, names: readonly string[]): ReadonlySet<string> {
+    return new Set(
+        said.flatMap(({ name }) => (names.includes(name) ? [name] : isPlace(name) && given.named(name).length > 0 ? names : [])),
+    );
+}
+
+/**
+ * Arguments that neither a rule names nor the tool itself, where a rule speaks of the method's arguments: a clause of the import, or a bound of what
+ * gives the use. Under which name the tool takes what the rule means cannot be told, so they take only what is trusted.
+ */
+function unnamedFlows(use: Use, method: string, on: Standing): readonly Hit[] {
+    const { given, uri } = use;
+    const told = on.schema === null ? null : argumentsIn(on.schema, uri, method);
+    // A place is one in the call, whatever the arguments are called.
+    const left = told === null ? given.names : given.names.filter((name) => !isPlace(name) && !told.has(name));
+    if (left.length === 0) return NO_HITS;
+    const said = named(use, method, on);
+    const [first] = said;
+    if (first === undefined) return NO_HITS;
+    const meant = meantBy(said, given, given.names);
+    return left.flatMap((name): Hit[] => {
+        if (meant.has(name)) return [];
+        const bad = on.labels.origins(given.carried(name)).filter((origin) => !origin.startsWith("only:") && !on.trusted(origin));
+        const rule = { ask: false, site: first.site };
+        return bad.length === 0 ? [] : [{ rule, flow: { arg: name, origins: [...new Set(bad)].sort(), rule: UNNAMED, unsaid: true } }];
+    });
+}
+
+/** The arguments that rules about a use name. */
+function named(use: Use, method: string, on: Standing): Naming[] {
+    const { clauses, remits, policies, delegated } = on;
+    const isAbout = (rule: { readonly method: string | null }): boolean =>
+        rule.method === null || rule.method === method || methodName(use.uri, rule.method) === method;
+    const readers = [...clauses.reads, ...clauses.audience].flatMap((rule) =>
+        rule.readers.arg === undefined ? [] : [{ method: rule.method, name: rule.readers.arg, site: rule.site }],
+    );
+    const layers = use.right === null ? delegated : [use.right.only, ...use.right.ways.map((way) => way.layers)];
+    const rows = [...[...remits, ...policies].map((remit) => remit.rows.get(use.key) ?? []), ...layers.flat()].flat();
+    const bounds = rows.flatMap((row) =>
+        row.bounds.flatMap(({ arg }) => (arg === null ? [] : [{ method: row.method, name: arg, site: row.site }])),
+    );
+    return [...clauses.args, ...readers, ...bounds].filter(isAbout);
+}
+
+/** More words than this are not looked for: nobody has so many recipients. */
+const MAX_WORDS = 1000;
+
+/**
+ * Every word of the argument, or every address in it, occurred in what came from one of the rule's origins: somebody else may have chosen it, but not
+ * made it up. Null: it cannot be told.
+ */
+function known(words: readonly string[] | null, rule: ArgRule, on: Standing): boolean {
+    // A text without an address leads nowhere; an argument without a word is none that occurred.
+    if (words === null || words.length > MAX_WORDS || (words.length === 0 && !rule.addresses)) return false;
+    return words.every((word) => rule.among && (rule.from ?? []).some((origin) => on.one(origin) && on.known(origin, word)));
+}
+
+function allowed(origin: string, rule: ArgRule, on: Standing): boolean {
+    if (origin.startsWith("only:")) return true;
+    if (rule.from === null) return on.trusted(origin);
+    return rule.from.some((o) => (o === origin && on.one(origin)) || (o === "trusted" && on.trusted(origin)));
+}
+
+const NO_AUDIENCE: ReadersRule = { method: null, readers: { everyone: true }, ask: false, site: null };
+
+const NO_HITS: readonly Hit[] = [];
+
+function readersFlows(use: Use, method: string | null, on: Standing): readonly Hit[] {
+    if (!on.labels.isRestricted) return NO_HITS;
+    const all = use.given.all.map((found) => readersOf(on.labels.origins(found.labels))).filter((readers) => readers !== null);
+    if (all.length === 0) return [];
+    const rules = on.clauses.audience.filter((rule) => rule.method === null || rule.method === method);
+    // Where the program does not say who reads what is sent here, anybody may; a project's word for it gives nothing (A2).
+    const own = rules.some((rule) => rule.project !== true);
+    return (own ? rules : [NO_AUDIENCE, ...rules]).flatMap((rule): Hit[] =>
+        outsideOf(rule, all, namesAt(rule.readers, use.given, undefined)),
+    );
+}
+
+/** `audience` null: everybody; undefined: it cannot be told. */
+function outsideOf(rule: ReadersRule, all: readonly (readonly string[])[], audience: readonly string[] | null | undefined): Hit[] {
+    const outside = new Set<string>();
+    const readers = new Set<string>();
+    for (const names of all) {
+        const these = audience === null || audience === undefined ? ["anybody"] : audience.filter((name) => !names.includes(name));
+        if (these.length === 0) continue;
+        for (const name of these) outside.add(name);
+        readers.add(names.length === 0 ? "nobody" : names.join(", "));
+    }
+    if (outside.size === 0) return [];
+    return [{ rule, flow: { arg: "*", origins: [...outside].sort(), rule: `may be read by ${[...readers].sort().join("; ")}` } }];
+}
+
+/** What of these origins may not be read where a model is asked: only where its import says who reads along. */
+export function modelFlow(
+    origins: readonly string[],
+    audience: readonly ReadersRule[],
+): { readonly flow: Flow; readonly clause: Site | null } | null {
+    const readers = readersOf(origins);
+    if (readers === null) return null;
+    for (const rule of audience) {
+        const hit = outsideOf(rule, [readers], rule.readers.everyone === true ? null : rule.readers.names)[0];
+        if (hit !== undefined) return { flow: hit.flow, clause: rule.site };
+    }
+    return null;
+}
