@@ -31,6 +31,7 @@ export function show(value: Value, labels: Labels, most = MAX_SHOWN): { json: Js
         size += typeof v === "string" ? 8 + 2 * v.length : v !== null && typeof v === "object" ? 200 : 8;
         if (size > most) return left("[Large]");
         if (typeof v === "number" && !Number.isFinite(v)) return String(v);
+        if (v === 0) return 0;
         if (v === null || typeof v !== "object") return v;
         if (v instanceof Capability) return { $capability: { kind: v.kind, name: v.name } };
         if (open.has(v)) return left("[Circular]");

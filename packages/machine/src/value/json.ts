@@ -109,6 +109,8 @@ class Walk {
         this.size += typeof v === "string" ? 8 + 2 * v.length : v !== null && typeof v === "object" ? 200 : 8;
         if (this.size > MAX_SIZE) throw new Fail("limit.bytes", `one value may take ${MAX_SIZE} bytes as JSON`, { here: true });
         if (typeof v === "number" && !Number.isFinite(v)) throw new Fail("value", `${v} cannot be written as JSON`, { labels: this.met });
+        // As JSON writes minus zero: a run that was saved in between gives the same.
+        if (v === 0) return 0;
         if (v === null || typeof v !== "object") return v;
         if (v instanceof Capability) throw capabilityIsNotData(v, this.met);
         if (v === this.top || this.open?.has(v) === true) throw new Fail("value", "this value contains itself", { labels: this.met });

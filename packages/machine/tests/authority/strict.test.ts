@@ -501,6 +501,11 @@ describe("noninterference", () => {
         );
     });
 
+    test("what is minus zero is the same once it was saved", () => {
+        const source = whole("a = ((0 - s) % s)\nb = 0");
+        expect(once(source, 2, { saving: true })).toEqual(once(source, 2));
+    });
+
     test("basic mode does not promise it", () => {
         const body = "if s > 1 { a = 5 }";
         const source = whole(body).replace("flow strict", "");
