@@ -7,6 +7,7 @@
  */
 import type { Readable, Writable } from "node:stream";
 import { type Begin, startChild } from "./child.ts";
+import { atMost } from "./waiting.ts";
 
 export interface Running {
     readonly input: Writable;
@@ -51,17 +52,11 @@ export async function start(begin: Begin): Promise<Running> {
         over: child.over,
         stop: async (graceMs, eofMs = Math.min(EOF_MS, graceMs)) => {
             if (runs()) input.destroy();
-            if (runs()) await within(child.over, eofMs);
+            if (runs()) await atMost(eofMs, child.over);
             child.signal("SIGTERM");
-            if (runs()) await within(child.over, graceMs);
+            if (runs()) await atMost(graceMs, child.over);
             child.signal("SIGKILL");
-            await within(child.over, graceMs);
+            await atMost(graceMs, child.over);
         },
     };
-}
-
-async function within(work: Promise<unknown>, ms: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    await Promise.race([work, new Promise((done) => (timer = setTimeout(done, ms)))]);
-    clearTimeout(timer);
 }
