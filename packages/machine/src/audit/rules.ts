@@ -79,7 +79,6 @@ export function auditorOf(program: Program, options: AuditOptions = {}): Auditor
             origins.filter((o) => o !== "user" && !o.startsWith("endorsed:") && !o.startsWith("only:") && !trusted.has(o)),
         used: new Map(),
         asked: new Set(),
-        isDenied: false,
         flows: new Map(),
         answered: new Set(),
     };
@@ -106,8 +105,6 @@ interface Audit {
     untrusted(origins: readonly string[]): string[];
     readonly used: Map<string, Set<string>>;
     readonly asked: Set<string>;
-    /** Something was refused, and the run tells so. */
-    isDenied: boolean;
     /** Questions about a flow, by path. */
     readonly flows: Map<string, LedgerEvent>;
     /** Tools that gave something: the description of one that did not is no data of others. */
@@ -146,15 +143,9 @@ const LOOK: { readonly [K in EventKind]?: Look } = {
         const what = String(data["capability"] ?? data["why"] ?? "something");
         const said = () => `${shownPrincipal(event.principal)} tried ${what}, which it may not (${String(data["why"])})`;
         const message = refusal === null ? said() : refusalText(refusal);
-        const flow = data["why"] === "flow" ? { detail: (data["flow"] ?? {}) as Data } : undefined;
-        audit.isDenied = true;
-        add(audit, flow === undefined ? "boundary-breach" : "flow-refused", event, message, flow);
-    },
-    // What strict code may not change is refused without a gate.
-    failure: (audit, event, data) => {
-        const kind = String(data["kind"]);
-        if (!kind.startsWith("violation.") || audit.isDenied) return;
-        add(audit, kind === "violation.flow" ? "flow-refused" : "boundary-breach", event, String(data["message"]));
+        const flow = data["flow"] === undefined ? {} : { detail: (data["flow"] ?? {}) as Data };
+        const by = refusal === null ? {} : { principal: shownPrincipal(refusal.principal) };
+        add(audit, data["flow"] === undefined ? "boundary-breach" : "flow-refused", event, message, { ...flow, ...by });
     },
     "ask.requested": ({ flows, asked }, event, data) => {
         const about = (data["detail"] ?? {}) as Data;

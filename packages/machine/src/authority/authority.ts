@@ -16,6 +16,7 @@ import {
     originsOf,
     type ProjectPolicy as Policy,
     remitsOfProject,
+    type Site,
     sharedOrigins,
     shownName,
     trustedOrigins,
@@ -167,6 +168,11 @@ export class Authority {
     /** Whether control flow carries labels in code that runs as this principal. */
     isStrict(principal: string): boolean {
         return this.strict || (!this.plain && this.remitsOf(principal).some((remit) => remit.strict));
+    }
+
+    /** Where a remit of it says so; null where its file or the project does. */
+    strictAt(principal: string): Site | null {
+        return this.remitsOf(principal).find((remit) => remit.strict)?.site ?? null;
     }
 
     mayEndorse(principal: string): boolean {

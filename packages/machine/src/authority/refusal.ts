@@ -7,6 +7,7 @@
  * RF1: what is said names the rule, the line where it stands, the argument and what of it breaks the rule; `remedyOf` names the one thing to do.
  */
 import { isObject, type Json, nearest, type Site } from "@remit/language";
+import { BROKEN } from "../effect/broken.ts";
 import type { FailureKind } from "../effect/effect.ts";
 import { shownPrincipal } from "./authority.ts";
 import { boundIn, boundRemedy, boundText, type BrokenBound } from "./bound.ts";
@@ -33,10 +34,17 @@ interface Words {
     readonly kind: FailureKind;
     says(who: string, what: string): string;
     remedy(who: string, what: string): string;
+    /** Where what breaks it is no argument that a clause speaks of. */
+    flow?(what: string, flow: Flow): string;
 }
 
 const remit = (says: Words["says"], remedy: Words["remedy"]): Words => ({ kind: "violation.remit", says, remedy });
 const uses = (which: string, remedy: Words["remedy"]): Words => remit((who, what) => `${who} uses ${what}, ${which}`, remedy);
+
+function broken(why: keyof typeof BROKEN): Words {
+    const { kind, says, remedy } = BROKEN[why];
+    return { kind, says: (_who, what) => says(what, undefined), flow: says, remedy: (_who, what) => remedy(what) };
+}
 
 const WHY = {
     remit: uses(
@@ -86,6 +94,20 @@ const WHY = {
         (who, what) => `${who} hands on ${what}, which was delegated to it alone`,
         () => "delegate it onward",
     ),
+    "hand over": {
+        kind: "violation.flow",
+        says: (_who, what) => `${what} is handed a value that it may not read`,
+        flow: (what, { arg, rule }) => `${arg} ${rule}, and would be read by ${what}`,
+        remedy: () => "hand over less, or endorse it for the agent where that is right",
+    },
+    "not told": {
+        kind: "violation.capability",
+        says: (who, what) => `${who} calls ${what}, which it was not given`,
+        remedy: () => "call a method that the handshake lists",
+    },
+    change: broken("change"),
+    data: broken("data"),
+    payload: broken("payload"),
     delegate: remit(
         (who, what) => `${who} delegates ${what}, which it does not have`,
         () => "a delegation gives only what the one who delegates has",
@@ -100,9 +122,15 @@ export function kindOf({ why }: Pick<Refusal, "why">): FailureKind {
 
 export function refusalText({ principal, capability, why, clause, flow, unknown, bound }: Refusal): string {
     if (unknown !== undefined) return unknownText(unknown);
-    if (flow !== undefined) return flowText(capability, flow, clause);
+    const words: Words = WHY[why];
+    if (flow !== undefined && words.flow === undefined) return flowText(capability, flow, clause);
     const who = shownPrincipal(principal);
-    const said = bound === undefined ? WHY[why].says(who, capability) : `${who} uses ${capability}${boundText(bound)}`;
+    const said =
+        flow !== undefined && words.flow !== undefined
+            ? words.flow(capability, flow)
+            : bound === undefined
+              ? words.says(who, capability)
+              : `${who} uses ${capability}${boundText(bound)}`;
     return clause === null ? said : `${said} (${placeText(clause)})`;
 }
 

@@ -17,7 +17,7 @@
  * CL6: a label is raised only where that tells nothing new: the raised label already has everything that led the code to the list or object.
  */
 import type { Site } from "@remit/language";
-import { Fail } from "../effect/failure.ts";
+import { violation } from "../effect/broken.ts";
 import { type Joins, join, labelOf, nameOf, rawOf } from "../value/operators.ts";
 import { Labelled, List, Obj, type Raw, type Value } from "../value/value.ts";
 
@@ -80,16 +80,9 @@ export function writable(m: Joins, to: Value, value: Value, { pc, chosen, at }: 
     const { labels } = m;
     const by = labels.union(pc, labelOf(to));
     if (!labels.within(by, raw.label)) {
-        const others = labels.origins(by).filter((origin) => !labels.origins(raw.label).includes(origin));
-        throw new Fail(
-            "violation.flow",
-            `${others.join(", ")} decides whether this ${nameOf(raw)} is changed, and the ${nameOf(raw)} does not carry ${others.length > 1 ? "them" : "it"} (flow strict)`,
-            {
-                site: at,
-                labels: by,
-                hint: `make a new ${nameOf(raw)} and assign it to the variable, or endorse the value that decides`,
-            },
-        );
+        const origins = labels.origins(by).filter((origin) => !labels.origins(raw.label).includes(origin));
+        const what = nameOf(raw);
+        throw violation({ why: "change", capability: what, flow: { arg: what, origins, rule: "flow strict" } }, { site: at, labels: by });
     }
     if (chosen !== 0) raise(m, to, chosen, pc);
     // From here on `value` is reached through it, too.

@@ -3,13 +3,18 @@
  * Everything else that is thrown inside the machine is a defect of the machine.
  */
 import type { Json, Site } from "@remit/language";
+import type { Broken } from "./broken.ts";
 import { FAILURE_KINDS, type Failure, type FailureKind } from "./effect.ts";
 
 export class Fail {
     readonly kind: FailureKind;
-    readonly message: string;
-    readonly detail: Json | undefined;
+    /** Of a violation with the line of the rule, once that is known. */
+    message: string;
+    /** Of a violation the record of the refusal, once that is told. */
+    detail: Json | undefined;
     readonly hint: string | undefined;
+    /** What is to be told of a violation (BRK1); null where that is done, and of every other failure. */
+    broken: Broken | null;
     /** Set by the innermost place that knows it. */
     site: Site | null;
     /** Origins of what is shown in `message` and `detail`: a caught failure carries them (label set id of the run). */
@@ -35,6 +40,7 @@ export class Fail {
             here?: boolean;
             by?: string;
             region?: number;
+            broken?: Broken;
         } = {},
     ) {
         this.kind = kind;
@@ -47,6 +53,7 @@ export class Fail {
         this.whole = more.whole ?? this.here;
         this.by = more.by ?? null;
         this.region = more.region ?? null;
+        this.broken = more.broken ?? null;
     }
 
     get class(): "failure" | "limit" | "violation" {

@@ -20,11 +20,12 @@ import type { AgentConfig } from "./agent-config.ts";
 import type { Frame } from "../state/fiber.ts";
 import { isFree } from "../state/gate.ts";
 import type { Call, Ops } from "../state/ops.ts";
+import { refuse } from "../state/refusal.ts";
 
 export type Target = { readonly entry: AgentEntry; readonly c: Capability; readonly session: Session | null };
 
 /** The agent that a call names, and the session that it goes over where one is open. */
-export function targetOf(m: Ops, { frame, I }: Call, d: HandoverDetail, config: AgentConfig | null): Target {
+export function targetOf(m: Ops, { frame, I, path }: Call, d: HandoverDetail, config: AgentConfig | null): Target {
     const { site } = I;
     let c: Capability;
     if (d.what === "agent") c = config?.agent ?? theAgent(m, frame, site);
@@ -41,7 +42,7 @@ export function targetOf(m: Ops, { frame, I }: Call, d: HandoverDetail, config: 
     const entry = m.compiled.agent(c.file, c.name);
     if (entry === undefined) throw new Fail("value", `there is no agent '${c.name}' here`, { site });
     if (c.right?.alive.some((token) => !m.standing.alive.has(token)))
-        throw new Fail("violation.revoked", `${c.name} was given only for a call that has ended`, { site, by: frame.principal });
+        throw refuse(m, { frame, I, path }, { principal: frame.principal, capability: c.name, why: "revoked", clause: null });
     const session = d.what === "agent" ? undefined : sessionOf(m, c);
     if (entry.outside === null && entry.main === null)
         throw new Fail("value", `agent ${shownName(entry.name)} has no main func, which would answer`, { site });
@@ -120,19 +121,17 @@ export function permitted(m: Ops, call: Call, what: HandoverDetail["what"], targ
 }
 
 /** The handshake is a sink: what only some may read does not leave for an agent that is none of them. */
-export function mayRead(m: Ops, { frame, I }: Call, entry: AgentEntry, { names, args }: Leaving): void {
+export function mayRead(m: Ops, call: Call, entry: AgentEntry, { names, args }: Leaving): void {
     const { labels } = m.run;
     args.forEach((arg, i) => {
         if (!(arg instanceof Labelled)) return;
         const readers = readersOf(labels.origins(arg.l));
         if (readers === null || readers.includes(entry.name) || readers.includes(`agent:${entry.name}`)) return;
-        const who = readers.length === 0 ? "nobody" : readers.join(", ");
-        throw new Fail("violation.flow", `${names[i]} is for ${who} to read, and would be read by ${shownName(entry.name)}`, {
-            site: I.site,
-            labels: arg.l,
-            by: frame.principal,
-            detail: { arg: names[i] as string, origins: labels.origins(arg.l).filter((o) => o.startsWith("only:")) },
-            hint: "hand over less, or endorse it for the agent where that is right",
-        });
+        const origins = labels.origins(arg.l).filter((o) => o.startsWith("only:"));
+        const rule = `is for ${readers.length === 0 ? "nobody" : readers.join(", ")} to read`;
+        const flow = { arg: names[i] as string, origins, rule };
+        const { principal } = call.frame;
+        const refusal = { principal, capability: shownName(entry.name), why: "hand over", clause: null, flow } as const;
+        throw refuse(m, call, refusal, { labels: labels.origins(arg.l) });
     });
 }

@@ -17,6 +17,7 @@ import { replyIn } from "../agent/reply.ts";
 import type { Session } from "../agent/session.ts";
 import type { HandoverDetail } from "../compile/instructions.ts";
 import { type AgentReply, opOf, type Outcome } from "../effect/effect.ts";
+import { violation } from "../effect/broken.ts";
 import { Fail } from "../effect/failure.ts";
 import { located } from "../value/access.ts";
 import { toJson } from "../value/json.ts";
@@ -292,9 +293,11 @@ function functionGiven(m: Ops, h: Handing, reply: AgentReply, labels: number): v
         turn(m, h, repair(errors, left));
         return;
     }
-    const kind = !read.ok && read.kind === "refused" ? "violation.payload" : "invalid_payload";
+    const message = `${name} gave no valid function: ${errors[0] ?? ""}`;
     const detail = { errors: [...errors], turns: session.turns };
-    throw new Fail(kind, `${name} gave no valid function: ${errors[0] ?? ""}`, { by: session.principal, site, labels, detail });
+    if (!read.ok && read.kind === "refused")
+        throw violation({ why: "payload", capability: name }, { message, by: session.principal, site, labels, detail });
+    throw new Fail("invalid_payload", message, { by: session.principal, site, labels, detail });
 }
 
 /** Whether a value is what the call expects; text and numbers are read as they are meant, since the agent's function wrote them. */

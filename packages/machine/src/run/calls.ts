@@ -19,6 +19,7 @@ import { push, type Callee, dataOnly } from "../state/frames.ts";
 import { isFree, gate } from "../state/gate.ts";
 import { unwind } from "../state/handlers.ts";
 import type { Call } from "../state/ops.ts";
+import { refuse } from "../state/refusal.ts";
 import { byNames, isOfVerbs } from "../state/stage.ts";
 import { countCall, stepsSpent } from "../state/steps.ts";
 import type { Machine } from "./machine.ts";
@@ -147,10 +148,10 @@ function capabilityIn(
 function callCapability(m: Machine, call: Call, c: Capability, method: string | null, args: Value[]): void {
     const { fiber, frame, I } = call;
     const { compiled } = m;
-    const refuse = (message: string): Fail => new Fail("value", message, { site: I.site });
+    const no = (message: string): Fail => new Fail("value", message, { site: I.site });
     if (c.kind === "tool" || c.kind === "memory") {
         const form = compiled.importOf(c);
-        if (method === null || form === undefined) throw refuse(`${c.name} is ${withArticle(c.kind)}: call one of its methods`);
+        if (method === null || form === undefined) throw no(`${c.name} is ${withArticle(c.kind)}: call one of its methods`);
         m.natives["call.value"].use(m, call, { entry: { file: c.file, number: 0, form, value: c }, method, args, c });
         return;
     }
@@ -159,7 +160,7 @@ function callCapability(m: Machine, call: Call, c: Capability, method: string | 
     let deputy: string | null = null;
     if (c.kind === "func" && method === null) {
         fn = compiled.functionOf(c);
-        deputy = deputyOf(m, frame, c, I);
+        deputy = deputyOf(m, call, c);
     } else if (c.kind === "agent") {
         agent = compiled.agent(c.file, c.name) ?? null;
         fn = method === null ? (agent?.main ?? undefined) : agent?.funcs.get(method);
@@ -171,13 +172,11 @@ function callCapability(m: Machine, call: Call, c: Capability, method: string | 
         }
     }
     if (fn === undefined)
-        throw refuse(
-            method === null ? `${c.name} is ${withArticle(c.kind)} and cannot be called` : `${c.name} has no function '${method}'`,
-        );
+        throw no(method === null ? `${c.name} is ${withArticle(c.kind)} and cannot be called` : `${c.name} has no function '${method}'`);
     const [all] = args;
     const isNamed = isOfVerbs(m, frame) && args.length === 1 && all !== undefined;
     const wrong = isNamed ? null : wrongCount(fn, args.length);
-    if (wrong !== null) throw refuse(wrong);
+    if (wrong !== null) throw no(wrong);
     const given = isNamed ? byNames(m, fn.form, all) : fn.form.params.map((p, i) => args[i] ?? m.fromJson(p.default ?? null));
     const to = { fn, agent, path: (I.detail as CallValueDetail).path, deputy };
     if (agent !== null && !callsAgent(m, call, to, given, c)) return;
@@ -188,19 +187,12 @@ function callCapability(m: Machine, call: Call, c: Capability, method: string | 
  * Who a function value runs as: whoever handed it over, as long as that call or block goes on. One that nobody handed over, in a list or an object,
  * is no grant: it runs as whoever calls it, as it would by its name.
  */
-function deputyOf(m: Machine, frame: Frame, c: Capability, I: Instruction): string {
-    if (c.right === null) return frame.principal;
-    if (c.right.holder !== frame.principal)
-        throw new Fail("violation.remit", `${m.authority.nameOf(frame.principal)} calls ${c.name}, which was not given to it`, {
-            site: I.site,
-            by: frame.principal,
-            hint: "pass it as an argument of its own",
-        });
-    if (c.right.alive.some((token) => !m.standing.alive.has(token)))
-        throw new Fail("violation.revoked", `${c.name} was given only for a block or call that has ended`, {
-            site: I.site,
-            by: frame.principal,
-        });
+function deputyOf(m: Machine, call: Call, c: Capability): string {
+    const { principal } = call.frame;
+    if (c.right === null) return principal;
+    const no = (why: "holder" | "revoked"): Fail => refuse(m, call, { principal, capability: c.name, why, clause: null });
+    if (c.right.holder !== principal) throw no("holder");
+    if (c.right.alive.some((token) => !m.standing.alive.has(token))) throw no("revoked");
     return c.right.from;
 }
 

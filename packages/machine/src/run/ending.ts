@@ -8,6 +8,7 @@ import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
 import type { Value } from "../value/value.ts";
 import { closeAll } from "../native/sessions.ts";
+import { tellBroken } from "../state/refusal.ts";
 import type { Machine } from "./machine.ts";
 
 /** How a run ended. `origins` are those of the value. */
@@ -49,6 +50,7 @@ export function ended(m: Machine, end: Value | Fail, final: boolean): Result {
         m.emit("run.ended", path, null, null, origins, { ok: true, value: json, ...account(m) });
         return { ok: true, value: json, origins };
     }
+    tellBroken(m, { path, parent: null, principal: m.principal, placeLabel: 0 }, failed);
     m.tracer?.failed(failed.labels);
     const failure = failed.toFailure();
     const labels = run.labels.origins(failed.labels);

@@ -132,7 +132,7 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
     const given = isInner ? valuesGiven([], m.run) : valuesGiven(alias?.args ?? args, m.run, frame.placeLabel);
     const written = isWritten(m, frame.fn);
     const chosenBy = written ? "agent" : chosen;
-    if (written) isTold(m, frame, target, site);
+    if (written) isTold(m, call, target);
     const readOnly =
         chosenBy === "agent"
             ? readsOnly(m, frame, target.c, method)
@@ -194,18 +194,15 @@ export function chooserOf(m: Ops, uri: string, method: string, args: readonly Va
 }
 
 /** A tool is to an agent what its description says: a method that is not in it is none, whatever the tool would make of it. */
-function isTold(m: Ops, frame: Frame, { c, name, method }: Target, site: Site | null): void {
+function isTold(m: Ops, call: Call, { c, name, method }: Target): void {
+    const { principal, path } = call.frame;
     const place = placeOf(c);
     if (c.kind !== "tool" || method === null) return;
     for (const session of m.sessions.values()) {
-        if (!frame.path.startsWith(`${session.path}/`) || !Object.hasOwn(session.told, place)) continue;
+        if (!path.startsWith(`${session.path}/`) || !Object.hasOwn(session.told, place)) continue;
         const told = session.told[place] as readonly string[];
         if (told.includes(method)) return;
-        throw new Fail("violation.capability", `${m.authority.nameOf(frame.principal)} calls ${name}.${method}, which it was not given`, {
-            site,
-            by: frame.principal,
-            hint: `${name} has ${told.join(", ") || "no methods"}`,
-        });
+        throw refuse(m, call, { principal, capability: `${name}.${method}`, why: "not told", clause: null });
     }
 }
 

@@ -16,6 +16,7 @@ import type { Machine } from "../run/machine.ts";
 import type { Stopped } from "../run/stops.ts";
 import { type Frame, type Fiber, siteOfTop, type Native, type Pending } from "./fiber.ts";
 import { tooDeep } from "./frames.ts";
+import { tellBroken } from "./refusal.ts";
 import { waitsOf, waitingCall, type Ops } from "./ops.ts";
 import { accountAt, withdrawAll, leaveRegions, leaveCall, withdraw, overdrawn } from "./spending.ts";
 
@@ -69,6 +70,7 @@ function takerOf(m: Machine, fiber: Fiber, fail: Fail): Taker | null {
 export function unwind(m: Machine, fiber: Fiber, thrown: Fail): boolean {
     const { frames } = fiber;
     if (thrown.site === null) thrown.site = siteOfTop(fiber);
+    if (thrown.broken !== null && frames.length > 0) tellBroken(m, fiber.top, thrown);
     const around = thrown.here ? yieldAround(m, fiber) : null;
     const fail = around === null ? thrown : thrown.of(around);
     // A violation for which no principal is named was committed by the principal that runs here.

@@ -7,6 +7,7 @@
  * ACC3: what is read through a labelled reference has its label; an index lends its label to what it chose.
  */
 import { type Site, withArticle } from "@remit/language";
+import { violation } from "../effect/broken.ts";
 import { Fail } from "../effect/failure.ts";
 import { aNameOf, type Joins, join } from "./operators.ts";
 import { Capability, type Heap, Labelled, List, Obj, type Value } from "./value.ts";
@@ -80,10 +81,10 @@ export function writeMember(heap: Heap, object: Value, key: string, value: Value
     const target = object instanceof Labelled ? object.v : object;
     if (!(target instanceof Obj)) {
         if (target instanceof Capability)
-            throw new Fail("violation.capability", `${target.name} is ${withArticle(target.kind)} and cannot be changed`, {
-                site: at,
-                labels: l,
-            });
+            throw violation(
+                { why: "data", capability: target.name },
+                { message: `${target.name} is ${withArticle(target.kind)} and cannot be changed`, site: at, labels: l },
+            );
         throw new Fail("value", `property '${key}' of ${aNameOf(target)} cannot be assigned`, {
             site: at,
             labels: l,

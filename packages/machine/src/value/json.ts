@@ -5,6 +5,7 @@
  *     failure, never text. (A value whose parts are shared can be exponentially larger as JSON than it is in memory.)
  */
 import { type Json, withArticle } from "@remit/language";
+import { violation } from "../effect/broken.ts";
 import { Fail } from "../effect/failure.ts";
 import type { Labels } from "./label.ts";
 import { Capability, type Heap, heldIn, Labelled, List, type Obj, type Raw, type Value } from "./value.ts";
@@ -139,8 +140,6 @@ class Walk {
 
 /** `labels`: of what led to it. */
 export function capabilityIsNotData(c: Capability, labels = 0): Fail {
-    return new Fail("violation.capability", `${c.name} is ${withArticle(c.kind)}, which is never data`, {
-        hint: "call one of its methods and use the result",
-        labels,
-    });
+    const message = `${c.name} is ${withArticle(c.kind)}, which is never data`;
+    return violation({ why: "data", capability: c.name }, { message, labels });
 }

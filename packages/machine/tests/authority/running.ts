@@ -1,7 +1,8 @@
 /** Programs about authority from their text, run to the end however they are saved, loaded and compiled. */
 import { type Json, loadProgram, lower, type Program } from "@remit/language";
 import { expect } from "vitest";
-import type { Effect, Outcome } from "../../src/index.ts";
+import { kindOf } from "../../src/authority/refusal.ts";
+import { type Effect, type Outcome, refusalIn } from "../../src/index.ts";
 import { type How, describing, type Ran, runAll } from "../run/forms.ts";
 
 export function formOf(text: string, files: { [file: string]: string } = {}): Program {
@@ -41,10 +42,14 @@ export function once(form: Program, more: Asked = {}): Ran {
     });
 }
 
-/** The same run, however it is saved, loaded or compiled. */
+/** The same run, however it is saved, loaded or compiled. A violation that ends it is told (BRK1). */
 export function run(text: string, more: Asked = {}): Ran {
     const form = formOf(text, more.files);
     const ran = once(form, more);
+    if (!ran.result.ok && ran.result.failure.kind.startsWith("violation.")) {
+        const told = ran.events.flatMap((e) => (e.kind === "policy.denied" ? (refusalIn(e.data as Json) ?? []) : []));
+        expect(told.map(kindOf)).toContain(ran.result.failure.kind);
+    }
     for (const how of [
         { saving: true },
         { saving: 3 },
