@@ -1,5 +1,5 @@
-/** Every example on Temporal gives the value and the canonical ledger of the local shell. */
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+/** Every example on Temporal gives the value and the canonical ledger of the local shell; its blocks with `temporal` in the place of `memory`. */
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Handlers, type LedgerStore, load, type LoadOptions, memoryStore, openWorld } from "@remit/host";
@@ -37,6 +37,12 @@ async function own(store: LedgerStore, run: string): Promise<string[]> {
         .split("\n");
 }
 
+/** Without what says where blocks run, and on which columns that word stands. */
+function asHere(lines: readonly string[]): string[] {
+    if (!lines.some((line) => line.includes('"kind":"plan.started"'))) return [...lines];
+    return lines.map((line) => line.replace(/"backend":"\w+"|"(?:column|endColumn)":\d+|"(?:program|sha256)":"[0-9a-f]{64}"/g, "…"));
+}
+
 /** What a person says to each question. */
 function answering(at: string): Handlers {
     const said = join(at, "answers.json");
@@ -69,11 +75,13 @@ test.each(names)("%s", async (name) => {
         const expected = await own(store, here.run);
 
         fresh();
+        const main = join(at, "main.remit");
+        writeFileSync(main, readFileSync(main, "utf8").replace(/^memory /gm, "temporal "));
         const world = await openWorld(join(at, "main.remit"), options());
         const run = await room.client.submit(world, world.kept(input));
         expect(await room.client.result(run)).toEqual(JSON.parse(readFileSync(join(at, "expected.json"), "utf8")));
         await world.close();
-        expect(await own(room.store, run)).toEqual(expected);
+        expect(asHere(await own(room.store, run))).toEqual(asHere(expected));
         expect(await room.store.verify(run)).toMatchObject({ ok: true, anchored: "yes", bound: "yes" });
     } finally {
         rmSync(at, { recursive: true, force: true });

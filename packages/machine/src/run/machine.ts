@@ -151,7 +151,6 @@ export class Machine implements Ops {
         return this.options.mode === "frames" || this.tracer !== null || this.run.replaced !== null;
     }
 
-    /** The fiber that runs. */
     current: Fiber | null = null;
 
     /** From here on code runs as `principal`. */
