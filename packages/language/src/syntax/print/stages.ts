@@ -35,9 +35,11 @@ function group(w: Writer, body: Flow, from: number, tail: number, breaks: boolea
     }
 }
 
+/** Where the first of what stands in it begins: with its own parenthesis, if that is a fan-out. */
 function firstOf(body: Flow): number {
-    if (body.kind === "pipe") return firstOf(body.stages[0] as Flow);
-    return body.kind === "fan" ? firstOf(body.branches[0] as Flow) : body.range.start;
+    const first = body.kind === "pipe" ? body.stages[0] : body.kind === "fan" ? body.branches[0] : undefined;
+    if (first === undefined || first.kind === "fan") return (first ?? body).range.start;
+    return firstOf(first);
 }
 
 /** `step`: how much further in what follows the first line stands. */
