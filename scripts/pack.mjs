@@ -44,7 +44,7 @@ async function bundle(entryPoints, outdir) {
         minifyWhitespace: true,
         keepNames: false,
         legalComments: "linked",
-        external: ["@remit/temporal", "node-llama-cpp", "@node-llama-cpp/*", "vitest"],
+        external: ["node-llama-cpp", "@node-llama-cpp/*", "vitest"],
         banner: { js: BANNER.trimEnd() },
         define,
         plugins: [direct(root), builtins()],

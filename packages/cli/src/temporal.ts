@@ -9,12 +9,15 @@ import type { Command } from "commander";
 import { here } from "./here.ts";
 import { UsageError } from "./io.ts";
 
+/** Found where the command is installed; the bundle of the command does not hold it. */
+const PACKAGE: string = "@remit/temporal";
+
 type Options = Readonly<Record<string, unknown>>;
 
 /** Throws `UsageError` where the package is not installed. */
 export async function temporal(): Promise<typeof Temporal> {
     try {
-        return await import("@remit/temporal");
+        return (await import(PACKAGE)) as typeof Temporal;
     } catch (error) {
         if ((error as { readonly code?: unknown }).code !== "ERR_MODULE_NOT_FOUND") throw error;
         throw new UsageError("runs on Temporal need the package @remit/temporal, which is not installed", "npm install @remit/temporal");
