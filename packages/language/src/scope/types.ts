@@ -306,14 +306,20 @@ export function describe(type: Type): string {
 const MAX_WORK = 5000;
 
 interface Work {
-    left: number;
+    readonly budget: { left: number };
+    /** Shapes that were gone through since the value was last looked into: one that is there again says nothing more. */
+    readonly through: readonly string[];
+}
+
+function newWork(): Work {
+    return { budget: { left: MAX_WORK }, through: [] };
 }
 
 /**
  * Why a value of this type, written as `expr`, can never meet the contract; null where it may. Fields beyond the contract are no reason.
  */
-export function misfit(type: Type, expr: Expr | null, node: ContractNode, file: FileScope, work: Work = { left: MAX_WORK }): string | null {
-    if (--work.left < 0) return null;
+export function misfit(type: Type, expr: Expr | null, node: ContractNode, file: FileScope, work = newWork()): string | null {
+    if (--work.budget.left < 0) return null;
     if (CAPABILITIES.has(type.kind)) return `${describe(type)} is a capability, never data`;
     const plain = expr?.kind === "paren" ? expr.value : expr;
     switch (node.kind) {
@@ -321,7 +327,8 @@ export function misfit(type: Type, expr: Expr | null, node: ContractNode, file: 
             const name = node.name.text;
             if (!Object.hasOwn(BASIC, name)) {
                 const shape = file.shapes.get(name);
-                return shape === undefined ? null : misfit(type, plain, shape.contract, file, work);
+                if (shape === undefined || work.through.includes(name)) return null;
+                return misfit(type, plain, shape.contract, file, { ...work, through: [...work.through, name] });
             }
             if (name === "json" || type.kind === "any" || type.kind === name || type.optional) return null;
             return `${describe(type)} is no ${name}`;
@@ -353,7 +360,7 @@ export function misfit(type: Type, expr: Expr | null, node: ContractNode, file: 
             if (plain?.kind !== "list") return null;
             for (const item of plain.items) {
                 if (item.kind === "spread") continue;
-                const reason = misfit(literalType(item), item, node.item, file, work);
+                const reason = misfit(literalType(item), item, node.item, file, { ...work, through: [] });
                 if (reason !== null) return `in its items ${reason}`;
             }
             return null;
@@ -371,7 +378,7 @@ export function misfit(type: Type, expr: Expr | null, node: ContractNode, file: 
                 }
                 if (field.type === undefined) continue;
                 if (own.kind === "none" && field.optional) continue;
-                const reason = misfit(own, entryOf(plain, name), field.type, file, work);
+                const reason = misfit(own, entryOf(plain, name), field.type, file, { ...work, through: [] });
                 if (reason !== null) return `in '${name}' ${reason}`;
             }
             return null;

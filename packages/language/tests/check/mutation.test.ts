@@ -99,3 +99,10 @@ test("a quote that is not closed is found on its line", () => {
     const lines = ["main func(input) {", '    a = "one', '    b = "two"', "    c = 'three'", "    a + b + c", "}"];
     expect(diagnose(lines.join("\n")).map(({ code, range }) => [code, range.start])).toEqual([["UNTERMINATED_STRING", 27]]);
 });
+
+test.each(["shape A A", "shape A A?", "shape A B\nshape B A", 'shape A A | "x"'])(
+    "a shape that is only itself ends the check: %s",
+    (shapes) => {
+        expect(Array.isArray(diagnose(`${shapes}\nmain func(n: number) -> A { n }\n`))).toBe(true);
+    },
+);
