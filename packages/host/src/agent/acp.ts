@@ -21,7 +21,6 @@ import type { SandboxFolder } from "../process/sandbox.ts";
 import type { Carrier } from "./connection.ts";
 import { acpSession, type AgentSession } from "./session.ts";
 import { findCommand } from "../process/command.ts";
-import { atMost } from "../process/waiting.ts";
 import { type ProcessTarget, type RemoteTarget, targetOf } from "./uri.ts";
 import { version2 } from "./version2.ts";
 
@@ -78,7 +77,9 @@ function carrierOf(stream: Stream, running: Running, { confinement, cwd }: Pick<
         cwd,
         alive: () => running.ended() === null,
         lost: async () => {
-            await atMost(EXIT_MS, running.over);
+            let timer: NodeJS.Timeout | undefined;
+            await Promise.race([running.over, new Promise((done) => (timer = setTimeout(done, EXIT_MS)))]);
+            clearTimeout(timer);
             const how = running.ended();
             return {
                 message: how === null ? "it closed its output" : `its process is gone: ${how}`,

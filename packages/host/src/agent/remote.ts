@@ -13,7 +13,6 @@ import { reachable } from "../tool/http.ts";
 import type { AgentsContext } from "./agents.ts";
 import { AgentFail } from "./fail.ts";
 import { MAX_MESSAGE } from "./link.ts";
-import { atMost } from "../process/waiting.ts";
 import type { RemoteTarget } from "./uri.ts";
 
 /** Milliseconds. */
@@ -55,10 +54,9 @@ export async function remoteStream(target: RemoteTarget, { config }: AgentsConte
         const told = async (): Promise<void> => {
             // Its stream was closed just now, and says so once that has gone through.
             await new Promise((done) => setImmediate(done));
-            await atMost(
-                END_MS,
-                ending?.catch(() => undefined),
-            );
+            let timer: NodeJS.Timeout | undefined;
+            await Promise.race([ending?.catch(() => undefined), new Promise((done) => (timer = setTimeout(done, END_MS)))]);
+            clearTimeout(timer);
             await close();
         };
         return { stream, why, close: told };

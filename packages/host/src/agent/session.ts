@@ -7,7 +7,6 @@
 import type { Json } from "@remit/language";
 import type { AgentTurn, Effect, Outcome } from "@remit/machine";
 import type { PerformIO } from "../run/host.ts";
-import { onAbort } from "../process/waiting.ts";
 import { type Carrier, Connection, type ConnectionOptions } from "./connection.ts";
 import { AgentFail, failureOf } from "./fail.ts";
 import { choose, type Wishes } from "./modes.ts";
@@ -168,9 +167,16 @@ class AcpSession implements AgentSession {
             started.reject(error);
             void this.drop();
         };
-        using _timer = setTimeout(() => give(new AgentFail("unreachable", `it did not say hello within ${startMs} ms`)), startMs);
-        using _ = onAbort(signal, () => give(new AgentFail("cancelled", "it was cancelled while it started")));
+        const onAbort = (): void => give(new AgentFail("cancelled", "it was cancelled while it started"));
+        const timer = setTimeout(() => give(new AgentFail("unreachable", `it did not say hello within ${startMs} ms`)), startMs);
+        if (signal.aborted) onAbort();
+        else signal.addEventListener("abort", onAbort, { once: true });
         work.then((made) => (late ? this.drop() : started.resolve(made)), started.reject);
-        return await started.promise;
+        try {
+            return await started.promise;
+        } finally {
+            clearTimeout(timer);
+            signal.removeEventListener("abort", onAbort);
+        }
     }
 }

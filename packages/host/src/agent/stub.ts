@@ -24,13 +24,10 @@ import {
 import { readJson } from "../input/json.ts";
 import { type ProgramTree, programTree } from "../load/tree.ts";
 import type { AgentUse, PerformIO } from "../run/host.ts";
-import { onAbort, unlessAborted } from "../process/waiting.ts";
 import { AgentFail, failureOf } from "./fail.ts";
 import { fenced, functionText, literalOf, paramsOf } from "./handshake.ts";
 import type { AgentSession } from "./session.ts";
 import { type Fault, jsonOf, parseStubUri, type StubUri } from "./stub-uri.ts";
-
-const stopped = (): AgentFail => new AgentFail("cancelled", "it was stopped");
 
 /** Opens a session. `root`: absolute folder of the program's tree, absent where there is none. */
 export function openStub(_first: AgentTurn, place: StubPlace): AgentSession {
@@ -38,7 +35,7 @@ export function openStub(_first: AgentTurn, place: StubPlace): AgentSession {
     return {
         turn: async (turn, effect, io) => {
             try {
-                return await unlessAborted(answer(turn, effect.path, session, io, place), io.signal, stopped);
+                return await unlessStopped(answer(turn, effect.path, session, io, place), io.signal);
             } catch (error) {
                 if (!(error instanceof AgentFail)) throw error;
                 const failure = failureOf(error, turn.agent.name, effect);
@@ -73,7 +70,7 @@ interface Said {
 }
 
 async function answer(turn: AgentTurn, path: string, session: Session, io: PerformIO, place: StubPlace): Promise<Outcome> {
-    if (io.signal.aborted) throw stopped();
+    if (io.signal.aborted) throw new AgentFail("cancelled", "it was stopped");
     const uri = parseStubUri(turn.agent.uri);
     if ("message" in uri) throw new AgentFail("unreachable", uri.message, { hint: uri.hint });
     const call = path.replace(/\/turn\[\d+\]$/, "");
@@ -210,7 +207,7 @@ async function fault(uri: StubUri, asked: readonly string[] | null, turns: numbe
             const { silence, ms } = turn.limits;
             const limit = Math.min(silence ?? Number.POSITIVE_INFINITY, ms ?? Number.POSITIVE_INFINITY);
             await silent(limit, io);
-            if (io.signal.aborted) throw stopped();
+            if (io.signal.aborted) throw new AgentFail("cancelled", "it was stopped");
             throw new AgentFail(limit === silence ? "timeout" : "limit.time", message(`it said nothing for ${limit} ms`));
         }
         case "limit.time": {
@@ -277,9 +274,20 @@ function wrongSource(asked: readonly string[] | null): string {
 
 /** Ends at the limit, or when the turn is stopped; without a limit at the stop alone. */
 async function silent(limit: number, io: PerformIO): Promise<void> {
-    const over = Promise.withResolvers<void>();
-    using _ = onAbort(io.signal, over.resolve);
-    await (Number.isFinite(limit) ? Promise.race([over.promise, io.wait(limit).catch(() => undefined)]) : over.promise);
+    const stopped = new Promise<void>((done) => io.signal.addEventListener("abort", () => done(), { once: true }));
+    await (Number.isFinite(limit) ? Promise.race([stopped, io.wait(limit).catch(() => undefined)]) : stopped);
+}
+
+/** What it waits for, such as a person who is asked about a use, is waited for no longer than its turn goes on. */
+async function unlessStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+    const stopped = Promise.withResolvers<never>();
+    const stop = (): void => stopped.reject(new AgentFail("cancelled", "it was stopped"));
+    signal.addEventListener("abort", stop, { once: true });
+    try {
+        return await Promise.race([work, stopped.promise]);
+    } finally {
+        signal.removeEventListener("abort", stop);
+    }
 }
 
 /** Uses of its hands, then the reply, within the limits of the turn (AG2, G3). */

@@ -11,7 +11,6 @@ import type { Json } from "@remit/language";
 import type { AgentReply, AgentTurn, Effect, FailureKind, Outcome } from "@remit/machine";
 import type { AgentUse, PerformIO } from "../run/host.ts";
 import type { CallIO } from "../tool/tool.ts";
-import { atMost, onAbort } from "../process/waiting.ts";
 import { type Connection, type Given, shown } from "./connection.ts";
 import { AgentFail } from "./fail.ts";
 import { type FileHand, fileHands } from "./hands.ts";
@@ -82,10 +81,11 @@ export class Turn {
     async run(): Promise<Outcome> {
         const { io } = this;
         const { ms } = this.options.turn.limits;
-        const cancel = (): void =>
+        const onAbort = (): void =>
             this.halt("cancelled", io.signal.reason instanceof Error ? io.signal.reason.message : "it was cancelled");
-        using _ = onAbort(io.signal, cancel);
         try {
+            if (io.signal.aborted) onAbort();
+            else io.signal.addEventListener("abort", onAbort, { once: true });
             // Ends with the turn or with the run's time; a wait that is cut short says what the signal says.
             if (ms !== undefined)
                 io.wait(ms).then(
@@ -98,9 +98,10 @@ export class Turn {
             this.stopping.abort();
             clearTimeout(this.silence);
             clearTimeout(this.grace);
+            io.signal.removeEventListener("abort", onAbort);
             if (this.killed) await this.options.kill();
             // What it left under way stops with its turn; each tells how it ended before the turn does.
-            if (this.works.size > 0) await atMost(this.options.graceMs, Promise.allSettled(this.works));
+            await settled(this.works, this.options.graceMs);
         }
     }
 
@@ -220,6 +221,13 @@ export class Turn {
 export async function use({ io, stopped }: Turn, wanted: AgentUse, signal = stopped, part?: (part: Json) => void): Promise<Outcome> {
     const failure = { kind: "violation.remit", message: "nobody performs this here", site: null } as const;
     return (await io.use?.(wanted, signal, part)) ?? { ok: false, failure };
+}
+
+async function settled(works: ReadonlySet<Promise<unknown>>, ms: number): Promise<void> {
+    if (works.size === 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    await Promise.race([Promise.allSettled(works), new Promise((done) => (timer = setTimeout(done, ms)))]);
+    clearTimeout(timer);
 }
 
 /** Embedded documents where the agent takes them, else as text. */

@@ -16,7 +16,7 @@
 import { isObject, type Json } from "@remit/language";
 import { FAILURE_KINDS, type FailureKind, type ModelReply, type ModelTurn, type ToolCall, type Usage } from "@remit/machine";
 import { cancelled, type Engine, failed, promptText, type Turned, type TurnIO } from "./engine.ts";
-import { pauseFor } from "../process/waiting.ts";
+import { pauseFor } from "../process/limiter.ts";
 import { readScript, SCRIPT_HINT, type Script } from "./replies.ts";
 
 export function scriptedEngine(uri: string, file: string): Engine {

@@ -7,7 +7,6 @@
  * LM2: none begins while the turns that ended within the last minute used `tokensPerMinute` or more. What a turn will use is not known before, so one turn
  *     may go beyond; the next ones wait for it.
  */
-import { pauseFor } from "./waiting.ts";
 
 export interface Limiter {
     /** Waits for a place. Rejects with the signal's reason where it is aborted first. */
@@ -167,4 +166,23 @@ function span(text: string, now: number): number {
         );
     const at = Date.parse(text);
     return Number.isNaN(at) ? 0 : Math.max(0, at - now);
+}
+
+/** Waits, or rejects with the signal's reason. */
+export function pauseFor(milliseconds: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+        if (signal.aborted) {
+            reject(signal.reason);
+            return;
+        }
+        const stop = (): void => {
+            clearTimeout(timer);
+            reject(signal.reason);
+        };
+        const timer = setTimeout(() => {
+            signal.removeEventListener("abort", stop);
+            resolve();
+        }, milliseconds);
+        signal.addEventListener("abort", stop, { once: true });
+    });
 }

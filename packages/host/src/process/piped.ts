@@ -7,7 +7,6 @@
  */
 import type { Readable, Writable } from "node:stream";
 import { type Begin, startChild } from "./child.ts";
-import { atMost } from "./waiting.ts";
 
 export interface Running {
     readonly input: Writable;
@@ -52,11 +51,17 @@ export async function start(begin: Begin): Promise<Running> {
         over: child.over,
         stop: async (graceMs, eofMs = Math.min(EOF_MS, graceMs)) => {
             if (runs()) input.destroy();
-            if (runs()) await atMost(eofMs, child.over);
+            if (runs()) await within(child.over, eofMs);
             child.signal("SIGTERM");
-            if (runs()) await atMost(graceMs, child.over);
+            if (runs()) await within(child.over, graceMs);
             child.signal("SIGKILL");
-            await atMost(graceMs, child.over);
+            await within(child.over, graceMs);
         },
     };
+}
+
+async function within(work: Promise<unknown>, ms: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    await Promise.race([work, new Promise((done) => (timer = setTimeout(done, ms)))]);
+    clearTimeout(timer);
 }

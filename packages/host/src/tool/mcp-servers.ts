@@ -22,7 +22,6 @@ import { unconfinedEnv } from "../process/sandbox.ts";
 import { MAX_STDERR } from "../process/piped.ts";
 import { looksSecret } from "../secret/names.ts";
 import type { Begin } from "../process/child.ts";
-import { onAbort, unlessAborted } from "../process/waiting.ts";
 import { elicit } from "./mcp-elicit.ts";
 import { boundedFetch } from "./mcp-fetch.ts";
 import { stdioTransport } from "./mcp-stdio.ts";
@@ -67,13 +66,20 @@ export function mcpServers(context: ToolContext): Servers {
             const target = targets.get(key) ?? targetOf(key, serverOf(key, context), context);
             targets.set(key, target);
             const made = pool.take(JSON.stringify([target, workspace, owner]), holder, (ending) => connectTo(target, ending));
-            return signal === undefined ? made : unlessAborted(made, signal, cancelled);
+            return signal === undefined ? made : raced(made, signal);
         },
         close: () => pool.release(holder),
     };
 }
 
-const cancelled = (): ToolFail => new ToolFail("the call was cancelled", { kind: "cancelled" });
+function raced<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+    return new Promise((done, fail) => {
+        const stop = (): void => fail(new ToolFail("the call was cancelled", { kind: "cancelled" }));
+        if (signal.aborted) return stop();
+        signal.addEventListener("abort", stop, { once: true });
+        work.then(done, fail).finally(() => signal.removeEventListener("abort", stop));
+    });
+}
 
 function serverOf(key: string, context: ToolContext): From<ServerConfig> {
     const { servers, withheld } = context.config;
@@ -112,9 +118,9 @@ async function connectTo(target: Target, ending: AbortSignal): Promise<Connectio
     let problem: unknown = null;
     for (const mode of modes) {
         const attempt = await prepare(target, mode);
-        if (ending.aborted) throw cancelled();
+        if (ending.aborted) throw new ToolFail("the call was cancelled", { kind: "cancelled" });
         // A server that never says hello does not hold up the end of the run.
-        using _ = onAbort(ending, attempt.close);
+        ending.addEventListener("abort", attempt.close, { once: true });
         try {
             await attempt.connect();
             return attempt.connection;
@@ -122,6 +128,8 @@ async function connectTo(target: Target, ending: AbortSignal): Promise<Connectio
             await attempt.client.close();
             problem = unreachable(target, error, attempt.connection.stderr());
             if (!(await answered(error))) break;
+        } finally {
+            ending.removeEventListener("abort", attempt.close);
         }
     }
     throw problem;

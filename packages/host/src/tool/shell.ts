@@ -15,7 +15,6 @@ import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import type { Json } from "@remit/language";
 import { findCommand } from "../process/command.ts";
-import { onAbort } from "../process/waiting.ts";
 import { launch } from "./launch.ts";
 import { type Fields, objectArgument, readFields, schemaOf, unknownMethod } from "./args.ts";
 import { jail } from "./jail.ts";
@@ -128,25 +127,32 @@ async function ended({ child, kill }: Started, timeout: number, io: CallIO): Pro
     const err = stream(() => stop("it printed too much"), told);
     child.stdout.on("data", out.take);
     child.stderr.on("data", err.take);
-    using _ = onAbort(io.signal, () => stop("cancelled"));
-    using _timer = setTimeout(() => stop("timeout"), timeout);
-    // What it left in the background ends with it.
-    const { code, signal, error } = await child.over;
-    if (error !== undefined) throw error;
-    if (why === "cancelled") throw new ToolFail("it was cancelled", { kind: "cancelled" });
-    if (why === "timeout")
-        throw new ToolFail(`it was not done after ${timeout} ms`, {
-            kind: "timeout",
-            detail: { stdout: out.text(), stderr: err.text() },
-        });
-    if (why !== null) throw new ToolFail(why);
-    return {
-        exit_code: code,
-        ...(signal === null ? {} : { signal }),
-        stdout: out.text(),
-        stderr: err.text(),
-        truncated: out.cut() || err.cut(),
-    };
+    const cancel = (): void => stop("cancelled");
+    if (io.signal.aborted) cancel();
+    io.signal.addEventListener("abort", cancel, { once: true });
+    const timer = setTimeout(() => stop("timeout"), timeout);
+    try {
+        // What it left in the background ends with it.
+        const { code, signal, error } = await child.over;
+        if (error !== undefined) throw error;
+        if (why === "cancelled") throw new ToolFail("it was cancelled", { kind: "cancelled" });
+        if (why === "timeout")
+            throw new ToolFail(`it was not done after ${timeout} ms`, {
+                kind: "timeout",
+                detail: { stdout: out.text(), stderr: err.text() },
+            });
+        if (why !== null) throw new ToolFail(why);
+        return {
+            exit_code: code,
+            ...(signal === null ? {} : { signal }),
+            stdout: out.text(),
+            stderr: err.text(),
+            truncated: out.cut() || err.cut(),
+        };
+    } finally {
+        clearTimeout(timer);
+        io.signal.removeEventListener("abort", cancel);
+    }
 }
 
 /** The beginning and the end of what a stream brought, whole characters. `told`: all of it, as it comes. */
