@@ -70,4 +70,6 @@ test("run again, a program that calls something else is told which call it was",
         kind: "unreachable",
         hint: expect.stringContaining("begin anew"),
     });
+    // The first one waits for its next answer.
+    await tools.close();
 });
