@@ -31,6 +31,7 @@ const BEGINS: Partial<Record<LedgerEvent["kind"], (d: Data, event: LedgerEvent) 
     "memory.started": (d) => `${text(d["memory"])}.${text(d["operation"])}`,
     "agent.started": (d) => `agent ${text(d["agent"])}`,
     "parallel.started": (d) => `parallel for ${text(d["item"])}`,
+    "plan.node.started": (d) => text(d["id"]),
     "input.requested": (d) => `waits for ${text(d["name"] ?? d["path"])}`,
     "ask.requested": (d) => (d["host"] === true ? "waits for an answer" : text(d["question"])),
 };
@@ -44,6 +45,7 @@ const ENDS: Partial<Record<LedgerEvent["kind"], true>> = {
     "memory.ended": true,
     "agent.ended": true,
     "parallel.ended": true,
+    "plan.node.ended": true,
     "input.given": true,
     "ask.decided": true,
     "ask.withdrawn": true,
@@ -56,7 +58,7 @@ interface Running {
     readonly outer: boolean;
 }
 
-const OUTER: ReadonlySet<string> = new Set(["agent.started", "parallel.started"]);
+const OUTER: ReadonlySet<string> = new Set(["agent.started", "parallel.started", "plan.node.started"]);
 
 function tokens(event: LedgerEvent): number {
     const usage = data(event)["usage"];
@@ -90,11 +92,12 @@ function lines(stream: NodeJS.WriteStream): Progress {
             const begun = open.get(event.path);
             open.delete(event.path);
             if (begun === undefined) return;
-            const { ok, decision } = data(event);
+            const { ok, decision, state } = data(event);
+            const failed = ok === false || state === "failed" || state === "cancelled";
             const refused = typeof decision === "string" && NO.test(decision);
             const used = tokens(event);
             stream.write(
-                `${refused ? "refused" : ok !== false ? "done" : "failed"}: ${plainLine(begun.name)} (${duration(Date.parse(event.time) - begun.since)}${used ? `, ${count(used)} tokens` : ""})\n`,
+                `${refused ? "refused" : failed ? "failed" : "done"}: ${plainLine(begun.name)} (${duration(Date.parse(event.time) - begun.since)}${used ? `, ${count(used)} tokens` : ""})\n`,
             );
         },
     };
