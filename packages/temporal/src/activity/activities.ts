@@ -22,6 +22,8 @@ import {
     type Activities,
     FAILURES,
     type LookInput,
+    named,
+    type NamedActivities,
     type Opened,
     type Performed,
     type PerformInput,
@@ -47,7 +49,7 @@ export interface ActivityOptions {
 const BEAT_MS = 1_000;
 
 export interface RunActivities {
-    readonly activities: Activities;
+    readonly activities: NamedActivities;
     /** What the worlds that are open know to be secrets. */
     secrets(): Iterable<Scrubber>;
     /** Ends what the worlds hold open. */
@@ -82,9 +84,9 @@ export function activitiesOf(options: ActivityOptions): RunActivities {
 }
 
 /** Errors that no further try changes end an activity for good. */
-function told(activities: Activities): Activities {
+function told(activities: Activities): NamedActivities {
     const all = Object.entries(activities).map(([name, work]) => [
-        name,
+        named(name as keyof Activities),
         async (wanted: never) => {
             try {
                 return await (work as (wanted: never) => Promise<unknown>)(wanted);
@@ -97,7 +99,7 @@ function told(activities: Activities): Activities {
             }
         },
     ]);
-    return Object.fromEntries(all) as Activities;
+    return Object.fromEntries(all) as NamedActivities;
 }
 
 /** Shows that it lives, and hears of a cancel by that. */

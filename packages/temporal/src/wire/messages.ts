@@ -210,6 +210,13 @@ export interface Activities {
     turn(): Promise<null>;
 }
 
+/** The activities as Temporal names them: one worker may have a team's own beside them. */
+export type NamedActivities = { readonly [K in keyof Activities as `remit.${K}`]: Activities[K] };
+
+export function named<K extends keyof Activities>(name: K): `remit.${K}` {
+    return `remit.${name}`;
+}
+
 /** What the workflow tells a performer, with what the ledger has to have before. */
 export interface UpAnswer extends Carried {
     readonly down: Down;

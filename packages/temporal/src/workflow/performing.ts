@@ -20,6 +20,7 @@ import {
     type Activities,
     type Carried,
     FAILURES,
+    named,
     type Performed,
     type Question,
     type Sent,
@@ -132,7 +133,7 @@ export class Works {
         const { run } = this.ops;
         const options = { taskQueue: queue, scheduleToCloseTimeout: SESSION_MS, retry: { maximumAttempts: 1 } };
         // A worker that is gone has taken the process with it.
-        const closing = scheduleActivity("close", [{ run, session }], options).catch(() => undefined);
+        const closing = scheduleActivity(named("close"), [{ run, session }], options).catch(() => undefined);
         this.closing.add(closing);
         void closing.then(() => this.closing.delete(closing));
     }
@@ -213,11 +214,11 @@ export class Works {
             cancellationType: "WAIT_CANCELLATION_COMPLETED" as const,
             summary: summaryOf(effect),
         };
-        if (settings.local.includes(effect.kind)) return scheduleLocalActivity<Performed>("perform", [wanted], options);
+        if (settings.local.includes(effect.kind)) return scheduleLocalActivity<Performed>(named("perform"), [wanted], options);
         const remote = { ...options, heartbeatTimeout: settings.heartbeat };
-        if (queue === undefined) return scheduleActivity<Performed>("perform", [wanted], remote);
+        if (queue === undefined) return scheduleActivity<Performed>(named("perform"), [wanted], remote);
         try {
-            return await scheduleActivity<Performed>("perform", [wanted], {
+            return await scheduleActivity<Performed>(named("perform"), [wanted], {
                 ...remote,
                 taskQueue: queue,
                 scheduleToStartTimeout: SESSION_MS,
@@ -226,14 +227,14 @@ export class Works {
             if (!isUnstarted(error)) throw error;
             // WP2: its worker is gone, and the process with it; another one opens the session again, or says that it cannot.
             this.queues.delete(session as string);
-            return scheduleActivity<Performed>("perform", [wanted], remote);
+            return scheduleActivity<Performed>(named("perform"), [wanted], remote);
         }
     }
 
     /** WP1. */
     private async look(effect: Effect, carried: Carried): Promise<Performed> {
         const options = { startToCloseTimeout: 60_000, summary: `what became of ${effect.path}` };
-        return CancellationScope.nonCancellable(() => scheduleActivity<Performed>("look", [{ ...carried, effect }], options));
+        return CancellationScope.nonCancellable(() => scheduleActivity<Performed>(named("look"), [{ ...carried, effect }], options));
     }
 }
 

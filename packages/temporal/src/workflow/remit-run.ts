@@ -22,10 +22,10 @@ import {
 } from "@temporalio/workflow";
 import { defineSearchAttributeKey, SearchAttributeType } from "@temporalio/common";
 import {
-    type Activities,
     type Answer,
     FAILURES,
     type LedgerPage,
+    type NamedActivities,
     QUERIES,
     type Question,
     type RunInput,
@@ -43,7 +43,7 @@ const PAGE = 500;
 
 const RUN_STATUS = defineSearchAttributeKey("RemitStatus", SearchAttributeType.KEYWORD);
 
-const { open, program } = proxyActivities<Pick<Activities, "open" | "program">>({ startToCloseTimeout: 60_000 });
+const remote = proxyActivities<NamedActivities>({ startToCloseTimeout: 60_000 });
 
 export async function remitRun(input: RunInput): Promise<RunOutput> {
     let shell: Shell | null = null;
@@ -110,8 +110,8 @@ export async function remitRun(input: RunInput): Promise<RunOutput> {
     });
 
     const end = await CancellationScope.nonCancellable(async (): Promise<ShellEnd> => {
-        const begins = await open({ run: input.run });
-        const compiled = compileProgram(await program(begins.program));
+        const begins = await remote["remit.open"]({ run: input.run });
+        const compiled = compileProgram(await remote["remit.program"](begins.program));
         const machine =
             begins.state === null ? Machine.start(compiled, begins.options) : Machine.load(compiled, begins.options, [begins.state]);
         shell = new Shell(machine, begins, input, changed);

@@ -10,7 +10,7 @@
  */
 import { type ConductEnd, type Conducted, Conductor, type Decision, type Effect, type News, type Outcome } from "@remit/machine";
 import { CancellationScope, condition, proxyActivities, proxyLocalActivities, uuid4, workflowInfo } from "@temporalio/workflow";
-import type { Activities, Carried, Opened, Question, RunInput, Sent, Status } from "../wire/messages.ts";
+import type { Carried, NamedActivities, Opened, Question, RunInput, Sent, Status } from "../wire/messages.ts";
 import { Alarm } from "./alarm.ts";
 import { Unsent } from "./ledger.ts";
 import { Works } from "./performing.ts";
@@ -19,8 +19,8 @@ import { Questions } from "./questions.ts";
 /** How long answers are waited for after a cancel, milliseconds: an activity hears of it with its next sign of life. */
 const GRACE_MS = 5_000;
 
-const local = proxyLocalActivities<Pick<Activities, "turn">>({ startToCloseTimeout: 60_000 });
-const remote = proxyActivities<Pick<Activities, "flush" | "decide">>({ startToCloseTimeout: 60_000 });
+const local = proxyLocalActivities<NamedActivities>({ startToCloseTimeout: 60_000 });
+const remote = proxyActivities<NamedActivities>({ startToCloseTimeout: 60_000 });
 
 /** How an execution ends. `on`: the run goes on in a new one. */
 export type ShellEnd = Exclude<ConductEnd, { readonly status: "drained" | "broken" }> | { readonly status: "on" | "drained" };
@@ -58,7 +58,7 @@ export class Shell {
             outcome: (effect, outcome) => this.answered(effect, outcome),
             decided: (effect) => this.works.again(effect),
             known: (effect, said) => this.tell({ kind: "known", path: effect.path, said }),
-            decide: (ask, decision, by) => remote.decide({ ...this.carried(), ask, decision, by }),
+            decide: (ask, decision, by) => remote["remit.decide"]({ ...this.carried(), ask, decision, by }),
             changed,
         });
         this.works = new Works({
@@ -194,7 +194,7 @@ export class Shell {
         const { steps } = this.machine.usage;
         if (steps - this.turned < this.input.settings.slice) return;
         this.turned = steps;
-        await local.turn();
+        await local["remit.turn"]();
     }
 
     /** TW2. */
@@ -207,8 +207,7 @@ export class Shell {
     private flushes(): void {
         if (this.unsent.isEmpty || this.flushing !== null || (this.works.isBusy && !this.unsent.isFull)) return;
         const carried = this.carried();
-        this.flushing = remote
-            .flush(carried)
+        this.flushing = remote["remit.flush"](carried)
             .catch((error: unknown) => this.fails(error))
             .then(() => {
                 this.flushing = null;
@@ -232,7 +231,7 @@ export class Shell {
         );
         if (batches.length > 0) {
             const { run } = this.input;
-            await CancellationScope.nonCancellable(() => remote.flush({ run, epoch: this.opened.epoch, batches }));
+            await CancellationScope.nonCancellable(() => remote["remit.flush"]({ run, epoch: this.opened.epoch, batches }));
         }
         await this.works.closed();
         if (this.error !== null) throw this.error.error;
