@@ -9,7 +9,7 @@
  * H4: a yes to whether a use may be made holds once for making it in the same turn, with the very arguments that were shown.
  */
 import { canonicalJson, type Json } from "@remit/language";
-import { ANSWERS, type Effect, type Outcome, type ToolRequest, verdictOf } from "../effect/effect.ts";
+import { ANSWERS, type Effect, type Outcome, sentWith, type ToolRequest, verdictOf } from "../effect/effect.ts";
 import type { Usage } from "../effect/usage.ts";
 import type { EventKind, MachineEvent } from "../ledger/events.ts";
 import { type Notes, notes } from "../ledger/notes.ts";
@@ -182,7 +182,8 @@ function permit(ops: RequestOps, work: Work, { use: { n, make, parts = false }, 
     const { principal, labels } = ruling;
     const { site } = work.effect;
     const call: ToolRequest = "described" in yes ? { ...ruling.request, allowed: yes.described } : ruling.request;
-    request(ops, { path, kind: "tool", principal, site, request: call as unknown as Json, labels }, { work, n, parts });
+    const effect: Effect = { path, kind: "tool", principal, site, request: call as unknown as Json, labels, ...sentWith(work.effect) };
+    request(ops, effect, { work, n, parts });
 }
 
 function refuse(ops: RequestOps, work: Work, { n, make }: UseUp, said: Permission & { readonly allowed: false }): void {

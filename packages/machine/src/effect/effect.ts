@@ -4,6 +4,7 @@
  * Boundary: shapes and tables only. A host performs an effect and answers with an outcome; it decides nothing.
  *
  * EF1: an effect's `path` is unique in a run and depends on the program and its effect results alone, never on time.
+ * EF3: what a stage says of credentials goes with every effect that is sent somewhere: where it comes from, never its value.
  * EF2: `request` and `value` are plain JSON; a capability inside is written as a reference (`{"$capability": …}` never occurs in data).
  */
 import type { Contract, Json, Site } from "@remit/language";
@@ -441,6 +442,9 @@ export const AGENT_REPLY = shape(
 /** Outcome value of a turn. A turn that ended by a limit, a crash or a cancel fails; `failure.detail.reply` then holds what there was of this. */
 export type AgentReply = Told<typeof AGENT_REPLY>;
 
+/** Where a credential comes from; what it is, only the performer ever knows. */
+export const CREDENTIAL = shape({ source: one(["env", "file", "exec", "oauth", "secret"]), arg: text }, {});
+
 // ---- effects -----------------------------------------------------------------------------------------------------------
 
 /** The request of each kind of effect. */
@@ -477,6 +481,13 @@ export const effectShape = (kind: Shape<EffectKind>, request: Shape<Json>) =>
             /** What the effect may take; silence is bounded by the host. */
             deadline: says(number, "milliseconds"),
             attempt: says(count, "from 2 on, after a retry of what failed"),
+            credential: says(CREDENTIAL, "of the stage that it arises in: what it may be sent with"),
+            as: says(text, "of the stage that it arises in: identity on whose behalf"),
         },
     );
 export type Effect = Told<ReturnType<typeof effectShape>>;
+
+/** What a stage says of credentials, as a part of an effect (EF3). */
+export function sentWith({ credential, as }: Pick<Effect, "credential" | "as">): Pick<Effect, "credential" | "as"> {
+    return { ...(credential === undefined ? {} : { credential }), ...(as === undefined ? {} : { as }) };
+}

@@ -4,6 +4,7 @@
  * Boundary: the shape. Lowering makes it, `validate.ts` checks it, the operation `plan` runs it, people look at it.
  */
 import type { Site } from "@remit/language";
+import { CREDENTIAL } from "../effect/effect.ts";
 import { count, flag, from1, is, json, list, matching, number, one, orNull, ref, says, shape, type Told, text } from "../shape/build.ts";
 
 export const PLAN_VERSION = 1;
@@ -12,8 +13,6 @@ export const PLAN_VERSION = 1;
 export const MAX_NODES = 20_000;
 
 const ARG = shape({ value: says(json, "a literal, or {ref: NAME} for a thing of the program") }, { name: text });
-
-const CREDENTIAL = shape({ source: one(["env", "file", "exec", "oauth", "secret"]), arg: text }, {});
 
 /** What a stage says with `with { … }`. Times in milliseconds. */
 const OPTIONS = {

@@ -7,7 +7,7 @@
  * V7: a value that an outcome gives carries the outcome's origins.
  */
 import type { Json, Site } from "@remit/language";
-import type { Effect, EffectKind, Failure, Outcome, ToolRequest } from "../effect/effect.ts";
+import { type Effect, type EffectKind, type Failure, type Outcome, sentWith, type ToolRequest } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
 import { fromJson, labelParts } from "../value/json.ts";
 import { join } from "../value/operators.ts";
@@ -18,6 +18,7 @@ import { type Fiber, type Pending, siteAt } from "./fiber.ts";
 import type { Machine } from "../run/machine.ts";
 import type { Ops } from "./ops.ts";
 import { accountAt, overdrawn } from "./spending.ts";
+import { stageOf } from "./stage.ts";
 
 /** An effect that a fiber wants. */
 export interface Wanted {
@@ -36,6 +37,9 @@ export interface Wanted {
     readonly payer?: number | undefined;
 }
 
+/** Kinds that are sent somewhere (EF3). */
+const SENT: ReadonlySet<EffectKind> = new Set(["model", "tool", "agent"]);
+
 /** Hands out an effect, lets it wait for the turns in flight (AC9), or throws the failure of the budget that stands against it. */
 export function raise(m: Machine, fiber: Fiber, { kind, path, site, request, labels, origin, slot = 0, deadline, payer }: Wanted): void {
     const frame = fiber.frames[fiber.frames.length - 1];
@@ -50,6 +54,7 @@ export function raise(m: Machine, fiber: Fiber, { kind, path, site, request, lab
         labels,
         ...(deadline === undefined ? {} : { deadline }),
         ...(m.attempt === 1 ? {} : { attempt: m.attempt }),
+        ...(SENT.has(kind) ? sentWith(stageOf(fiber)?.node.with ?? {}) : {}),
     };
     pay(m, { effect, fiber, slot, origin, account, held: [] });
 }

@@ -290,3 +290,14 @@ test("approve shows what flows in, passes it on after a yes, and fails after any
 test("map calls a function for each element, in order", () => {
     expect(value(pipe(stage("map", ref("ask"))), ["a", "b", "c"])).toEqual(["a", "b", "c"]);
 });
+
+test("EF3: what a stage says of credentials goes with what is sent in it, and with nothing else", () => {
+    const inner = func("inner", ["a"], [stmt(call(name("ask"), name("a")))]);
+    const secured = { ...stage("inner"), with: { credential: { source: "env", arg: "KEY" }, as: "user:alice" } } as const;
+    const ran = runAll(blocks([block(pipe(stage("ask"), secured, stage("ask")))], [...FUNCS, inner]), { options: { input: "x" } });
+    expect(ran.effects.map(({ credential, as }) => [credential, as])).toEqual([
+        [undefined, undefined],
+        [{ source: "env", arg: "KEY" }, "user:alice"],
+        [undefined, undefined],
+    ]);
+});
