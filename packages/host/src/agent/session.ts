@@ -62,7 +62,7 @@ class AcpSession implements AgentSession {
         for (const text of this.notices) io.emit({ type: "notice", text });
         this.notices = [];
         try {
-            return await this.prompted(await this.within(this.ready(turn), io.signal), { turn, effect, io });
+            return await this.prompted(await this.within((off) => this.ready(turn, off), io.signal), { turn, effect, io });
         } catch (error) {
             if (!(error instanceof AgentFail)) throw error;
             if (this.open === null || !this.open.carrier.alive()) await this.drop();
@@ -104,8 +104,8 @@ class AcpSession implements AgentSession {
         this.current.changed();
     }
 
-    /** The connection with the session in it. */
-    private async ready(turn: AgentTurn): Promise<Connection> {
+    /** The connection with the session in it. `off`: nobody waits for it any more, and nothing is left of it. */
+    private async ready(turn: AgentTurn, off: AbortSignal): Promise<Connection> {
         if (this.over) throw new AgentFail("unreachable", "its session is over");
         if (this.open?.carrier.alive() === true) return this.open;
         const before = this.open;
@@ -115,8 +115,13 @@ class AcpSession implements AgentSession {
             throw new AgentFail("unreachable", "its process was lost, and its session with it", {
                 hint: "run it again from the beginning of the yield",
             });
-        this.starting = await this.options.carry();
-        const made = new Connection(this.starting, this.options, {
+        const carrier = await this.options.carry();
+        if (this.over || off.aborted) {
+            await carrier.stop(this.options.graceMs);
+            throw new AgentFail("cancelled", "it was cancelled while it started");
+        }
+        this.starting = carrier;
+        const made = new Connection(carrier, this.options, {
             serve: this.serve,
             update: (params) => this.update(params),
             life: () => this.current?.changed(),
@@ -124,13 +129,15 @@ class AcpSession implements AgentSession {
         try {
             await made.greet(turn);
             await this.begin(made, turn);
+            off.throwIfAborted();
+            this.open = made;
+            return made;
         } catch (error) {
             await made.close();
             throw error;
+        } finally {
+            if (this.starting === carrier) this.starting = null;
         }
-        this.open = made;
-        this.starting = null;
-        return made;
     }
 
     /** A session in a connection: a new one, or the one that was lost. */
@@ -157,13 +164,13 @@ class AcpSession implements AgentSession {
         await Promise.all([open?.close(), starting?.stop(this.options.graceMs)]);
     }
 
-    /** The start of an agent, which may take long, or be called off. What comes too late is ended. */
-    private async within(work: Promise<Connection>, signal: AbortSignal): Promise<Connection> {
+    /** The start of an agent, which may take long, or be called off. */
+    private async within(start: (off: AbortSignal) => Promise<Connection>, signal: AbortSignal): Promise<Connection> {
         const { startMs = START_MS } = this.options;
-        let late = false;
+        const off = new AbortController();
         const started = Promise.withResolvers<Connection>();
         const give = (error: AgentFail): void => {
-            late = true;
+            off.abort(error);
             started.reject(error);
             void this.drop();
         };
@@ -171,7 +178,7 @@ class AcpSession implements AgentSession {
         const timer = setTimeout(() => give(new AgentFail("unreachable", `it did not say hello within ${startMs} ms`)), startMs);
         if (signal.aborted) onAbort();
         else signal.addEventListener("abort", onAbort, { once: true });
-        work.then((made) => (late ? this.drop() : started.resolve(made)), started.reject);
+        start(off.signal).then(started.resolve, started.reject);
         try {
             return await started.promise;
         } finally {

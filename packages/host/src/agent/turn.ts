@@ -5,6 +5,7 @@
  *
  * TU2: a turn that is to end is cancelled first; an agent that does not answer within its grace time is killed, with all it started.
  * TU3: a turn that ended early fails with what there was of its reply in `detail.reply`.
+ * TU6: a turn that ended ends nothing more: what comes later, as the end of its time, neither cancels nor kills the turns after it.
  * TU5: a limit on tokens or cost with an agent that reports none of it fails after the first turn, unless steps or time are bounded, too.
  */
 import type { Json } from "@remit/language";
@@ -59,6 +60,7 @@ export class Turn {
     private silence: NodeJS.Timeout | undefined;
     private grace: NodeJS.Timeout | undefined;
     private killed = false;
+    private over = false;
     private asks = 0;
     private waiting = 0;
     private last: Promise<unknown> = Promise.resolve();
@@ -95,6 +97,7 @@ export class Turn {
             this.listen();
             return this.outcome(await this.prompt());
         } finally {
+            this.over = true;
             this.stopping.abort();
             clearTimeout(this.silence);
             clearTimeout(this.grace);
@@ -153,7 +156,7 @@ export class Turn {
     }
 
     private halt(kind: FailureKind, message: string): void {
-        if (this.halted !== null) return;
+        if (this.halted !== null || this.over) return;
         const { at, session, graceMs, kill } = this.options;
         this.halted = { kind, message };
         this.stopping.abort();

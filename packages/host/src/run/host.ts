@@ -18,7 +18,7 @@ export interface PerformIO {
     note?(note: AgentNote): void;
     /** Of a call that a person allowed (`allowed` in its request): the tool says something else now. Null: it may be called all the same; else what comes of the call. */
     changed?(): Promise<Outcome | null>;
-    /** Resolves when so many milliseconds of the run's time have passed: time spent waiting for a person does not count. */
+    /** Resolves when so many milliseconds of the run's time have passed: time spent waiting for a person does not count. Rejects where the effect ends first. */
     wait(ms: number): Promise<void>;
     /** A request that arose while this effect runs; decided by the machine. */
     child(effect: Effect): Promise<Outcome>;

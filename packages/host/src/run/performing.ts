@@ -81,7 +81,11 @@ export function performing(effect: Effect, options: PerformingOptions): Performi
         emit: (part) => {
             if (!isOver) parts.part(part);
         },
-        wait: (ms) => unlessAborted(signal, () => asked((n) => ({ n, child: { ...effect, kind: "sleep", request: { ms } } }), signal)),
+        wait: (ms) =>
+            unlessAborted(signal, async () => {
+                const outcome = outcomeIn(await asked((n) => ({ n, child: { ...effect, kind: "sleep", request: { ms } } }), signal));
+                if (!outcome.ok) throw new Error(outcome.failure.message);
+            }),
         child: async (child) => outcomeIn(await asked((n) => ({ n, child: effectOut(child, secrets) }))),
         changed: async () => {
             const down = await asked((n) => ({ n, changed: true }));
@@ -165,7 +169,7 @@ function lettersOf(effect: Effect, up: (said: Up) => void): Letters {
 }
 
 /** Resolves when the work is done; rejects with the signal's reason where it is aborted first. */
-function unlessAborted(signal: AbortSignal, work: () => Promise<unknown>): Promise<void> {
+function unlessAborted(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
         const stopped = (): void => reject(signal.reason);
         if (signal.aborted) return stopped();
