@@ -4,6 +4,7 @@ export {
     type Listed,
     type RemitClient,
     type RemitClientOptions,
+    type RemitClientSettings,
     remitClient,
     type SubmitOptions,
 } from "./client/client.ts";
@@ -11,4 +12,5 @@ export { type TemporalBlocks, type TemporalBlocksOptions, temporalBlocks } from 
 export { CodecError, type Keys } from "./codec/encryption.ts";
 export * from "./wire/messages.ts";
 export { type DevServer, type DevServerOptions, findServer, startDevServer } from "./server/dev.ts";
+export { RemitPlugin, type RemitPluginOptions } from "./worker/plugin.ts";
 export { createWorker, onlyErrors, type RemitWorker, type RemitWorkerOptions } from "./worker/worker.ts";

@@ -20,6 +20,7 @@ import { type Effect, type Outcome, repeats } from "@remit/machine";
 import { ApplicationFailure, Context } from "@temporalio/activity";
 import {
     type Activities,
+    BEAT_MS,
     FAILURES,
     type LookInput,
     named,
@@ -44,9 +45,6 @@ export interface ActivityOptions {
     /** Queue of this worker alone, to which the effects of its sessions with agents come. */
     readonly queue: string;
 }
-
-/** Between two signs of life: at most so long, milliseconds. */
-const BEAT_MS = 1_000;
 
 export interface RunActivities {
     readonly activities: NamedActivities;

@@ -21,9 +21,9 @@ import {
 import type { Json } from "@remit/language";
 import type { AskRequest, Effect, Failure, Outcome } from "@remit/machine";
 import { ConnectError, type ConnectSettings, connect, placeOf } from "../server/connect.ts";
-import { type RemitClient, type RemitClientOptions, remitClient } from "./client.ts";
+import { type RemitClient, type RemitClientSettings, remitClient } from "./client.ts";
 
-export interface TemporalBlocksOptions extends Pick<RemitClientOptions, "queue" | "settings" | "keys" | "env"> {
+export interface TemporalBlocksOptions extends Pick<RemitClientSettings, "queue" | "settings" | "keys" | "env"> {
     readonly connect: ConnectSettings;
     /** Who answers questions here. Default: the owner of the run. */
     readonly by?: string;

@@ -37,8 +37,14 @@ import {
     WORKFLOW,
 } from "../wire/messages.ts";
 
-export interface RemitClientOptions {
-    readonly connection: Connection;
+export type RemitClientOptions = RemitClientSettings &
+    (
+        | { readonly connection: Connection; readonly client?: undefined }
+        /** A team's own client, which has `RemitPlugin`. */
+        | { readonly client: Client; readonly connection?: undefined }
+    );
+
+export interface RemitClientSettings {
     /** The ledger that the workers have too. */
     readonly store: LedgerStore;
     readonly namespace?: string;
@@ -87,12 +93,10 @@ export interface Listed {
 const KEYS = ATTRIBUTES.map((name) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD));
 
 export function remitClient(options: RemitClientOptions): RemitClient {
-    const { connection, store, namespace = "default", queue = QUEUE, settings = {}, keys, env = {} } = options;
-    const secrets = knownSecrets(env);
-    const dataConverter = converter({ store, shows: true, scrubbers: () => [secrets], ...(keys === undefined ? {} : { keys }) });
-    const client = new Client({ connection, namespace, dataConverter });
+    const { store, queue = QUEUE, settings = {} } = options;
+    const client = clientOf(options);
     const flow = (id: string): WorkflowHandle => client.workflow.getHandle(id);
-    const attributes = known(connection, namespace);
+    const attributes = known(client);
 
     async function start(run: string, more: SubmitOptions["start"]): Promise<void> {
         const info = await store.run(run);
@@ -161,13 +165,20 @@ export function remitClient(options: RemitClientOptions): RemitClient {
     };
 }
 
+function clientOf({ client, connection, store, namespace = "default", keys, env = {} }: RemitClientOptions): Client {
+    if (client !== undefined) return client;
+    const secrets = knownSecrets(env);
+    const dataConverter = converter({ store, shows: true, scrubbers: () => [secrets], ...(keys === undefined ? {} : { keys }) });
+    return new Client({ connection, namespace, dataConverter });
+}
+
 async function* listed(client: Client, query = `WorkflowType = '${WORKFLOW}'`): AsyncIterable<Listed> {
     for await (const { workflowId, status, startTime, memo } of client.workflow.list({ query }))
         yield { run: workflowId, status: status.name, started: startTime, program: String(memo?.program ?? "") };
 }
 
 /** Whether the server knows the search attributes; asked once. */
-function known(connection: Connection, namespace: string): () => Promise<boolean> {
+function known({ connection, options: { namespace } }: Client): () => Promise<boolean> {
     let asked: Promise<boolean> | null = null;
     const ask = async (): Promise<boolean> => {
         const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });

@@ -14,7 +14,7 @@ import proto from "@temporalio/proto";
 const MOST_BYTES = 200_000;
 const { Payload: Shape } = proto.temporal.api.common.v1;
 
-export function claimCheck(store: LedgerStore): ExternalStorage {
+export function claimCheck(ledger: () => Promise<LedgerStore>): ExternalStorage {
     const driver: StorageDriver = {
         name: "remit-ledger",
         type: "remit.ledger",
@@ -23,13 +23,13 @@ export function claimCheck(store: LedgerStore): ExternalStorage {
             Promise.all(
                 payloads.map(async (payload) => {
                     const text = Buffer.from(Shape.encode(payload).finish()).toString("base64");
-                    return new StorageDriverClaim({ sha256: await store.claims.put(target?.id ?? "", text) });
+                    return new StorageDriverClaim({ sha256: await (await ledger()).claims.put(target?.id ?? "", text) });
                 }),
             ),
         retrieve: (_context, claims) =>
             Promise.all(
                 claims.map(async ({ claimData }): Promise<Payload> => {
-                    const text = await store.claims.get(claimData.sha256 ?? "");
+                    const text = await (await ledger()).claims.get(claimData.sha256 ?? "");
                     return Shape.decode(Buffer.from(text, "base64"));
                 }),
             ),

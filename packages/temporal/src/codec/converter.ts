@@ -12,7 +12,7 @@ import { secretsCodec } from "./secrets.ts";
 
 export interface ConverterOptions {
     /** Absent: what is too large is refused. */
-    readonly store?: LedgerStore;
+    readonly store?: LedgerStore | (() => Promise<LedgerStore>);
     /** Absent: whoever reads the history reads the payloads. */
     readonly keys?: Keys;
     /** What is known to be a secret, now. */
@@ -24,6 +24,6 @@ export interface ConverterOptions {
 export function converter({ store, keys, scrubbers, shows }: ConverterOptions): DataConverter {
     return {
         payloadCodecs: [secretsCodec(scrubbers, shows), compression, ...(keys === undefined ? [] : [encryption(keys)])],
-        ...(store === undefined ? {} : { externalStorage: claimCheck(store) }),
+        ...(store === undefined ? {} : { externalStorage: claimCheck(typeof store === "function" ? store : async () => store) }),
     };
 }

@@ -60,6 +60,9 @@ export const SETTINGS: Settings = {
     attributes: false,
 };
 
+/** Heartbeats reach the server at most this often, milliseconds: a cancel is heard with one. */
+export const BEAT_MS = 1_000;
+
 export interface RunInput {
     /** Id of the run in the ledger, which holds all else. */
     readonly run: string;
@@ -212,6 +215,18 @@ export interface Activities {
 
 /** The activities as Temporal names them: one worker may have a team's own beside them. */
 export type NamedActivities = { readonly [K in keyof Activities as `remit.${K}`]: Activities[K] };
+
+const EACH: { readonly [K in keyof Activities]: true } = {
+    open: true,
+    program: true,
+    perform: true,
+    look: true,
+    flush: true,
+    decide: true,
+    close: true,
+    turn: true,
+};
+export const ACTIVITY_NAMES = Object.keys(EACH) as readonly (keyof Activities)[];
 
 export function named<K extends keyof Activities>(name: K): `remit.${K}` {
     return `remit.${name}`;

@@ -10,7 +10,7 @@ import { activitiesOf } from "../activity/activities.ts";
 import { type ConnectSettings, connectWorker, placeOf } from "../server/connect.ts";
 import { converter } from "../codec/converter.ts";
 import type { Keys } from "../codec/encryption.ts";
-import { QUEUE } from "../wire/messages.ts";
+import { BEAT_MS, QUEUE } from "../wire/messages.ts";
 import { workflowBundle } from "./bundle.ts";
 
 export interface RemitWorkerOptions {
@@ -36,9 +36,6 @@ export interface RemitWorker extends AsyncDisposable {
     /** Takes no more, and ends when what it has is done. */
     shutdown(): Promise<void>;
 }
-
-/** Heartbeats reach the server at most this often, milliseconds: a cancel is heard with one. */
-const BEAT_MS = 1_000;
 
 /** From here on Temporal's library says errors only. Once a process, before its first connection. */
 export function onlyErrors(): void {

@@ -1,0 +1,150 @@
+/** The plugin in a worker and a client that a team has: its own workflows, activities, interceptors and codec beside runs of Remit. */
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { type HostTool, openWorld } from "@remit/host";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import { Client } from "@temporalio/client";
+import type { Payload, PayloadCodec } from "@temporalio/common";
+import { OpenTelemetryPlugin } from "@temporalio/interceptors-opentelemetry";
+import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker, type WorkerOptions } from "@temporalio/worker";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { connect, type DevServer, placeOf, RemitPlugin, type RemitClient, remitClient } from "../src/index.ts";
+import { BUNDLES, devServer, type Room, roomAt } from "./room.ts";
+import * as activities from "./team/activities.ts";
+
+let server: DevServer;
+beforeAll(async () => {
+    server = await devServer();
+});
+afterAll(() => server.stop());
+
+const WORKFLOWS = fileURLToPath(new URL("./team/workflows.ts", import.meta.url));
+const SOURCE = `import tool Words from "host:words"
+main func(input) {
+    total = 0
+    for word in input.words max 10 { total += Words.size(word) }
+    total
+}`;
+
+/** A team's codec: every payload is turned round. */
+const turned: PayloadCodec = {
+    encode: async (payloads) => payloads.map(turn),
+    decode: async (payloads) => payloads.map(turn),
+};
+function turn({ metadata, data }: Payload): Payload {
+    return { metadata: metadata ?? null, data: Uint8Array.from(data ?? []).reverse() };
+}
+
+interface Team extends AsyncDisposable {
+    readonly client: Client;
+    readonly remit: RemitClient;
+}
+
+/** A team's worker and client, each with the plugin. */
+async function teamAt(room: Room, more: Partial<WorkerOptions>, words: HostTool, plugins: OpenTelemetryPlugin[] = []): Promise<Team> {
+    const at = { ledger: room.store, cache: BUNDLES };
+    const plugin = new RemitPlugin({ ...at, host: { process: room.on, tools: { Words: words } } });
+    const connection = await NativeConnection.connect({ address: server.address });
+    const dataConverter = { payloadCodecs: [turned] };
+    const worker = await Worker.create({
+        ...{ connection, taskQueue: room.queue, activities, dataConverter },
+        ...more,
+        plugins: [...plugins, plugin],
+    });
+    const ran = worker.run();
+    const own = await connect(placeOf({ address: server.address }));
+    const client = new Client({ connection: own, dataConverter, plugins: [...plugins, new RemitPlugin(at)] });
+    return {
+        client,
+        remit: remitClient({ client, store: room.store, queue: room.queue }),
+        [Symbol.asyncDispose]: async () => {
+            worker.shutdown();
+            await ran;
+            await connection.close();
+            await own.close();
+        },
+    };
+}
+
+const size: HostTool = { size: { readOnly: true, call: (word: string) => word.length } };
+
+async function summed({ remit }: Team, room: Room, words: readonly string[]): Promise<unknown> {
+    const world = await openWorld({ source: SOURCE }, { cache: false, process: room.on });
+    const run = await remit.submit(world, world.kept({ words: [...words] }));
+    const value = await remit.result(run);
+    expect(await room.store.verify(run)).toMatchObject({ ok: true });
+    await world.close();
+    return value;
+}
+
+test("PLG1: a run of Remit and the team's workflow go on in one worker, both through the team's codec", async () => {
+    await using room = await roomAt(server);
+    await using team = await teamAt(room, { workflowsPath: WORKFLOWS }, size);
+    const { workflow } = team.client;
+    const start = { taskQueue: room.queue, args: ["Ada"] };
+    expect(await workflow.execute("greet", { ...start, workflowId: `${room.queue}-greet` })).toBe("HELLO ADA");
+    expect(await workflow.execute("anything", { ...start, workflowId: `${room.queue}-any` })).toBe("other");
+    expect(await summed(team, room, ["a", "bb", "ccc"])).toBe(6);
+});
+
+test("CBS1: a client without the plugin reads the team's payloads; large ones of runs stand in the ledger, and pass", async () => {
+    await using room = await roomAt(server);
+    const big = "abcdefghij".repeat(300_000);
+    await using team = await teamAt(room, { workflowsPath: WORKFLOWS }, { size: { call: (text: string) => (text === "x" ? big : 1) } });
+    expect(await summed(team, room, ["x"])).toBe(`0${big}`);
+    const connection = await connect(placeOf({ address: server.address }));
+    const plain = new Client({ connection, dataConverter: { payloadCodecs: [turned] } });
+    const name = "y".repeat(5_000);
+    const given = { taskQueue: room.queue, args: [name], workflowId: `${room.queue}-plain` };
+    expect(await plain.workflow.execute("greet", given)).toBe(`HELLO ${name.toUpperCase()}`);
+    await connection.close();
+});
+
+test("a team's bundle that was made with the plugin has the workflow; a worker without workflows has it alone", async () => {
+    await using room = await roomAt(server);
+    const plugin = new RemitPlugin({ ledger: room.store, cache: BUNDLES, host: { process: room.on } });
+    const workflowBundle = await bundleWorkflowCode({ workflowsPath: WORKFLOWS, plugins: [plugin], logger: new DefaultLogger("ERROR") });
+    {
+        await using team = await teamAt(room, { workflowBundle }, size);
+        expect(await summed(team, room, ["a"])).toBe(1);
+    }
+    await using alone = await teamAt(room, {}, size);
+    expect(await summed(alone, room, ["a", "b"])).toBe(2);
+});
+
+/** OpenTelemetry as the interceptors have it. */
+const otel = createRequire(createRequire(import.meta.url).resolve("@temporalio/interceptors-opentelemetry"));
+const { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } = otel("@opentelemetry/sdk-trace-base");
+const { Resource } = otel("@opentelemetry/resources");
+const { context, propagation } = otel("@opentelemetry/api");
+context.setGlobalContextManager(new AsyncLocalStorageContextManager());
+propagation.setGlobalPropagator(new (otel("@opentelemetry/core").W3CTraceContextPropagator)());
+
+test("the trace of the client goes through the workflow of a run to its activities, as the team's interceptors carry it", async () => {
+    const exporter = new InMemorySpanExporter();
+    const spanProcessor = new SimpleSpanProcessor(exporter);
+    const tracer = new BasicTracerProvider({ spanProcessors: [spanProcessor] }).getTracer("team");
+    const traces = new OpenTelemetryPlugin({ resource: new Resource({}), spanProcessor, tracer });
+    await using room = await roomAt(server);
+    {
+        await using team = await teamAt(room, { workflowsPath: WORKFLOWS }, size, [traces]);
+        expect(await summed(team, room, ["a", "bb"])).toBe(3);
+    }
+    interface Span {
+        readonly name: string;
+        readonly parentSpanId?: string;
+        spanContext(): { readonly traceId: string; readonly spanId: string };
+    }
+    const spans = exporter.getFinishedSpans() as readonly Span[];
+    const performing = spans.filter(({ name }) => name === "RunActivity:remit.perform");
+    expect(performing.length).toBeGreaterThan(1);
+    const byId = new Map(spans.map((one) => [one.spanContext().spanId, one]));
+    const above = (one: Span | undefined): string[] => (one === undefined ? [] : [one.name, ...above(byId.get(one.parentSpanId ?? ""))]);
+    for (const one of performing)
+        expect(above(one)).toEqual([
+            "RunActivity:remit.perform",
+            "StartActivity:remit.perform",
+            "RunWorkflow:remitRun",
+            "StartWorkflow:remitRun",
+        ]);
+});
