@@ -2,11 +2,11 @@
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Handlers, type LedgerStore, load, type LoadOptions, memoryStore, openWorld } from "@remit/host";
+import { type Handlers, load, type LoadOptions, memoryStore, openWorld } from "@remit/host";
 import type { Json } from "@remit/language";
-import { canonicalLedger, type LedgerEvent } from "@remit/machine";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DevServer } from "../src/index.ts";
+import { asHere, canonicalOf } from "./canonical.ts";
 import { devServer, type Room, roomAt } from "./room.ts";
 
 const root = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))));
@@ -26,22 +26,6 @@ afterAll(async () => {
     await room[Symbol.asyncDispose]();
     await server.stop();
 });
-
-/** What a world draws anew each time: ids, times, how long an agent took. */
-const DRAWN = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z|"(?:ms|undo)":[^,}]+/g;
-
-async function own(store: LedgerStore, run: string): Promise<string[]> {
-    const events: LedgerEvent[] = await Array.fromAsync(store.events(run));
-    return canonicalLedger(events.filter(({ data }) => (data as { readonly host?: unknown } | null)?.host !== true))
-        .replaceAll(DRAWN, "…")
-        .split("\n");
-}
-
-/** Without what says where blocks run, and on which columns that word stands. */
-function asHere(lines: readonly string[]): string[] {
-    if (!lines.some((line) => line.includes('"kind":"plan.started"'))) return [...lines];
-    return lines.map((line) => line.replace(/"backend":"\w+"|"(?:column|endColumn)":\d+|"(?:program|sha256)":"[0-9a-f]{64}"/g, "…"));
-}
 
 /** What a person says to each question. */
 function answering(at: string): Handlers {
@@ -72,7 +56,7 @@ test.each(names)("%s", async (name) => {
         const program = await load(join(at, "main.remit"), { ...options(), on: answering(at), ledger: store });
         const here = await program.run(input).result;
         await program.close();
-        const expected = await own(store, here.run);
+        const expected = await canonicalOf(store, here.run);
 
         fresh();
         const main = join(at, "main.remit");
@@ -81,7 +65,7 @@ test.each(names)("%s", async (name) => {
         const run = await room.client.submit(world, world.kept(input));
         expect(await room.client.result(run)).toEqual(JSON.parse(readFileSync(join(at, "expected.json"), "utf8")));
         await world.close();
-        expect(asHere(await own(room.store, run))).toEqual(asHere(expected));
+        expect(asHere(await canonicalOf(room.store, run))).toEqual(asHere(expected));
         expect(await room.store.verify(run)).toMatchObject({ ok: true, anchored: "yes", bound: "yes" });
     } finally {
         rmSync(at, { recursive: true, force: true });

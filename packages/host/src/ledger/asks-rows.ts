@@ -7,11 +7,15 @@ import type { DatabaseSync } from "node:sqlite";
 import type { AskChange, AskRow, AskRows } from "./asks.ts";
 import type { Job } from "./jobs.ts";
 import { queriesOf } from "./reading.ts";
-import { pendingOf, type RunRow } from "./rows.ts";
 import type { Writing } from "./thread.ts";
 
-/** `read`: reads, its errors told in the ledger's words. */
-export function sqliteAskRows(db: DatabaseSync, writing: Writing, read: <T>(work: () => T) => T): AskRows {
+/** `read`: reads, its errors told in the ledger's words. `waits`: whether a run waits for an effect. */
+export function sqliteAskRows(
+    db: DatabaseSync,
+    writing: Writing,
+    read: <T>(work: () => T) => T,
+    waits: (run: string, pending: string) => boolean,
+): AskRows {
     const query = queriesOf(db);
     let known = false;
     const there = (): boolean => {
@@ -53,11 +57,7 @@ export function sqliteAskRows(db: DatabaseSync, writing: Writing, read: <T>(work
                 : rows("SELECT * FROM asks WHERE run = ? ORDER BY asked, rowid", run),
         ofPath: async (run, path) => rows("SELECT * FROM asks WHERE run = ? AND path = ? ORDER BY asked DESC, rowid DESC", run, path),
         update: async (one) => there() && (await writing.run({ statements: [change(one)] }))[0] === 1,
-        waits: async (run, pending) =>
-            read(() => {
-                const row = query("SELECT pending FROM runs WHERE id = ? AND status NOT IN ('done', 'failed')").get(run);
-                return row !== undefined && pendingOf(row as unknown as RunRow).has(pending);
-            }),
+        waits: async (run, pending) => read(() => waits(run, pending)),
     };
 }
 

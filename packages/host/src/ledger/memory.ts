@@ -26,6 +26,7 @@ import {
     released,
     shownPending,
     takenOver,
+    waitsFor,
 } from "./order.ts";
 import { salts, seal } from "./seal.ts";
 import {
@@ -82,7 +83,8 @@ export function memoryStore(): LedgerStore {
     const salt = salts();
     const asks = memoryAsks((run, pending) => {
         const kept = runs.get(run);
-        return kept !== undefined && kept.status !== "done" && kept.status !== "failed" && kept.pending.has(pending);
+        if (kept === undefined || kept.status === "done" || kept.status === "failed") return false;
+        return waitsFor(pending, kept.pending, () => kept.early, read);
     });
     const find = (id: string): Kept => found(runs, id);
     return {

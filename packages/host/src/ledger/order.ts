@@ -101,6 +101,11 @@ export function takenOver(
     return { pending: after, early: left };
 }
 
+/** Whether an effect waits for its outcome, also where the batch that begins it still waits for its turn. */
+export function waitsFor(path: string, pending: Pending, early: () => Early, read: (text: string) => Json): boolean {
+    return pending.has(path) || takenOver({ pending, early: early() }, read).pending.has(path);
+}
+
 /** The run has an end, and cannot go on: a failed run whose state is kept can. */
 export function isOver(batch: Batch): boolean {
     const end: RunEnd | undefined = batch.end;

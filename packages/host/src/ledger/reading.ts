@@ -11,7 +11,7 @@ import { readAnchors } from "./anchor.ts";
 import { type Blobs, sha256, unpack } from "./blob.ts";
 import { earlyHash, held, NO_STATE, pendingHash, stateHash } from "./bound.ts";
 import { guarded, LedgerError, ledgerError } from "./error.ts";
-import { chainOutcome, outcomeKey } from "./order.ts";
+import { chainOutcome, type Early, outcomeKey, waitsFor } from "./order.ts";
 import { type EventRow, eventOf, infoOf, type OutcomeRow, pendingOf, RUN_COLUMNS, type RunRow } from "./rows.ts";
 import type { RecordedOutcome, SavedState, Verification } from "./store.ts";
 import { verifyRun } from "./verify.ts";
@@ -142,11 +142,29 @@ export function stateOf(reading: Reading, row: RunRow): SavedState | null {
     return { image: image as Json, deltas, outcomes: rows.at(-1)?.outcomes ?? 0 };
 }
 
+function earlyOf({ query }: Pick<Reading, "query">, { key }: RunRow): Early {
+    const rows = query("SELECT key, text FROM early WHERE run = ?").all(key) as { key: string; text: string }[];
+    return new Map(rows.map(({ key, text }) => [key, text]));
+}
+
+/** Whether a run that is not over waits for the outcome of an effect. */
+export function waitsIn(reading: Pick<Reading, "query" | "blobs">, run: string, path: string): boolean {
+    const row = reading.query(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = ? AND status NOT IN ('done', 'failed')`).get(run) as unknown as
+        | RunRow
+        | undefined;
+    if (row === undefined) return false;
+    return waitsFor(
+        path,
+        pendingOf(row),
+        () => earlyOf(reading, row),
+        (text) => unpack(text, reading.blobs),
+    );
+}
+
 /** What the next commit begins with. */
 export function standingOf(reading: Reading, row: RunRow): Standing {
     const pending = pendingOf(row);
-    const rows = reading.query("SELECT key, text FROM early WHERE run = ?").all(row.key) as { key: string; text: string }[];
-    const early = new Map(rows.map(({ key, text }) => [key, text]));
+    const early = earlyOf(reading, row);
     const states = statesOf(reading, row);
     let state = NO_STATE;
     for (const one of states) state = stateHash(state, one.kind, one.outcomes, one.state);

@@ -40,6 +40,7 @@ import {
     stateOf,
     storedBlobs,
     verified,
+    waitsIn,
 } from "./reading.ts";
 import { infoOf, pendingOf, pendingText, RUN_COLUMNS, type RunRow } from "./rows.ts";
 import { salts } from "./seal.ts";
@@ -111,7 +112,12 @@ export function openSqlite(file: string, options: SqliteOptions): LedgerStore {
         remove: async (ids) => guarded(path, () => removeRuns(connection, [...new Map(ids.map((id) => [run(id).key, run(id)])).values()])),
         claims: sqliteClaims(db, writing, reading.blobs, (work) => guarded(path, work)),
         asks: asksOver(
-            sqliteAskRows(db, writing, (work) => guarded(path, work)),
+            sqliteAskRows(
+                db,
+                writing,
+                (work) => guarded(path, work),
+                (id, at) => waitsIn(reading, id, at),
+            ),
             key,
             unusedIn(join(options.state ?? options.config, "answers")),
         ),

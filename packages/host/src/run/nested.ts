@@ -132,6 +132,12 @@ async function outcomeOf(result: RunResult, { site }: Effect, value: () => Promi
 export async function gaveOf(store: LedgerStore, of: RunInfo | string): Promise<Outcome> {
     const info = typeof of === "string" ? await store.run(of) : of;
     let origins: readonly string[] = [];
-    for await (const event of store.events(info.id, info.events)) if (event.kind === "run.ended") origins = event.labels;
-    return { ok: true, value: info.value ?? null, origins: [...origins], usage: info.usage };
+    let named: Pick<Outcome & { readonly ok: true }, "bindings"> = {};
+    for await (const event of store.events(info.id, info.events))
+        if (event.kind === "run.ended") {
+            origins = event.labels;
+            const { bindings } = event.data as typeof named;
+            if (bindings !== undefined) named = { bindings };
+        }
+    return { ok: true, value: info.value ?? null, origins: [...origins], usage: info.usage, ...named };
 }

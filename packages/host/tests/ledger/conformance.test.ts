@@ -311,6 +311,23 @@ describe.each(Object.entries<Open>(STORES))("%s", (_name, open) => {
         await store.close();
     });
 
+    test("AK3: a question whose effect begins in a batch that came before its turn can be answered", async () => {
+        const store = await open(folder);
+        const { epoch } = await store.create({ ...newRun("r1"), by: "flow/1" });
+        const writer = await store.join("r1", epoch);
+        await writer.commit({ pending: [{ path: pathOf(2), begun: true }] }, 2);
+        const about = { question: "May it?", detail: {}, options: ["once", "deny"] };
+        const bound = { run: "r1", pending: pathOf(2), schema: "", owner: "os:1", expires: Date.now() + 60_000, bound: "b" };
+        const ask = await store.asks.put({ ...bound, path: pathOf(2), request: about });
+        expect(ask.state).toBe("open");
+        expect(await store.asks.decide(ask.id, "deny", "os:1")).toMatchObject({ state: "answered" });
+        expect(await store.asks.take("r1", pathOf(2), "b")).toEqual({ kind: "decided", decision: "deny", late: false });
+        const other = await store.asks.put({ ...bound, path: pathOf(3), pending: pathOf(3), request: about });
+        await expect(store.asks.decide(other.id, "deny", "os:1")).rejects.toMatchObject({ code: "lost" });
+        await writer.release();
+        await store.close();
+    });
+
     test("OD3: an outcome that comes after the owner let go is there for the next one", async () => {
         const store = await open(folder);
         const owner = await store.create(newRun("r1"));

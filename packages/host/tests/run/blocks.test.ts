@@ -82,6 +82,19 @@ test.each(stores)(
     },
 );
 
+test.each(stores)("%s: WTS3: what named blocks inside such a block gave is known outside it", async (_, open) => {
+    const store = open();
+    const source = `${WORK}func pair() { [outer, inner] }
+memory static ( memory dynamic ( work "a" ) as inner >=> work ) as outer
+memory static ( pair )`;
+    const program = await load({ source }, { tools, ledger: store, blocks: inside([]), backend: "temporal" });
+    const handle = program.run(null);
+    expect(await handle.value).toEqual(["a!!", ["a!!", "a!"]]);
+    const ledger = await openLedger(store);
+    expect(await ledger.replay(handle.id)).toMatchObject({ equal: true });
+    await store.close();
+});
+
 test("a question inside such a block is its own: the run around it waits, and goes on after the answer", async () => {
     const store = openSqlite(join(folder, "ledger.db"), { config: join(folder, "config") });
     const ledger = await openLedger(store);

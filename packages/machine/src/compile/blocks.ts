@@ -103,6 +103,20 @@ type Node =
     | { readonly kind: "stage"; readonly form: StageForm }
     | { readonly kind: "block"; readonly number: number; readonly form: BlockForm };
 
+/** Under which blocks keep what they give, of nested ones too. */
+export function namesOf(flow: FlowForm): string[] {
+    switch (flow.kind) {
+        case "stage":
+            return [];
+        case "pipe":
+            return flow.stages.flatMap(namesOf);
+        case "fan":
+            return flow.branches.flatMap(namesOf);
+        case "block":
+            return [...(flow.name === undefined ? [] : [flow.name]), ...namesOf(flow.body)];
+    }
+}
+
 /** All blocks of a file, as functions, the one of them all last. */
 export function blocksOf(file: FileForm, targetOf: TargetOf): { readonly func: FuncForm; readonly block: BlockCode | null }[] {
     const { blocks = [] } = file;

@@ -21,7 +21,7 @@ import {
 import type { Answers } from "../agent/answers.ts";
 import { type Builtin, findBuiltin } from "../builtin/table.ts";
 import { Capability } from "../value/value.ts";
-import { type BlockCode, blockIn, blocksOf, type Target, verbIn } from "./blocks.ts";
+import { type BlockCode, blockIn, blocksOf, type Target, verbIn, namesOf } from "./blocks.ts";
 import { type Mutations, mutationsOf } from "./changes.ts";
 import { closureForm } from "./closures.ts";
 import type { ClosureForm } from "./code.ts";
@@ -250,11 +250,10 @@ export class Compiled {
         const funcs = new Map(form.funcs.map((func) => [func.name, add(null, func)]));
         const shapes = Object.fromEntries(form.shapes.map((s) => [s.name, s.contract]));
         const entry = { form, imports, funcs, agents, shapes, blocks: [] as Fn[], named: new Map<string, number>() };
-        for (const { name } of form.blocks ?? [])
-            if (name !== undefined) {
-                entry.named.set(name, this.values);
-                this.namedBlocks.set(this.values++, name);
-            }
+        for (const name of (form.blocks ?? []).flatMap(namesOf)) {
+            entry.named.set(name, this.values);
+            this.namedBlocks.set(this.values++, name);
+        }
         const made = blocksOf(form, (name) => this.targetOf(entry, name));
         entry.blocks.push(...made.map(({ func, block }) => add(null, func, block)));
         return entry;

@@ -26,7 +26,7 @@ import {
     type Told,
     text,
 } from "../shape/build.ts";
-import { RUN_REQUEST } from "./elsewhere.ts";
+import { GIVEN, RUN_REQUEST } from "./elsewhere.ts";
 import type { Usage } from "./usage.ts";
 
 const usage = ref<Usage>("Usage");
@@ -40,6 +40,7 @@ export const OUTCOMES = {
             parts: says(named(list(text)), "further origins of parts, by JSON Pointer"),
             usage,
             described: says(text, "of the answer to a question about a call: hash of what the tool said of its method when it was asked"),
+            bindings: says(named(GIVEN), "of a part of the program that ran elsewhere: what blocks in it with a name gave"),
         },
     ),
     failed: shape(

@@ -5,7 +5,8 @@
  */
 import { count, json, list, named, number, one, says, shape, type Told, text } from "../shape/build.ts";
 
-const GIVEN = shape({ json, origins: list(text) }, {});
+/** A value that passes between a run and a part of it. */
+export const GIVEN = shape({ json, origins: list(text) }, {});
 
 export const RUN_REQUEST = shape(
     {
@@ -23,5 +24,5 @@ export const RUN_REQUEST = shape(
     },
     { name: says(text, "of the block") },
 );
-/** A part of the program that runs elsewhere, as a run of its own. Outcome value: what it gives. */
+/** A part of the program that runs elsewhere, as a run of its own. Outcome value: what it gives; `bindings`: what named blocks in it gave. */
 export type RunRequest = Told<typeof RUN_REQUEST>;

@@ -5,6 +5,7 @@
  *
  * WTS1: a person who does not say yes has said no, and so has one whose time is up: the stage fails as `denied`.
  * WTS2: a block that runs elsewhere is a run of its own, whose id follows from this run and the path of the block.
+ * WTS3: what named blocks inside it gave is known here under their names, as if it had run here.
  */
 import { type Json, withArticle } from "@remit/language";
 import type { BlockCode } from "../compile/blocks.ts";
@@ -13,8 +14,8 @@ import type { StageDetail } from "../compile/instructions.ts";
 import { type AskRequest, verdictOf } from "../effect/effect.ts";
 import type { RunRequest } from "../effect/elsewhere.ts";
 import { Fail } from "../effect/failure.ts";
-import { toJson } from "../value/json.ts";
-import { labelOf, rawOf } from "../value/operators.ts";
+import { fromJson, toJson } from "../value/json.ts";
+import { join, labelOf, rawOf } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
 import { failureOf, givenValue } from "../state/effects.ts";
 import type { Frame, StageWait } from "../state/fiber.ts";
@@ -119,6 +120,14 @@ export function blockElsewhere(m: Ops, call: Call, { form, number }: BlockCode, 
     return false;
 }
 
+/** WTS3. */
+function bound({ compiled, run }: Ops, bindings: RunRequest["bindings"]): void {
+    for (const [number, name] of compiled.namedBlocks) {
+        const given = Object.hasOwn(bindings, name) ? bindings[name] : undefined;
+        if (given !== undefined) run.bind(number, join(run, fromJson(given.json, run.heap), run.labels.of(given.origins)));
+    }
+}
+
 /** WTS2: the id of the run around it, a point, and the path in letters that an id may have. */
 export function partOf(run: string, path: string): string {
     return `${run}.${path.replace(/[^A-Za-z0-9]+/g, "-")}`;
@@ -152,6 +161,7 @@ export const stage: Begins<StageDetail> & Waits<StageWait> = {
             return;
         }
         if (!outcome.ok) throw failureOf(m, pending, outcome);
+        if (outcome.bindings !== undefined) bound(m, outcome.bindings);
         m.deliver(call.fiber, detail?.kind === "stage" ? passed(call) : givenValue(m, pending.effect, outcome));
     },
 };

@@ -11,6 +11,8 @@ import { closeAll } from "../native/sessions.ts";
 import { tellBroken } from "../state/refusal.ts";
 import type { Machine } from "./machine.ts";
 
+type Bindings = { readonly [name: string]: { readonly json: Json; readonly origins: readonly string[] } };
+
 /** How a run ended. `origins` are those of the value. */
 export type Result =
     | { readonly ok: true; readonly value: Json; readonly origins: readonly string[] }
@@ -22,12 +24,14 @@ export function ended(m: Machine, end: Value | Fail, final: boolean): Result {
     let failed: Fail | null = end instanceof Fail ? end : null;
     let json: Json = null;
     let origins: readonly string[] = [];
+    let bindings: Bindings | null = null;
     if (!(end instanceof Fail)) {
         m.tracer?.result(end);
         try {
             const out = toJson(end, run);
             json = out.json;
             origins = run.labels.origins(out.labels);
+            bindings = bindingsOf(m);
         } catch (error) {
             if (!(error instanceof Fail)) throw error;
             failed = error;
@@ -47,7 +51,12 @@ export function ended(m: Machine, end: Value | Fail, final: boolean): Result {
     const path = m.entryPath;
     run.acting = m.principal;
     if (failed === null) {
-        m.emit("run.ended", path, null, null, origins, { ok: true, value: json, ...account(m) });
+        m.emit("run.ended", path, null, null, origins, {
+            ok: true,
+            value: json,
+            ...(bindings === null ? {} : { bindings: bindings as unknown as Json }),
+            ...account(m),
+        });
         return { ok: true, value: json, origins };
     }
     tellBroken(m, { path, parent: null, principal: m.principal, placeLabel: 0 }, failed);
@@ -58,6 +67,20 @@ export function ended(m: Machine, end: Value | Fail, final: boolean): Result {
     m.emit("failure", path, null, failed.site, labels, { kind, message, detail, hint });
     m.emit("run.ended", path, null, failed.site, labels, { ok: false, value: null, kind, ...account(m) });
     return { ok: false, failure };
+}
+
+/** Of a part of a run: what blocks in it with a name gave, which the run around it did not have (WTS3). */
+function bindingsOf({ options, compiled, run }: Machine): Bindings | null {
+    if (options.path === undefined) return null;
+    const own = compiled.functions.find(({ file, name }) => file === options.entry?.file && name === options.entry.func)?.block?.form.name;
+    const known = [...compiled.namedBlocks].flatMap(([number, name]) => {
+        const value = run.imports[number];
+        const isNew = name !== own && (options.bindings === undefined || !Object.hasOwn(options.bindings, name));
+        if (value === undefined || !isNew) return [];
+        const { json, labels } = toJson(value, run);
+        return [[name, { json, origins: run.labels.origins(labels) }] as const];
+    });
+    return known.length === 0 ? null : Object.fromEntries(known);
 }
 
 function account(m: Machine): { steps: number; usage: Json } {

@@ -97,6 +97,21 @@ test("blocks run in order, and the value of one is known in later blocks and in 
         expect(runAll(p, { options: { input: 5 }, saving }).result).toMatchObject({ ok: true, value: [6, 17] });
 });
 
+test("the value of a nested block is known by its name in later blocks, in a dynamic block too, and after it was saved", () => {
+    const seen = func("seen", [], [stmt(list(name("outer"), name("inner"), name("deep")))]);
+    const deep = block(stage("add", 2), { name: "deep" });
+    const inner = block(pipe(stage("add", 1), block(fan(deep, stage("add", 3)), { mode: "dynamic" })), { name: "inner" });
+    const p = blocks([block(pipe(inner, stage("one")), { name: "outer" }), block(stage("seen"))], [...FUNCS, seen]);
+    for (const saving of [false, true, 2])
+        expect(runAll(p, { options: { input: 5 }, saving }).result).toMatchObject({
+            ok: true,
+            value: [
+                [8, 9],
+                [[8, 9], [8, 9], 8],
+            ],
+        });
+});
+
 test("a function that reads the value of a block which has not run fails", () => {
     const seen = func("seen", ["a"], [stmt(name("later"))]);
     const p = blocks([block(stage("seen")), block(stage("add", 1), { name: "later" })], [...FUNCS, seen]);
