@@ -14,7 +14,8 @@ const load = (name: keyof Commands) => async (): Promise<{ default: Work }> => (
 export function ofBlocks(add: Add, put: { readonly [name in "bounds" | "ledger"]: (command: Command) => Command }): void {
     add("plan <file>", "Show what the blocks of a program will do, node by node, before anything runs", () => import("./commands/plan.ts"))
         .option("--json", "the plans as JSON, on one line")
-        .option("--mermaid", "flowcharts in Mermaid's language");
+        .option("--mermaid", "flowcharts in Mermaid's language")
+        .option("--svg", "a picture, for browsers and documents");
     add("verbs [verbs...]", "List the verbs that blocks can call, or show some of them", () => import("./commands/verbs.ts")).option(
         "--json",
         "as JSON, on one line",
@@ -51,7 +52,7 @@ export function ofBlocks(add: Add, put: { readonly [name in "bounds" | "ledger"]
 }
 
 export const BLOCK_EXAMPLES: Readonly<Record<string, readonly string[]>> = {
-    plan: ["remit plan main.remit", "remit plan main.remit --mermaid > plan.mmd"],
+    plan: ["remit plan main.remit", "remit plan main.remit --mermaid > plan.mmd", "remit plan main.remit --svg > plan.svg"],
     verbs: ["remit verbs", "remit verbs converge"],
     temporal: ["remit temporal dev --port 7233 --ui-port 8233"],
     worker: ["remit worker --address 127.0.0.1:7233"],

@@ -1,12 +1,14 @@
 /**
- * What a run is doing, on standard error: on a terminal one line that is redrawn (what is running, tokens, time), else one line for each
- * thing that began and ended, as events come.
+ * What a run is doing, on standard error: on a terminal one line that is redrawn (what is running, tokens, time), below the picture of the plan where
+ * one runs and there is room for it; else one line for each thing that began and ended, as events come.
  *
  * Boundary: reads ledger events, knows no machine.
  */
 import type { Json } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
 import { count, duration, paint, plainLine } from "./io.ts";
+import { type Look, picture } from "./picture.ts";
+import { screen } from "./screen.ts";
 
 export interface Progress {
     event(event: LedgerEvent): void;
@@ -122,40 +124,53 @@ function cut(text: string, width: number): string {
     return text.length <= width ? text : width < 2 ? "" : `${text.slice(0, width - 1)}…`;
 }
 
+/** A picture of a plan is not drawn on fewer columns. */
+const MIN_COLUMNS = 40;
+
 function redrawn(stream: NodeJS.WriteStream): Progress {
     const colour = paint(stream);
     const open = new Map<string, Running>();
     const begun = Date.now();
     const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+    const area = screen(stream);
+    const plans = picture();
     let frame = 0;
     let used = 0;
     let finished = 0;
-    let shown = false;
     let paused = false;
     let tail = "";
 
-    const clear = (): void => {
-        if (shown) stream.write("\r\u001b[2K");
-        shown = false;
+    const look = (): Look => ({
+        columns: stream.columns || 80,
+        now: Date.now(),
+        spinner: frames[frame] ?? "",
+        paint: colour,
+    });
+    const fits = (lines: readonly string[]): boolean => (stream.columns || 80) >= MIN_COLUMNS && lines.length + 1 < (stream.rows || 24);
+    /** The last picture of a plan that has ended stays. */
+    const keep = (all = false): void => {
+        const lines = plans.taken(look(), all);
+        if (fits(lines)) area.keep(lines);
     };
     const draw = (): void => {
         if (paused) return;
+        frame = (frame + 1) % frames.length;
+        keep();
+        const lines = plans.lines(look());
+        const above = fits(lines) ? lines : [];
         // what stands first is always seen: a line longer than the terminal is cut
         const totals = [duration(Date.now() - begun), `${finished} done`, ...(used ? [`${count(used)} tokens`] : [])].join(" · ");
-        frame = (frame + 1) % frames.length;
-        clear();
         const room = (stream.columns || 80) - 3;
         const head = cut(totals, room);
         const names = cut(` · ${running(open.values()) || "computing"}`, room - head.length);
         const rest = cut(tail && `  ${tail}`, room - head.length - names.length);
-        // wide characters may still be too many: no wrapping, as wrapped lines could not be taken back
-        stream.write(`\u001b[?7l${colour("cyan", frames[frame] ?? "")} ${colour("dim", head)}${names}${colour("dim", rest)}\u001b[?7h`);
-        shown = true;
+        area.draw([...above, `${colour("cyan", frames[frame] ?? "")} ${colour("dim", head)}${names}${colour("dim", rest)}`]);
     };
     const timer = setInterval(draw, 120);
     timer.unref();
     return {
         event(event) {
+            plans.event(event);
             const name = BEGINS[event.kind]?.(data(event), event);
             if (name !== undefined) open.set(event.path, { name, since: Date.now(), outer: OUTER.has(event.kind) });
             if (event.kind === "ask.decided" || event.kind === "input.given") paused = false;
@@ -168,7 +183,7 @@ function redrawn(stream: NodeJS.WriteStream): Progress {
         part(_path, part) {
             const said = noticeOf(part);
             if (said !== null) {
-                clear();
+                area.clear();
                 stream.write(`${colour("yellow", "note:")} ${said}\n`);
                 return;
             }
@@ -179,11 +194,12 @@ function redrawn(stream: NodeJS.WriteStream): Progress {
         },
         pause() {
             paused = true;
-            clear();
+            area.clear();
         },
         end() {
             clearInterval(timer);
-            clear();
+            area.clear();
+            keep(true);
         },
     };
 }

@@ -32,7 +32,7 @@ export interface Room {
     node(script: string, ...args: string[]): Ran;
     /** On a terminal of `script` (util-linux); both streams come back as one, as the terminal got them. */
     onTerminal(
-        how: { env?: Record<string, string>; columns?: number; input?: string },
+        how: { env?: Record<string, string>; columns?: number; rows?: number; input?: string },
         ...args: string[]
     ): { code: number | null; seen: string };
     clear(): void;
@@ -116,12 +116,16 @@ export function room(folder: string = mkdtempSync(join(tmpdir(), "remit-cli-")))
         },
         onTerminal(how, ...args) {
             const line = [process.execPath, BIN, ...args].map((one) => `'${one.replaceAll("'", "'\\''")}'`).join(" ");
-            const { status, stdout } = spawnSync("script", ["-qec", `stty cols ${how.columns ?? 100}; ${line}`, "/dev/null"], {
-                cwd: folder,
-                env: { ...env, TERM: "xterm", ...how.env },
-                encoding: "utf8",
-                input: how.input ?? "",
-            });
+            const { status, stdout } = spawnSync(
+                "script",
+                ["-qec", `stty cols ${how.columns ?? 100} rows ${how.rows ?? 24}; ${line}`, "/dev/null"],
+                {
+                    cwd: folder,
+                    env: { ...env, TERM: "xterm", ...how.env },
+                    encoding: "utf8",
+                    input: how.input ?? "",
+                },
+            );
             return { code: status, seen: stdout };
         },
         clear: () => rmSync(folder, { recursive: true, force: true }),
