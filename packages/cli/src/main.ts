@@ -4,7 +4,7 @@
  */
 import { Command, CommanderError, Option } from "commander";
 import { place } from "./temporal.ts";
-import { BLOCK_EXAMPLES, ofBlocks } from "./of-blocks.ts";
+import { BLOCK_EXAMPLES, changing, ofBlocks } from "./of-blocks.ts";
 import { EXIT, paint, plain, say, UsageError, watchPipes } from "./io.ts";
 
 const VERSION = "0.1.0";
@@ -129,15 +129,12 @@ function toRun(add: Add): void {
 }
 
 function toAnswer(add: Add): void {
-    place(
-        performing(
-            add(
-                "resume <run>",
-                "Continue a run that was interrupted, waits for an answer, or failed",
-                () => import("./commands/resume.ts"),
-            ),
-        ),
-    )
+    const resume = add(
+        "resume <run>",
+        "Continue a run that was interrupted, waits for an answer, or failed",
+        () => import("./commands/resume.ts"),
+    );
+    changing(performing(resume))
         .option(
             "--answer <path=answer...>",
             "answer a question the run waits for: PATH=done:JSON, PATH=again or PATH=give-up; of a run that failed: PATH=VALUE",
@@ -369,6 +366,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
         "remit resume last --answer 'main/Mail.send#0=again'",
         "remit resume last --retry",
         "remit resume last --raise tokens=200k",
+        "remit resume last --on temporal",
     ],
     asks: ["remit asks", "remit asks last --full"],
     answer: ["remit answer last 3f9c once", "remit answer last 3f9c deny session"],

@@ -51,6 +51,15 @@ export function ofBlocks(add: Add, put: { readonly [name in "bounds" | "ledger"]
     ).option("--by <user>", "who answers; default: the owner of the run");
 }
 
+/** Options of what goes on with a run here or there. */
+export function changing(command: Command): Command {
+    return place(command)
+        .option("--on <backend>", "memory or temporal: go on in this process, or in an execution on Temporal")
+        .option("--wait", "with --on temporal: wait for the value and print it")
+        .option("--grace <duration>", "with --on memory: how long what has begun there is waited for; default 30s")
+        .option("--fence", "with --on memory: take the run without asking the server; what its execution still does is refused");
+}
+
 export const BLOCK_EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     plan: ["remit plan main.remit", "remit plan main.remit --mermaid > plan.mmd", "remit plan main.remit --svg > plan.svg"],
     verbs: ["remit verbs", "remit verbs converge"],

@@ -51,6 +51,27 @@ test("a question is shown, answered and followed by the value", () => {
     expect(here.remit("result", run, "--address", address)).toMatchObject({ code: 0, out: '"saved"\n' });
 });
 
+test("a run goes from here to Temporal and back, and the command says what became of it there", () => {
+    here.write(
+        "two.remit",
+        'import tool Files from "file://workspace" { write: ask }\nmain func(text: string) { Files.write({ path: "two.txt", content: text })  Files.write({ path: "two.txt", content: text + "!" })  "both" }\n',
+    );
+    const first = here.remit("run", "two.remit", "--input", '{"text":"x"}', "--park");
+    expect(first.code).toBe(3);
+    expect(here.remit("resume", "last", "--on", "elsewhere")).toMatchObject({ code: 2 });
+    const there = here.remit("resume", "last", "--on", "temporal", "--address", address);
+    expect(there).toMatchObject({ code: 0, err: expect.stringContaining("goes on on Temporal") });
+    let status = here.remit("status", "last", "--address", address);
+    while (status.code === 0) status = here.remit("status", "last", "--address", address);
+    expect(here.remit("approve", "last", "--address", address).code).toBe(0);
+    do status = here.remit("status", "last", "--address", address);
+    while (status.code === 0);
+    expect(here.remit("resume", "last", "--yes")).toMatchObject({ code: 2, err: expect.stringContaining("--on memory takes it over") });
+    const back = here.remit("resume", "last", "--on", "memory", "--yes", "--address", address);
+    expect(back).toMatchObject({ code: 0, out: '"both"\n', err: expect.stringContaining("Temporal let run") });
+    expect(here.remit("trace", "verify").code).toBe(0);
+});
+
 test("no server: one error that says what to do", () => {
     const { code, err } = here.remit("submit", "shout.remit", "--address", "127.0.0.1:9");
     expect(code).not.toBe(0);

@@ -66,6 +66,7 @@ export { LoadError } from "./load/error.ts";
 export { hashOf, type Loaded, loadProgram, type LoadSource } from "./load/load.ts";
 export { findRoot, type ProgramTree, programTree } from "./load/tree.ts";
 export { type Ledger, openLedger, type ResumeRunOptions } from "./run/open.ts";
+export { type GoesOn, handOver } from "./run/handover.ts";
 export { type RunWorld, runWorld, type Takeover, takeover } from "./run/takeover.ts";
 export { remedyOptions } from "./run/remedies.ts";
 export { load, type RemitProgram, run } from "./run/program.ts";

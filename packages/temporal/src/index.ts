@@ -8,6 +8,7 @@ export {
     remitClient,
     type SubmitOptions,
 } from "./client/client.ts";
+export type { Released, ReleaseOptions } from "./client/owner.ts";
 export { type TemporalBlocks, type TemporalBlocksOptions, temporalBlocks } from "./client/blocks.ts";
 export { CodecError, type Keys } from "./codec/encryption.ts";
 export * from "./wire/messages.ts";

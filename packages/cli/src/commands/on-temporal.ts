@@ -1,9 +1,9 @@
 /** Runs on a Temporal server: a development server, workers, and what a person does with a run there. */
-import { openStore, openWorld, RemitError } from "@remit/host";
+import { openWorld } from "@remit/host";
 import type { Json } from "@remit/language";
 import type { Question, RemitClient } from "@remit/temporal";
 import { whole } from "../amounts.ts";
-import { showFailure } from "../failure.ts";
+import { asking, resultOf } from "../client.ts";
 import { here, ledgerHere } from "../here.ts";
 import { EXIT, paint, plain, plainLine, print, printJson, say, UsageError } from "../io.ts";
 import { hostOptions, loadOptions, watched } from "../running.ts";
@@ -69,27 +69,6 @@ async function work(options: Options, stopped: Promise<void>): Promise<number> {
     return EXIT.ok;
 }
 
-/** With a client of the ledger that is named; both are closed. */
-async function asking<T>(
-    options: Options,
-    ask: (client: RemitClient, store: Awaited<ReturnType<typeof openStore>>) => Promise<T>,
-): Promise<T> {
-    const { connect, placeOf, remitClient } = await temporal();
-    const { env } = here();
-    const place = placeOf(settings(options));
-    const store = await openStore(ledgerHere(options), { env });
-    try {
-        const connection = await connect(place);
-        try {
-            return await ask(remitClient({ connection, store, namespace: place.namespace, env, ...queue(options) }), store);
-        } finally {
-            await connection.close();
-        }
-    } finally {
-        await store.close();
-    }
-}
-
 export async function submit(args: string[], options: Options): Promise<number> {
     const file = args[0] as string;
     const input = await readInput(options["input"] as string | undefined);
@@ -113,17 +92,6 @@ export async function submit(args: string[], options: Options): Promise<number> 
     } finally {
         watch.end();
         await world.close();
-    }
-}
-
-async function resultOf(client: RemitClient, run: string, options: Options): Promise<number> {
-    try {
-        printJson(await client.result(run), options["json"] === true);
-        return EXIT.ok;
-    } catch (error) {
-        if (!(error instanceof RemitError)) throw error;
-        showFailure(error.failure, { run, json: options["json"] === true });
-        return error.kind === "cancelled" ? EXIT.cancelled : EXIT.failed;
     }
 }
 

@@ -2,29 +2,58 @@
 import { LedgerError, openLedger, readJson, RemitError, type ResumeRunOptions, type UnknownAnswer } from "@remit/host";
 import type { Json } from "@remit/language";
 import { dollars, milliseconds, whole } from "../amounts.ts";
-import { UsageError } from "../io.ts";
+import { plainLine, UsageError } from "../io.ts";
 import { blocksThere } from "../temporal.ts";
 import { finish, handlers, hostOptions, parks, watched } from "../running.ts";
 
-export default async function resume(args: string[], options: Record<string, unknown>): Promise<number> {
+type Options = Record<string, unknown>;
+
+/** What is said of a run that goes on, wherever that is. */
+export type Said = Pick<ResumeRunOptions, "acceptForeign" | "retry" | "raise" | "answers" | "became">;
+
+export default async function resume(args: string[], options: Options): Promise<number> {
+    const { on } = options;
+    const said: Said = {
+        acceptForeign: options["acceptForeign"] === true,
+        ...(options["retry"] === true ? { retry: true } : {}),
+        raise: ((options["raise"] as string[] | undefined) ?? []).map(raiseOf),
+        ...answersOf((options["answer"] as string[] | undefined) ?? []),
+    };
+    if (on === "temporal") return toldApart(async () => (await import("./handover.ts")).there(args[0] as string, options, said));
+    if (on !== undefined && on !== "memory") throw new UsageError(`--on takes memory or temporal, not '${plainLine(String(on))}'`);
     const ledger = await openLedger(options["ledger"] as string | undefined);
     const watch = watched(options);
     const there = blocksThere(options);
     try {
         const info = await ledger.run(args[0] as string);
         watch.root = info.root || process.cwd();
-        const handle = await ledger.resume<Json>(info.id, {
-            ...hostOptions(options),
-            blocks: there.blocks,
-            ...(parks(options) ? { park: true } : {}),
-            signal: watch.begins(),
-            acceptForeign: options["acceptForeign"] === true,
-            ...(options["retry"] === true ? { retry: true } : {}),
-            raise: ((options["raise"] as string[] | undefined) ?? []).map(raiseOf),
-            ...answersOf((options["answer"] as string[] | undefined) ?? []),
-            on: handlers(options, watch),
+        const isThere = info.by?.startsWith("temporal ") === true;
+        if (isThere && on === undefined)
+            throw new UsageError(`run ${info.id} goes on on Temporal`, `remit resume ${info.id} --on memory takes it over`);
+        const signal = watch.begins();
+        const from = isThere ? { from: await (await import("./handover.ts")).back(info, options, signal) } : {};
+        return await toldApart(async () => {
+            const handle = await ledger.resume<Json>(info.id, {
+                ...hostOptions(options),
+                ...said,
+                ...from,
+                blocks: there.blocks,
+                ...(parks(options) ? { park: true } : {}),
+                signal,
+                on: handlers(options, watch),
+            });
+            return finish(handle, watch, { ...options, root: watch.root });
         });
-        return await finish(handle, watch, { ...options, root: watch.root });
+    } finally {
+        watch.end();
+        await there.end();
+        await ledger.close();
+    }
+}
+
+async function toldApart(work: () => Promise<number>): Promise<number> {
+    try {
+        return await work();
     } catch (error) {
         if (error instanceof LedgerError && error.code === "finished") {
             throw new UsageError(error.message, "remit trace shows it, remit replay repeats it");
@@ -32,10 +61,6 @@ export default async function resume(args: string[], options: Record<string, unk
         // What was said does not fit the run, which stays as it was.
         if (error instanceof RemitError && error.kind === "value") throw new UsageError(error.failure.message, error.hint);
         throw error;
-    } finally {
-        watch.end();
-        await there.end();
-        await ledger.close();
     }
 }
 

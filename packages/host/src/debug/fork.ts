@@ -35,7 +35,8 @@ import { leaving } from "../secret/exits.ts";
 import { RemitError } from "../failure/error.ts";
 import { execute, type RunHandle } from "../run/handle.ts";
 import { SLICE, startOptions } from "../run/machine.ts";
-import { type ResumeRunOptions, worldAgain } from "../run/open.ts";
+import type { ResumeRunOptions } from "../run/open.ts";
+import { worldAgain } from "../run/resumption.ts";
 import { type KeptOptions, newRunId } from "../run/options.ts";
 import { withPeople } from "../run/world.ts";
 

@@ -3,30 +3,25 @@
  *
  * Boundary: the facade for the command line and for the library; the work is in the files beside.
  */
-import { join } from "node:path";
-import type { Json, Program } from "@remit/language";
-import { type Conducted, Fail, type Failure, type GoOn, type LedgerEvent, type Recovered, type SealedPart } from "@remit/machine";
+import type { Program } from "@remit/language";
+import type { GoOn, LedgerEvent, SealedPart } from "@remit/machine";
 import type { Ask } from "../ledger/asks.ts";
 import { exportRun } from "../ledger/export.ts";
 import { type FollowOptions, follow } from "../ledger/follow.ts";
 import { machineId } from "../load/engine.ts";
 import { ledgerPath } from "../ledger/place.ts";
-import { type KeptRun, type LedgerStore, type RunInfo, type UnreadableRun, type Verification, keptRun, recordOf } from "../ledger/store.ts";
+import { type LedgerStore, type RunInfo, type UnreadableRun, type Verification, keptRun, recordOf } from "../ledger/store.ts";
 import { shownStore } from "../ledger/shown.ts";
 import { knownSecrets } from "../secret/known.ts";
 import { type RunHandle, execute } from "./handle.ts";
-import { machineGoingOn } from "./going-on.ts";
 import { openProcess } from "../process/process.ts";
 import { machineOf } from "./machine.ts";
 import type { KeptOptions } from "./options.ts";
 import { type Replayed, replayRun } from "./replay.ts";
-import { type GivenAnswers, type SortedAnswers, sortedAnswers } from "./answers.ts";
-import { remedyOptions } from "./remedies.ts";
-import { type Continued, continueRun } from "./resume.ts";
-import { RemitError } from "../failure/error.ts";
+import type { GivenAnswers } from "./answers.ts";
+import { resumptionOf } from "./resumption.ts";
 import type { Handlers, HostOptions, RunOptions } from "./setup.ts";
-import { settingOf, surroundingsOf } from "../config/setting.ts";
-import { type World, withPeople, worldOf } from "./world.ts";
+import { surroundingsOf } from "../config/setting.ts";
 
 export interface ResumeRunOptions
     extends Omit<HostOptions, "ledger" | "model" | "workspace" | "mode">,
@@ -43,6 +38,8 @@ export interface ResumeRunOptions
     readonly raise?: GoOn["raise"];
     /** Of a run that failed: what failed is asked for again. */
     readonly retry?: boolean;
+    /** Takes the run from the owner of this epoch although that one lives: an execution elsewhere that its shell gave up. */
+    readonly from?: number;
 }
 
 export interface Ledger {
@@ -113,117 +110,27 @@ export async function openLedger(path?: string | LedgerStore, options: LedgerOpt
     };
 }
 
-/** The world of a run that goes on in this process: what it was begun with, where nothing else is said. */
-export async function worldAgain(run: KeptRun, options: ResumeRunOptions): Promise<World> {
-    const { info, program } = run;
-    const kept = run.options as unknown as KeptOptions;
-    const model = options.model ?? kept.model;
-    const from = info.root === "" ? undefined : join(info.root, info.file);
-    const setting = await settingOf(from, { ...options, workspace: options.workspace ?? kept.workspace });
-    return worldOf({ program, root: info.root }, options.model === undefined ? { ...setting, modelFolder: kept.modelFolder } : setting, {
-        ...options,
-        process: options.process ?? openProcess(),
-        ...(kept.mode === undefined ? {} : { mode: kept.mode }),
-        ...(model === undefined ? {} : { model }),
-    });
-}
-
-/**
- * How a run that failed goes on (LANGUAGE 7). Throws `RemitError` where nothing that is said lets it, and where something is said of a run that did
- * not fail.
- */
-function goesOn(
-    { machine, recovered }: Continued,
-    info: RunInfo,
-    { raise = [], retry = false, failed }: Pick<ResumeRunOptions, "raise" | "retry"> & Pick<SortedAnswers, "failed">,
-    { user, limits }: { readonly user: string; readonly limits: KeptOptions["limits"] },
-): Recovered {
-    const isSaid = raise.length > 0 || retry || failed.length > 0;
-    if (machine.canGoOn !== true) {
-        if (raise.length === 0 && !retry) return recovered;
-        throw new RemitError(
-            { kind: "value", message: `run ${info.id} has not failed`, hint: `remit resume ${info.id} goes on with it` },
-            info.id,
-        );
-    }
-    if (!isSaid) throw nothingSaid(machine, info);
-    // What it asks for when it goes on it asks for in its next slice.
-    const { pending } = machine;
-    for (const { account, meter, amount } of raise) {
-        const inForce = account === "run" ? ((machine.raised ?? {})[meter] ?? limits[meter as keyof typeof limits]) : undefined;
-        if (inForce !== undefined && amount < inForce)
-            throw new RemitError(
-                {
-                    kind: "value",
-                    message: `--raise ${meter} gives ${amount}, which is less than the ${inForce} that the run may use now`,
-                    hint: `give more than ${inForce}`,
-                },
-                info.id,
-            );
-    }
-    try {
-        machine.goOn?.({ raise, retry, answer: failed.map(({ path }) => path) }, user);
-    } catch (error) {
-        throw error instanceof Fail ? new RemitError(error.toFailure(), info.id) : error;
-    }
-    return { ...recovered, pending, answers: [...(recovered.answers ?? []), ...failed] };
-}
-
-/** Nothing was said that lets a failed run go on: what does. */
-function nothingSaid({ remedies }: Conducted, { id, failure }: RunInfo): RemitError {
-    const { kind, message } = failure as Failure;
-    const options = remedies === undefined ? [] : remedyOptions(remedies);
-    const hint =
-        options.length === 0
-            ? "nothing that it asked for failed, the program itself did: mend the program and run it again"
-            : `go on with remit resume ${id} ${options.join(", or ")}`;
-    return new RemitError({ kind, message: `the run failed: ${message}`, hint }, id);
-}
-
 async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOptions): Promise<RunHandle<T>> {
+    const { acceptForeign = false, from, signal, became = {} } = options;
     // First of all: what is read below is what was kept.
-    const writer = await store.own(id, { acceptForeign: options.acceptForeign ?? false });
+    const writer = await store.own(id, { acceptForeign, ...(from === undefined ? {} : { from }) });
     let close = async (): Promise<void> => undefined;
     try {
-        const run = await keptRun(store, writer.id);
-        const { info, program } = run;
-        const kept = run.options as unknown as KeptOptions;
-        const { park, signal, became = {} } = options;
         const on: Handlers = {
             // What nobody can answer now has waited, and waits.
             input: () => null,
             ...options.on,
             unknown: (effect) => became[effect.path] ?? options.on?.unknown?.(effect) ?? null,
         };
-        const owner = kept.asks?.owner ?? options.user;
-        const world = await worldAgain(run, owner === undefined ? options : { ...options, user: owner });
-        const { secrets } = world;
-        const host = withPeople(world, { run: info.id, store, on, asks: kept.asks, park });
+        const { run, world, host, begins, recovered, decide } = await resumptionOf(store, writer.id, options, on);
         close = async () => host.close?.();
-        const begins = await continueRun(store, writer.id, host, (of, saved) =>
-            saved === null
-                ? machineOf(of, secrets)
-                : machineGoingOn(of, saved, secrets, () => recordOf(shownStore(store, secrets), of.info.id)),
-        );
-        const user = options.user ?? world.user;
-        const { failed, inputs, questions } = await sortedAnswers(begins, program, options, store.asks);
-        const going = goesOn(begins, info, { ...options, failed }, { user, limits: kept.limits });
-        for (const { ask, option } of questions) await store.asks.decide(ask.id, option, user);
-        const recovered = { ...going, answers: [...(going.answers ?? []), ...inputs] };
-        const { machine, info: now } = begins;
-        const timeout = machine.raised?.time ?? kept.limits.time;
+        await decide();
+        const { info, program } = run;
+        const { machine } = begins;
+        const timeout = machine.raised?.time ?? (run.options as unknown as KeptOptions).limits.time;
         return execute<T>(machine, {
-            store,
-            id: info.id,
-            program,
-            writer,
-            host,
-            secrets,
-            on,
-            signal,
-            timeout,
-            recovered,
-            spent: now.spent,
+            ...{ store, id: info.id, program, writer, host, secrets: world.secrets },
+            ...{ on, signal, timeout, recovered, spent: begins.info.spent },
         });
     } catch (error) {
         await writer.release();

@@ -6,15 +6,17 @@
  * TKO1: what the machine elsewhere begins with is what a resume here would begin with.
  */
 import type { Json } from "@remit/language";
-import type { Recovered, StartOptions } from "@remit/machine";
+import type { GoOn, Recovered, StartOptions } from "@remit/machine";
 import { type KeptRun, keptRun, type LedgerStore, recordOf } from "../ledger/store.ts";
 import { shownStore } from "../ledger/shown.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import { machineGoingOn } from "./going-on.ts";
+import type { GoesOn } from "./handover.ts";
 import type { Host } from "./host.ts";
 import { machineOf, startOptionsOf } from "./machine.ts";
-import { type ResumeRunOptions, worldAgain } from "./open.ts";
+import type { ResumeRunOptions } from "./open.ts";
 import type { KeptOptions } from "./options.ts";
+import { worldAgain } from "./resumption.ts";
 import { continueRun } from "./resume.ts";
 import { withPeople } from "./world.ts";
 
@@ -50,10 +52,12 @@ export interface Takeover {
     readonly spent: number;
     /** Of the whole run, milliseconds. */
     readonly timeout: number | undefined;
+    /** How the machine goes on that failed, in that state: it is told so before anything else. */
+    readonly goesOn?: { readonly how: GoOn; readonly by: string };
 }
 
-/** From where a run goes on that the caller owns (TKO1). Throws `RemitError`. */
-export async function takeover(store: LedgerStore, { run, host, secrets }: RunWorld): Promise<Takeover> {
+/** From where a run goes on that the caller owns (TKO1). `said`: what its resume said of it. Throws `RemitError`. */
+export async function takeover(store: LedgerStore, { run, host, secrets }: RunWorld, said: GoesOn | null = null): Promise<Takeover> {
     const { id } = run.info;
     let begins = true;
     const { machine, info, recovered } = await continueRun(store, id, host, (of, saved) => {
@@ -64,5 +68,17 @@ export async function takeover(store: LedgerStore, { run, host, secrets }: RunWo
     const saved = begins ? null : machine.save({ spent, image: true });
     const state = saved !== null && "image" in saved ? secrets.reveal(saved.image) : null;
     const { limits } = run.options as unknown as KeptOptions;
-    return { start: startOptionsOf(run), state, recovered, spent, timeout: machine.raised?.time ?? limits.time };
+    const { pending } = machine;
+    const goesOn = said?.how == null ? null : { how: said.how, by: said.by };
+    // Only for its bounds: the machine elsewhere is told the same.
+    if (goesOn !== null) machine.goOn?.(goesOn.how, goesOn.by);
+    return {
+        ...{ start: startOptionsOf(run), state, spent, timeout: machine.raised?.time ?? limits.time },
+        recovered: said === null ? recovered : withGiven(recovered, said.given, goesOn === null ? null : pending),
+        ...(goesOn === null ? {} : { goesOn }),
+    };
+}
+
+function withGiven({ answers = [], ...rest }: Recovered, given: GoesOn["given"], pending: Recovered["pending"] | null): Recovered {
+    return { ...rest, ...(pending == null ? {} : { pending }), answers: [...answers, ...given] };
 }

@@ -11,6 +11,7 @@ import {
     LedgerError,
     type LedgerStore,
     performOnce,
+    RemitError,
     type ResumeRunOptions,
     type RunWorld,
     type Scrubber,
@@ -25,6 +26,7 @@ import {
     type LookInput,
     named,
     type NamedActivities,
+    ownerOf,
     type Opened,
     type Performed,
     type PerformInput,
@@ -58,7 +60,7 @@ export function activitiesOf(options: ActivityOptions): RunActivities {
     const { store, host } = options;
     const worlds = worldsOf(store, host);
     const activities: Activities = {
-        open: ({ run }) => opened(store, worlds, run),
+        open: (wanted) => opened(store, worlds, wanted),
         program: (hash) => store.program(hash),
         perform: (wanted) => beating(() => worlds.use(wanted.run, (world) => perform(options, world, wanted))),
         look: (wanted) => worlds.use(wanted.run, (world) => looked(store, world, wanted)),
@@ -90,6 +92,7 @@ function told(activities: Activities): NamedActivities {
                 return await (work as (wanted: never) => Promise<unknown>)(wanted);
             } catch (error) {
                 if (error instanceof AskError) throw ApplicationFailure.nonRetryable(error.message, FAILURES.refused, error.code);
+                if (error instanceof RemitError) throw ApplicationFailure.nonRetryable(error.message, FAILURES.failed, error.failure);
                 if (!(error instanceof LedgerError)) throw error;
                 // WA5.
                 const type = error.code === "owned" || error.code === "finished" ? FAILURES.fenced : FAILURES.ledger;
@@ -113,21 +116,23 @@ async function beating<T>(work: () => Promise<T>): Promise<T> {
     }
 }
 
-/** Takes the run for the execution that asks, also from an earlier execution of the same workflow. */
-async function opened(store: LedgerStore, worlds: Worlds, id: string): Promise<Opened> {
+/** Takes the run for the execution that asks, also from an earlier execution of the same workflow, or from whoever gave it to this one (HND1). */
+async function opened(store: LedgerStore, worlds: Worlds, { run: id, goesOn }: Parameters<Activities["open"]>[0]): Promise<Opened> {
     const { workflowExecution, workflowNamespace } = Context.current().info;
-    if (workflowExecution === undefined) throw new Error("a run is opened by a workflow");
-    const flow = `temporal ${workflowNamespace}/${workflowExecution.workflowId}/`;
+    if (workflowExecution === undefined || workflowNamespace === undefined) throw new Error("a run is opened by a workflow");
+    const flow = ownerOf(workflowNamespace, workflowExecution.workflowId);
     const by = `${flow}${workflowExecution.runId}`;
     const info = await store.run(id);
-    const from = info.by?.startsWith(flow) === true && info.by !== by ? { from: info.epoch } : {};
-    const writer = await store.own(info.id, { by, ...from });
+    const from = info.by?.startsWith(flow) === true && info.by !== by ? info.epoch : goesOn?.epoch;
+    const writer = await store.own(info.id, { by, ...(from === undefined ? {} : { from }) });
     const { epoch, batches } = writer;
     await writer.release();
+    // Of an execution that was reset, and that the run has gone on in since, nothing is said any more.
+    const said = goesOn !== undefined && epoch === goesOn.epoch + 1 ? goesOn : null;
     return worlds.use(info.id, async (world) => {
-        const { start, state, recovered, spent, timeout } = await takeover(store, world);
+        const { start, timeout, ...rest } = await takeover(store, world, said);
         const { program } = world.run.info;
-        const at = { epoch, batches, program, options: start, state, recovered, spent, owner: world.owner };
+        const at = { ...rest, epoch, batches, program, options: start, owner: world.owner, became: said?.became ?? {} };
         return timeout === undefined ? at : { ...at, timeout };
     });
 }

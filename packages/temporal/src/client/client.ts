@@ -6,9 +6,21 @@
  * TC1: nothing is left half-submitted: where the workflow cannot be started the run is taken out of the ledger again.
  */
 import type { Json } from "@remit/language";
-import { type KeptOptions, knownSecrets, type LedgerStore, newRunId, type ProgramWorld, RemitError } from "@remit/host";
+import {
+    type GoesOn,
+    handOver,
+    type KeptOptions,
+    knownSecrets,
+    LedgerError,
+    type LedgerStore,
+    newRunId,
+    type ProgramWorld,
+    RemitError,
+    type ResumeRunOptions,
+} from "@remit/host";
 import type { Failure } from "@remit/machine";
 import {
+    ActivityFailure,
     ApplicationFailure,
     Client,
     type Connection,
@@ -17,12 +29,10 @@ import {
     type WorkflowHandle,
     type WorkflowStartOptions,
 } from "@temporalio/client";
-import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from "@temporalio/common";
 import { converter } from "../codec/converter.ts";
 import type { Keys } from "../codec/encryption.ts";
 import {
     type Answer,
-    ATTRIBUTES,
     FAILURES,
     type LedgerPage,
     QUERIES,
@@ -36,6 +46,9 @@ import {
     UPDATES,
     WORKFLOW,
 } from "../wire/messages.ts";
+
+import { beginOf, known } from "./begin.ts";
+import { executionOf, type Released, type ReleaseOptions, release } from "./owner.ts";
 
 export type RemitClientOptions = RemitClientSettings &
     (
@@ -69,8 +82,13 @@ export interface RemitClient {
     readonly client: Client;
     /** Begins a run of a program; gives its id. */
     submit(program: ProgramWorld, kept: KeptOptions, options?: SubmitOptions): Promise<string>;
-    /** Goes on with a run of the ledger that no owner has. */
-    goOn(run: string, options?: Pick<SubmitOptions, "start" | "attach">): Promise<void>;
+    /**
+     * Goes on with a run of the ledger that no owner has, or that an execution has that ended without letting it go. `resume`: as for a resume in this
+     * process; without it a failed run fails again. Rejects with `LedgerError` `owned`, and with `RemitError` where what was said does not fit.
+     */
+    goOn(run: string, options?: Pick<SubmitOptions, "start" | "attach"> & { readonly resume?: ResumeRunOptions }): Promise<void>;
+    /** Lets a run go on elsewhere: its execution is drained or ended, if it is not gone. Its next owner takes it from the epoch that this gives. */
+    release(run: string, options?: ReleaseOptions): Promise<Released & { readonly epoch: number }>;
     /** Waits for the value; rejects with `RemitError` as the run failed. */
     result(run: string): Promise<Json>;
     status(run: string): Promise<Status>;
@@ -90,44 +108,25 @@ export interface Listed {
     readonly program: string;
 }
 
-const KEYS = ATTRIBUTES.map((name) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD));
-
 export function remitClient(options: RemitClientOptions): RemitClient {
     const { store, queue = QUEUE, settings = {} } = options;
     const client = clientOf(options);
     const flow = (id: string): WorkflowHandle => client.workflow.getHandle(id);
     const attributes = known(client);
-
-    async function start(run: string, more: SubmitOptions["start"]): Promise<void> {
-        const info = await store.run(run);
-        const kept = (await store.options(info.id)) as unknown as KeptOptions;
-        const isKnown = await attributes();
-        const input: RunInput = { run: info.id, settings: { ...SETTINGS, ...settings, attributes: isKnown } };
-        const values = [info.file, kept.entry?.func ?? kept.entry?.agent ?? "main", kept.asks?.owner ?? "", "opening"];
-        const pairs = KEYS.map((key, i) => ({ key, value: values[i] as string }));
-        const args: [RunInput] = [input];
-        await client.workflow.start<(input: RunInput) => Promise<RunOutput>>(WORKFLOW, {
-            ...more,
-            taskQueue: queue,
-            workflowId: info.id,
-            args,
-            memo: { run: info.id, program: info.file, hash: info.program },
-            staticSummary: `${info.file} · ${values[1]}`,
-            ...(isKnown ? { typedSearchAttributes: new TypedSearchAttributes(pairs) } : {}),
-        });
-    }
+    const start = async (run: string, more: SubmitOptions["start"], goesOn?: GoesOn): Promise<void> => {
+        const { id, file, program } = await store.run(run);
+        const kept = (await store.options(id)) as unknown as KeptOptions;
+        const whole = { ...SETTINGS, ...settings, attributes: await attributes() };
+        const input: RunInput = { run: id, settings: whole, ...(goesOn === undefined ? {} : { goesOn }) };
+        const begin = beginOf({ file, program, kept }, input, queue);
+        await client.workflow.start<(input: RunInput) => Promise<RunOutput>>(WORKFLOW, { ...more, ...begin });
+    };
     return {
         client,
         submit: async (program, kept, { id = newRunId(), start: more } = {}) => {
             const { form, hash, file, root } = program;
-            const writer = await store.create({
-                id,
-                program: form,
-                hash,
-                file,
-                root,
-                options: { ...kept, backend: "temporal" } as unknown as Json,
-            });
+            const options = { ...kept, backend: "temporal" } as unknown as Json;
+            const writer = await store.create({ ...{ id, program: form, hash, file, root }, options });
             await writer.release();
             try {
                 await start(id, more);
@@ -138,13 +137,22 @@ export function remitClient(options: RemitClientOptions): RemitClient {
             }
             return id;
         },
-        goOn: async (run, { start: more, attach = false } = {}) => {
-            try {
-                await start(run, more);
-            } catch (error) {
-                if (!attach || !(error instanceof WorkflowExecutionAlreadyStartedError)) throw refused(error, run);
-            }
+        goOn: async (run, { start: more, attach = false, resume } = {}) => {
+            const begin = async (goesOn?: GoesOn): Promise<void> => {
+                try {
+                    await start(run, more, goesOn);
+                } catch (error) {
+                    if (!attach || !(error instanceof WorkflowExecutionAlreadyStartedError)) throw refused(error, run);
+                }
+            };
+            if (resume === undefined) return begin();
+            const info = await store.run(run);
+            const status = await executionOf(client, info);
+            if (status === "RUNNING") throw new LedgerError("owned", `run ${info.id} goes on on Temporal already`);
+            const from = status === null ? {} : { from: info.epoch };
+            await handOver(store, info.id, { ...(options.env === undefined ? {} : { env: options.env }), ...resume, ...from }, begin);
         },
+        release: (run, how = {}) => release(client, store, run, how),
         result: async (id) => {
             try {
                 return ((await flow(id).result()) as RunOutput).value;
@@ -177,20 +185,6 @@ async function* listed(client: Client, query = `WorkflowType = '${WORKFLOW}'`): 
         yield { run: workflowId, status: status.name, started: startTime, program: String(memo?.program ?? "") };
 }
 
-/** Whether the server knows the search attributes; asked once. */
-function known({ connection, options: { namespace } }: Client): () => Promise<boolean> {
-    let asked: Promise<boolean> | null = null;
-    const ask = async (): Promise<boolean> => {
-        const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
-        return ATTRIBUTES.every((name) => customAttributes?.[name] !== undefined);
-    };
-    return () => {
-        // A server that cannot say has none.
-        asked ??= ask().catch(() => false);
-        return asked;
-    };
-}
-
 function refused(error: unknown, id: string): unknown {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) return error;
     return new RemitError({ kind: "value", message: `there is a workflow ${id} already`, hint: "give the run another id with --id" });
@@ -198,7 +192,8 @@ function refused(error: unknown, id: string): unknown {
 
 function failed(error: unknown, id: string): unknown {
     if (!(error instanceof WorkflowFailedError)) return error;
-    const { cause } = error;
+    // What an activity says of itself stands in its own cause.
+    const cause = error.cause instanceof ActivityFailure ? error.cause.cause : error.cause;
     if (cause instanceof ApplicationFailure && cause.type === FAILURES.failed) return new RemitError(cause.details?.[0] as Failure, id);
     const isCancelled = cause?.name === "CancelledFailure";
     return new RemitError({ kind: "cancelled", message: isCancelled ? "the run was cancelled" : (cause?.message ?? error.message) }, id);

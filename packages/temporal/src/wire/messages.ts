@@ -3,6 +3,7 @@
  *
  * Boundary: shapes and names only; imported in the workflow's sandbox and outside it.
  */
+import type { GoesOn } from "@remit/host";
 import type { Json, Program } from "@remit/language";
 import type {
     AgentNote,
@@ -10,6 +11,7 @@ import type {
     Batch,
     Down,
     Effect,
+    GoOn,
     MachineEvent,
     Outcome,
     Recovered,
@@ -24,6 +26,11 @@ export const QUEUE = "remit";
 export const UPDATES = { answer: "answer", up: "up" } as const;
 export const SIGNALS = { cancel: "cancel", drain: "drain", ups: "ups" } as const;
 export const QUERIES = { status: "status", ledger: "ledger", questions: "questions" } as const;
+
+/** Name of the owner of a run in the ledger, up to the execution. */
+export function ownerOf(namespace: string, workflow: string): string {
+    return `temporal ${namespace}/${workflow}/`;
+}
 
 /** Search attributes of a run, all of type Keyword. */
 export const ATTRIBUTES = ["RemitProgram", "RemitBlock", "RemitPrincipal", "RemitStatus"] as const;
@@ -67,6 +74,8 @@ export interface RunInput {
     /** Id of the run in the ledger, which holds all else. */
     readonly run: string;
     readonly settings: Settings;
+    /** What was said of a run that goes on here; not in the executions after the first. */
+    readonly goesOn?: GoesOn;
 }
 
 /** What the workflow gives where the run ended by itself. */
@@ -160,6 +169,10 @@ export interface Opened {
     readonly timeout?: number;
     /** Who answers questions. */
     readonly owner: string;
+    /** Of a machine that failed: it is told so before anything else. */
+    readonly goesOn?: { readonly how: GoOn; readonly by: string };
+    /** What became of effects whose outcome is not known. */
+    readonly became?: { readonly [path: string]: UnknownAnswer };
 }
 
 export interface PerformInput extends Carried {
@@ -200,7 +213,7 @@ export interface CloseInput {
 
 export interface Activities {
     /** Takes the run for this execution. */
-    open(wanted: { readonly run: string }): Promise<Opened>;
+    open(wanted: Pick<RunInput, "run" | "goesOn">): Promise<Opened>;
     program(hash: string): Promise<Program>;
     perform(wanted: PerformInput): Promise<Performed>;
     /** What the ledger has of an effect whose activity was lost. */

@@ -26,6 +26,7 @@ import {
     FAILURES,
     type LedgerPage,
     type NamedActivities,
+    type Opened,
     QUERIES,
     type Question,
     type RunInput,
@@ -45,7 +46,8 @@ const RUN_STATUS = defineSearchAttributeKey("RemitStatus", SearchAttributeType.K
 
 const remote = proxyActivities<NamedActivities>({ startToCloseTimeout: 60_000 });
 
-export async function remitRun(input: RunInput): Promise<RunOutput> {
+export async function remitRun({ goesOn, ...input }: RunInput): Promise<RunOutput> {
+    const { run } = input;
     let shell: Shell | null = null;
     let value: Json | undefined;
     let said = "";
@@ -59,8 +61,7 @@ export async function remitRun(input: RunInput): Promise<RunOutput> {
         if (input.settings.attributes) upsertSearchAttributes([{ key: RUN_STATUS, value: state }]);
     }
     function statusNow(): Status {
-        const now: Status =
-            shell === null ? { run: input.run, state: "opening", steps: 0, performing: [], questions: [], events: 0 } : shell.status;
+        const now: Status = shell === null ? { run, state: "opening", steps: 0, performing: [], questions: [], events: 0 } : shell.status;
         return value === undefined ? now : { ...now, value };
     }
     const opened = (): Promise<void> => condition(() => shell !== null);
@@ -110,11 +111,8 @@ export async function remitRun(input: RunInput): Promise<RunOutput> {
     });
 
     const end = await CancellationScope.nonCancellable(async (): Promise<ShellEnd> => {
-        const begins = await remote["remit.open"]({ run: input.run });
-        const compiled = compileProgram(await remote["remit.program"](begins.program));
-        const machine =
-            begins.state === null ? Machine.start(compiled, begins.options) : Machine.load(compiled, begins.options, [begins.state]);
-        shell = new Shell(machine, begins, input, changed);
+        const begins = await remote["remit.open"]({ run, ...(goesOn === undefined ? {} : { goesOn }) });
+        shell = new Shell(await machineOf(begins), begins, input, changed);
         if (isCancelled) shell.cancel();
         changed();
         return shell.run();
@@ -122,8 +120,15 @@ export async function remitRun(input: RunInput): Promise<RunOutput> {
     if (end.status === "done") value = end.value;
     await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
     if (end.status === "on") return continueAsNew<typeof remitRun>(input);
-    if (end.status === "done") return { run: input.run, value: end.value };
+    if (end.status === "done") return { run, value: end.value };
     throw failureOf(end);
+}
+
+async function machineOf({ program: hash, options, state, goesOn }: Opened): Promise<Machine> {
+    const compiled = compileProgram(await remote["remit.program"](hash));
+    const machine = state === null ? Machine.start(compiled, options) : Machine.load(compiled, options, [state]);
+    if (goesOn !== undefined) machine.goOn(goesOn.how, goesOn.by);
+    return machine;
 }
 
 /** The workflow ends as the run ended. */

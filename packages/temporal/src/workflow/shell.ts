@@ -165,7 +165,7 @@ export class Shell {
                     this.works.close(decision.session);
                     break;
                 case "unknown":
-                    this.questions.unknown(decision.effect, this.opened.owner);
+                    this.unknown(decision.effect);
                     break;
                 case "wake":
                     this.alarm.set(decision.at);
@@ -175,6 +175,14 @@ export class Shell {
             }
         }
         begin();
+    }
+
+    /** Who resumed the run may have said it already. */
+    private unknown(effect: Effect): void {
+        const { became, owner } = this.opened;
+        const said = became?.[effect.path];
+        if (said === undefined) this.questions.unknown(effect, owner);
+        else this.tell({ kind: "known", path: effect.path, said });
     }
 
     private asks(effect: Effect, question: Question | null): void {
