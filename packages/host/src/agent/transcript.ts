@@ -12,7 +12,7 @@
  */
 import type { Json } from "@remit/language";
 import type { AgentEntry, AgentLimits, AgentMedia, AgentNote, AgentReply, FailureKind, Usage } from "@remit/machine";
-import { costOf, type Tokens, tokensOf, usageOf } from "./usage.ts";
+import { costOf, mostOfTokens, sumOfTokens, type Tokens, tokensOf, usageOf } from "./usage.ts";
 
 export interface Breach {
     readonly kind: FailureKind;
@@ -73,12 +73,16 @@ export class Transcript {
     private summed: Tokens | null = null;
     /** Sum of the session's cost so far, US dollars: the next turn's begins there. */
     cost: number | undefined;
+    /** US dollars of this turn before the sum was told as less than it was, and where it has stood since. */
+    private settled = 0;
+    private costBase: number;
     /** The first limit that was passed. */
     breach: Breach | null = null;
 
     constructor(options: TranscriptOptions) {
         this.options = options;
         this.cost = options.costBefore;
+        this.costBase = options.costBefore ?? 0;
     }
 
     /** Takes an update of the session; anything at all may come. */
@@ -103,7 +107,7 @@ export class Transcript {
                 return;
             case "usage_update": {
                 const said = costOf(given.cost);
-                if (said !== undefined) this.cost = said;
+                if (said !== undefined) this.costs(said);
                 const spent = this.spent();
                 this.over("limit.cost", "US dollars", this.options.limits.usd, spent ?? 0);
                 this.noteUsage();
@@ -136,7 +140,7 @@ export class Transcript {
 
     usage(): Usage | undefined {
         const spent = this.spent();
-        return usageOf(this.reported ?? this.summed, spent === undefined ? undefined : Math.max(0, spent));
+        return usageOf(mostOfTokens(this.reported, this.summed), spent);
     }
 
     reply({ stop, confinement, agent }: Pick<AgentReply, "stop" | "confinement" | "agent">): AgentReply {
@@ -204,7 +208,7 @@ export class Transcript {
             this.note({ entry: { kind, text: "", time: entry.time, ...more }, ...(goesOn ? { more: true } : {}) });
         const used = tokensOf(objectOf(objectOf(given._meta).usage));
         if (used === null) return;
-        this.summed = this.summed === null ? used : sumOf(this.summed, used);
+        this.summed = sumOfTokens(this.summed, used);
         this.tokensLeft();
         this.noteUsage();
     }
@@ -299,13 +303,22 @@ export class Transcript {
     }
 
     private tokensLeft(): void {
-        const used = this.reported ?? this.summed;
+        const used = mostOfTokens(this.reported, this.summed);
         if (used !== null) this.over("limit.tokens", "tokens", this.options.limits.tokens, used.total);
+    }
+
+    /** One that says less than before counts anew from there (a process that was begun again does), and keeps what it had spent. */
+    private costs(said: number): void {
+        if (this.cost !== undefined && said < this.cost) {
+            this.settled = this.spent() ?? 0;
+            this.costBase = said;
+        }
+        this.cost = said;
     }
 
     /** US dollars of this turn. */
     private spent(): number | undefined {
-        return this.cost === undefined ? undefined : this.cost - (this.options.costBefore ?? 0);
+        return this.cost === undefined ? undefined : this.settled + this.cost - this.costBase;
     }
 }
 
@@ -328,16 +341,6 @@ function told(entry: Entry): AgentEntry {
     if (entry.kind !== "thought" && entry.kind !== "message") return entry;
     const { kind, text, time, media } = entry;
     return kind === "thought" || media === undefined ? { kind, text, time } : { kind, text, time, media };
-}
-
-function sumOf(a: Tokens, b: Tokens): Tokens {
-    return {
-        input: a.input + b.input,
-        output: a.output + b.output,
-        cached: a.cached + b.cached,
-        reasoning: a.reasoning + b.reasoning,
-        total: a.total + b.total,
-    };
 }
 
 interface Given {

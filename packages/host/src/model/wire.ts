@@ -154,8 +154,8 @@ export function usageOf(usage: SdkUsage): Usage | undefined {
         output: usage.outputTokens.total,
         reasoning: usage.outputTokens.reasoning,
     };
-    const known = Object.entries(counts).filter(
-        (entry): entry is [string, number] => typeof entry[1] === "number" && Number.isFinite(entry[1]) && entry[1] >= 0,
+    const known = Object.entries(counts).flatMap(([name, count]): [string, number][] =>
+        typeof count === "number" && count >= 0 ? [[name, Math.min(count, Number.MAX_SAFE_INTEGER)]] : [],
     );
     if (!known.some(([name, count]) => (name === "input" || name === "output") && count > 0)) return undefined;
     return Object.fromEntries(known.filter(([name, count]) => count > 0 || name === "input" || name === "output"));

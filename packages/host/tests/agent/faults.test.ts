@@ -111,6 +111,49 @@ test("steps and calls are counted while the turn runs", async () => {
     expect(await here.failure(cost, { limits: { usd: 1 } })).toMatchObject({ kind: "limit.cost" });
 });
 
+/** What an agent says that it used, in every form that is read; no number of it is a number in JSON that the machine could not take. */
+const told = {
+    chunk: (usage: object): Act => ({ do: "say", text: "a", more: { _meta: { usage } } }) as Act,
+    cost: (amount: number): Act => ({
+        do: "update",
+        update: { sessionUpdate: "usage_update", used: 1, size: 2, cost: { amount, currency: "USD" } },
+    }),
+    end: (usage: object): Act => ({ do: "stop", with: { usage } }) as Act,
+};
+const MOST = Number.MAX_SAFE_INTEGER;
+
+test.each<[string, Act[], object]>([
+    [
+        "less at the end than before",
+        [told.chunk({ inputTokens: 90, outputTokens: 10 }), told.end({ inputTokens: 0, outputTokens: 0 })],
+        { input: 90, output: 10 },
+    ],
+    ["a sum of the session that falls", [told.cost(2), told.cost(0.5), told.cost(0.75)], { usd: 2.25 }],
+    ["numbers below zero", [told.chunk({ inputTokens: -1e9, outputTokens: 3 }), told.cost(-5)], { input: 0, output: 3 }],
+    ["sums beyond every number", [1, 2].map(() => told.chunk({ inputTokens: 1e308, outputTokens: 1e308 })), { input: MOST, output: MOST }],
+    ["a cost beyond every number", [told.cost(1.7e308)], { usd: MOST }],
+    [
+        "cached tokens beyond every number",
+        [told.end({ inputTokens: 1e308, cachedReadTokens: 1e308, cachedWriteTokens: 1e308, totalTokens: 1e308 })],
+        { input: MOST },
+    ],
+    ["parts of tokens", [told.end({ inputTokens: 0.1, outputTokens: 1e-300 })], { input: 1, output: 1 }],
+    ["what is no number", [told.end({ inputTokens: "7", outputTokens: null, totalTokens: 5 })], { input: 0, output: 0 }],
+])("an agent that reports %s takes nothing back and breaks nothing", async (_what, acts, usage) => {
+    await using here = rig();
+    const outcome = await here.turn(acts);
+    expect(outcome).toMatchObject({ ok: true, usage });
+    expect(JSON.parse(JSON.stringify(outcome.usage))).toEqual(outcome.usage);
+});
+
+test("what an agent reports ends its turn at the limit, and what it says after that changes nothing", async () => {
+    await using here = rig();
+    const lowers = [told.end({ inputTokens: 0, outputTokens: 0 }), told.cost(0), told.chunk({ inputTokens: 0, outputTokens: 0 })];
+    const tokens = [told.chunk({ inputTokens: 1e308, outputTokens: 1e308 }), ...lowers];
+    expect(await here.failure(tokens, { limits: { tokens: 100 } })).toMatchObject({ kind: "limit.tokens" });
+    expect(await here.failure([told.cost(2), ...lowers], { limits: { usd: 1 } })).toMatchObject({ kind: "limit.cost" });
+});
+
 test("a limit on tokens with an agent that reports none fails, unless time bounds it as well", async () => {
     await using here = rig();
     const failure = await here.failure([{ do: "say", text: "Hi." }], { limits: { tokens: 1000 } });

@@ -8,7 +8,7 @@
  */
 import type { Json } from "@remit/language";
 import type { AgentNote, AgentTurn, Effect } from "../effect/effect.ts";
-import { usageSince } from "../effect/usage.ts";
+import { mostUsage, usageSince } from "../effect/usage.ts";
 import type { MachineEvent } from "../ledger/events.ts";
 import { notes, usageNoted } from "../ledger/notes.ts";
 import type { Answered } from "./messages.ts";
@@ -42,7 +42,7 @@ export class Reports {
         if (list.length === 0) return;
         const used = usageNoted(work.noted.list);
         const usage = used === undefined ? {} : { usage: usageSince(work.used, used) };
-        work.used = { ...work.used, ...used };
+        work.used = mostUsage(work.used, used);
         work.noted = notes();
         const { path, principal, site, request, labels: given } = work.effect;
         const { agent, session, turn } = request as unknown as AgentTurn;

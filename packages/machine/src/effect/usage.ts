@@ -2,6 +2,8 @@
  * What was used: told by providers and agents, added up field by field.
  *
  * Boundary: values. What a budget makes of it is `state/accounts.ts`.
+ *
+ * US2: what is told is hostile. It never lowers what was counted, and what is counted is a finite number from 0.
  */
 import { number, says, shape, type Told } from "../shape/build.ts";
 
@@ -13,16 +15,31 @@ export const USAGE = says(
 export type Usage = Told<typeof USAGE>;
 export const USAGE_FIELDS = ["input", "cached", "output", "reasoning", "usd"] as const satisfies readonly (keyof Usage)[];
 
-/** The sum of two usages, field by field; a field that neither has stays absent. */
-export function addUsage(a: Usage, b: Usage | undefined): Usage {
-    if (b === undefined) return a;
+/** What is counted of a number that was told: nothing of what is no amount, and no more than stays exact, so that a sum never leaves JSON. */
+export function amountTold(told: number | undefined): number {
+    return told === undefined || !(told >= 0) ? 0 : Math.min(told, Number.MAX_SAFE_INTEGER);
+}
+export function sumOf(a: number, b: number): number {
+    return Math.min(a + b, Number.MAX_SAFE_INTEGER);
+}
+
+/** Two usages joined field by field; a field that `b` does not have stays as it is in `a`. */
+function joined(a: Usage, b: Usage, join: (a: number, b: number) => number): Usage {
     const out: { -readonly [K in keyof Usage]: Usage[K] } = { ...a };
-    for (const key of USAGE_FIELDS) if (b[key] !== undefined) out[key] = (a[key] ?? 0) + b[key];
+    for (const key of USAGE_FIELDS) if (b[key] !== undefined) out[key] = join(amountTold(a[key]), amountTold(b[key]));
     return out;
 }
-/** What `now` says beyond `before`, field by field; a field that `now` does not have stays absent. */
+/** The sum of two usages; a field that neither has stays absent. */
+export function addUsage(a: Usage, b: Usage | undefined): Usage {
+    return b === undefined ? a : joined(a, b, sumOf);
+}
+/** The most that either says: of what an agent used so far, it cannot take anything back. */
+export function mostUsage(a: Usage, b: Usage | undefined): Usage {
+    return b === undefined ? a : joined(a, b, Math.max);
+}
+/** What `now` says beyond `before`; a field that `now` does not have stays absent. */
 export function usageSince(before: Usage, now: Usage): Usage {
     const out: { -readonly [K in keyof Usage]: Usage[K] } = {};
-    for (const key of USAGE_FIELDS) if (now[key] !== undefined) out[key] = Math.max(0, now[key] - (before[key] ?? 0));
+    for (const key of USAGE_FIELDS) if (now[key] !== undefined) out[key] = Math.max(0, amountTold(now[key]) - amountTold(before[key]));
     return out;
 }

@@ -20,7 +20,7 @@
  */
 import { amountOf, type Json, type SpendForm } from "@remit/language";
 import { type Effect, type EffectKind, type ModelTurn, opOf } from "../effect/effect.ts";
-import type { Usage } from "../effect/usage.ts";
+import { amountTold, sumOf, type Usage } from "../effect/usage.ts";
 import { shownPrincipal } from "../authority/authority.ts";
 import { Fail } from "../effect/failure.ts";
 import { count, number, orNull, says, shape, type Told, text } from "../shape/build.ts";
@@ -358,18 +358,18 @@ export class Accounts {
 
     /** Counts what an outcome says was used; gives the account that is overdrawn by it. */
     settle({ usage, account: token, held, spender, turned, calls = 0 }: Bill): Exceeded | null {
-        const input = Math.max(amount(usage?.input), amount(usage?.cached));
-        const tokens = input + amount(usage?.output);
-        const usd = amount(usage?.usd);
+        const input = Math.max(amountTold(usage?.input), amountTold(usage?.cached));
+        const tokens = sumOf(input, amountTold(usage?.output));
+        const usd = amountTold(usage?.usd);
         let over: Exceeded | null = null;
         let bound = false;
         let i = 0;
         for (let a: Account | null = this.at(token); a !== null; a = a.parent) {
             a.reserved -= held[i++] ?? 0;
             a.reservedUsd -= held[i++] ?? 0;
-            a.used.tokens += tokens;
-            a.used.usd += usd;
-            a.used.calls += calls;
+            a.used.tokens = sumOf(a.used.tokens, tokens);
+            a.used.usd = sumOf(a.used.usd, usd);
+            a.used.calls = sumOf(a.used.calls, amountTold(calls));
             bound ||= a.limits.turns !== undefined || a.limits.time !== undefined;
         }
         for (let a: Account | null = this.at(token); a !== null && over === null; a = a.parent) {
@@ -490,8 +490,4 @@ function sizeOf(turn: ModelTurn): { readonly prompt: number; readonly reply: num
     }
     for (const offer of turn.tools ?? []) units += JSON.stringify(offer).length;
     return { prompt: files + Math.ceil(units / 4), reply: turn.maxOutput ?? USUAL_REPLY };
-}
-
-function amount(n: number | undefined): number {
-    return n === undefined || !Number.isFinite(n) || n < 0 ? 0 : n;
 }

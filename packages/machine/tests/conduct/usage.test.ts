@@ -1,4 +1,5 @@
 /** What the agent of a turn that broke off had used: counted once, in the budget and in the ledger, whatever broke it off (AC10). */
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
     addUsage,
@@ -158,6 +159,55 @@ describe("what an agent says that it used", () => {
         run.again((machine) => machine.goOn({ raise: [{ account: "run", meter: "time", amount: 60_000 }] }, "me"));
         run.answer(done({ input: 200 }));
         expect(run.counted).toEqual([500, 500]);
+    });
+});
+
+describe("US2: whatever an agent or a performer says that was used", () => {
+    const number = fc.oneof(
+        fc.constantFrom(-1, -1e308, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e308, Number.MAX_VALUE, 0, -0, 0.1),
+        fc.nat(500),
+    );
+    const amount = (told: number): number => (told >= 0 ? Math.min(told, Number.MAX_SAFE_INTEGER) : 0);
+
+    test("the budget and the ledger count the most that was said of a turn, as finite numbers that never fall", () => {
+        fc.assert(
+            fc.property(fc.array(number, { minLength: 1, maxLength: 5 }), number, fc.boolean(), (notes, last, resumed) => {
+                const run = new Parts();
+                let most = 0;
+                const holds = (): void => {
+                    for (const counted of run.counted) {
+                        expect(counted).toBeGreaterThanOrEqual(most - 1e-6);
+                        expect(counted).toBeLessThanOrEqual(most * (1 + 1e-9) + 1e-6);
+                    }
+                };
+                for (const told of notes) {
+                    run.used(told);
+                    most = Math.max(most, amount(told));
+                    holds();
+                }
+                // The continuation is JSON that loads, and the account in it says the same.
+                if (resumed) {
+                    const before = run.counted;
+                    run.again();
+                    expect(run.counted).toEqual(before);
+                }
+                const base = resumed ? most : 0;
+                run.answer(done({ input: last }));
+                most = resumed ? Math.min(base + amount(last), Number.MAX_SAFE_INTEGER) : Math.max(most, amount(last));
+                holds();
+            }),
+            { numRuns: 60 },
+        );
+    });
+
+    test("a budget that was used up stays so, however little is said afterwards", () => {
+        const run = new Parts();
+        run.used(1e308);
+        run.used(0);
+        run.used(-1e308);
+        run.answer(done({ input: Number.NaN }));
+        expect(run.counted).toEqual([Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]);
+        expect(run.batches.at(-1)?.end).toMatchObject({ failure: { kind: "limit.tokens" } });
     });
 });
 
