@@ -57,96 +57,51 @@ export interface ProviderSetup {
 }
 
 export function providerEngine(setup: ProviderSetup): Engine {
-    let model: Promise<SdkModel> | null = null;
+    return new ProviderEngine(setup);
+}
+
+interface Try {
+    readonly request: ModelTurn;
+    readonly io: TurnIO;
+    readonly constraint: Constraint | null;
+    /** Text of it was shown. */
+    shown: boolean;
+}
+
+class ProviderEngine implements Engine {
+    readonly uri: string;
+    private readonly setup: ProviderSetup;
+    private readonly subject: Subject;
+    private model: Promise<SdkModel> | null = null;
     /** PV4: this endpoint takes no schema. */
-    let unconstrained = false;
-    const { uri, keyName, keyKept } = setup;
-    const { secrets } = setup;
-    const subject: Subject = { uri, address: setup.baseURL, keyName, keySent: setup.apiKey !== undefined, keyKept, secrets };
+    private unconstrained = false;
 
-    async function build(): Promise<SdkModel> {
-        const { apiKey } = setup;
-        const key = typeof apiKey === "function" ? await apiKey() : apiKey;
-        if (key !== undefined && key !== "") secrets.add({ name: keyName, value: key });
-        const heard = (headers: Headers): void => {
-            // PV5
-            const wait = exhaustedFor(headers, Date.now());
-            if (wait > 0) setup.limiter.pause(Math.min(wait, setup.patience.maxPauseMs));
-        };
-        return sdkModel({ ...setup, apiKey: key, heard });
+    constructor(setup: ProviderSetup) {
+        const { uri, baseURL, apiKey, keyName, keyKept, secrets } = setup;
+        this.uri = uri;
+        this.setup = setup;
+        this.subject = { uri, address: baseURL, keyName, keySent: apiKey !== undefined, keyKept, secrets };
     }
 
-    async function once(request: ModelTurn, io: TurnIO, constraint: Constraint | null, shown: { text: boolean }): Promise<Raw> {
-        model ??= build();
-        const loaded = await model;
-        const { silenceMs, replyMs, totalMs } = setup.patience;
-        const watch = watchful(io.signal, request.stream ? silenceMs : replyMs, totalMs);
-        try {
-            const options = optionsOf(request, setup.provider, constraint, watch.signal);
-            const answer = request.stream ? await streamed(loaded, options, io, watch, shown) : await whole(loaded, options, watch);
-            // The body holds the prompt: it goes no further.
-            const { body, ...said } = answer;
-            return { ...said, model: uri, constrained: constraint !== null && enforced(setup.provider, constraint, body) };
-        } catch (error) {
-            // An abort of this side arrives as whatever the SDK makes of it; what was meant is the signal's reason.
-            throw watch.signal.aborted && watch.signal.reason instanceof TimeUp ? watch.signal.reason : error;
-        } finally {
-            watch.end();
-        }
-    }
-
-    async function turn(request: ModelTurn, io: TurnIO): Promise<Turned> {
-        if (setup.provider === "anthropic" && thinks(request) && request.temperature !== undefined) {
-            const hint = "leave out temperature or think";
-            return failed("model", `${uri} takes no temperature while it thinks`, { hint });
-        }
-        // Without its key a provider's own address says no more than that.
-        if (setup.apiKey === undefined && setup.baseURL === null) {
-            const hint = `export ${keyName}=YOUR_KEY, or choose another model: --model local: or REMIT_MODEL=URI`;
-            return failed("model", `${uri} needs a key, and ${keyName} is not set`, { hint });
-        }
-        try {
-            model ??= build();
-            await model;
-        } catch (error) {
-            model = null;
-            const why = withoutKeys(error instanceof Error ? error.message : String(error), secrets);
-            return failed("model", `${uri} cannot be set up: ${why}`, { hint: `look at ${keyName}` });
-        }
-        const shown = { text: false };
+    async turn(request: ModelTurn, io: TurnIO): Promise<Turned> {
+        const { provider, baseURL, patience, limiter, chance } = this.setup;
+        const unready = await this.unready(request);
+        if (unready !== null) return unready;
         for (let tries = 0; ; tries++) {
-            const constraint = unconstrained ? null : constraintOf(request, io.schema, setup.provider, setup.baseURL);
-            let trouble: Trouble;
-            try {
-                await setup.limiter.enter(io.signal);
-            } catch {
-                // The only way out of the queue but a place is the abort.
-                return cancelled();
-            }
-            let tokens = 0;
-            try {
-                const raw = await once(request, io, constraint, shown);
-                tokens = (raw.usage?.input ?? 0) + (raw.usage?.output ?? 0);
-                return { ok: true, raw: tries === 0 ? raw : { ...raw, retries: tries } };
-            } catch (error) {
-                if (io.signal.aborted) return cancelled();
-                trouble = error instanceof TimeUp ? timeUp(error, uri) : troubleOf(error, subject);
-            } finally {
-                setup.limiter.leave(tokens);
-            }
-            if (shown.text) io.emit({ type: "restart" });
-            shown.text = false;
-            if (
-                constraint !== null &&
-                setup.provider !== "openai" &&
-                (trouble.status === 400 || trouble.status === 422 || trouble.status === 501)
-            ) {
-                unconstrained = true;
+            const constraint = this.unconstrained ? null : constraintOf(request, io.schema, provider, baseURL);
+            const one: Try = { request, io, constraint, shown: false };
+            const said = await this.tried(one);
+            if (said === null) return cancelled();
+            if (said.ok) return { ok: true, raw: tries === 0 ? said.raw : { ...said.raw, retries: tries } };
+            const { trouble } = said;
+            if (one.shown) io.emit({ type: "restart" });
+            if (constraint !== null && provider !== "openai" && NO_SCHEMA.has(trouble.status)) {
+                this.unconstrained = true;
                 continue;
             }
-            const pause = trouble.after ?? setup.patience.pauseMs * 2 ** tries * (0.5 + setup.chance());
-            if (!trouble.passing || tries >= setup.patience.retries || pause > setup.patience.maxPauseMs) return gaveUp(trouble, tries);
-            if (trouble.status === 429) setup.limiter.pause(pause);
+            const pause = trouble.after ?? patience.pauseMs * 2 ** tries * (0.5 + chance());
+            if (!trouble.passing || tries >= patience.retries || pause > patience.maxPauseMs) return gaveUp(trouble, tries);
+            if (trouble.status === 429) limiter.pause(pause);
             try {
                 await pauseFor(pause, io.signal);
             } catch {
@@ -156,8 +111,90 @@ export function providerEngine(setup: ProviderSetup): Engine {
         }
     }
 
-    return { uri, turn };
+    /** Why nothing can be sent, or null. */
+    private async unready({ think, temperature }: ModelTurn): Promise<Turned | null> {
+        const { uri, subject } = this;
+        const { provider, baseURL, keyName, secrets } = this.setup;
+        if (provider === "anthropic" && thinks(think) && temperature !== undefined) {
+            const hint = "leave out temperature or think";
+            return failed("model", `${uri} takes no temperature while it thinks`, { hint });
+        }
+        // Without its key a provider's own address says no more than that.
+        if (!subject.keySent && baseURL === null) {
+            const hint = `export ${keyName}=YOUR_KEY, or choose another model: --model local: or REMIT_MODEL=URI`;
+            return failed("model", `${uri} needs a key, and ${keyName} is not set`, { hint });
+        }
+        try {
+            await this.built();
+            return null;
+        } catch (error) {
+            this.model = null;
+            const why = withoutKeys(error instanceof Error ? error.message : String(error), secrets);
+            return failed("model", `${uri} cannot be set up: ${why}`, { hint: `look at ${keyName}` });
+        }
+    }
+
+    private built(): Promise<SdkModel> {
+        this.model ??= this.build();
+        return this.model;
+    }
+
+    private async build(): Promise<SdkModel> {
+        const { setup } = this;
+        const { apiKey, keyName, secrets, limiter, patience } = setup;
+        const key = typeof apiKey === "function" ? await apiKey() : apiKey;
+        if (key !== undefined && key !== "") secrets.add({ name: keyName, value: key });
+        const heard = (headers: Headers): void => {
+            // PV5
+            const wait = exhaustedFor(headers, Date.now());
+            if (wait > 0) limiter.pause(Math.min(wait, patience.maxPauseMs));
+        };
+        return sdkModel({ ...setup, apiKey: key, heard });
+    }
+
+    /** One try; null where it was called off. */
+    private async tried(one: Try): Promise<{ ok: true; raw: Raw } | { ok: false; trouble: Trouble } | null> {
+        const { signal } = one.io;
+        const { limiter } = this.setup;
+        try {
+            await limiter.enter(signal);
+        } catch {
+            // The only way out of the queue but a place is the abort.
+            return null;
+        }
+        let tokens = 0;
+        try {
+            const raw = await this.once(one);
+            tokens = (raw.usage?.input ?? 0) + (raw.usage?.output ?? 0);
+            return { ok: true, raw };
+        } catch (error) {
+            if (signal.aborted) return null;
+            return { ok: false, trouble: error instanceof TimeUp ? timeUp(error, this.uri) : troubleOf(error, this.subject) };
+        } finally {
+            limiter.leave(tokens);
+        }
+    }
+
+    private async once(one: Try): Promise<Raw> {
+        const { request, io, constraint } = one;
+        const { provider, patience } = this.setup;
+        const model = await this.built();
+        using watch = watchful(io.signal, request.stream ? patience.silenceMs : patience.replyMs, patience.totalMs);
+        try {
+            const options = optionsOf(request, provider, constraint, watch.signal);
+            const answer = request.stream ? await streamed(model, options, one, watch) : await whole(model, options, watch);
+            // The body holds the prompt: it goes no further.
+            const { body, ...said } = answer;
+            return { ...said, model: this.uri, constrained: constraint !== null && enforced(provider, constraint, body) };
+        } catch (error) {
+            // An abort of this side arrives as whatever the SDK makes of it; what was meant is the signal's reason.
+            throw watch.signal.aborted && watch.signal.reason instanceof TimeUp ? watch.signal.reason : error;
+        }
+    }
 }
+
+/** Answers of an endpoint that knows no schema. */
+const NO_SCHEMA: ReadonlySet<number | null> = new Set([400, 422, 501]);
 
 function gaveUp(trouble: Trouble, retries: number): Turned {
     const { failure } = trouble;
@@ -171,8 +208,8 @@ function timeUp(reason: TimeUp, uri: string): Trouble {
     return { failure: { kind: "timeout", message: `${uri} ${reason.message}`, hint }, passing: false, after: null, status: null };
 }
 
-function thinks(request: ModelTurn): boolean {
-    return request.think !== undefined && request.think !== false;
+function thinks(think: ModelTurn["think"]): boolean {
+    return think !== undefined && think !== false;
 }
 
 // ---- constraints -----------------------------------------------------------------------------------------------------
@@ -184,7 +221,7 @@ function constraintOf(request: ModelTurn, schema: Json | undefined, provider: Pr
     if (schema.type !== "object" && provider !== "google") return null;
     const tools = (request.tools?.length ?? 0) > 0;
     if (tools && provider !== "openai") return null;
-    if (provider === "anthropic" && (baseURL !== null || thinks(request))) return null;
+    if (provider === "anthropic" && (baseURL !== null || thinks(request.think))) return null;
     if (tools && !request.strict) return null;
     return { schema, strict: request.strict && strictly(schema) };
 }
@@ -237,7 +274,8 @@ async function whole(model: SdkModel, options: SdkOptions, watch: Watch): Promis
     return answer({ text, thinking, calls, finish: finishOf(result.finishReason), usage }, warnings, request?.body);
 }
 
-async function streamed(model: SdkModel, options: SdkOptions, io: TurnIO, watch: Watch, shown: { text: boolean }): Promise<Answer> {
+async function streamed(model: SdkModel, options: SdkOptions, one: Try, watch: Watch): Promise<Answer> {
+    const { io } = one;
     const { stream, request } = await watch.within(model.doStream(options));
     const reader = stream.getReader();
     const calls: ToolCall[] = [];
@@ -253,7 +291,7 @@ async function streamed(model: SdkModel, options: SdkOptions, io: TurnIO, watch:
             switch (part.type) {
                 case "text-delta":
                     text += part.delta;
-                    shown.text = true;
+                    one.shown = true;
                     io.emit({ type: "text", delta: part.delta });
                     break;
                 case "reasoning-delta":
@@ -315,13 +353,12 @@ function noteOf(warning: unknown): string {
 
 // ---- time ------------------------------------------------------------------------------------------------------------
 
-interface Watch {
+interface Watch extends Disposable {
     readonly signal: AbortSignal;
     /** The provider said something. */
     heard(): void;
     /** Also ends where the promise itself does not listen to the signal. */
     within<T>(work: PromiseLike<T>): Promise<T>;
-    end(): void;
 }
 
 function watchful(outer: AbortSignal, silenceMs: number, totalMs: number): Watch {
@@ -347,7 +384,7 @@ function watchful(outer: AbortSignal, silenceMs: number, totalMs: number): Watch
             silence = setTimeout(silent, silenceMs);
         },
         within: (work) => Promise.race([work, aborted]),
-        end: () => {
+        [Symbol.dispose]: () => {
             clearTimeout(silence);
             clearTimeout(total);
             outer.removeEventListener("abort", stop);

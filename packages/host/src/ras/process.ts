@@ -1,11 +1,9 @@
 /**
- * A running RAS program: its process, its socket, its open calls.
+ * A running RAS program: its process, its limits, its open calls.
  *
- * Boundary: what the process asks for and what it is answered; who answers is the program that runs it (`bridge.ts`).
+ * Boundary: what the process asks for and what it is answered; who answers is the program that runs it (`bridge.ts`), how they speak is `talk.ts`.
  *
  * PRO1: a step ends when the program is quiet: it has open calls and none can come without an answer, or it is over.
- * PRO2: whatever speaks to the socket says the run's token first; one program may, and any number of commands of a Bash program.
- * PRO3: ids of calls are ours. What is no frame, an id twice, a call after the end: the connection is ended, of a program the process too.
  * PRO4: what is printed is text and nothing else, kept up to `output` characters.
  * PRO5: time is counted while a step is under way; processes and memory of the whole tree are looked at while it is (Linux).
  * PRO6: nothing is left when it is over: the process and all that came of it are killed, the folder is removed.
@@ -13,22 +11,21 @@
  */
 import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { StringDecoder } from "node:string_decoder";
-import { isObject, type Json } from "@remit/language";
+import type { Json } from "@remit/language";
 import { folderBeside } from "../process/sandbox.ts";
 import { findCommand } from "../process/command.ts";
 import type { Environment } from "../ledger/place.ts";
 import { ToolFail } from "../tool/tool.ts";
-import { readCommand, readsInput, shownAnswer } from "./command.ts";
-import { CALL_KINDS, type CallKind, type Fields, frameReader } from "./frames.ts";
+import { CALL_KINDS, type CallKind, type Fields } from "./frames.ts";
 import { type Launched, launch } from "../tool/launch.ts";
 import { BASH_CLIENT, bashCommand } from "./runner-bash.ts";
 import { NODE_RUNNER } from "./runner-node.ts";
 import { PYTHON_RUNNER } from "./runner-python.ts";
 import { pythonHere, type RasSource } from "./source.ts";
+import { type Listener, type Said, Talk } from "./talk.ts";
 import { lookAtTree } from "./tree.ts";
 import { workFolder } from "./work.ts";
 
@@ -61,11 +58,8 @@ export interface RasStep {
     readonly error?: string;
 }
 
-export interface RasAnswer {
+export interface RasAnswer extends Said {
     readonly id: number;
-    readonly value: Json;
-    /** The call fails in the program, with these words. */
-    readonly error?: string;
 }
 
 export interface RasProcess {
@@ -93,249 +87,179 @@ const QUIET_LOOKS = 3;
 /** Longest variable of an environment that Linux takes, bytes. */
 const MAX_VARIABLE = 120_000;
 
-interface Open {
-    readonly call: RasCall;
-    readonly answer: (answer: RasAnswer) => void;
-}
-
 /** Throws `ToolFail` where the program cannot be started at all. */
 export async function startRas(source: RasSource, options: RasOptions): Promise<RasProcess> {
-    const { limits } = options;
     const folder = mkdtempSync(join(tmpdir(), "remit-ras-"));
-    const token = randomBytes(24).toString("base64url");
-    const open = new Map<number, Open>();
-    let fresh: RasCall[] = [];
-    let nextId = 0;
-    /** The program itself said that it has nothing left to do. */
-    let idle = false;
-    let program: Socket | null = null;
-    let commands = 0;
-    let ended: { readonly value?: Json; readonly error?: string } | null = null;
-    /** Why we ended it. */
-    let stopped: string | null = null;
-    let over = false;
-    let changed = (): void => undefined;
-    const sockets = new Set<Socket>();
-
-    const stop = (why: string): void => {
-        stopped ??= why;
-        launched?.kill();
-        changed();
-    };
-    const send = (socket: Socket, frame: Fields): void => {
-        if (!socket.destroyed) socket.write(`${JSON.stringify(frame)}\n`);
-    };
-    const ask = (kind: CallKind, args: Fields, answer: Open["answer"]): void => {
-        if (nextId >= limits.calls) {
-            stop(`it made more than ${limits.calls} calls`);
-            return;
-        }
-        const call = { id: nextId++, kind, args };
-        open.set(call.id, { call, answer });
-        fresh.push(call);
-        changed();
-    };
-
-    function fromProgram(socket: Socket): (frame: Fields) => boolean {
-        const ids = new Set<Json>();
-        return (frame) => {
-            if (ended !== null) return false;
-            if (frame.ended === true) {
-                ended = {
-                    ...(typeof frame.error === "string" ? { error: frame.error.slice(0, MAX_STDERR) } : {}),
-                    ...(frame.value === undefined ? {} : { value: frame.value }),
-                };
-                return true;
-            }
-            if (!Array.isArray(frame.calls)) return false;
-            for (const one of frame.calls) {
-                if (!isObject(one) || typeof one.id !== "number" || ids.has(one.id) || !isObject(one.args)) return false;
-                const kind = CALL_KINDS.find((name) => name === one.kind);
-                if (kind === undefined) return false;
-                const { id } = one;
-                ids.add(id);
-                ask(kind, one.args, ({ value, error }) => send(socket, { answers: [error === undefined ? { id, value } : { id, error }] }));
-            }
-            idle = true;
-            changed();
-            return true;
-        };
-    }
-
-    function fromCommand(socket: Socket, hello: Fields): ((frame: Fields) => boolean) | null {
-        const kind = CALL_KINDS.find((name) => name === hello.kind);
-        const argv = Array.isArray(hello.argv) ? hello.argv.filter((one) => typeof one === "string") : null;
-        if (kind === undefined || argv === null) return null;
-        const begin = (input: string): void => {
-            const read = readCommand(kind, argv, input);
-            if (!read.ok) {
-                send(socket, { err: read.message, code: 2 });
-                return;
-            }
-            ask(read.kind, read.args, ({ value, error }) =>
-                send(socket, error === undefined ? { ...shownAnswer(read.kind, read.args, value) } : { err: error, code: 1 }),
-            );
-        };
-        if (!readsInput(kind, argv)) {
-            begin("");
-            return () => false;
-        }
-        send(socket, { input: true });
-        let had = false;
-        return (frame) => {
-            if (had || typeof frame.input !== "string") return false;
-            had = true;
-            begin(frame.input);
-            return true;
-        };
-    }
-
-    const server = createServer((socket) => {
-        sockets.add(socket);
-        let next: ((frame: Fields) => boolean) | null = null;
-        let counted = false;
-        const hello = (frame: Fields): boolean => {
-            if (frame.hello !== token) return false;
-            if (frame.as === "command" && source.language === "bash") {
-                counted = true;
-                commands++;
-                next = fromCommand(socket, frame);
-                return next !== null;
-            }
-            if (frame.as !== "program" || program !== null || source.language === "bash") return false;
-            program = socket;
-            next = fromProgram(socket);
-            send(socket, { inputs: options.inputs });
-            return true;
-        };
-        const read = frameReader((frame) => (next ?? hello)(frame));
-        socket.on("data", (piece) => {
-            if (read(piece as Buffer)) return;
-            socket.destroy();
-            if (socket === program && ended === null) stop("it spoke to its run in a way that its own runner does not");
-        });
-        socket.on("error", () => socket.destroy());
-        socket.on("close", () => {
-            sockets.delete(socket);
-            if (counted) commands--;
-            changed();
-        });
-    });
-
-    let launched: Launched | null = null;
-    const clean = (): void => {
-        server.close();
-        for (const socket of sockets) socket.destroy();
-        rmSync(folder, { recursive: true, force: true });
-    };
-    const place = join(folder, "s");
-    const client = join(folder, "client.mjs");
+    const made = new Running(source, options, folder);
     try {
-        await new Promise<void>((done, failed) => {
-            server.once("error", failed);
-            server.listen(place, done);
-        });
-        launched = await begun(source, options, { folder, place, client, token });
+        await made.start();
+        return made;
     } catch (error) {
-        clean();
+        made.clean();
         throw error;
     }
-    const { child } = launched;
-    const printed = collector(limits.output, () => stop(`it printed more than ${MAX_PRINTED} characters`));
-    let said = "";
-    child.stdout.on("data", printed.take);
-    child.stderr.setEncoding("utf8").on("data", (piece: string) => {
-        said = (said + piece).slice(-MAX_STDERR);
-    });
-    let exit = "";
-    const exited = child.over.then(({ code, signal, error }) => {
-        exit =
-            error !== undefined ? `it could not be started: ${error.message}` : signal === null ? `exit code ${code}` : `signal ${signal}`;
-        over = true;
-        changed();
-    });
+}
 
-    function result(): RasStep {
-        const error = stopped ?? ended?.error ?? failureOf();
+class Running implements RasProcess, Listener {
+    private readonly source: RasSource;
+    private readonly options: RasOptions;
+    private readonly folder: string;
+    private readonly client: string;
+    private readonly token = randomBytes(24).toString("base64url");
+    private readonly talk: Talk;
+    private readonly printed: Collector;
+    private launched: Launched | null = null;
+    private readonly open = new Map<number, (said: Said) => void>();
+    private fresh: RasCall[] = [];
+    private nextId = 0;
+    /** Why we ended it. */
+    private stopped: string | null = null;
+    private said = "";
+    /** How the process ended, once it has. */
+    private exit: string | null = null;
+    private exited: Promise<void> = Promise.resolve();
+    private wake = (): void => undefined;
+    private left: number;
+    /** What the last look at the processes saw, and how many looks saw the same. */
+    private mark = "";
+    private same = 0;
+
+    constructor(source: RasSource, options: RasOptions, folder: string) {
+        this.source = source;
+        this.options = options;
+        this.folder = folder;
+        this.client = join(folder, "client.mjs");
+        this.left = options.limits.time;
+        this.talk = new Talk({ token: this.token, language: source.language, inputs: options.inputs }, this);
+        this.printed = new Collector(options.limits.output);
+    }
+
+    async start(): Promise<void> {
+        const { source, options, folder, client, token } = this;
+        const place = join(folder, "s");
+        await this.talk.listen(place);
+        this.launched = await begun(source, options, { folder, place, client, token });
+        const { child } = this.launched;
+        child.stdout.on("data", (piece: Buffer) => {
+            if (!this.printed.take(piece)) this.stop(`it printed more than ${MAX_PRINTED} characters`);
+        });
+        child.stderr.setEncoding("utf8").on("data", (piece: string) => {
+            this.said = (this.said + piece).slice(-MAX_STDERR);
+        });
+        this.exited = child.over.then(({ code, signal, error }) => {
+            const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
+            this.exit = error === undefined ? how : `it could not be started: ${error.message}`;
+            this.changed();
+        });
+    }
+
+    get confinement(): Launched["confinement"] {
+        return (this.launched as Launched).confinement;
+    }
+
+    called(kind: CallKind, args: Fields, answer: (said: Said) => void): void {
+        const { calls } = this.options.limits;
+        if (this.nextId >= calls) {
+            this.stop(`it made more than ${calls} calls`);
+            return;
+        }
+        const call = { id: this.nextId++, kind, args };
+        this.open.set(call.id, answer);
+        this.fresh.push(call);
+        this.changed();
+    }
+
+    changed(): void {
+        this.wake();
+    }
+
+    broken(): void {
+        this.stop("it spoke to its run in a way that its own runner does not");
+    }
+
+    async step(answers: readonly RasAnswer[], signal: AbortSignal): Promise<RasStep> {
+        this.talk.idle = false;
+        this.same = 0;
+        for (const { id, ...said } of answers) {
+            const answer = this.open.get(id);
+            this.open.delete(id);
+            answer?.(said);
+        }
+        const began = Date.now();
+        const cancel = (): void => this.stop("it was cancelled");
+        if (signal.aborted) cancel();
+        else signal.addEventListener("abort", cancel, { once: true });
+        using _timer = setTimeout(() => this.stop(`it took longer than ${this.left} ms of its own time`), this.left);
+        using _looking = setInterval(() => {
+            if (this.look()) this.changed();
+        }, LOOK_MS);
+        try {
+            for (;;) {
+                if (this.exit !== null) return this.result(this.exit);
+                const waits = this.source.language === "bash" ? this.same >= QUIET_LOOKS : this.talk.idle;
+                if (this.fresh.length > 0 && this.stopped === null && this.talk.ended === null && waits)
+                    return { calls: this.fresh.splice(0), done: false };
+                await new Promise<void>((wake) => {
+                    this.wake = wake;
+                });
+            }
+        } finally {
+            signal.removeEventListener("abort", cancel);
+            this.left = Math.max(1, this.left - (Date.now() - began));
+        }
+    }
+
+    async end(): Promise<void> {
+        this.stop("its run is over");
+        await this.exited;
+        this.clean();
+    }
+
+    clean(): void {
+        this.talk.close();
+        rmSync(this.folder, { recursive: true, force: true });
+    }
+
+    private stop(why: string): void {
+        this.stopped ??= why;
+        this.launched?.kill();
+        this.changed();
+    }
+
+    /** Looks at the processes; true where a Bash program is quiet. */
+    private look(): boolean {
+        const { limits } = this.options;
+        const commands = this.talk.commands.size;
+        const seen = lookAtTree(this.launched?.child.pid ?? 0, this.client);
+        // Without /proc: nothing new for a while is taken for quiet.
+        const mark = seen === null ? `${this.nextId} ${commands}` : `${seen.mark} ${this.nextId} ${commands} ${this.printed.size}`;
+        if (seen !== null && seen.processes > limits.processes) this.stop(`it had more than ${limits.processes} processes`);
+        if (seen !== null && seen.memory > limits.memory)
+            this.stop(`it took more than ${Math.round(limits.memory / 1_048_576)} MiB of memory`);
+        // A command that was started and has not yet spoken will.
+        const busy = seen !== null && (seen.running || seen.marked > commands);
+        this.same = mark === this.mark && !busy ? this.same + 1 : 0;
+        this.mark = mark;
+        return this.same >= QUIET_LOOKS;
+    }
+
+    private result(exit: string): RasStep {
+        const { ended } = this.talk;
+        const error = this.stopped ?? ended?.error ?? this.failureOf(exit);
         return {
             calls: [],
             done: true,
-            output: printed.text(),
+            output: this.printed.text(),
             ...(ended?.value === undefined ? {} : { value: ended.value }),
             ...(error === null ? {} : { error }),
         };
     }
-    function failureOf(): string | null {
-        if (source.language === "bash" ? exit === "exit code 0" : ended !== null) return null;
-        const tail = said.trim();
+
+    private failureOf(exit: string): string | null {
+        if (this.source.language === "bash" ? exit === "exit code 0" : this.talk.ended !== null) return null;
+        const tail = this.said.trim();
         return `it ended with ${exit === "exit code 0" ? "no word to its run" : exit}${tail === "" ? "" : `:\n${tail}`}`;
     }
-
-    let marks = "";
-    let same = 0;
-    /** Looks at the processes; true where a Bash program is quiet. */
-    function look(): boolean {
-        const seen = lookAtTree(child.pid ?? 0, client);
-        // Without /proc: nothing new for a while is taken for quiet.
-        const mark = seen === null ? `${nextId} ${commands}` : `${seen.mark} ${nextId} ${commands} ${printed.size()}`;
-        if (seen !== null && seen.processes > limits.processes) stop(`it had more than ${limits.processes} processes`);
-        if (seen !== null && seen.memory > limits.memory) stop(`it took more than ${Math.round(limits.memory / 1_048_576)} MiB of memory`);
-        // A command that was started and has not yet spoken will.
-        const busy = seen !== null && (seen.running || seen.marked > commands);
-        same = mark === marks && !busy ? same + 1 : 0;
-        marks = mark;
-        return same >= QUIET_LOOKS;
-    }
-
-    let left = limits.time;
-    async function step(answers: readonly RasAnswer[], signal: AbortSignal): Promise<RasStep> {
-        idle = false;
-        same = 0;
-        for (const answer of answers) {
-            const one = open.get(answer.id);
-            open.delete(answer.id);
-            one?.answer(answer);
-        }
-        const began = Date.now();
-        const abort = (): void => stop("it was cancelled");
-        if (signal.aborted) abort();
-        signal.addEventListener("abort", abort, { once: true });
-        const timer = setTimeout(() => stop(`it took longer than ${left} ms of its own time`), left);
-        let quiet = false;
-        const looking = setInterval(() => {
-            quiet = look();
-            if (quiet) changed();
-        }, LOOK_MS);
-        try {
-            for (;;) {
-                if (over) return result();
-                const waits = source.language === "bash" ? quiet : idle;
-                if (fresh.length > 0 && stopped === null && ended === null && waits) {
-                    const calls = fresh;
-                    fresh = [];
-                    return { calls, done: false };
-                }
-                await new Promise<void>((wake) => {
-                    changed = wake;
-                });
-            }
-        } finally {
-            clearTimeout(timer);
-            clearInterval(looking);
-            signal.removeEventListener("abort", abort);
-            left = Math.max(1, left - (Date.now() - began));
-        }
-    }
-
-    return {
-        confinement: launched.confinement,
-        step,
-        end: async () => {
-            stop("its run is over");
-            await exited;
-            clean();
-        },
-    };
 }
 
 async function begun(
@@ -386,22 +310,28 @@ async function begun(
 }
 
 /** Keeps the beginning of what is printed, whole characters. */
-function collector(max: number, tooMuch: () => void) {
-    const decoder = new StringDecoder("utf8");
-    let kept = "";
-    let size = 0;
-    return {
-        take: (piece: Buffer): void => {
-            const text = decoder.write(piece);
-            if (kept.length < max) kept += text;
-            size += text.length;
-            if (size > MAX_PRINTED) tooMuch();
-        },
-        size: () => size,
-        text: (): string => {
-            if (kept.length <= max) return kept;
-            const end = /[\uD800-\uDBFF]/.test(kept[max - 1] ?? "") ? max - 1 : max;
-            return `${kept.slice(0, end)}\n… ${size - end} more characters were printed`;
-        },
-    };
+class Collector {
+    size = 0;
+    private readonly max: number;
+    private readonly decoder = new StringDecoder("utf8");
+    private kept = "";
+
+    constructor(max: number) {
+        this.max = max;
+    }
+
+    /** False where it is too much. */
+    take(piece: Buffer): boolean {
+        const text = this.decoder.write(piece);
+        if (this.kept.length < this.max) this.kept += text;
+        this.size += text.length;
+        return this.size <= MAX_PRINTED;
+    }
+
+    text(): string {
+        const { kept, max, size } = this;
+        if (kept.length <= max) return kept;
+        const end = /[\uD800-\uDBFF]/.test(kept[max - 1] ?? "") ? max - 1 : max;
+        return `${kept.slice(0, end)}\n… ${size - end} more characters were printed`;
+    }
 }

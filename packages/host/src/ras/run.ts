@@ -61,7 +61,6 @@ export interface RasProgram {
 
 /** A file, or the name of a registered Riff. Throws `RemitError`. */
 export async function loadRas(what: string, options: RasRunOptions = {}): Promise<RasProgram> {
-    const here = surroundingsOf(options);
     try {
         const riffs = existsSync(what) ? null : listRiffs(options);
         const held = riffs === null ? null : withheldOf(what, riffs);

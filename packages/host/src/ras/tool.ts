@@ -13,8 +13,8 @@
  */
 import { isAbsolute, resolve } from "node:path";
 import { isObject, canonicalJson, type Json } from "@remit/language";
-import { type Fields as ToolFields, objectArgument, readFields, schemaOf, unknownMethod } from "../tool/args.ts";
-import { type CallIO, type Open, ToolFail } from "../tool/tool.ts";
+import { type Fields as ToolFields, type Given, toolOf } from "../tool/args.ts";
+import { type CallIO, type Open, type ToolContext, ToolFail } from "../tool/tool.ts";
 import { BRIDGE_NAMES } from "./bridge.ts";
 import { typedArguments } from "./command.ts";
 import type { Fields } from "./frames.ts";
@@ -75,14 +75,55 @@ interface Ready {
     readonly fails?: true;
 }
 
-export const openRas: Open = (uri, about, context) => {
+const METHODS = {
+    start: { description: "Names the program that is run.", fields: START, readOnly: false, repeatable: true },
+    step: {
+        description: "Answers its calls, and waits until it has others or has ended; starts it first.",
+        fields: STEP,
+        readOnly: false,
+        repeatable: true,
+    },
+    again: {
+        description: "Runs the program anew with the answers it had, up to the calls that it had none for.",
+        fields: AGAIN,
+        readOnly: false,
+        repeatable: true,
+    },
+    ready: { description: "Makes arguments ready for a tool, and says whether it only reads.", fields: READY, readOnly: true },
+} as const;
+
+export const openRas: Open = (uri, _about, context) => {
     const named = uri.slice("ras:".length).replace(/^\/\/(?=[^/])/, "");
     const file = isAbsolute(named) ? named : resolve(context.root === "" ? context.workspace : context.root, named);
-    /** By run and id; an id is the path of the call that made it. */
-    const kept = new Map<string, Kept>();
-    const keyOf = (id: string, io: CallIO): string => `${io.run ?? ""}\n${id}`;
+    const programs = new Programs(file, context);
+    return {
+        ...toolOf(METHODS, async (method, given, io): Promise<Json> => {
+            if (method === "start") return programs.start(given, io);
+            if (method === "again") return programs.again(given, io);
+            if (method === "ready") return ready(given);
+            return (await programs.step(keyOf(given.id as string, io), given.answers ?? [], io.signal)) as unknown as Json;
+        }),
+        close: () => programs.close(),
+    };
+};
 
-    function start(given: Given, io: CallIO): { readonly [name: string]: Json } {
+/** By run and id; an id is the path of the call that made it. */
+function keyOf(id: string, io: CallIO): string {
+    return `${io.run ?? ""}\n${id}`;
+}
+
+class Programs {
+    private readonly file: string;
+    private readonly context: ToolContext;
+    private readonly kept = new Map<string, Kept>();
+
+    constructor(file: string, context: ToolContext) {
+        this.file = file;
+        this.context = context;
+    }
+
+    start(given: Given, io: CallIO): { readonly [name: string]: Json } {
+        const { context } = this;
         const extra = texts(given.riffs);
         const riffs = findRiffs(context.workspace, context.env, extra, context.config.always === true || context.env.REMIT_TRUST === "1");
         const riff = given.riff === undefined ? undefined : riffs.riffs.find((one) => one.name === given.riff);
@@ -92,12 +133,12 @@ export const openRas: Open = (uri, about, context) => {
             throw new ToolFail(`there is no Riff '${String(given.riff)}'`, { kind: "value" });
         const depth = given.depth as number;
         if (depth > MAX_DEPTH) throw new ToolFail(`Riffs call each other more than ${MAX_DEPTH} deep`, { kind: "value" });
-        const source = rasSource(riff?.path ?? file);
+        const source = rasSource(riff?.path ?? this.file);
         const unconfined = given.confinement === "unconfined";
         const options = { inputs: given.inputs ?? {}, limits: limitsOf(given.limits), unconfined, env: context.env };
         const id = io.effect.path;
         const begin = (): Promise<RasProcess> => startRas(source, options);
-        kept.set(keyOf(id, io), {
+        this.kept.set(keyOf(id, io), {
             process: null,
             begin,
             ready: [],
@@ -110,8 +151,8 @@ export const openRas: Open = (uri, about, context) => {
         return { id, name: riff?.name ?? source.name, language: source.language, confinement: unconfined ? "unconfined" : "sandbox" };
     }
 
-    async function step(key: string, answers: Json, signal: AbortSignal): Promise<Step> {
-        const one = kept.get(key);
+    async step(key: string, answers: Json, signal: AbortSignal): Promise<Step> {
+        const one = this.kept.get(key);
         if (one === undefined) return { calls: [], done: false, gone: true };
         const all = [...one.ready.splice(0), ...(Array.isArray(answers) ? answers : [])];
         const given = all.filter(isObject).map(({ id: call, value }) => {
@@ -124,24 +165,24 @@ export const openRas: Open = (uri, about, context) => {
         const ready = calls.map((call) => readyOf(call, one));
         for (const call of ready) one.calls.set(call.id, call);
         if (rest.done) {
-            kept.delete(key);
+            this.kept.delete(key);
             await one.process.end();
         }
         return { ...rest, gone: false, calls: ready.map(({ id: call, kind, args }) => ({ id: call, kind, args })) };
     }
 
     /** TOO6. */
-    async function again(given: Given, io: CallIO): Promise<Json> {
+    async again(given: Given, io: CallIO): Promise<Json> {
         if (given.confinement === "unconfined")
             throw new ToolFail("the program's process is gone", {
                 kind: "unreachable",
                 hint: "what a program without a sandbox did itself may have happened, so it is not run again: begin anew with remit ras run FILE",
             });
-        const begun = start(given, io);
+        const begun = this.start(given, io);
         const key = keyOf(io.effect.path, io);
         const left = answered(given.history ?? []);
         for (let answers: { readonly id: number; readonly value: Json }[] = []; ; ) {
-            const at = await step(key, answers, io.signal);
+            const at = await this.step(key, answers, io.signal);
             answers = [];
             const fresh: Made[] = [];
             for (const call of at.calls) {
@@ -152,12 +193,12 @@ export const openRas: Open = (uri, about, context) => {
             const [first] = left;
             const [other] = fresh;
             if (first === undefined && (at.done || other !== undefined)) {
-                kept.get(key)?.ready.push(...answers);
+                this.kept.get(key)?.ready.push(...answers);
                 return { id: begun.id, ...at, calls: fresh } as unknown as Json;
             }
             if (other === undefined && !at.done) continue;
-            await kept.get(key)?.process?.end();
-            kept.delete(key);
+            await this.kept.get(key)?.process?.end();
+            this.kept.delete(key);
             throw new ToolFail(
                 `run again, the program ${other === undefined ? "ended without" : `called ${shownCall(wordsOf(other))} and not`} ${shownCall((first as Answered).call)}`,
                 { kind: "value", hint: "a run that was interrupted goes on only where its program makes the same calls again" },
@@ -165,50 +206,11 @@ export const openRas: Open = (uri, about, context) => {
         }
     }
 
-    return {
-        methods: () => [
-            { name: "start", description: "Names the program that is run.", input: schemaOf(START), readOnly: false, repeatable: true },
-            {
-                name: "step",
-                description: "Answers its calls, and waits until it has others or has ended; starts it first.",
-                input: schemaOf(STEP),
-                readOnly: false,
-                repeatable: true,
-            },
-            {
-                name: "again",
-                description: "Runs the program anew with the answers it had, up to the calls that it had none for.",
-                input: schemaOf(AGAIN),
-                readOnly: false,
-                repeatable: true,
-            },
-            {
-                name: "ready",
-                description: "Makes arguments ready for a tool, and says whether it only reads.",
-                input: schemaOf(READY),
-                readOnly: true,
-                repeatable: true,
-            },
-        ],
-        call: async (method, args, io) => {
-            const given = objectArgument(io.name, method, args);
-            if (method === "start") return start(readFields(given, START), io);
-            if (method === "again") return again(readFields(given, AGAIN), io);
-            if (method === "ready") return ready(readFields(given, READY));
-            if (method !== "step") throw unknownMethod(about.name, method, ["start", "step", "again", "ready"]);
-            const { id, answers } = readFields(given, STEP);
-            return (await step(keyOf(id as string, io), answers ?? [], io.signal)) as unknown as Json;
-        },
-        close: async () => {
-            const all = [...kept.values()];
-            kept.clear();
-            await Promise.all(all.map((one) => one.process?.end()));
-        },
-    };
-};
-
-interface Given {
-    readonly [name: string]: Json | undefined;
+    async close(): Promise<void> {
+        const all = [...this.kept.values()];
+        this.kept.clear();
+        await Promise.all(all.map((one) => one.process?.end()));
+    }
 }
 
 /** A call as the bridge sees it. */

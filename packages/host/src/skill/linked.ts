@@ -9,7 +9,7 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { cacheFolder, type Environment, writePrivate } from "../ledger/place.ts";
+import { writePrivate } from "../ledger/place.ts";
 import { isLoopback } from "../model/uri.ts";
 import { sha256Of } from "./files.ts";
 import { SKILL_BOUNDS, wrong } from "./rules.ts";

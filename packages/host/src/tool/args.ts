@@ -1,10 +1,10 @@
 /**
- * Arguments of tools that take one object: tables of fields, read and described from the same rows.
+ * Tools whose methods take one object: tables of methods and of fields, read and described from the same rows.
  *
  * Boundary: JSON in, typed fields out. Fields that no row names are left alone, as AgentScript leaves them; a model's call is held to the schema.
  */
 import type { Json } from "@remit/language";
-import { ToolFail } from "./tool.ts";
+import { type CallIO, type MethodInfo, ToolFail, type ToolHandle } from "./tool.ts";
 
 export interface Field {
     readonly type: "text" | "count" | "number" | "object" | "json";
@@ -14,6 +14,39 @@ export interface Field {
     readonly one?: readonly string[];
 }
 export type Fields = { readonly [name: string]: Field };
+export type Given = { readonly [name: string]: Json | undefined };
+
+export interface MethodRow {
+    readonly description: string;
+    readonly fields: Fields;
+    readonly readOnly: boolean;
+    /** As `readOnly` where absent. */
+    readonly repeatable?: boolean;
+    /** What it is given, where that is more than one object. */
+    readonly given?: (name: string, args: readonly Json[] | undefined) => Given;
+}
+
+/** A tool with these methods. */
+export function toolOf(
+    rows: { readonly [method: string]: MethodRow },
+    run: (method: string, given: Given, io: CallIO) => ReturnType<ToolHandle["call"]> | Json,
+): { methods(): readonly MethodInfo[]; call: ToolHandle["call"] } {
+    const methods = Object.entries(rows).map(([name, { description, fields, readOnly, repeatable = readOnly }]) => ({
+        name,
+        description,
+        input: schemaOf(fields),
+        readOnly,
+        repeatable,
+    }));
+    return {
+        methods: () => methods,
+        call: async (method, args, io) => {
+            const row = Object.hasOwn(rows, method) ? rows[method] : undefined;
+            if (row === undefined) throw unknownMethod(io.name, method, Object.keys(rows));
+            return run(method, row.given?.(io.name, args) ?? readFields(objectArgument(io.name, method, args), row.fields), io);
+        },
+    };
+}
 
 /** The one object argument of a call; the sentence is AgentScript's. */
 export function objectArgument(name: string, method: string, args: readonly Json[] | undefined): { readonly [key: string]: Json } {

@@ -7,15 +7,15 @@ import { createHash, randomUUID } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isObject, type Json } from "@remit/language";
-import { type Fields, objectArgument, readFields, schemaOf, unknownMethod } from "./args.ts";
+import { type MethodRow, toolOf } from "./args.ts";
 import { checkPath } from "./bounds.ts";
 import { type Jail, jail, type Place } from "./jail.ts";
 import { type Journal, journal } from "./journal.ts";
-import { type CallIO, type MethodInfo, type Open, ToolFail } from "./tool.ts";
+import { type CallIO, type Open, ToolFail } from "./tool.ts";
 
 const path = { type: "text", description: "path from the workspace, with /", needed: true } as const;
 
-const METHODS: { readonly [name: string]: { readonly fields: Fields; readonly description: string; readonly readOnly: boolean } } = {
+const METHODS: { readonly [name: string]: MethodRow } = {
     read: {
         fields: {
             path,
@@ -48,6 +48,7 @@ const METHODS: { readonly [name: string]: { readonly fields: Fields; readonly de
         fields: { effects: { type: "json", description: "the `effects` that write or patch gave", needed: true } },
         description: "Takes back writes and patches, unless the files were changed since.",
         readOnly: false,
+        given: (name, args) => ({ effects: effectIds(name, args) }),
     },
 };
 
@@ -58,37 +59,25 @@ export const openFile: Open = (uri, _about, context) => {
     const root = folderOf(uri, context.workspace);
     const inside = jail(root);
     const changes = journal(context.state, inside.root);
-    const methods: MethodInfo[] = Object.entries(METHODS).map(([name, { fields, description, readOnly }]) => ({
-        name,
-        description,
-        input: schemaOf(fields),
-        readOnly,
-        repeatable: readOnly,
-    }));
-    return {
-        methods: () => methods,
-        call: async (method, args, io) => {
-            const row = Object.hasOwn(METHODS, method) ? METHODS[method] : undefined;
-            if (row === undefined) throw unknownMethod(io.name, method, Object.keys(METHODS));
-            if (method === "undo") return undo(inside, changes, effectIds(io.name, args), io);
-            const given = readFields(objectArgument(io.name, method, args), row.fields);
-            const at = given.path as string;
-            const bound = (place: Place): Place => {
-                checkPath(io, inside, place.real, place.shown);
-                return place;
-            };
-            switch (method) {
-                case "read":
-                    return { ok: true, ...contentOf(inside.read(bound(inside.existing(at))), at, given.as === "image") };
-                case "list":
-                    return { ok: true, entries: list(inside, bound(inside.existing(at))) };
-                case "write":
-                    return change({ inside, changes, io }, "write", bound(inside.target(at)), () => given.content as string);
-                default:
-                    return change({ inside, changes, io }, "patch", bound(inside.target(at)), (before) => patched(before, at, given));
-            }
-        },
-    };
+    return toolOf(METHODS, (method, given, io) => {
+        const at = given.path as string;
+        const bound = (place: Place): Place => {
+            checkPath(io, inside, place.real, place.shown);
+            return place;
+        };
+        switch (method) {
+            case "undo":
+                return undo(inside, changes, given.effects as string[], io);
+            case "read":
+                return { ok: true, ...contentOf(inside.read(bound(inside.existing(at))), at, given.as === "image") };
+            case "list":
+                return { ok: true, entries: list(inside, bound(inside.existing(at))) };
+            case "write":
+                return change({ inside, changes, io }, "write", bound(inside.target(at)), () => given.content as string);
+            default:
+                return change({ inside, changes, io }, "patch", bound(inside.target(at)), (before) => patched(before, at, given));
+        }
+    });
 };
 
 /** `file://workspace`, `file://workspace/src`, `file:src`. */

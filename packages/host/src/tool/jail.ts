@@ -47,229 +47,213 @@ export interface Place {
     readonly shown: string;
 }
 
-export interface Jail {
-    readonly root: string;
-    /** Something that exists. */
-    existing(path: string): Place;
-    /** A file that may not exist yet; its folders may be missing too. */
-    target(path: string): Place;
-    /** True if a real path is inside and not out of reach. */
-    holds(real: string): boolean;
-    /** Bytes of a regular file. */
-    read(place: Place, limit?: number): Buffer;
-    /** Content as it is, null where there is no file. */
-    before(place: Place): Buffer | null;
-    /** Replaces or creates a file. `expected`: what `before` gave; something else there meanwhile is a failure. */
-    replace(place: Place, bytes: Uint8Array, expected: Buffer | null): void;
-    remove(place: Place): void;
-}
-
 /** `folder` must exist. */
 export function jail(folder: string): Jail {
-    const root = realpathSync(folder);
+    return new Jail(realpathSync(folder));
+}
 
-    const inside = (real: string): string | null => {
-        const from = relative(root, real);
-        return from === "" ? "." : from === ".." || from.startsWith(`..${sep}`) || from === real ? null : from;
-    };
-    const holds = (real: string): boolean => {
-        const from = inside(real);
-        return from !== null && !from.split(sep).some((part) => fold(part) === ".remit");
-    };
-    function parts(path: string): string[] {
-        if (path.includes("\0")) throw denied(`${JSON.stringify(path.replaceAll("\0", "\\0"))} is not a path`);
-        if (path.length > MAX_PATH) throw denied("the path is too long");
-        if (/^[/\\]|^[A-Za-z]:[/\\]/.test(path) || (WINDOWS && path.includes(":")))
-            throw denied(`'${path}' is not a path from the workspace`, "write it relative to the workspace, without / at its beginning");
-        const out: string[] = [];
-        for (const part of path.split(WINDOWS ? /[/\\]/ : "/")) {
-            if (part === "" || part === ".") continue;
-            if (part !== "..") out.push(part);
-            else if (out.pop() === undefined) throw outside(path);
-        }
-        return out;
+export class Jail {
+    readonly root: string;
+
+    constructor(root: string) {
+        this.root = root;
     }
-    function checked(path: string, real: string): void {
-        if (inside(real) === null) throw outside(path);
-        if (!holds(real)) throw denied(`'${path}' belongs to Remit itself`);
+
+    /** Something that exists. */
+    existing(path: string): Place {
+        const list = parts(path);
+        const place = { real: join(this.root, ...list), shown: list.join("/") || "." };
+        return told(place, () => {
+            const real = realpathSync(place.real);
+            this.check(path, real);
+            return { real, shown: place.shown };
+        });
     }
-    function where(fd: number, expected: string): string {
-        if (LINUX) {
-            try {
-                return readlinkSync(`/proc/self/fd/${fd}`);
-            } catch (error) {
-                // Without /proc the comparison below decides.
-                if (fileProblem(error) === null) throw error;
+
+    /** A file that may not exist yet; its folders may be missing too. */
+    target(path: string): Place {
+        const list = parts(path);
+        const shown = list.join("/");
+        if (list.length === 0) throw new ToolFail(`'${path}' is a folder`);
+        return told({ real: "", shown }, () => {
+            // The deepest part that exists, links followed; below it nothing is there yet.
+            for (let known = list.length; ; known--) {
+                const at = join(this.root, ...list.slice(0, known));
+                if (lstatSync(at, { throwIfNoEntry: false }) === undefined) continue;
+                const real = join(realpathSync(at), ...list.slice(known));
+                this.check(path, real);
+                this.checkWritable({ real, shown });
+                return { real, shown };
             }
-        }
-        const real = realpathSync(expected);
-        const [now, open] = [statSync(real), fstatSync(fd)];
-        return now.ino === open.ino && now.dev === open.dev ? real : "";
+        });
     }
-    /** An open regular file inside the root, or null where there is none. */
-    function openFile(place: Place): { readonly fd: number; readonly stat: Stats } | null {
+
+    /** True if a real path is inside and not out of reach. */
+    holds(real: string): boolean {
+        const from = this.inside(real);
+        return from !== null && !from.split(sep).some((part) => fold(part) === ".remit");
+    }
+
+    /** Bytes of a regular file. */
+    read(place: Place, limit = MAX_FILE): Buffer {
+        return told(place, () => {
+            const read = this.readWhole(place, limit);
+            if (read === null) throw new ToolFail(`'${place.shown}' does not exist`);
+            return read.bytes;
+        });
+    }
+
+    /** Content as it is, null where there is no file. */
+    before(place: Place): Buffer | null {
+        return told(place, () => this.readWhole(place, MAX_FILE)?.bytes ?? null);
+    }
+
+    /** Replaces or creates a file. `expected`: what `before` gave; something else there meanwhile is a failure. */
+    replace(place: Place, bytes: Uint8Array, expected: Buffer | null): void {
+        if (bytes.length > MAX_FILE) throw tooLarge(place.shown, bytes.length, MAX_FILE);
+        this.inFolder(place, (folder) => {
+            const name = basename(place.real);
+            const draft = join(folder, `.${name.slice(0, 100)}.${randomBytes(6).toString("hex")}.tmp`);
+            const now = this.readWhole(place, MAX_FILE);
+            if (now === null ? expected !== null : expected === null || !now.bytes.equals(expected))
+                throw new ToolFail(`'${place.shown}' was changed by somebody else meanwhile; nothing was written`);
+            const fd = openSync(draft, "wx", now?.mode ?? 0o666);
+            try {
+                writeWhole(fd, bytes, now?.mode);
+                renameSync(draft, join(folder, name));
+            } catch (error) {
+                unlinkSync(draft);
+                throw error;
+            }
+        });
+    }
+
+    remove(place: Place): void {
+        this.inFolder(place, (folder) => unlinkSync(join(folder, basename(place.real))));
+    }
+
+    private inside(real: string): string | null {
+        const from = relative(this.root, real);
+        return from === "" ? "." : from === ".." || from.startsWith(`..${sep}`) || from === real ? null : from;
+    }
+
+    private check(path: string, real: string): void {
+        if (this.inside(real) === null) throw outside(path);
+        if (!this.holds(real)) throw denied(`'${path}' belongs to Remit itself`);
+    }
+
+    private checkWritable(place: Place): void {
+        const from = this.inside(place.real);
+        if (from?.split(sep).some((part) => fold(part) === ".git") === true)
+            throw denied(`'${place.shown}' is inside .git, which is never written`, "use git itself for that");
+    }
+
+    /** A regular file inside the root, or null where there is none. */
+    private readWhole(place: Place, limit: number): { readonly bytes: Buffer; readonly mode: number } | null {
         const look = lstatSync(place.real, { throwIfNoEntry: false });
         if (look === undefined) return null;
         regular(place.shown, look);
-        const fd = openSync(place.real, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
-        try {
-            const stat = fstatSync(fd);
-            regular(place.shown, stat);
-            if (!holds(where(fd, place.real))) throw outside(place.shown);
-            return { fd, stat };
-        } catch (error) {
-            closeSync(fd);
-            throw error;
+        using file = opened(place.real, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+        const stat = fstatSync(file.fd);
+        regular(place.shown, stat);
+        if (!this.holds(where(file.fd, place.real))) throw outside(place.shown);
+        if (stat.size > limit) throw tooLarge(place.shown, stat.size, limit);
+        const chunks: Buffer[] = [];
+        let total = 0;
+        for (;;) {
+            const chunk = Buffer.allocUnsafe(Math.min(1 << 20, Math.max(stat.size - total, 0) + 1));
+            const got = readSync(file.fd, chunk);
+            if (got === 0) break;
+            total += got;
+            if (total > limit) throw tooLarge(place.shown, total, limit);
+            chunks.push(chunk.subarray(0, got));
         }
+        return { bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks), mode: stat.mode & 0o7777 };
     }
-    function readWhole(place: Place, limit: number): { bytes: Buffer; stat: Stats } | null {
-        const open = openFile(place);
-        if (open === null) return null;
-        try {
-            if (open.stat.size > limit) throw tooLarge(place.shown, open.stat.size, limit);
-            const chunks: Buffer[] = [];
-            let total = 0;
-            for (;;) {
-                const chunk = Buffer.allocUnsafe(Math.min(1 << 20, Math.max(open.stat.size - total, 0) + 1));
-                const got = readSync(open.fd, chunk);
-                if (got === 0) break;
-                total += got;
-                if (total > limit) throw tooLarge(place.shown, total, limit);
-                chunks.push(chunk.subarray(0, got));
-            }
-            return { bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks), stat: open.stat };
-        } finally {
-            closeSync(open.fd);
-        }
+
+    /** Works in the folder of a target, made where it is missing, by the path under which its entries are reached; then flushes it. */
+    private inFolder(place: Place, work: (folder: string) => void): void {
+        this.checkWritable(place);
+        told(place, () => {
+            const folder = dirname(place.real);
+            this.makeFolders(folder);
+            using open = WINDOWS ? null : opened(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+            const at = open === null ? realpathSync(folder) : where(open.fd, folder);
+            if (at !== folder || !this.holds(at)) throw outside(place.shown);
+            const link = LINUX && open !== null ? `/proc/self/fd/${open.fd}` : null;
+            work(link !== null && statSync(link, { throwIfNoEntry: false }) !== undefined ? link : folder);
+            if (open !== null) fsyncSync(open.fd);
+        });
     }
-    /** The folder of a target, made where it is missing, as an open descriptor and the prefix under which its entries are reached. */
-    function openFolder(place: Place): { readonly fd: number; readonly at: string } {
-        const folder = dirname(place.real);
-        makeFolders(folder);
-        if (WINDOWS) return { fd: -1, at: realFolder(folder, place) };
-        const fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-        try {
-            const at = where(fd, folder);
-            if (at !== folder || !holds(at)) throw outside(place.shown);
-            return {
-                fd,
-                at: LINUX && statSync(`/proc/self/fd/${fd}`, { throwIfNoEntry: false }) !== undefined ? `/proc/self/fd/${fd}` : folder,
-            };
-        } catch (error) {
-            closeSync(fd);
-            throw error;
-        }
-    }
-    function realFolder(folder: string, place: Place): string {
-        const real = realpathSync(folder);
-        if (real !== folder || !holds(real)) throw outside(place.shown);
-        return real;
-    }
+
     /** One folder after the other, each looked at after it was made. */
-    function makeFolders(folder: string): void {
-        if (folder === root || statSync(folder, { throwIfNoEntry: false }) !== undefined) return;
-        makeFolders(dirname(folder));
+    private makeFolders(folder: string): void {
+        if (folder === this.root || statSync(folder, { throwIfNoEntry: false }) !== undefined) return;
+        this.makeFolders(dirname(folder));
         try {
             mkdirSync(folder);
         } catch (error) {
             if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
         }
-        if (realpathSync(folder) !== folder) throw outside(relative(root, folder));
+        if (realpathSync(folder) !== folder) throw outside(relative(this.root, folder));
     }
-    function writable(place: Place): void {
-        const from = inside(place.real);
-        if (from?.split(sep).some((part) => fold(part) === ".git") === true)
-            throw denied(`'${place.shown}' is inside .git, which is never written`, "use git itself for that");
+}
+
+/** The parts of a path below the root (J1). */
+function parts(path: string): string[] {
+    if (path.includes("\0")) throw denied(`${JSON.stringify(path.replaceAll("\0", "\\0"))} is not a path`);
+    if (path.length > MAX_PATH) throw denied("the path is too long");
+    if (/^[/\\]|^[A-Za-z]:[/\\]/.test(path) || (WINDOWS && path.includes(":")))
+        throw denied(`'${path}' is not a path from the workspace`, "write it relative to the workspace, without / at its beginning");
+    const out: string[] = [];
+    for (const part of path.split(WINDOWS ? /[/\\]/ : "/")) {
+        if (part === "" || part === ".") continue;
+        if (part !== "..") out.push(part);
+        else if (out.pop() === undefined) throw outside(path);
     }
-    /** Says what is wrong with which file, in the program's words. */
-    function told<T>(place: Place, work: () => T): T {
+    return out;
+}
+
+/** Closed at the end of the block that has it. */
+function opened(path: string, flags: number): Disposable & { readonly fd: number } {
+    const fd = openSync(path, flags);
+    return { fd, [Symbol.dispose]: () => closeSync(fd) };
+}
+
+/** The place of what is open; empty where something else stands at the expected one. */
+function where(fd: number, expected: string): string {
+    if (LINUX) {
         try {
-            return work();
+            return readlinkSync(`/proc/self/fd/${fd}`);
         } catch (error) {
-            const problem = fileProblem(error);
-            throw problem === null ? error : new ToolFail(`'${place.shown}' ${problem}`);
+            // Without /proc the comparison below decides.
+            if (fileProblem(error) === null) throw error;
         }
     }
+    const real = realpathSync(expected);
+    const [now, open] = [statSync(real), fstatSync(fd)];
+    return now.ino === open.ino && now.dev === open.dev ? real : "";
+}
 
-    return {
-        root,
-        holds,
-        existing: (path) => {
-            const list = parts(path);
-            const place = { real: join(root, ...list), shown: list.join("/") || "." };
-            return told(place, () => {
-                const real = realpathSync(place.real);
-                checked(path, real);
-                return { real, shown: place.shown };
-            });
-        },
-        target: (path) => {
-            const list = parts(path);
-            const shown = list.join("/");
-            if (list.length === 0) throw new ToolFail(`'${path}' is a folder`);
-            return told({ real: "", shown }, () => {
-                // The deepest part that exists, links followed; below it nothing is there yet.
-                for (let known = list.length; ; known--) {
-                    const at = join(root, ...list.slice(0, known));
-                    if (lstatSync(at, { throwIfNoEntry: false }) === undefined) continue;
-                    const real = join(realpathSync(at), ...list.slice(known));
-                    checked(path, real);
-                    writable({ real, shown });
-                    return { real, shown };
-                }
-            });
-        },
-        read: (place, limit = MAX_FILE) =>
-            told(place, () => {
-                const read = readWhole(place, limit);
-                if (read === null) throw new ToolFail(`'${place.shown}' does not exist`);
-                return read.bytes;
-            }),
-        before: (place) => told(place, () => readWhole(place, MAX_FILE)?.bytes ?? null),
-        replace: (place, bytes, expected) => {
-            if (bytes.length > MAX_FILE) throw tooLarge(place.shown, bytes.length, MAX_FILE);
-            writable(place);
-            told(place, () => {
-                const folder = openFolder(place);
-                const name = basename(place.real);
-                const draft = join(folder.at, `.${name.slice(0, 100)}.${randomBytes(6).toString("hex")}.tmp`);
-                let made = false;
-                try {
-                    const now = readWhole(place, MAX_FILE);
-                    if (now === null ? expected !== null : expected === null || !now.bytes.equals(expected))
-                        throw new ToolFail(`'${place.shown}' was changed by somebody else meanwhile; nothing was written`);
-                    const fd = openSync(draft, "wx", now === null ? 0o666 : now.stat.mode & 0o7777);
-                    made = true;
-                    try {
-                        // The mode of the file it replaces, whatever the umask says.
-                        if (now !== null) fchmodSync(fd, now.stat.mode & 0o7777);
-                        for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
-                        fsyncSync(fd);
-                    } finally {
-                        closeSync(fd);
-                    }
-                    renameSync(draft, join(folder.at, name));
-                    made = false;
-                    if (folder.fd >= 0) fsyncSync(folder.fd);
-                } finally {
-                    if (made) unlinkSync(draft);
-                    if (folder.fd >= 0) closeSync(folder.fd);
-                }
-            });
-        },
-        remove: (place) => {
-            writable(place);
-            told(place, () => {
-                const folder = openFolder(place);
-                try {
-                    unlinkSync(join(folder.at, basename(place.real)));
-                    if (folder.fd >= 0) fsyncSync(folder.fd);
-                } finally {
-                    if (folder.fd >= 0) closeSync(folder.fd);
-                }
-            });
-        },
-    };
+/** Writes, flushes and closes. `mode`: of the file that it replaces, whatever the umask says. */
+function writeWhole(fd: number, bytes: Uint8Array, mode: number | undefined): void {
+    try {
+        if (mode !== undefined) fchmodSync(fd, mode);
+        for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+        fsyncSync(fd);
+    } finally {
+        closeSync(fd);
+    }
+}
+
+/** Says what is wrong with which file, in the program's words. */
+function told<T>(place: Place, work: () => T): T {
+    try {
+        return work();
+    } catch (error) {
+        const problem = fileProblem(error);
+        throw problem === null ? error : new ToolFail(`'${place.shown}' ${problem}`);
+    }
 }
 
 /** A name as file systems compare it that fold case, normalise Unicode and drop what is invisible (HFS+, APFS, NTFS). */

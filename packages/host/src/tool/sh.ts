@@ -5,7 +5,7 @@
  */
 import { statSync } from "node:fs";
 import type { Json } from "@remit/language";
-import { type Fields, objectArgument, readFields, schemaOf, unknownMethod } from "./args.ts";
+import { type Given, type MethodRow, toolOf } from "./args.ts";
 import { checkPath, insideBounds } from "./bounds.ts";
 import { textOf } from "./file.ts";
 import { globMatches } from "./glob.ts";
@@ -16,10 +16,8 @@ import { type Entry, walk } from "./walk.ts";
 const path = { type: "text", description: "folder or file, from the workspace", default: "." } as const;
 const max = { type: "count", description: "how many at most", default: 100 } as const;
 
-interface Row {
-    readonly description: string;
-    readonly fields: Fields;
-    readonly run: (inside: Jail, given: { readonly [name: string]: Json | undefined }, io: CallIO) => Promise<Json> | Json;
+interface Row extends Omit<MethodRow, "readOnly"> {
+    readonly run: (inside: Jail, given: Given, io: CallIO) => Promise<Json> | Json;
 }
 
 /** Files larger than this are not searched, bytes. */
@@ -61,7 +59,7 @@ const COMMANDS: { readonly [command: string]: Row } = {
 
 const SHELLS = new Set(["sh", "bash", "zsh", "fish", "dash", "ksh", "csh", "tcsh", "cmd", "powershell", "pwsh"]);
 
-export const openSh: Open = (uri, about, context) => {
+export const openSh: Open = (uri, _about, context) => {
     const command = uri.slice("sh://".length).replace(/\/$/, "");
     const row = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
     if (row === undefined) {
@@ -74,16 +72,8 @@ export const openSh: Open = (uri, about, context) => {
             : new ToolFail(`there is no ${uri}`, { hint: `there are ${known.join(", ")}` });
     }
     const inside = jail(context.workspace);
-    return {
-        methods: () => [{ name: "run", description: row.description, input: schemaOf(row.fields), readOnly: true, repeatable: true }],
-        call: async (method, args, io) => {
-            if (method !== "run") throw unknownMethod(about.name, method, ["run"]);
-            return row.run(inside, readFields(objectArgument(io.name, method, args), row.fields), io);
-        },
-    };
+    return toolOf({ run: { ...row, readOnly: true } }, (_, given, io) => row.run(inside, given, io));
 };
-
-type Given = { readonly [name: string]: Json | undefined };
 
 async function find(inside: Jail, given: Given, io: CallIO): Promise<Json> {
     const from = inside.existing(given.path as string);

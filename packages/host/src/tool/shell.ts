@@ -16,16 +16,20 @@ import { StringDecoder } from "node:string_decoder";
 import type { Json } from "@remit/language";
 import { findCommand } from "../process/command.ts";
 import { launch } from "./launch.ts";
-import { type Fields, objectArgument, readFields, schemaOf, unknownMethod } from "./args.ts";
+import { toolOf } from "./args.ts";
 import { jail } from "./jail.ts";
 import { type CallIO, type Open, ToolFail } from "./tool.ts";
 
-const FIELDS: Fields = {
-    command: { type: "text", description: "what the shell reads; with args, a program", needed: true },
-    args: { type: "json", description: "arguments of the program, a list of texts; no shell reads them" },
-    cwd: { type: "text", description: "folder, from the tool's own", default: "." },
-    timeout: { type: "number", description: "milliseconds", default: 120_000 },
-};
+const RUN = {
+    description: "Runs a command in the workspace and gives its exit code and what it printed.",
+    fields: {
+        command: { type: "text", description: "what the shell reads; with args, a program", needed: true },
+        args: { type: "json", description: "arguments of the program, a list of texts; no shell reads them" },
+        cwd: { type: "text", description: "folder, from the tool's own", default: "." },
+        timeout: { type: "number", description: "milliseconds", default: 120_000 },
+    },
+    readOnly: false,
+} as const;
 
 /** Characters of each stream that are kept. */
 const MAX_KEPT = 65_536;
@@ -33,7 +37,7 @@ const MAX_KEPT = 65_536;
 const MAX_PRINTED = 256 * 1024 * 1024;
 const MAX_TIMEOUT = 3_600_000;
 
-export const openShell: Open = (uri, about, context) => {
+export const openShell: Open = (uri, _about, context) => {
     const [, folder = "", word] = /^shell:(?:\/\/(?=[^/\s]|$))?(\S*)(?:\s+(\S+))?\s*$/.exec(uri) ?? [];
     if (word !== undefined && word !== "unconfined")
         throw new ToolFail(`'${word}' is not understood`, { hint: 'write "shell:", "shell:FOLDER" or "shell:FOLDER unconfined"' });
@@ -41,18 +45,7 @@ export const openShell: Open = (uri, about, context) => {
     const root = folder === "" || folder === "workspace" ? inside.root : inside.existing(folder).real;
     const running = new Set<() => void>();
     return {
-        methods: () => [
-            {
-                name: "run",
-                description: "Runs a command in the workspace and gives its exit code and what it printed.",
-                input: schemaOf(FIELDS),
-                readOnly: false,
-                repeatable: false,
-            },
-        ],
-        call: async (method, args, io): Promise<Json> => {
-            if (method !== "run") throw unknownMethod(about.name, method, ["run"]);
-            const given = readFields(objectArgument(io.name, method, args), FIELDS);
+        ...toolOf({ run: RUN }, async (_, given, io) => {
             const place = jail(root).existing(given.cwd as string);
             if (statSync(place.real).isDirectory() !== true) throw new ToolFail(`'${place.shown}' is not a folder`);
             const command = given.command as string;
@@ -87,7 +80,7 @@ export const openShell: Open = (uri, about, context) => {
             } finally {
                 rmSync(room, { recursive: true, force: true, maxRetries: 3 });
             }
-        },
+        }),
         close: async () => {
             for (const kill of running) kill();
         },

@@ -7,31 +7,25 @@
  */
 import type { Json } from "@remit/language";
 import type { ToolRequest } from "@remit/machine";
-import { type Fields, objectArgument, readFields, schemaOf, unknownMethod } from "./args.ts";
+import { toolOf } from "./args.ts";
 import { requestsTo } from "./http.ts";
 import { type Open, ToolFail, type ToolHandle } from "./tool.ts";
 
-const FIELDS: Fields = {
-    url: { type: "text", description: "an absolute URL, http or https", needed: true },
-    headers: { type: "object", description: "names and values" },
-    timeout: { type: "number", description: "milliseconds", default: 10_000 },
-};
+const CALL = {
+    description: "Reads a URL: its status and its text.",
+    fields: {
+        url: { type: "text", description: "an absolute URL, http or https", needed: true },
+        headers: { type: "object", description: "names and values" },
+        timeout: { type: "number", description: "milliseconds", default: 10_000 },
+    },
+    readOnly: false,
+    repeatable: true,
+} as const;
 
-export const openWebfetch: Open = (_uri, about, context) => {
+export const openWebfetch: Open = (_uri, _about, context) => {
     const origins = new Map<string, ToolHandle>();
     return {
-        methods: () => [
-            {
-                name: "call",
-                description: "Reads a URL: its status and its text.",
-                input: schemaOf(FIELDS),
-                readOnly: false,
-                repeatable: true,
-            },
-        ],
-        call: async (method, args, io): Promise<Json> => {
-            if (method !== "call") throw unknownMethod(about.name, method, ["call"]);
-            const given = readFields(objectArgument(io.name, method, args), FIELDS);
+        ...toolOf({ call: CALL }, async (_, given, io) => {
             const url = URL.canParse(given.url as string) ? new URL(given.url as string) : null;
             if (url === null || !/^https?:$/.test(url.protocol)) throw new ToolFail(`'${String(given.url)}' is no URL of the web`);
             const isAuthors = (io.effect.request as unknown as ToolRequest).chosenBy === "program" && io.effect.labels.length === 0;
@@ -39,8 +33,8 @@ export const openWebfetch: Open = (_uri, about, context) => {
             const handle = origins.get(key) ?? requestsTo(url.origin, context, isAuthors);
             origins.set(key, handle);
             const request = Object.fromEntries(Object.entries(given).filter((pair): pair is [string, Json] => pair[1] !== undefined));
-            return (await handle.call("get", [request], io)) as Json;
-        },
+            return handle.call("get", [request], io);
+        }),
         close: async () => {
             const all = [...origins.values()];
             origins.clear();
