@@ -419,6 +419,7 @@ const OF_RUNS: ReadonlySet<string> = new Set([
     "result",
     "cancel",
     "approve",
+    "signal",
     "why",
     "resume",
     "asks",

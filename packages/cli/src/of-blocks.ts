@@ -32,9 +32,19 @@ export function ofBlocks(add: Add, put: { readonly [name in "bounds" | "ledger"]
     reaching(add("worker", "Carry out runs that were submitted to a Temporal server", load("worker")));
     put.bounds(reaching(add("submit <file>", "Begin a run on a Temporal server", load("submit"))))
         .option("-i, --input <json>", "input as JSON, @FILE, or - for standard input")
-        .option("--id <id>", "id of the run, and of its workflow")
+        .option("--id <id>", "id of the run, and of its workflow; of the schedule with --cron")
+        .option("--cron <expression>", "instead of now: at these times, such as '0 7 * * 1-5', @daily or '@every 90m'")
+        .option("--timezone <zone>", "with --cron: IANA name of the time zone; default: UTC")
+        .option("--overlap <policy>", "with --cron: skip (default), buffer-one, buffer-all, cancel-other or allow-all")
         .option("--wait", "wait for the value and print it")
         .option("--json", "on one line");
+    place(
+        put.ledger(
+            add("schedule <verb> [id]", "Schedules: list, show, pause, resume, trigger, delete", () => import("./commands/schedule.ts")),
+        ),
+    )
+        .option("--note <text>", "with pause: why")
+        .option("--json", "as JSON, one a line");
     const of = (name: "status" | "result" | "cancel", text: string): Command =>
         place(put.ledger(add(`${name} <run>`, text, load(name)))).option("--json", "as JSON, on one line");
     of("status", "What a run on Temporal does now, and what it asks");
@@ -49,6 +59,15 @@ export function ofBlocks(add: Add, put: { readonly [name in "bounds" | "ledger"]
             ),
         ),
     ).option("--by <user>", "who answers; default: the owner of the run");
+    place(
+        put.ledger(
+            add(
+                "signal <run> <name> [value]",
+                "Give a run on Temporal the input that it waits for by this name; cancel and drain are signals of every run",
+                load("signal"),
+            ),
+        ),
+    ).option("--by <user>", "who gives it; default: the owner of the run");
 }
 
 /** Options of what goes on with a run here or there. */
@@ -65,7 +84,12 @@ export const BLOCK_EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     verbs: ["remit verbs", "remit verbs converge"],
     temporal: ["remit temporal dev --port 7233 --ui-port 8233"],
     worker: ["remit worker --address 127.0.0.1:7233"],
-    submit: ["remit submit triage.remit --input @input.json --address 127.0.0.1:7233 --wait"],
+    submit: [
+        "remit submit triage.remit --input @input.json --address 127.0.0.1:7233 --wait",
+        "remit submit nightly.remit --cron '0 7 * * *' --timezone Europe/Berlin",
+    ],
+    schedule: ["remit schedule list", "remit schedule show nightly", "remit schedule pause nightly --note 'moving house'"],
+    signal: ["remit signal last name Ada", "remit signal last drain"],
     status: ["remit status last"],
     result: ["remit result last"],
     cancel: ["remit cancel last"],

@@ -72,6 +72,44 @@ test("a run goes from here to Temporal and back, and the command says what becam
     expect(here.remit("trace", "verify").code).toBe(0);
 });
 
+test("a schedule is made, looked at and deleted; a wrong one is not made", () => {
+    const at = ["--address", address];
+    expect(here.remit("submit", "shout.remit", "--cron", "0 25 * * *", ...at)).toMatchObject({
+        code: 1,
+        err: expect.stringContaining("'25' is no hour"),
+    });
+    expect(here.remit("schedule", "show", "shout", ...at)).toMatchObject({
+        code: 1,
+        err: expect.stringContaining("there is no schedule shout"),
+    });
+    expect(here.remit("submit", "shout.remit", "--cron", "0 7 * * *", "--timezone", "Asia/Tokyo", ...at)).toMatchObject({
+        code: 0,
+        out: "shout\n",
+    });
+    expect(here.remit("schedule", "show", "shout", ...at).out).toContain("0 7 * * * Asia/Tokyo");
+    expect(here.remit("schedule", "pause", "shout", "--note", "a rest", ...at).code).toBe(0);
+    expect(here.remit("schedule", "show", "shout", ...at).out).toContain("paused (a rest)");
+    expect(here.remit("schedule", "trigger", "shout", ...at).code).toBe(0);
+    let run = "";
+    while (run === "") run = /run (\S+)/.exec(here.remit("schedule", "show", "shout", ...at).out)?.[1] ?? "";
+    // The run is in the ledger once its workflow has begun.
+    while (here.remit("result", run, ...at).code !== 0);
+    expect(here.remit("result", run, ...at)).toMatchObject({ code: 0, out: '"HI!!"\n' });
+    expect(here.remit("schedule", "delete", "shout", ...at).code).toBe(0);
+    expect(here.remit("schedule", "mend", "shout", ...at)).toMatchObject({ code: 2 });
+});
+
+test("a run that waits for a part of its input gets it by its name", () => {
+    here.write("greet.remit", 'main func(name: string) { "Hello " + name }\n');
+    const at = ["--address", address];
+    const run = here.remit("submit", "greet.remit", "--input", "{}", ...at).out.trim();
+    let status = here.remit("status", run, ...at);
+    while (status.code === 0) status = here.remit("status", run, ...at);
+    expect(here.remit("signal", run, "nick", "Ada", ...at)).toMatchObject({ code: 2, err: expect.stringContaining("it waits for name") });
+    expect(here.remit("signal", run, "name", "Ada", ...at).code).toBe(0);
+    expect(here.remit("result", run, ...at)).toMatchObject({ code: 0, out: '"Hello Ada"\n' });
+});
+
 test("no server: one error that says what to do", () => {
     const { code, err } = here.remit("submit", "shout.remit", "--address", "127.0.0.1:9");
     expect(code).not.toBe(0);

@@ -8,6 +8,14 @@ export {
     remitClient,
     type SubmitOptions,
 } from "./client/client.ts";
+export {
+    OVERLAPS,
+    type Overlap,
+    type Scheduled,
+    type ScheduleOptions,
+    type Schedules,
+    type ScheduleShown,
+} from "./client/schedules.ts";
 export type { Released, ReleaseOptions } from "./client/owner.ts";
 export { type TemporalBlocks, type TemporalBlocksOptions, temporalBlocks } from "./client/blocks.ts";
 export { CodecError, type Keys } from "./codec/encryption.ts";

@@ -1,13 +1,14 @@
 /** Runs on a Temporal server: a development server, workers, and what a person does with a run there. */
 import { openWorld } from "@remit/host";
 import type { Json } from "@remit/language";
-import type { Question, RemitClient } from "@remit/temporal";
+import type { Answer, Question, RemitClient } from "@remit/temporal";
 import { whole } from "../amounts.ts";
 import { asking, resultOf } from "../client.ts";
 import { here, ledgerHere } from "../here.ts";
 import { EXIT, paint, plain, plainLine, print, printJson, say, UsageError } from "../io.ts";
 import { hostOptions, loadOptions, watched } from "../running.ts";
 import { queue, settings, temporal } from "../temporal.ts";
+import { answersOf } from "./resume.ts";
 import { readInput } from "./run.ts";
 
 type Options = Record<string, unknown>;
@@ -76,11 +77,9 @@ export async function submit(args: string[], options: Options): Promise<number> 
     const world = await openWorld(file, { ...loadOptions(options, watch), ledger: "memory" });
     try {
         return await asking(options, async (client) => {
-            const run = await client.submit(
-                world,
-                world.kept(input ?? null, { asks: { park: true } }),
-                options["id"] === undefined ? {} : { id: String(options["id"]) },
-            );
+            const kept = world.kept(input ?? null, { asks: { park: true } });
+            if (options["cron"] !== undefined) return (await import("./schedule.ts")).planned(client, world, kept, options);
+            const run = await client.submit(world, kept, options["id"] === undefined ? {} : { id: String(options["id"]) });
             if (options["wait"] !== true) {
                 if (options["json"] === true) printJson({ run }, true);
                 else print(run);
@@ -142,7 +141,40 @@ export const approve = of(async (client, run, options, [which, said]) => {
             `remit status ${run} shows them`,
         );
     const by = options["by"] === undefined ? question.owner : String(options["by"]);
-    await client.answer(run, { question: question.id, by, decision: said ?? "once" });
+    await client.answer(run, { question: question.id, by, ...answerTo(question, said) });
     say(`${paint(process.stderr)("green", "answered")}: ${plainLine(said ?? "once")}`);
+    return EXIT.ok;
+});
+
+function answerTo({ kind, id, path }: Question, said: string | undefined): Pick<Answer, "decision" | "said" | "value"> {
+    if (kind === "ask") return { decision: said ?? "once" };
+    if (said === undefined) throw new UsageError(`the question ${id} wants an answer`, `remit approve RUN ${path} ANSWER`);
+    const { answers, became } = answersOf([`${path}=${said}`]);
+    const { [path]: outcome } = became;
+    if (kind === "unknown" && outcome === undefined)
+        throw new UsageError(`'${said}' does not say what became of it`, "say done:JSON, again, or give-up");
+    return outcome === undefined ? { value: answers[path] as Json } : { said: outcome };
+}
+
+/** A value for what the run waits for by this name: a missing part of its input. `cancel` and `drain` are signals of every run. */
+export const signal = of(async (client, run, options, [name, value]) => {
+    if (name === "cancel" || name === "drain") {
+        await client[name](run);
+        say(`run ${run} was told: ${name}`);
+        return EXIT.ok;
+    }
+    const { questions } = await client.status(run);
+    const waits = questions.filter(({ kind }) => kind === "input");
+    const nameOf = ({ request }: Question): string => String((request as { readonly name?: string }).name);
+    const question = waits.find((one) => nameOf(one) === name || one.path === name);
+    if (question === undefined)
+        throw new UsageError(
+            `run ${run} waits for no '${plainLine(name ?? "")}'`,
+            waits.length === 0 ? "it waits for no input" : `it waits for ${waits.map(nameOf).join(", ")}`,
+        );
+    if (value === undefined) throw new UsageError(`say which value '${plainLine(name ?? "")}' has`);
+    const by = options["by"] === undefined ? question.owner : String(options["by"]);
+    await client.answer(run, { question: question.id, by, ...answerTo(question, value) });
+    say(`run ${run} has its ${plainLine(name ?? "")}`);
     return EXIT.ok;
 });

@@ -80,7 +80,7 @@ function raiseOf(pair: string): { account: string; meter: keyof typeof METERS; a
 }
 
 /** `PATH=done:JSON`, `PATH=again`, `PATH=give-up` for an unknown outcome; `PATH=VALUE` for everything else. */
-function answersOf(pairs: readonly string[]): Required<Pick<ResumeRunOptions, "answers" | "became">> {
+export function answersOf(pairs: readonly string[]): Required<Pick<ResumeRunOptions, "answers" | "became">> {
     const answers: [string, Json][] = [];
     const became: [string, UnknownAnswer][] = [];
     for (const pair of pairs) {

@@ -17,6 +17,7 @@ import {
     type Scrubber,
     takeover,
 } from "@remit/host";
+import type { Json, Program } from "@remit/language";
 import { type Effect, type Outcome, repeats } from "@remit/machine";
 import { ApplicationFailure, Context } from "@temporalio/activity";
 import {
@@ -30,6 +31,7 @@ import {
     type Opened,
     type Performed,
     type PerformInput,
+    type Planned,
     type Question,
     SIGNALS,
     UPDATES,
@@ -117,11 +119,16 @@ async function beating<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** Takes the run for the execution that asks, also from an earlier execution of the same workflow, or from whoever gave it to this one (HND1). */
-async function opened(store: LedgerStore, worlds: Worlds, { run: id, goesOn }: Parameters<Activities["open"]>[0]): Promise<Opened> {
+async function opened(
+    store: LedgerStore,
+    worlds: Worlds,
+    { run: id, goesOn, planned }: Parameters<Activities["open"]>[0],
+): Promise<Opened> {
     const { workflowExecution, workflowNamespace } = Context.current().info;
     if (workflowExecution === undefined || workflowNamespace === undefined) throw new Error("a run is opened by a workflow");
     const flow = ownerOf(workflowNamespace, workflowExecution.workflowId);
     const by = `${flow}${workflowExecution.runId}`;
+    if (planned !== undefined) await made(store, id, planned, by);
     const info = await store.run(id);
     const from = info.by?.startsWith(flow) === true && info.by !== by ? info.epoch : goesOn?.epoch;
     const writer = await store.own(info.id, { by, ...(from === undefined ? {} : { from }) });
@@ -135,6 +142,23 @@ async function opened(store: LedgerStore, worlds: Worlds, { run: id, goesOn }: P
         const at = { ...rest, epoch, batches, program, options: start, owner: world.owner, became: said?.became ?? {} };
         return timeout === undefined ? at : { ...at, timeout };
     });
+}
+
+/** The run of a schedule; it is there already where its workflow goes on. */
+async function made(store: LedgerStore, id: string, { program, hash, file, root, options }: Planned, by: string): Promise<void> {
+    if (await isThere(store, id)) return;
+    const form = JSON.parse(await store.claims.get(program)) as Program;
+    const writer = await store.create({ ...{ id, program: form, hash, file, root, by }, options: options as unknown as Json });
+    await writer.release();
+}
+
+async function isThere(store: LedgerStore, id: string): Promise<boolean> {
+    try {
+        return (await store.run(id)).id === id;
+    } catch (error) {
+        if (error instanceof LedgerError && error.code === "unknown") return false;
+        throw error;
+    }
 }
 
 async function perform({ store, queue }: ActivityOptions, world: RunWorld, wanted: PerformInput): Promise<Performed> {

@@ -49,6 +49,7 @@ import {
 
 import { beginOf, known } from "./begin.ts";
 import { executionOf, type Released, type ReleaseOptions, release } from "./owner.ts";
+import { type Schedules, schedulesOf } from "./schedules.ts";
 
 export type RemitClientOptions = RemitClientSettings &
     (
@@ -99,6 +100,7 @@ export interface RemitClient {
     /** Lets the run go once what was begun is answered, so that it can go on elsewhere. */
     drain(run: string): Promise<void>;
     list(query?: string): AsyncIterable<Listed>;
+    readonly schedules: Schedules;
 }
 
 export interface Listed {
@@ -113,11 +115,11 @@ export function remitClient(options: RemitClientOptions): RemitClient {
     const client = clientOf(options);
     const flow = (id: string): WorkflowHandle => client.workflow.getHandle(id);
     const attributes = known(client);
+    const whole = async (): Promise<Settings> => ({ ...SETTINGS, ...settings, attributes: await attributes() });
     const start = async (run: string, more: SubmitOptions["start"], goesOn?: GoesOn): Promise<void> => {
         const { id, file, program } = await store.run(run);
         const kept = (await store.options(id)) as unknown as KeptOptions;
-        const whole = { ...SETTINGS, ...settings, attributes: await attributes() };
-        const input: RunInput = { run: id, settings: whole, ...(goesOn === undefined ? {} : { goesOn }) };
+        const input: RunInput = { run: id, settings: await whole(), ...(goesOn === undefined ? {} : { goesOn }) };
         const begin = beginOf({ file, program, kept }, input, queue);
         await client.workflow.start<(input: RunInput) => Promise<RunOutput>>(WORKFLOW, { ...more, ...begin });
     };
@@ -170,6 +172,7 @@ export function remitClient(options: RemitClientOptions): RemitClient {
         },
         drain: (id) => flow(id).signal(SIGNALS.drain),
         list: (query) => listed(client, query),
+        schedules: schedulesOf({ client, store, queue, settings: whole }),
     };
 }
 

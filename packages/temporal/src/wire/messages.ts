@@ -3,7 +3,7 @@
  *
  * Boundary: shapes and names only; imported in the workflow's sandbox and outside it.
  */
-import type { GoesOn } from "@remit/host";
+import type { GoesOn, KeptOptions } from "@remit/host";
 import type { Json, Program } from "@remit/language";
 import type {
     AgentNote,
@@ -76,6 +76,19 @@ export interface RunInput {
     readonly settings: Settings;
     /** What was said of a run that goes on here; not in the executions after the first. */
     readonly goesOn?: GoesOn;
+    /** Of a schedule: its run has the id of the workflow, and is made when that begins. */
+    readonly planned?: Planned;
+}
+
+/** What the runs of a schedule are begun with. */
+export interface Planned {
+    /** Name of the text of the program form among what the ledger keeps. */
+    readonly program: string;
+    /** SHA-256 of the program form. */
+    readonly hash: string;
+    readonly file: string;
+    readonly root: string;
+    readonly options: KeptOptions;
 }
 
 /** What the workflow gives where the run ended by itself. */
@@ -213,7 +226,7 @@ export interface CloseInput {
 
 export interface Activities {
     /** Takes the run for this execution. */
-    open(wanted: Pick<RunInput, "run" | "goesOn">): Promise<Opened>;
+    open(wanted: Pick<RunInput, "run" | "goesOn" | "planned">): Promise<Opened>;
     program(hash: string): Promise<Program>;
     perform(wanted: PerformInput): Promise<Performed>;
     /** What the ledger has of an effect whose activity was lost. */

@@ -19,6 +19,7 @@ import {
     setCurrentDetails,
     setHandler,
     upsertSearchAttributes,
+    workflowInfo,
 } from "@temporalio/workflow";
 import { defineSearchAttributeKey, SearchAttributeType } from "@temporalio/common";
 import {
@@ -46,8 +47,9 @@ const RUN_STATUS = defineSearchAttributeKey("RemitStatus", SearchAttributeType.K
 
 const remote = proxyActivities<NamedActivities>({ startToCloseTimeout: 60_000 });
 
-export async function remitRun({ goesOn, ...input }: RunInput): Promise<RunOutput> {
-    const { run } = input;
+export async function remitRun({ goesOn, planned, ...given }: RunInput): Promise<RunOutput> {
+    const run = planned === undefined ? given.run : workflowInfo().workflowId;
+    const input: RunInput = { ...given, run };
     let shell: Shell | null = null;
     let value: Json | undefined;
     let said = "";
@@ -63,6 +65,10 @@ export async function remitRun({ goesOn, ...input }: RunInput): Promise<RunOutpu
     function statusNow(): Status {
         const now: Status = shell === null ? { run, state: "opening", steps: 0, performing: [], questions: [], events: 0 } : shell.status;
         return value === undefined ? now : { ...now, value };
+    }
+    function cancel(): void {
+        isCancelled = true;
+        shell?.cancel();
     }
     const opened = (): Promise<void> => condition(() => shell !== null);
     const there = (): Shell => shell as Shell;
@@ -97,21 +103,19 @@ export async function remitRun({ goesOn, ...input }: RunInput): Promise<RunOutpu
         await opened();
         for (const { path, up } of ups) there().tell({ kind: "up", path, up });
     });
-    setHandler(defineSignal(SIGNALS.cancel), async () => {
-        isCancelled = true;
-        shell?.cancel();
-    });
+    setHandler(defineSignal(SIGNALS.cancel), cancel);
     setHandler(defineSignal(SIGNALS.drain), async () => {
         await opened();
         there().drain("drained");
     });
-    CancellationScope.current().cancelRequested.catch(() => {
-        isCancelled = true;
-        shell?.cancel();
-    });
+    CancellationScope.current().cancelRequested.catch(cancel);
 
     const end = await CancellationScope.nonCancellable(async (): Promise<ShellEnd> => {
-        const begins = await remote["remit.open"]({ run, ...(goesOn === undefined ? {} : { goesOn }) });
+        const begins = await remote["remit.open"]({
+            run,
+            ...(goesOn === undefined ? {} : { goesOn }),
+            ...(planned === undefined ? {} : { planned }),
+        });
         shell = new Shell(await machineOf(begins), begins, input, changed);
         if (isCancelled) shell.cancel();
         changed();

@@ -1,0 +1,196 @@
+/**
+ * Schedules: runs that the server begins at their times, each one of the ledger with the id of its schedule and the time.
+ *
+ * Boundary: between Temporal's schedules and the ledger. That such a run is made when its workflow begins is `activity/activities.ts`.
+ *
+ * SCD1: what is wrong with a schedule is told before anything is made; where the server refuses it nothing is left of it.
+ */
+import { type KeptOptions, type LedgerStore, type ProgramWorld, RemitError } from "@remit/host";
+import {
+    type Client,
+    isGrpcServiceError,
+    ScheduleAlreadyRunning,
+    type ScheduleHandle,
+    ScheduleNotFoundError,
+    type ScheduleOverlapPolicy,
+} from "@temporalio/client";
+import { type Planned, type RunInput, type Settings, WORKFLOW } from "../wire/messages.ts";
+import { beginOf } from "./begin.ts";
+import { cronProblem } from "./cron.ts";
+
+/** What becomes of a time at which the run before still goes on. */
+export const OVERLAPS = ["skip", "buffer-one", "buffer-all", "cancel-other", "allow-all"] as const;
+export type Overlap = (typeof OVERLAPS)[number];
+
+/** A time that passed while no server was there is made up for within this. */
+const CATCH_UP = "1 hour";
+/** gRPC's INVALID_ARGUMENT. */
+const INVALID = 3;
+
+export interface ScheduleOptions {
+    readonly id: string;
+    /** Five fields, as for cron; `@daily` and the like; `@every 90m`. */
+    readonly cron: string;
+    /** IANA name. Default: UTC. */
+    readonly zone?: string;
+    /** Default: `skip`. */
+    readonly overlap?: Overlap;
+}
+
+export interface Scheduled {
+    readonly id: string;
+    readonly program: string;
+    readonly cron: string;
+    readonly zone: string;
+    readonly paused: boolean;
+    readonly note: string | null;
+    readonly next: readonly Date[];
+    /** Runs that it began last, oldest first. */
+    readonly runs: readonly { readonly run: string; readonly at: Date }[];
+}
+
+/** With what only one of them tells. */
+export interface ScheduleShown extends Scheduled {
+    readonly overlap: Overlap;
+    readonly taken: number;
+    readonly skipped: number;
+    readonly missed: number;
+}
+
+export interface Schedules {
+    /** Rejects with `RemitError` (SCD1). */
+    create(program: ProgramWorld, kept: KeptOptions, options: ScheduleOptions): Promise<void>;
+    list(): AsyncIterable<Scheduled>;
+    show(id: string): Promise<ScheduleShown>;
+    pause(id: string, note?: string): Promise<void>;
+    resume(id: string): Promise<void>;
+    /** Begins a run now. */
+    trigger(id: string): Promise<void>;
+    remove(id: string): Promise<void>;
+}
+
+export interface SchedulesOps {
+    readonly client: Client;
+    readonly store: LedgerStore;
+    readonly queue: string;
+    settings(): Promise<Settings>;
+}
+
+interface Memo {
+    readonly program: string;
+    readonly cron: string;
+    readonly zone: string;
+}
+
+export function schedulesOf(ops: SchedulesOps): Schedules {
+    const { schedule } = ops.client;
+    const one = (id: string): ScheduleHandle => schedule.getHandle(id);
+    const of = <T>(id: string, ask: (handle: ScheduleHandle) => Promise<T>): Promise<T> =>
+        ask(one(id)).catch((error: unknown) => {
+            throw error instanceof ScheduleNotFoundError
+                ? wrong(`there is no schedule ${id}`, "remit schedule list shows those there are")
+                : error;
+        });
+    return {
+        create: (program, kept, options) => created(ops, program, kept, options),
+        list: async function* () {
+            for await (const { scheduleId, memo, state, info } of schedule.list())
+                yield {
+                    ...{ id: scheduleId, ...memoOf(memo), paused: state.paused, note: state.note ?? null },
+                    ...{ next: info.nextActionTimes, runs: runsOf(info.recentActions) },
+                };
+        },
+        show: (id) =>
+            of(id, async (handle) => {
+                const { memo, state, info, policies } = await handle.describe();
+                return {
+                    ...{ id, ...memoOf(memo), paused: state.paused, note: state.note ?? null },
+                    ...{ next: info.nextActionTimes, runs: runsOf(info.recentActions) },
+                    ...{ overlap: (policies.overlap ?? "SKIP").toLowerCase().replaceAll("_", "-") as Overlap },
+                    ...{ taken: info.numActionsTaken, skipped: info.numActionsSkippedOverlap, missed: info.numActionsMissedCatchupWindow },
+                };
+            }),
+        pause: (id, note) => of(id, (handle) => handle.pause(note)),
+        resume: (id) => of(id, (handle) => handle.unpause()),
+        trigger: (id) => of(id, (handle) => handle.trigger()),
+        remove: (id) => of(id, (handle) => handle.delete()),
+    };
+}
+
+async function created(
+    { client, store, queue, settings }: SchedulesOps,
+    world: ProgramWorld,
+    kept: KeptOptions,
+    options: ScheduleOptions,
+): Promise<void> {
+    const { id, cron, zone = "UTC", overlap = "skip" } = checked(options);
+    const { form, hash, file, root } = world;
+    const input: RunInput = { run: id, settings: await settings() };
+    const begin = beginOf({ file, program: hash, kept }, input, queue);
+    // The program travels by its hash, as that of every run.
+    const text = await store.claims.put(id, JSON.stringify(form));
+    const planned: Planned = { program: text, hash, file, root, options: { ...kept, backend: "temporal" } };
+    const { program } = begin.memo;
+    const memo: Memo = { program, cron, zone };
+    try {
+        await client.schedule.create({
+            scheduleId: id,
+            spec: { cronExpressions: [cron], timezone: zone },
+            action: {
+                ...begin,
+                type: "startWorkflow",
+                workflowType: WORKFLOW,
+                args: [{ ...input, planned }],
+                memo: { ...begin.memo, schedule: id },
+            },
+            policies: { overlap: overlap.toUpperCase().replaceAll("-", "_") as ScheduleOverlapPolicy, catchupWindow: CATCH_UP },
+            memo: { ...memo },
+        });
+    } catch (error) {
+        if (error instanceof ScheduleAlreadyRunning)
+            throw wrong(`there is a schedule ${id} already`, `give this one another id with --id, or remit schedule delete ${id}`);
+        const { cause } = error as { readonly cause?: unknown };
+        if (isGrpcServiceError(cause) && cause.code === INVALID)
+            throw wrong(`the server does not take the schedule: ${cause.details}`, CRON_HINT);
+        throw error;
+    }
+}
+
+const CRON_HINT = "five fields: minute, hour, day of the month, month, day of the week; for example 0 7 * * 1-5";
+
+function checked(options: ScheduleOptions): ScheduleOptions {
+    const { cron, zone, overlap } = options;
+    const problem = cronProblem(cron);
+    if (problem !== null) throw wrong(`the cron expression '${cron}' is wrong: ${problem}`, CRON_HINT);
+    if (zone !== undefined && !isZone(zone))
+        throw wrong(`there is no time zone '${zone}'`, "give its IANA name, for example Europe/Berlin");
+    if (overlap !== undefined && !OVERLAPS.includes(overlap))
+        throw wrong(`there is no overlap policy '${overlap}'`, `give one of ${OVERLAPS.join(", ")}`);
+    return options;
+}
+
+function isZone(name: string): boolean {
+    try {
+        new Intl.DateTimeFormat("en", { timeZone: name });
+        return true;
+    } catch (error) {
+        if (error instanceof RangeError) return false;
+        throw error;
+    }
+}
+
+function memoOf(memo: Record<string, unknown> | undefined): Memo {
+    const text = (name: keyof Memo): string => (typeof memo?.[name] === "string" ? memo[name] : "");
+    return { program: text("program"), cron: text("cron"), zone: text("zone") };
+}
+
+function runsOf(actions: readonly { readonly action: unknown; readonly takenAt: Date }[]): Scheduled["runs"] {
+    return actions.map(({ action, takenAt }) => ({
+        run: (action as { readonly workflow: { readonly workflowId: string } }).workflow.workflowId,
+        at: takenAt,
+    }));
+}
+
+function wrong(message: string, hint: string): RemitError {
+    return new RemitError({ kind: "value", message, hint });
+}
