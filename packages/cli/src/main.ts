@@ -458,6 +458,7 @@ function performing(command: Command): Command {
         .option("--yes", "answer every question with yes, once")
         .option("--park", "a question that nobody answers now waits in the ledger (exit code 3); without it the answer is no")
         .option("--ask <when>", "now: on this terminal, or later: nobody is asked here, as with --park")
+        .option("--as <identity>", "on whose behalf, such as user:alice: whose delegated credentials are sent (REMIT_AS)")
         .option("--trust", "let this project's configuration start commands and load modules")
         .option("--json", "value, progress and errors as JSON, one object a line")
         .option("-q, --quiet", "no progress");

@@ -24,6 +24,7 @@ export function ofBlocks(add: Add, put: { readonly [name in "bounds" | "ledger"]
         place(put.ledger(command))
             .option("-m, --model <uri>", "model for every `import llm` (REMIT_MODEL)")
             .option("-w, --workspace <dir>", "folder the tools may reach; default: the current folder")
+            .option("--as <identity>", "on whose behalf, such as user:alice: whose delegated credentials are sent (REMIT_AS)")
             .option("--trust", "let projects' configuration start commands and load modules");
     reaching(add("temporal <dev>", "dev: start a development server of Temporal and a worker", load("dev")))
         .option("--port <n>", "port of the server; default: a free one")

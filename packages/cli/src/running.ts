@@ -10,6 +10,7 @@ import { dirname, resolve } from "node:path";
 import {
     type Collector,
     collectorUrl,
+    isIdentity,
     type LoadOptions,
     openProcess,
     parseModelUri,
@@ -134,7 +135,9 @@ export function parks(options: Options): boolean {
 }
 
 /** Options that say how effects are performed, for `run` and `resume` alike. */
-export function hostOptions(options: Options): Pick<LoadOptions, "process" | "model" | "workspace" | "trust" | "record" | "telemetry"> {
+export function hostOptions(
+    options: Options,
+): Pick<LoadOptions, "process" | "model" | "workspace" | "trust" | "record" | "telemetry" | "as"> {
     const named = options["model"] ?? options["llm"];
     const model = named === undefined ? undefined : modelNamed(String(named), options["model"] === undefined ? "--llm" : "--model");
     // what the environment names is looked at here and used by the host
@@ -146,9 +149,23 @@ export function hostOptions(options: Options): Pick<LoadOptions, "process" | "mo
         ...(model === undefined ? {} : { model }),
         ...(options["workspace"] === undefined ? {} : { workspace: folder(String(options["workspace"]), "--workspace") }),
         ...(options["trust"] ? { trust: true } : {}),
+        ...behalf(options, on.env),
         ...(telemetry(options) === null ? {} : { telemetry: true }),
         ...(options["record"] === undefined ? {} : { record: writable(String(options["record"]), "--record") }),
     };
+}
+
+/** `--as`, else `REMIT_AS`. */
+function behalf(options: Options, env: Readonly<Record<string, string | undefined>>): { readonly as?: string } {
+    const variable = env["REMIT_AS"]?.trim();
+    const said = options["as"] === undefined ? variable : String(options["as"]);
+    if (said === undefined || said === "") return {};
+    if (!isIdentity(said))
+        throw new UsageError(
+            `${options["as"] === undefined ? "REMIT_AS" : "--as"}: ${plainLine(said)} is no identity`,
+            "write a name such as user:alice: letters, digits and . _ @ + -",
+        );
+    return { as: said };
 }
 
 /** Where spans go to: null where they are not sent. What is no address is said before the run begins. */

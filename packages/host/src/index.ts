@@ -52,11 +52,22 @@ export type {
 export { keptRun } from "./ledger/store.ts";
 export { RemitError, type RunFailure } from "./failure/error.ts";
 export type { RunHandle, RunResult } from "./run/handle.ts";
-export { type Host, hostOf, type Later, type Performer, type Performers, type PerformIO } from "./run/host.ts";
+export { type Host, hostOf, type Later, type Missing, type Performer, type Performers, type PerformIO } from "./run/host.ts";
 export { type Entry, type KeptOptions, newRunId } from "./run/options.ts";
 export type { Divergence, Replayed } from "./run/replay.ts";
 export { type Why, whyOf } from "./run/why.ts";
 export type { Mode, Unperformed } from "./run/rehearse.ts";
+export { authorizationOf, type Credentials, type Given, type Sender, type Sending } from "./credential/credentials.ts";
+export {
+    type CredentialAnswer,
+    CredentialError,
+    type CredentialErrorCode,
+    type CredentialSource,
+    type CredentialSources,
+    type CredentialWanted,
+    type Destination,
+} from "./credential/source.ts";
+export { isIdentity } from "./credential/identity.ts";
 export type { UnknownAnswer } from "@remit/machine";
 export type { AskUnknown } from "./run/local.ts";
 export { fromThisProcess, type Surroundings } from "./process/here.ts";

@@ -115,10 +115,10 @@ export const status = of(async (client, run, options) => {
 });
 
 function shown({ id, kind, request, options }: Question, run: string): string {
-    const { question } = request as { readonly question?: string };
+    const { question, hint } = request as { readonly question?: string; readonly hint?: string };
     const takes = options === undefined ? "" : ` (${options.join(", ")})`;
     return plain(
-        `  ${kind} ${plainLine(id)}: ${plainLine(question ?? "")}\n    remit approve ${run} ${plainLine(id)} ANSWER${plainLine(takes)}`,
+        `  ${kind} ${plainLine(id)}: ${plainLine(question ?? "")}${hint === undefined ? "" : `\n    ${plainLine(hint)}, then`}\n    remit approve ${run} ${plainLine(id)} ANSWER${plainLine(takes)}`,
     );
 }
 

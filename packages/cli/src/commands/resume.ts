@@ -27,6 +27,7 @@ export default async function resume(args: string[], options: Options): Promise<
     try {
         const info = await ledger.run(args[0] as string);
         watch.root = info.root || process.cwd();
+        sameIdentity(options, await ledger.store.options(info.id));
         const isThere = info.by?.startsWith("temporal ") === true;
         if (isThere && on === undefined)
             throw new UsageError(`run ${info.id} goes on on Temporal`, `remit resume ${info.id} --on memory takes it over`);
@@ -62,6 +63,16 @@ async function toldApart(work: () => Promise<number>): Promise<number> {
         if (error instanceof RemitError && error.kind === "value") throw new UsageError(error.failure.message, error.hint);
         throw error;
     }
+}
+
+/** A run stays on whose behalf it was begun: another identity would act with what the first one's run had seen. */
+function sameIdentity({ as }: Options, kept: Json): void {
+    const begun = (kept as { readonly as?: string }).as;
+    if (as === undefined || begun === undefined || as === begun) return;
+    throw new UsageError(
+        `this run is on behalf of ${plainLine(begun)}, not of ${plainLine(String(as))}`,
+        "leave --as out, or begin another run",
+    );
 }
 
 const BOUNDS = { tokens: whole, steps: whole, calls: whole, turns: whole, bytes: whole, depth: whole, memory: whole };

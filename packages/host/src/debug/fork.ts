@@ -112,7 +112,7 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
             answers: [{ path, outcome }],
             notes: taken(effect, { by: world.user, ...forked }, info),
         };
-        const host = withPeople(world, { run: fresh, store, on, asks: { ...kept.asks, owner: world.user }, park });
+        const host = withPeople(world, { run: fresh, store, on, asks: { ...kept.asks, owner: world.user }, park, as: kept.as });
         const { secrets } = world;
         return execute<T>(machine, { store, id: fresh, program, writer, host, secrets, on, signal, timeout: kept.limits.time, recovered });
     } catch (error) {

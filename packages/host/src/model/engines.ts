@@ -8,6 +8,8 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import type { Outcome } from "@remit/machine";
+import type { Given } from "../credential/credentials.ts";
+import type { Destination } from "../credential/source.ts";
 import type { Process } from "../process/process.ts";
 import type { Engine } from "./engine.ts";
 import type { Limiter, Rate } from "../process/limiter.ts";
@@ -15,7 +17,7 @@ import { localEngine } from "./local.ts";
 import { mockEngine } from "./mock.ts";
 import type { ModelsConfig, NamedModel } from "./models.ts";
 import { type Patience, providerEngine } from "./provider.ts";
-import { type Endpoint, endpointOf } from "./reach.ts";
+import { destinationOf, type Endpoint, endpointOf } from "./reach.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import { recordedEngine, recording } from "./recorded.ts";
 import { scriptedEngine } from "./scripted.ts";
@@ -31,17 +33,29 @@ export interface EnginesSetup {
     readonly fetch: typeof fetch;
 }
 
+export interface Wanted {
+    /** Import name in the program. */
+    readonly name: string;
+    /** What the configuration says of that name. */
+    readonly own: NamedModel | undefined;
+    /** The credential of the stage, in place of the key. */
+    readonly given: Given | null;
+}
+
 export interface Engines {
-    /** A failure where the URI is none. `own`: what the configuration says of the model that is imported as `name`. */
-    of(uri: string, own: NamedModel | undefined, name: string): Engine | Outcome;
+    /** A failure where the URI is none. */
+    of(uri: string, wanted: Wanted): Engine | Outcome;
+    /** Where a turn is sent; null where no request leaves with a key. */
+    destination(uri: string, own: NamedModel | undefined): Destination | null;
     close(): Promise<void>;
 }
 
 export function enginesOf(config: ModelsConfig, setup: EnginesSetup): Engines {
     const { folder, env, on } = setup;
-    const engines = new Map<string, Engine>();
+    /** With the value of the credential that each was made with. */
+    const engines = new Map<string, { readonly engine: Engine; readonly value: string | undefined }>();
 
-    function make(uri: ModelUri, own: NamedModel | undefined): Engine {
+    function make(uri: ModelUri, own: NamedModel | undefined, given: Given | null): Engine {
         switch (uri.kind) {
             case "mock":
                 return mockEngine();
@@ -54,7 +68,8 @@ export function enginesOf(config: ModelsConfig, setup: EnginesSetup): Engines {
                 return localEngine({ uri: uri.uri, path, folder, env, models: on.models });
             }
             default: {
-                const endpoint = own === undefined ? endpointOf(uri, env) : ownEndpoint(uri, own, env);
+                const found = own === undefined ? endpointOf(uri, env) : ownEndpoint(uri, own, env);
+                const endpoint = given === null ? found : { ...found, apiKey: given.value, keyName: given.name, keyKept: false };
                 // An address of its own is an endpoint that speaks OpenAI's protocol, not OpenAI itself.
                 const compatible =
                     uri.provider === "openai" && endpoint.baseURL !== null && new URL(endpoint.baseURL).hostname !== "api.openai.com";
@@ -73,19 +88,23 @@ export function enginesOf(config: ModelsConfig, setup: EnginesSetup): Engines {
         }
     }
     return {
-        of: (uri, own, name) => {
-            const key = own === undefined ? uri : `${name}\n${uri}`;
+        of: (uri, { own, name, given }) => {
+            const key = [uri, own === undefined ? "" : name, given?.name ?? ""].join("\n");
             const known = engines.get(key);
-            if (known !== undefined) return known;
+            if (known !== undefined && known.value === given?.value) return known.engine;
             const parsed = parseModelUri(uri);
             if (!parsed.ok) return { ok: false, failure: { kind: "model", message: parsed.message, hint: parsed.hint } };
-            const made = make(parsed.uri, own);
+            const made = make(parsed.uri, own, given);
             const engine = config.record === undefined ? made : recording(made, resolve(folder, config.record), setup.secrets);
-            engines.set(key, engine);
+            engines.set(key, { engine, value: given?.value });
             return engine;
         },
+        destination: (uri, own) => {
+            const parsed = parseModelUri(uri);
+            return parsed.ok && parsed.uri.kind === "provider" ? destinationOf(parsed.uri, own?.baseUrl, env) : null;
+        },
         close: async () => {
-            for (const engine of engines.values()) await engine.close?.();
+            for (const { engine } of engines.values()) await engine.close?.();
             engines.clear();
         },
     };

@@ -7,7 +7,9 @@
  */
 import { resolve } from "node:path";
 import { openProcess, type Process } from "../process/process.ts";
-import { type Contract, type Json, toJsonSchema } from "@remit/language";
+import type { Credentials, Given } from "../credential/credentials.ts";
+import { CredentialError, type Destination } from "../credential/source.ts";
+import { type Contract, isObject, type Json, toJsonSchema } from "@remit/language";
 import {
     type CountReply,
     type Effect,
@@ -20,7 +22,7 @@ import {
     type Usage,
 } from "@remit/machine";
 import { type ChoiceSetup, type Chosen, chooseModel, describeModel, type ListedModel, listModels } from "./default.ts";
-import { failed, type Raw } from "./engine.ts";
+import { failed, type Raw, type Turned } from "./engine.ts";
 import { enginesOf } from "./engines.ts";
 import type { Rate } from "../process/limiter.ts";
 import { PRICES, type Prices, priced } from "./prices.ts";
@@ -69,6 +71,8 @@ export interface ModelsConfig {
     readonly concurrency?: number;
     /** How much in a minute, by host (`models.example.com`, with its port if it has one) or by provider (`openai`). Shared by all turns of an endpoint. */
     readonly rates?: { readonly [hostOrProvider: string]: Rate };
+    /** What stages name; absent: keys alone. */
+    readonly credentials?: Credentials;
     /** Secrets to be kept out of what is said; those of the environment where absent. */
     readonly secrets?: Scrubber;
     readonly fetch?: typeof fetch;
@@ -79,6 +83,8 @@ export interface ModelIO {
     readonly signal: AbortSignal;
     emit(part: Json): void;
     child?(effect: Effect): Promise<unknown>;
+    /** On whose behalf, where the stage names nobody. */
+    readonly as?: string;
 }
 
 export interface Answering {
@@ -140,11 +146,16 @@ export function createModels(config: ModelsConfig = {}): Models {
             const hint = "set REMIT_MODEL, or the key of a provider; remit models lists what can be used";
             return { ok: false, failure: { kind: "unreachable", message: `no model can be used: ${chosen.why}`, hint } };
         }
-        const engine = engines.of(chosen.uri, own, name);
-        if ("ok" in engine) return engine;
+        const first = engines.of(chosen.uri, { own, name, given: null });
+        if ("ok" in first) return first;
         const schema =
             request.contract === undefined ? {} : { schema: toJsonSchema(request.contract as Contract, request.shapes ?? {}) as Json };
-        const turned = await engine.turn(request, { signal: io.signal, emit: io.emit, path: effect.path, ...schema });
+        const sender = { credentials: config.credentials, effect, io };
+        const turned = await sent(sender, engines.destination(chosen.uri, own), async (given) => {
+            const engine = given === null ? first : engines.of(chosen.uri, { own, name, given });
+            if ("ok" in engine) throw new Error("a model has an engine without a credential alone");
+            return engine.turn(request, { signal: io.signal, emit: io.emit, path: effect.path, ...schema });
+        });
         if (!turned.ok)
             return {
                 ...turned,
@@ -173,6 +184,31 @@ export function createModels(config: ModelsConfig = {}): Models {
         },
         close: engines.close,
     };
+}
+
+interface TurnSender {
+    readonly credentials: Credentials | undefined;
+    readonly effect: Effect;
+    readonly io: ModelIO;
+}
+
+/** With the credential of its stage. Throws `CredentialError` where it is missing. */
+async function sent(
+    { credentials, effect, io }: TurnSender,
+    to: Destination | null,
+    send: (given: Given | null) => Promise<Turned>,
+): Promise<Turned> {
+    if (to === null || credentials === undefined) return send(null);
+    try {
+        return await credentials.send({ effect, ...io }, to, { send, unauthorized: isUnauthorized });
+    } catch (error) {
+        if (!(error instanceof CredentialError) || error.code === "missing") throw error;
+        return failed(error.code === "refused" ? "model" : error.kind, error.message, { hint: error.hint });
+    }
+}
+
+function isUnauthorized(turned: Turned): boolean {
+    return !turned.ok && isObject(turned.failure.detail ?? null) && (turned.failure.detail as { status?: Json }).status === 401;
 }
 
 /** A text that stands in parts in a request is one text to a model. */

@@ -7,7 +7,9 @@ import type { Environment } from "../ledger/place.ts";
 import { localReason } from "./local.ts";
 import { exists } from "./llama.ts";
 import { repliesProblem } from "./replies.ts";
-import { isLoopback, type ModelUri, type Provider } from "./uri.ts";
+import type { Destination } from "../credential/source.ts";
+import { isLoopback } from "../process/loopback.ts";
+import type { ModelUri, Provider } from "./uri.ts";
 
 export type Reach = { readonly ok: true; readonly note: string } | { readonly ok: false; readonly reason: string };
 
@@ -54,6 +56,30 @@ export function endpointOf(uri: ModelUri & { kind: "provider" }, env: Environmen
         apiKey: allowed ? key : undefined,
         keyName: keyName ?? "the endpoint's settings",
         keyKept: key !== undefined && !allowed,
+    };
+}
+
+/** Origins of the providers' own addresses. */
+const OWN: { readonly [K in Provider]: string | null } = {
+    openai: "https://api.openai.com",
+    anthropic: "https://api.anthropic.com",
+    google: "https://generativelanguage.googleapis.com",
+    ollama: null,
+    compatible: null,
+};
+
+/** Where a turn of this model is sent, as the credential of a stage sees it: it may go where the key of the environment may. */
+export function destinationOf(uri: ModelUri & { kind: "provider" }, baseUrl: string | undefined, env: Environment): Destination | null {
+    const { baseURL } = endpointOf(baseUrl === undefined ? uri : { ...uri, baseURL: baseUrl }, env);
+    const origin = baseURL === null ? OWN[uri.provider] : new URL(baseURL).origin;
+    if (origin === null) return null;
+    const { base } = KEYS[uri.provider];
+    // An address in the configuration is one that the person trusts with keys.
+    const isTrusted = baseUrl !== undefined || uri.baseURL === null;
+    return {
+        origin,
+        named: true,
+        free: isTrusted || mayHaveKey(uri.baseURL as string, base === null ? undefined : nonEmpty(env[base]), env),
     };
 }
 

@@ -6,6 +6,7 @@
  * UI1: a URI holds no credentials; one that does is refused, since URIs stand in programs and ledgers.
  * UI2: plain http only for this machine itself, unless the URI says `http://` itself.
  */
+import { isLoopback } from "../process/loopback.ts";
 
 export type Provider = "openai" | "anthropic" | "google" | "ollama" | "compatible";
 
@@ -83,12 +84,6 @@ function provider(uri: string, name: Provider, model: string, baseURL: string | 
 
 function plain(host: string): "http" | "https" {
     return isLoopback(host) ? "http" : "https";
-}
-
-/** True for this machine itself, with or without a port. */
-export function isLoopback(host: string): boolean {
-    const name = host.replace(/:\d+$/, "").toLowerCase();
-    return name === "localhost" || name === "[::1]" || name === "::1" || /^127(?:\.\d{1,3}){3}$/.test(name);
 }
 
 function bad(message: string, hint: string): UriResult {

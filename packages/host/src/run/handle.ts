@@ -13,6 +13,7 @@ import type { LedgerStore, RunStatus, RunWriter } from "../ledger/store.ts";
 import { conduct, type LocalEnd, type LocalOptions } from "./local.ts";
 import { RemitError, type RunFailure } from "../failure/error.ts";
 import { remedyOptions } from "./remedies.ts";
+import type { Missing } from "./host.ts";
 import type { Handlers } from "./setup.ts";
 import { announce, type HeardRun } from "./started.ts";
 
@@ -26,6 +27,8 @@ export interface RunResult<T = Json> {
     readonly failure?: RunFailure;
     /** Effects that wait for a person. */
     readonly waiting?: readonly Effect[];
+    /** What it waits for that is no question, and how it is given. */
+    readonly missing?: Missing;
     /** Of a run that failed: what lets it go on; absent where nothing does. */
     readonly remedies?: Remedies;
     readonly usage: Usage;
@@ -70,6 +73,7 @@ export function execute<T>(machine: Conducted, options: ExecuteOptions): RunHand
     let over = false;
     let heard: HeardRun | null = null;
     let seen = 0;
+    const missing = new Map<string, Missing>();
     let telling: Promise<void> = Promise.resolve();
     let queued = false;
     async function tell(): Promise<void> {
@@ -102,13 +106,14 @@ export function execute<T>(machine: Conducted, options: ExecuteOptions): RunHand
             writer,
             signal: cancel.signal,
             committed,
+            missing: (path, why) => void missing.set(path, why),
             ...(timeout === undefined ? {} : { timeout }),
             ...(on.part === undefined ? {} : { part: on.part }),
             ...(on.stalled === undefined ? {} : { stalled: on.stalled }),
             ...(on.unknown === undefined ? {} : { unknown: on.unknown }),
         });
         await telling;
-        return resultOf<T>(store, id, end, machine);
+        return resultOf<T>(store, id, end, { machine, missing });
     };
     const result = driven().finally(() => {
         outside?.removeEventListener("abort", onAbort);
@@ -143,7 +148,14 @@ export function valueOrThrow<T>(result: RunResult<T>): T {
     throw new RemitError(result.failure as RunFailure, result.run);
 }
 
-async function resultOf<T>(store: LedgerStore, id: string, end: LocalEnd, { remedies }: Conducted): Promise<RunResult<T>> {
+interface Told {
+    readonly machine: Conducted;
+    /** What effects wait for that are no questions. */
+    readonly missing: ReadonlyMap<string, Missing>;
+}
+
+async function resultOf<T>(store: LedgerStore, id: string, end: LocalEnd, { machine, missing }: Told): Promise<RunResult<T>> {
+    const { remedies } = machine;
     const info = await store.run(id);
     const about = { run: info.id, status: end.status, usage: info.usage, steps: info.steps, effects: info.effects };
     switch (end.status) {
@@ -160,6 +172,8 @@ async function resultOf<T>(store: LedgerStore, id: string, end: LocalEnd, { reme
             };
         case "waiting": {
             const [first] = end.waiting;
+            const wanted = end.waiting.find(({ path }) => missing.has(path));
+            if (wanted !== undefined) return { ...about, ok: false, waiting: end.waiting, ...missingFailure(info.id, wanted, missing) };
             const what = end.waiting.map((effect) => effect.path).join(", ");
             return {
                 ...about,
@@ -174,6 +188,13 @@ async function resultOf<T>(store: LedgerStore, id: string, end: LocalEnd, { reme
             };
         }
     }
+}
+
+/** A credential comes first: a question can be answered meanwhile. */
+function missingFailure(run: string, { path, site }: Effect, all: Told["missing"]): Pick<RunResult, "missing" | "failure"> {
+    const missing = all.get(path) as Missing;
+    const hint = `${missing.hint}; then remit resume ${run} goes on`;
+    return { missing, failure: { kind: "waiting", message: `the run waits: ${missing.message}`, site, hint } };
 }
 
 function canHelp(remedies: Remedies | undefined): remedies is Remedies {

@@ -40,11 +40,20 @@ export interface PerformIO {
     readonly run?: string;
     /** On whose behalf the run is, where the host serves several. */
     readonly owner?: string;
+    /** On whose behalf requests are made whose stage names nobody. */
+    readonly as?: string;
 }
 
 /** Nobody can answer now, somebody may later: the run goes on as far as it can without this effect, then stops as waiting. */
 export interface Later {
     readonly later: true;
+    /** What is missing, and how a person gives it; absent for questions, which say that themselves. */
+    readonly why?: Missing;
+}
+
+export interface Missing {
+    readonly message: string;
+    readonly hint: string;
 }
 
 export type Performer = (effect: Effect, io: PerformIO) => Promise<Outcome | Later>;

@@ -23,7 +23,7 @@ import {
 import { isPassing, LedgerError } from "../ledger/error.ts";
 import type { LedgerStore, RunWriter } from "../ledger/store.ts";
 import type { Scrubber } from "../secret/scrub.ts";
-import type { Host } from "./host.ts";
+import type { Host, Missing } from "./host.ts";
 import { type Performing, performing } from "./performing.ts";
 
 /** What a person says became of an effect; null: it is not known now. */
@@ -40,6 +40,8 @@ export interface LocalOptions extends Omit<ConductOptions, "saves"> {
     /** After each commit. */
     readonly committed?: () => void;
     readonly unknown?: AskUnknown;
+    /** An effect that cannot be performed now, and what it wants. */
+    readonly missing?: (path: string, why: Missing) => void;
     /** The ledger takes nothing now, and the run waits for that; null: it goes on. */
     readonly stalled?: (why: LedgerError | null) => void;
     /** Performs one effect, here or in another process. */
@@ -103,7 +105,10 @@ export async function conduct(machine: Conducted, options: LocalOptions): Promis
             secrets,
             ...(parent === undefined ? {} : { parent }),
             up: (up) => tell({ kind: "up", path, up }),
-            answered: (outcome) => answered(outcome === null ? { kind: "later", path } : { kind: "outcome", path, outcome }),
+            answered: (outcome, why) => {
+                if (why !== undefined) options.missing?.(path, why);
+                answered(outcome === null ? { kind: "later", path } : { kind: "outcome", path, outcome });
+            },
         });
         performed.set(path, work);
     }

@@ -122,7 +122,7 @@ async function carriedOut(
 async function outcomeOf(result: RunResult, { site }: Effect, value: () => Promise<Outcome>): Promise<Outcome | Later> {
     const { status, failure } = result;
     if (status === "done") return value();
-    if (status === "waiting") return { later: true };
+    if (status === "waiting") return { later: true, ...(result.missing === undefined ? {} : { why: result.missing }) };
     const { kind, message, hint, detail } = failure ?? { kind: "cancelled", message: "the block was stopped" };
     const more = { ...(hint === undefined ? {} : { hint }), ...(detail === undefined ? {} : { detail }) };
     return { ok: false, failure: { kind: kind === "waiting" ? "cancelled" : kind, message, site: failure?.site ?? site, ...more } };

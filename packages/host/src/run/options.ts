@@ -40,6 +40,8 @@ export interface KeptOptions {
     readonly prices?: Prices;
     /** Model URI that stands for every `import llm`. */
     readonly model?: string;
+    /** On whose behalf requests are made whose stage names nobody. */
+    readonly as?: string;
     /** What is performed; all where absent. */
     readonly mode?: Mode;
     /** Absolute folder from which files in model URIs (`scripted:FILE`) are found. */

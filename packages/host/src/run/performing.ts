@@ -20,7 +20,7 @@ import {
     whatIsNew,
 } from "@remit/machine";
 import { failureOf, RemitError } from "../failure/error.ts";
-import type { Host, Later, PerformIO } from "./host.ts";
+import type { Host, Later, Missing, PerformIO } from "./host.ts";
 import { effectOut } from "../secret/exits.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import { notesOf, partsOf } from "./parts.ts";
@@ -31,8 +31,8 @@ export interface PerformingOptions {
     /** Path of the effect in which it arose. */
     readonly parent?: string;
     readonly up: (up: Up) => void;
-    /** Called once; null: no person can answer it now. */
-    readonly answered: (outcome: Outcome | null) => void;
+    /** Called once; null: it cannot be answered now. `why`: what is missing. */
+    readonly answered: (outcome: Outcome | null, why?: Missing) => void;
 }
 
 export interface Performing {
@@ -95,12 +95,12 @@ export function performing(effect: Effect, options: PerformingOptions): Performi
         ...(effect.kind === "agent" ? hands : {}),
     };
 
-    function over(outcome: Outcome | null): void {
+    function over(outcome: Outcome | null, why?: Missing): void {
         if (isOver) return;
         parts.end();
         notes.end();
         close();
-        options.answered(outcome);
+        options.answered(outcome, why);
     }
     function close(): void {
         isOver = true;
@@ -114,7 +114,10 @@ export function performing(effect: Effect, options: PerformingOptions): Performi
     Promise.resolve()
         .then(() => host.perform(effect, io))
         .catch(thrown)
-        .then((outcome) => over(isLater(outcome) ? null : clean(outcome, secrets)));
+        .then((said) => {
+            if (!isLater(said)) over(clean(said, secrets));
+            else over(null, said.why === undefined ? undefined : (secrets.scrub(said.why as unknown as Json) as unknown as Missing));
+        });
     return {
         down: letters.down,
         stop: (reason, mayAnswer) => {

@@ -8,6 +8,7 @@
 import type { Diagnostic, Json, Program } from "@remit/language";
 import { type Conducted, compileProgram, Machine, type Prices, type StartOptions } from "@remit/machine";
 import { checkPolicy, withUntrusted } from "../config/policy.ts";
+import { checkIdentities } from "../credential/identity.ts";
 import { limitsOf, type Setting, settingOf } from "../config/setting.ts";
 import { memoryAsks } from "../ledger/memory.ts";
 import { machineId } from "../load/engine.ts";
@@ -81,7 +82,7 @@ function worldFor(loaded: Loaded, setting: Setting, options: LoadOptions): Progr
             ? {}
             : { skills: secrets.scrub(skillContents(loaded.skills) as unknown as Json) as unknown as Skills }),
         ...pricesOf(program, setting, options),
-        ...given(options, ["model", "mode"]),
+        ...given(options, ["model", "mode", "as"]),
         ...(policy === null ? {} : { policy }),
     };
     return {
@@ -95,6 +96,7 @@ function worldFor(loaded: Loaded, setting: Setting, options: LoadOptions): Progr
         secrets,
         kept: (input, call = {}) => {
             const of = { ...options, ...call };
+            if (of.entry === undefined && options.mode === undefined) checkIdentities(program, options.as);
             return {
                 ...always,
                 // Secrets stay out of prompts and ledgers also where a caller hands them in.
@@ -122,7 +124,7 @@ function worldFor(loaded: Loaded, setting: Setting, options: LoadOptions): Progr
         },
         // The effect of a question waits as long as its performer asks.
         host: (run, kept, on = {}, store = { asks: memoryAsks(() => true), durable: false }) =>
-            withPeople(world, { run, store, on, asks: kept.asks }),
+            withPeople(world, { run, store, on, asks: kept.asks, as: kept.as }),
         close: async () => world.host.close?.(),
     };
 }

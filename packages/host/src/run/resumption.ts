@@ -63,7 +63,7 @@ export async function resumptionOf(store: LedgerStore, id: string, options: Resu
     const owner = kept.asks?.owner ?? options.user;
     const world = await worldAgain(run, owner === undefined ? options : { ...options, user: owner });
     const { secrets } = world;
-    const host = withPeople(world, { run: info.id, store, on, asks: kept.asks, park: options.park });
+    const host = withPeople(world, { run: info.id, store, on, asks: kept.asks, park: options.park, as: kept.as ?? options.as });
     try {
         const begins = await continueRun(store, id, host, (of, saved) =>
             saved === null

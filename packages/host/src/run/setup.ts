@@ -5,6 +5,7 @@
  */
 import type { Backend, Json } from "@remit/language";
 import type { AskRequest, Effect, InputRequest, LedgerEvent, Limits } from "@remit/machine";
+import type { CredentialSources } from "../credential/source.ts";
 import type { Ask } from "../ledger/asks.ts";
 import type { LedgerError } from "../ledger/error.ts";
 import type { LedgerStore } from "../ledger/store.ts";
@@ -87,6 +88,10 @@ export interface HostOptions {
     readonly process?: Process;
     /** On whose behalf it runs. Default: who answers its questions (`asks.owner`), else the user of the process. Connections to tool servers are shared between programs of one user alone. */
     readonly user?: string;
+    /** On whose behalf requests are made whose stage names nobody, such as `user:alice`. Kept with the run. */
+    readonly as?: string;
+    /** Sources of credentials by the names that programs write, before the built-in ones: `env`, `file`, `exec`, `oauth`, `secret`. */
+    readonly credentials?: CredentialSources;
     /** What programs and their configuration read as the environment. Default: that of the process. */
     readonly env?: Readonly<Record<string, string | undefined>>;
     /** The project's configuration may start commands and load modules. */

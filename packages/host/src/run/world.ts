@@ -55,16 +55,18 @@ export function worldOf(
     options: HostOptions & { readonly process: Process },
 ): World {
     const { config, workspace } = setting;
-    const { mode } = options;
+    const { mode, process, credentials: more = {} } = options;
     const model = options.model ?? (mode === undefined ? undefined : "mock:");
     const { env, user } = setting.here;
-    const { process } = options;
     const secrets = knownSecrets(env, config);
     const secret = (name: string, value: string): void => secrets.add({ name, value });
 
+    const about = { config, env, root, workspace, secret };
+    const credentials = lazy(async () => (await import("../credential/setup.ts")).credentialsFor({ ...about, more }));
     const tools = lazy(async (): Promise<Tools> => {
         const { createTools } = await import("../tool/tools.ts");
-        return createTools(config, { root, workspace, env, user, process, functions: options.tools ?? {}, secret });
+        const more = { functions: options.tools ?? {}, credentials: await credentials.get() };
+        return createTools(config, { ...about, user, process, ...more });
     });
     let answering: Models["describe"] = () => [];
     const models = lazy(async (): Promise<Models> => {
@@ -77,16 +79,15 @@ export function worldOf(
             prices: config.prices,
             rates: config.rates,
             named: namedModels(config, env, secret),
+            credentials: await credentials.get(),
             ...given({ ...options, model }, ["model", "record"]),
         });
         answering = made.describe;
         return made;
     });
     const memories = lazy(async () => (await import("../memory/memory.ts")).createMemories({ root, workspace }));
-    const outside = lazy(async () => {
-        const { agents } = await import("../agent/agents.ts");
-        return agents({ config, workspace, env, secret, ...(root === "" ? {} : { root }) });
-    });
+    const inTree = root === "" ? {} : { root };
+    const outside = lazy(async () => (await import("../agent/agents.ts")).agents({ config, workspace, env, secret, ...inTree }));
     const recorded = lazy(() =>
         agentsRecorded(options, setting, secrets.scrub, async (effect, io) => (await outside.get()).perform(effect, io)),
     );
@@ -95,8 +96,8 @@ export function worldOf(
     const host = hostOf(
         {
             ...basics,
-            model: async (effect, io) => (await models.get()).perform(effect, io),
-            tool: async (effect, io) => (await tools.get()).perform(effect, io),
+            model: parking(async (effect, io) => (await models.get()).perform(effect, io)),
+            tool: parking(async (effect, io) => (await tools.get()).perform(effect, io)),
             remember: async (effect, io) => (await memories.get()).remember(effect, io),
             recall: async (effect, io) => (await memories.get()).recall(effect, io),
             // Keeping what an agent defined writes a file.
@@ -139,6 +140,19 @@ async function methodOf(tools: Tools, { tool, uri, file, method }: MethodOf, ask
     }
 }
 
+/** A credential that is missing is waited for: the run goes on as far as it can without. */
+function parking(perform: Performer): Performer {
+    return async (effect, io) => {
+        try {
+            return await perform(effect, io);
+        } catch (error) {
+            const { CredentialError } = await import("../credential/source.ts");
+            if (!(error instanceof CredentialError)) throw error;
+            return { later: true, why: { message: error.message, hint: error.hint } };
+        }
+    };
+}
+
 /** Longest time a question can be answered where nothing is said, milliseconds. */
 const EXPIRES_MS = 24 * 3_600_000;
 
@@ -159,13 +173,15 @@ export interface Asked {
     readonly asks: AskOptions | undefined;
     /** In place of what was said then. */
     readonly park?: boolean | undefined;
+    /** On whose behalf. */
+    readonly as?: string | undefined;
 }
 
 /** What is not the same for all runs of a program. */
 const OF_THE_RUN: ReadonlySet<string> = new Set(["ask", "input", "run"]);
 
 /** The host of one run: the shared world, and the people this run may ask. */
-export function withPeople(world: World, { run, store, on, asks, park = asks?.park ?? false }: Asked): Host {
+export function withPeople(world: World, { run, store, on, asks, as, park = asks?.park ?? false }: Asked): Host {
     const owner = asks?.owner ?? world.user;
     const approvals = approving(on, {
         run,
@@ -176,7 +192,7 @@ export function withPeople(world: World, { run, store, on, asks, park = asks?.pa
         shared: store.durable,
         describe: (about, signal) => world.describe(about, { signal, owner }),
     });
-    const host = (part: string): Host => withPeople(world, { run: part, store, on, asks, park });
+    const host = (part: string): Host => withPeople(world, { run: part, store, on, asks, as, park });
     const { secrets, blocks: elsewhere } = world;
     const nested = isWhole(store) ? { run: nestedRuns({ store, run, secrets, on, host, elsewhere }) } : {};
     const { ask: own, ...others } = world.own;
@@ -186,9 +202,10 @@ export function withPeople(world: World, { run, store, on, asks, park = asks?.pa
         ...world.host,
         end: async (session) => world.host.end?.(session, run),
         perform: (effect: Effect, io) => {
-            const ours = { ...io, ...(world.telemetry ? { traceparent: traceparent(run, effect.path) } : {}), run, owner };
+            const behalf = as === undefined ? {} : { as };
+            const ours = { ...io, ...behalf, ...(world.telemetry ? { traceparent: traceparent(run, effect.path) } : {}), run, owner };
             if (effect.kind === "tool") return approvals.call(effect, ours, perform);
-            if (effect.kind === "agent") return world.host.perform(effect, ours);
+            if (effect.kind === "agent" || effect.kind === "model") return world.host.perform(effect, ours);
             return (OF_THE_RUN.has(effect.kind) ? asked : world.host).perform(effect, io);
         },
     };

@@ -27,7 +27,10 @@ export function isSecretRef(value: Json | undefined): value is { $secret: string
     );
 }
 
-export type Resolved = { readonly ok: true; readonly value: string } | { readonly ok: false; readonly message: string };
+/** `missing`: nothing stands there yet. */
+export type Resolved =
+    | { readonly ok: true; readonly value: string }
+    | { readonly ok: false; readonly message: string; readonly missing?: true };
 
 export interface SecretSources {
     readonly env: Readonly<Record<string, string | undefined>>;
@@ -43,7 +46,9 @@ export function resolveSecret(reference: string, sources: SecretSources): Resolv
     if (rest === "") return { ok: false, message: `'${reference}' names no secret; write env:NAME or file:PATH` };
     if (kind === "env") {
         const value = sources.env[rest];
-        return value === undefined || value === "" ? { ok: false, message: `the environment has no ${rest}` } : { ok: true, value };
+        return value === undefined || value === ""
+            ? { ok: false, message: `the environment has no ${rest}`, missing: true }
+            : { ok: true, value };
     }
     if (kind === "file") return fromFile(rest, sources);
     return { ok: false, message: `secrets come from env: or file:, not from '${kind}:'` };
@@ -63,6 +68,8 @@ function fromFile(path: string, sources: SecretSources): Resolved {
         const value = readFileSync(full, "utf8").replace(/\r?\n$/, "");
         return value === "" ? { ok: false, message: `the secret file ${path} is empty` } : { ok: true, value };
     } catch (error) {
-        return { ok: false, message: `the secret file ${path} cannot be read (${(error as NodeJS.ErrnoException).code})` };
+        const { code } = error as NodeJS.ErrnoException;
+        const message = `the secret file ${path} cannot be read (${code})`;
+        return code === "ENOENT" ? { ok: false, message, missing: true } : { ok: false, message };
     }
 }

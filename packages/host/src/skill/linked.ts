@@ -10,7 +10,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { writePrivate } from "../ledger/place.ts";
-import { isLoopback } from "../model/uri.ts";
+import { isLoopback } from "../process/loopback.ts";
 import { sha256Of } from "./files.ts";
 import { SKILL_BOUNDS, wrong } from "./rules.ts";
 import { readDocument, type Skill, SkillError } from "./skill.ts";

@@ -7,12 +7,15 @@
  * P2: an address that is private, link-local or reserved is not connected to, unless the program itself says a loopback or private address in
  *     an import or literal, or the configuration allows the origin. The address that was checked is the address that is used: names are looked up once.
  * P3: a body is read up to `MAX_BODY` bytes as decoded; time covers the whole exchange, redirects included.
- * P4: a secret goes only to origins its entry in `secrets` names, and not along a redirect to anywhere else (P1).
+ * P4: a secret goes only to origins its entry in `secrets` names, the credential of a stage where its source lets it go (CRD1), and neither along a
+ *     redirect to anywhere else (P1).
  */
 import { lookup as dnsLookup } from "node:dns";
 import type { LookupFunction } from "node:net";
 import type { Json } from "@remit/language";
 import type { Agent, Dispatcher } from "undici";
+import { authorizationOf, type Given } from "../credential/credentials.ts";
+import { isLoopback } from "../process/loopback.ts";
 import { isSecretRef, resolveSecret } from "../secret/ref.ts";
 import { readJson } from "../input/json.ts";
 import { literalOf, reachOf } from "./address.ts";
@@ -74,6 +77,7 @@ export function requestsTo(uri: string, context: ToolContext, meant: boolean): T
             hint: 'give credentials in a header: {"$secret": "env:NAME"}',
         });
     const allowed = allowedReach(base, context, meant);
+    const to = { origin: base.origin, named: meant, free: meant && isLoopback(base.hostname) };
     let dispatcher: Dispatcher | null = null;
     const methods: MethodInfo[] = VERBS.map(({ name, safe }) => ({
         name,
@@ -94,7 +98,12 @@ export function requestsTo(uri: string, context: ToolContext, meant: boolean): T
             checkUrl(io, uri, url);
             if (dispatcher === null) dispatcher = await connections(allowed);
             const request = { verb, url, headers: headersOf(given.headers, base, context), ...bodyOf(verb, given.body) };
-            return exchange(request, base, dispatcher, Math.min(given.timeout as number, MAX_TIMEOUT), io);
+            const timeout = Math.min(given.timeout as number, MAX_TIMEOUT);
+            const through = dispatcher;
+            return context.credentials.send(io, to, {
+                send: (credential) => exchange(authorized(request, credential), base, through, timeout, io),
+                unauthorized: ({ status }) => status === 401,
+            });
         },
         close: async () => {
             const open = dispatcher;
@@ -153,15 +162,27 @@ function headersOf(given: Json | undefined, base: URL, context: ToolContext): He
         if (value === null) continue;
         if (REFUSED_HEADERS.has(name.toLowerCase())) throw new ToolFail(`the header '${name}' belongs to the connection`);
         const text = (Array.isArray(value) ? value : [value]).map((part) => headerPart(name, part, base, context)).join("");
-        try {
-            headers.set(name, text);
-        } catch (error) {
-            // The platform's own message would show the value.
-            if (!(error instanceof TypeError)) throw error;
-            throw new ToolFail(`the header '${name}' has a name or a value that no request can carry`);
-        }
+        setHeader(headers, name, text);
     }
     return headers;
+}
+
+/** P4: with the credential of its stage, where the call itself gives no other. */
+function authorized(request: Request, given: Given | null): Request {
+    if (given === null || request.headers.has("authorization")) return request;
+    const headers = new Headers(request.headers);
+    setHeader(headers, "authorization", authorizationOf(given));
+    return { ...request, headers };
+}
+
+function setHeader(headers: Headers, name: string, text: string): void {
+    try {
+        headers.set(name, text);
+    } catch (error) {
+        // The platform's own message would show the value.
+        if (!(error instanceof TypeError)) throw error;
+        throw new ToolFail(`the header '${name}' has a name or a value that no request can carry`);
+    }
 }
 
 function headerPart(name: string, part: Json, base: URL, context: ToolContext): string {
@@ -224,7 +245,7 @@ interface Request {
     readonly type: string | null;
 }
 
-async function exchange(first: Request, base: URL, dispatcher: Dispatcher, timeout: number, io: CallIO): Promise<Json> {
+async function exchange(first: Request, base: URL, dispatcher: Dispatcher, timeout: number, io: CallIO): Promise<Answer> {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), timeout);
     const signal = AbortSignal.any([io.signal, late.signal]);
@@ -270,7 +291,12 @@ function redirect(request: Request, response: Response, base: URL): Request | nu
     return asGet ? { ...request, url, verb: "GET", body: null, type: null } : { ...request, url };
 }
 
-async function answer(response: Response, url: URL): Promise<Json> {
+interface Answer {
+    readonly [key: string]: Json;
+    readonly status: number;
+}
+
+async function answer(response: Response, url: URL): Promise<Answer> {
     const chunks: Uint8Array[] = [];
     let size = 0;
     const reader = response.body?.getReader();

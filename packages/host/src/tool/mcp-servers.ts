@@ -7,11 +7,13 @@
  * MR1: a server is started only from a configuration that counts (CO3 in `config.ts`), without a shell, with a small environment and what it names.
  * MR2: a server that ended is started again at the next call, never within one.
  * MS9: programs share a connection where everything that the server is started or reached with is equal, credentials among it, and the configuration
- *     file, the name, the workspace and the user are, too. What a server keeps in its session is so seen by one user in one workspace alone.
+ *     file, the name, the workspace and the user are, too; one with the credential of a stage serves that credential and identity in one program.
+ *     What a server keeps in its session is so seen by one user in one workspace alone.
  * MR3: `close` ends every process with its group: its input is closed, then it is asked, then it is killed, a grace time between each.
  * MR6: a server's schema of its results is not run: its patterns may take time without bound, and what it gives is data, held by the program's
  *     contracts. (What a model sends is checked against the schema of arguments by the machine.)
  */
+import { randomUUID } from "node:crypto";
 import { isAbsolute, resolve } from "node:path";
 import type { Client, JsonSchemaValidator } from "@modelcontextprotocol/client";
 import type { Json } from "@remit/language";
@@ -23,6 +25,7 @@ import { MAX_STDERR } from "../process/piped.ts";
 import { looksSecret } from "../secret/names.ts";
 import type { Begin } from "../process/child.ts";
 import { elicit } from "./mcp-elicit.ts";
+import { type Authorizing, authorizing } from "./mcp-authorized.ts";
 import { boundedFetch } from "./mcp-fetch.ts";
 import { stdioTransport } from "./mcp-stdio.ts";
 import { type Asked, type CallIO, type ToolContext, ToolFail } from "./tool.ts";
@@ -34,6 +37,8 @@ export interface Connection {
     /** The last that the server wrote to its standard error. */
     stderr(): string;
     ended(): boolean;
+    /** The credential that its requests are sent with. */
+    readonly newest?: Authorizing["newest"];
 }
 
 export interface Servers {
@@ -59,13 +64,23 @@ const MODERN = "2026-07-28";
 
 export function mcpServers(context: ToolContext): Servers {
     const holder = {};
+    const id = randomUUID();
     const targets = new Map<string, Target>();
     const { pool, user, workspace } = context;
     return {
-        connect: async (key, { owner = user, signal }) => {
+        connect: async (key, asked) => {
+            const { owner = user, signal } = asked;
             const target = targets.get(key) ?? targetOf(key, serverOf(key, context), context);
             targets.set(key, target);
-            const made = pool.take(JSON.stringify([target, workspace, owner]), holder, (ending) => connectTo(target, ending));
+            const sent = "url" in target.at ? await authorizing(target.at.url, asked, context.credentials) : null;
+            const shared = sent === null ? [target, workspace, owner] : [target, workspace, owner, id, sent.key];
+            const made = pool
+                .take(JSON.stringify(shared), holder, (ending) => connectTo(target, sent, ending))
+                .then((connection) => {
+                    // It may have been made with an earlier value.
+                    if (sent !== null && connection.newest !== undefined) Object.assign(connection.newest, sent.newest);
+                    return connection;
+                });
             return signal === undefined ? made : raced(made, signal);
         },
         close: () => pool.release(holder),
@@ -110,14 +125,14 @@ interface Attempt {
     readonly close: () => void;
 }
 
-async function connectTo(target: Target, ending: AbortSignal): Promise<Connection> {
+async function connectTo(target: Target, sent: Authorizing | null, ending: AbortSignal): Promise<Connection> {
     const { protocol } = target;
     // A process is asked the old way first: that starts it once whichever era it speaks, unless it speaks the new one alone.
     const modes =
         protocol === "auto" ? ("url" in target.at ? (["auto"] as const) : (["legacy", "modern"] as const)) : ([protocol] as const);
     let problem: unknown = null;
     for (const mode of modes) {
-        const attempt = await prepare(target, mode);
+        const attempt = await prepare(target, sent, mode);
         if (ending.aborted) throw new ToolFail("the call was cancelled", { kind: "cancelled" });
         // A server that never says hello does not hold up the end of the run.
         ending.addEventListener("abort", attempt.close, { once: true });
@@ -126,7 +141,7 @@ async function connectTo(target: Target, ending: AbortSignal): Promise<Connectio
             return attempt.connection;
         } catch (error) {
             await attempt.client.close();
-            problem = unreachable(target, error, attempt.connection.stderr());
+            problem = sent?.newest.fail ?? unreachable(target, error, attempt.connection.stderr());
             if (!(await answered(error))) break;
         } finally {
             ending.removeEventListener("abort", attempt.close);
@@ -146,7 +161,7 @@ function takesAll<T>(): JsonSchemaValidator<T> {
     return (input) => ({ valid: true, data: input as T, errorMessage: undefined });
 }
 
-async function prepare({ key, at }: Target, mode: "auto" | "legacy" | "modern"): Promise<Attempt> {
+async function prepare({ key, at }: Target, sent: Authorizing | null, mode: "auto" | "legacy" | "modern"): Promise<Attempt> {
     const sdk = await import("@modelcontextprotocol/client");
     const client = new sdk.Client(
         { name: "remit", version: "0.1.0" },
@@ -168,17 +183,19 @@ async function prepare({ key, at }: Target, mode: "auto" | "legacy" | "modern"):
     client.setRequestHandler("elicitation/create", (request) => elicit(key, request.params, calls));
 
     let transport: Parameters<Client["connect"]>[0];
+    const bounded = boundedFetch(key, MAX_MESSAGE);
     if ("url" in at)
         transport = new sdk.StreamableHTTPClientTransport(new URL(at.url), {
             requestInit: { headers: at.headers },
-            fetch: boundedFetch(key, MAX_MESSAGE),
+            fetch: sent === null ? bounded : sent.fetch(bounded),
         });
     else {
         const stdio = await stdioTransport(at, MAX_MESSAGE);
         stderr = stdio.stderr;
         transport = stdio;
     }
-    const connection: Connection = { client, calls, stderr: () => stderr(), ended: () => ended };
+    const newest = sent === null ? {} : { newest: sent.newest };
+    const connection: Connection = { client, calls, stderr: () => stderr(), ended: () => ended, ...newest };
     return { client, connection, connect: () => client.connect(transport, { timeout: CONNECT_MS }), close: () => void transport.close() };
 }
 

@@ -6,6 +6,7 @@
 import type { Json } from "@remit/language";
 import type { Effect, FailureKind } from "@remit/machine";
 import type { Config } from "../config/config.ts";
+import type { Credentials } from "../credential/credentials.ts";
 import type { Environment } from "../ledger/place.ts";
 import type { HostTool } from "./functions.ts";
 import type { PerformIO } from "../run/host.ts";
@@ -26,7 +27,7 @@ export interface MethodInfo {
 }
 
 /** One call as its tool sees it. */
-export interface CallIO extends Pick<PerformIO, "signal" | "emit" | "child" | "traceparent" | "run" | "owner"> {
+export interface CallIO extends Pick<PerformIO, "signal" | "emit" | "child" | "traceparent" | "run" | "owner" | "as"> {
     /** Import name in the program. */
     readonly name: string;
     readonly effect: Effect;
@@ -43,8 +44,10 @@ export class Sourced {
 }
 
 /** Who asks what a tool has. */
-export interface Asked extends Pick<CallIO, "owner"> {
+export interface Asked extends Pick<CallIO, "owner" | "as"> {
     readonly signal?: AbortSignal | undefined;
+    /** What is performed meanwhile. */
+    readonly effect?: Pick<Effect, "credential" | "as">;
 }
 
 export interface ToolHandle {
@@ -72,6 +75,8 @@ export interface ToolContext {
     readonly functions: { readonly [name: string]: HostTool };
     /** Tells that a secret was read, before it is used. */
     readonly secret: (name: string, value: string) => void;
+    /** What stages name. */
+    readonly credentials: Credentials;
     /** The tool servers of the program, the same for all its imports. */
     readonly servers: () => Promise<Servers>;
 }

@@ -12,11 +12,14 @@ import { existsSync, realpathSync } from "node:fs";
 import { isObject, type Json } from "@remit/language";
 import type { Effect, Failure, Outcome, ToolDescription, ToolRequest } from "@remit/machine";
 import { type Config, NO_CONFIG } from "../config/config.ts";
+import { createCredentials, type Credentials } from "../credential/credentials.ts";
+import { CredentialError } from "../credential/source.ts";
 import { type Environment, stateFolder } from "../ledger/place.ts";
 import { openProcess, type Process } from "../process/process.ts";
 import type { PerformIO } from "../run/host.ts";
 import { given } from "../input/given.ts";
 import type { HostTool } from "./functions.ts";
+import { missingIn } from "./mcp-authorized.ts";
 import type { Servers } from "./mcp-servers.ts";
 import { allowModule, type Allowed, isLocalModule } from "./module.ts";
 import { opening, SCHEMES } from "./schemes.ts";
@@ -36,6 +39,8 @@ export interface ToolsOptions {
     readonly functions?: { readonly [name: string]: HostTool };
     /** Told of each secret before its first use. */
     readonly secret?: (name: string, value: string) => void;
+    /** What stages name. Default: none. */
+    readonly credentials?: Credentials;
 }
 
 export interface ToolListing {
@@ -75,6 +80,7 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
         state: options.state ?? stateFolder(env),
         functions: options.functions ?? {},
         secret: options.secret ?? (() => undefined),
+        credentials: options.credentials ?? createCredentials({ sources: {}, secret: () => undefined }),
         servers: () => {
             servers ??= import("./mcp-servers.ts").then(({ mcpServers }) => mcpServers(context));
             return servers;
@@ -90,7 +96,7 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
     }
     async function performed(request: ToolRequest, effect: Effect, io: PerformIO): Promise<Json | Sourced> {
         const about = { name: request.tool, uri: request.uri, file: request.file };
-        if (request.op === "describe") return (await describe(about, io)) as unknown as Json;
+        if (request.op === "describe") return (await describe(about, { ...io, effect })) as unknown as Json;
         const tool = await handle(about);
         return tool.call(request.method ?? "", request.args, {
             name: request.tool,
@@ -98,7 +104,7 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
             signal: io.signal,
             emit: io.emit,
             child: io.child,
-            ...given(io, ["traceparent", "run", "owner"]),
+            ...given(io, ["traceparent", "run", "owner", "as"]),
         });
     }
 
@@ -112,6 +118,9 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
                     ? { ok: true, value: gave.json, origins, parts: gave.parts }
                     : { ok: true, value: gave, origins };
             } catch (error) {
+                // The run waits for it.
+                const missing = missingIn(error);
+                if (missing !== null) throw missing;
                 return { ok: false, failure: failureOf(error, request, effect, io.signal) };
             }
         },
@@ -158,11 +167,11 @@ async function says(
     try {
         const { isSafeVerb } = await import("./http.ts");
         if (/^https?:/.test(uri) && !Object.hasOwn(functions, tool)) return isSafeVerb(method ?? "");
-        const methods = await (await handle({ name: tool, uri, file })).methods();
+        const methods = await (await handle({ name: tool, uri, file })).methods({ effect });
         const name = uri.startsWith("mcp:") && method === "call" ? calledTool(effect.request) : method;
         return methods.some((one) => one.name === name && one[what]);
     } catch (error) {
-        if (error instanceof ToolFail) return false;
+        if (error instanceof ToolFail || error instanceof CredentialError) return false;
         throw error;
     }
 }
@@ -189,6 +198,7 @@ async function open(about: ToolImport, context: ToolContext): Promise<ToolHandle
 function failureOf(error: unknown, request: ToolRequest, effect: Effect, signal: AbortSignal): Failure {
     const call = request.op === "describe" ? request.tool : `${request.tool}.${request.method ?? ""}`;
     const about = `Tool ${call} (${withoutCredentials(request.uri)}) failed: `;
+    if (error instanceof CredentialError) return { kind: error.kind, message: about + error.message, site: effect.site, hint: error.hint };
     if (error instanceof ToolFail)
         return {
             kind: error.kind,

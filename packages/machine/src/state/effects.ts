@@ -18,7 +18,7 @@ import { type Fiber, type Pending, siteAt } from "./fiber.ts";
 import type { Machine } from "../run/machine.ts";
 import type { Ops } from "./ops.ts";
 import { accountAt, overdrawn } from "./spending.ts";
-import { stageOf } from "./stage.ts";
+import { isOfVerbs, stageOf } from "./stage.ts";
 
 /** An effect that a fiber wants. */
 export interface Wanted {
@@ -40,10 +40,20 @@ export interface Wanted {
 /** Kinds that are sent somewhere (EF3). */
 const SENT: ReadonlySet<EffectKind> = new Set(["model", "tool", "agent"]);
 
+/** A person is told of the stage that names the credential, not of a line in the code of a verb. */
+function stageSite(m: Machine, fiber: Fiber, site: Site | null): Site | null {
+    const frame = fiber.frames[fiber.frames.length - 1];
+    const stage = stageOf(fiber);
+    return stage === null || frame === undefined || !isOfVerbs(m, frame) ? site : m.compiled.site(stage.file, stage.node.at);
+}
+
 /** Hands out an effect, lets it wait for the turns in flight (AC9), or throws the failure of the budget that stands against it. */
-export function raise(m: Machine, fiber: Fiber, { kind, path, site, request, labels, origin, slot = 0, deadline, payer }: Wanted): void {
+export function raise(m: Machine, fiber: Fiber, wanted: Wanted): void {
+    const { kind, path, request, labels, origin, slot = 0, deadline, payer } = wanted;
     const frame = fiber.frames[fiber.frames.length - 1];
     const account = payer ?? (frame === undefined ? 0 : accountAt(frame));
+    const sent = SENT.has(kind) ? sentWith(stageOf(fiber)?.node.with ?? {}) : {};
+    const site = sent.credential === undefined ? wanted.site : stageSite(m, fiber, wanted.site);
     stepBegins(m, { kind, request, path, site }, account);
     const effect: Effect = {
         path,
@@ -54,7 +64,7 @@ export function raise(m: Machine, fiber: Fiber, { kind, path, site, request, lab
         labels,
         ...(deadline === undefined ? {} : { deadline }),
         ...(m.attempt === 1 ? {} : { attempt: m.attempt }),
-        ...(SENT.has(kind) ? sentWith(stageOf(fiber)?.node.with ?? {}) : {}),
+        ...sent,
     };
     pay(m, { effect, fiber, slot, origin, account, held: [] });
 }

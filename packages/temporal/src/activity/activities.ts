@@ -10,6 +10,7 @@ import {
     AskError,
     LedgerError,
     type LedgerStore,
+    type Missing,
     performOnce,
     RemitError,
     type ResumeRunOptions,
@@ -199,7 +200,8 @@ async function answerOf(
     { effect, run, counts, said }: Told,
 ): Promise<Performed> {
     const outcome = counts ?? said?.outcome ?? null;
-    if (outcome === null) return { later: await questionOf(store, world, run, effect) };
+    if (outcome === null)
+        return { later: said?.why === undefined ? await questionOf(store, world, run, effect) : wantedOf(world, effect, said.why) };
     const notes = said === null || said.notes.length === 0 ? {} : { notes: said.notes };
     return { outcome, recorded: counts !== null, ...notes, ...(effect.kind === "agent" ? { queue } : {}) };
 }
@@ -207,6 +209,11 @@ async function answerOf(
 /** What was cut short says so; whether it happened is not known, so it is no outcome. */
 function isCut(outcome: Outcome): boolean {
     return !outcome.ok && outcome.failure.kind === "cancelled";
+}
+
+/** A credential that is missing on this worker. */
+function wantedOf({ owner }: RunWorld, { path }: Effect, { message, hint }: Missing): Question {
+    return { id: path, path, kind: "credential", owner, request: { question: message, hint }, options: ["once"] };
 }
 
 async function questionOf(store: LedgerStore, { owner, interactive }: RunWorld, run: string, effect: Effect): Promise<Question | null> {

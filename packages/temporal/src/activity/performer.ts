@@ -6,7 +6,7 @@
  * WA1: what an agent reports reaches the workflow while it works, in pieces that become rarer; what was not sent comes with the outcome.
  * WA2: an answer of the workflow carries what the ledger has to have before the performer hears it.
  */
-import { perform, type Performing, type RunWorld } from "@remit/host";
+import { type Missing, perform, type Performing, type RunWorld } from "@remit/host";
 import type { AgentNote, Down, Effect, Outcome, Up } from "@remit/machine";
 import type { UpAnswer, UpInput } from "../wire/messages.ts";
 
@@ -26,6 +26,8 @@ export interface Said {
     /** Null: no person can answer it now. */
     readonly outcome: Outcome | null;
     readonly notes: readonly AgentNote[];
+    /** What is missing. */
+    readonly why?: Missing;
 }
 
 export interface PerformerOptions {
@@ -64,7 +66,7 @@ class Performer {
         const { world, signal, parent } = this.options;
         const { host, secrets } = world;
         const more = parent === undefined ? {} : { parent };
-        const told = { up: (up: Up) => this.heard(up), answered: (outcome: Outcome | null) => this.answered(outcome) };
+        const told = { up: (up: Up) => this.heard(up), answered: (outcome: Outcome | null, why?: Missing) => this.answered(outcome, why) };
         this.work = perform(this.effect, { host, secrets, ...told, ...more });
         if (signal.aborted) this.stop();
         else signal.addEventListener("abort", this.stop, { once: true });
@@ -125,12 +127,12 @@ class Performer {
         );
     }
 
-    private answered(outcome: Outcome | null): void {
+    private answered(outcome: Outcome | null, why?: Missing): void {
         this.options.signal.removeEventListener("abort", this.stop);
         if (this.timer !== null) clearTimeout(this.timer);
         for (const one of this.sleeping.values()) clearTimeout(one);
         // What was said before the outcome is heard before it.
-        void this.saying.then(() => this.resolve({ outcome, notes: this.notes }));
+        void this.saying.then(() => this.resolve({ outcome, notes: this.notes, ...(why === undefined ? {} : { why }) }));
     }
 }
 

@@ -130,7 +130,8 @@ export interface Question {
     /** Id of its record, or the path of the effect. */
     readonly id: string;
     readonly path: string;
-    readonly kind: "ask" | "input" | "unknown";
+    /** `credential`: one that is missing, and how it is given. */
+    readonly kind: "ask" | "input" | "unknown" | "credential";
     /** Who may answer. */
     readonly owner: string;
     readonly request: Json;

@@ -48,6 +48,8 @@ interface Work {
     readonly scope: CancellationScope;
     /** Its answer still counts. */
     counts: boolean;
+    /** A person is asked about it. */
+    readonly asked?: true;
 }
 
 /** So long the server looks for a worker that has the process of an agent's session, milliseconds. */
@@ -80,7 +82,7 @@ export class Works {
 
     /** Something is performed that is no question to a person. */
     get isBusy(): boolean {
-        return [...this.works.values()].some(({ effect }) => !isPersonal(effect));
+        return [...this.works.values()].some(({ effect, asked }) => !isPersonal(effect) && asked !== true);
     }
 
     /** Effects that begin now, in order. */
@@ -191,7 +193,7 @@ export class Works {
             return;
         }
         if ("later" in performed) {
-            this.works.set(path, { effect, scope: new CancellationScope(), counts: true });
+            this.works.set(path, { effect, scope: new CancellationScope(), counts: true, asked: true });
             this.ops.asked(effect, performed.later);
             return;
         }

@@ -4,6 +4,7 @@
  * Boundary: from an answer to what it means for the effect; that an answer counts only through its record is the ledger's.
  *
  * TQ1: an answer is taken only for a question that is open, from its owner, and of the kind that the question wants. A refused one changes nothing.
+ * TQ3: the answer to a credential that is missing is a word: the effect is performed again, on a worker, which looks for the credential.
  * TQ2: a question whose time is up, by the workflow's clock, is a no.
  */
 import type { Json } from "@remit/language";
@@ -72,10 +73,12 @@ export class Questions {
         const { kind, owner, options = [] } = open.question;
         if (by !== owner) return `the question ${question} is for ${owner}, not for ${by}`;
         if (open.busy) return `the question ${question} is being answered`;
-        const [given, wanted] = { ask: [decision, "decision"], input: [value, "value"], unknown: [said?.answer, "said"] }[kind] as [
-            unknown,
-            string,
-        ];
+        const [given, wanted] = {
+            ask: [decision, "decision"],
+            input: [value, "value"],
+            unknown: [said?.answer, "said"],
+            credential: [decision, "decision"],
+        }[kind] as [unknown, string];
         if (given === undefined) return `the question ${question} wants a ${wanted}`;
         if (kind !== "input" && !options.includes(String(given)))
             return `the question ${question} can be answered by ${options.join(", ")}`;
@@ -102,7 +105,9 @@ export class Questions {
             this.ops.decided(effect);
         } else {
             this.drop(effect.path);
-            if (question.kind === "input") this.ops.outcome(effect, { ok: true, value: answer.value as Json, origins: ["user"] });
+            // TQ3.
+            if (question.kind === "credential") this.ops.decided(effect);
+            else if (question.kind === "input") this.ops.outcome(effect, { ok: true, value: answer.value as Json, origins: ["user"] });
             else this.ops.known(effect, answer.said as UnknownAnswer);
         }
         return null;

@@ -1,0 +1,73 @@
+/**
+ * Requests to an MCP server with the credential of a stage.
+ *
+ * Boundary: one header of the transport's requests; redirects and sizes are `mcp-fetch.ts`, where values come from `../credential`.
+ *
+ * MAU1: the header goes to the origin that the configuration names, whatever URL the library asks for.
+ * MAU2: a connection has one credential and one identity; the value may be another one with each call.
+ */
+import { authorizationOf, type Credentials, type Given, type Sender } from "../credential/credentials.ts";
+import { CredentialError, type Destination } from "../credential/source.ts";
+import { type Asked, ToolFail } from "./tool.ts";
+
+type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+export interface Authorizing {
+    /** Tells it from other credentials and identities; holds no value. */
+    readonly key: string;
+    /** The newest value, and why the last request with one failed: the library may say that in words of its own. */
+    readonly newest: { given: Given; fail: ToolFail | null };
+    fetch(inner: Fetch): Fetch;
+}
+
+/** Null where the request goes without one. Throws `CredentialError`. */
+export async function authorizing(url: string, asked: Asked, credentials: Credentials): Promise<Authorizing | null> {
+    const { effect, as, signal } = asked;
+    const to: Destination = { origin: new URL(url).origin, named: true, free: false };
+    const never = new AbortController().signal;
+    const sender: Sender = { ...(effect === undefined ? {} : { effect }), as, signal: signal ?? never };
+    const given = await credentials.of(sender, to);
+    if (given === null) return null;
+    const newest: Authorizing["newest"] = { given, fail: null };
+    const later: Sender = { ...sender, signal: never };
+    return {
+        key: JSON.stringify([effect?.credential, effect?.as ?? as ?? null]),
+        newest,
+        fetch: (inner) => async (at, init) => {
+            if (new URL(at).origin !== to.origin) return inner(at, init);
+            try {
+                return await credentials.send(later, to, {
+                    first: newest.given,
+                    send: (one) => {
+                        if (one !== null) newest.given = one;
+                        return inner(at, one === null ? init : withHeader(init, one));
+                    },
+                    unauthorized: ({ status }) => status === 401,
+                });
+            } catch (error) {
+                if (!(error instanceof CredentialError)) throw error;
+                newest.fail = credentialFail(error);
+                throw newest.fail;
+            }
+        },
+    };
+}
+
+function withHeader(init: RequestInit | undefined, given: Given): RequestInit {
+    const headers = new Headers(init?.headers);
+    headers.set("authorization", authorizationOf(given));
+    return { ...init, headers };
+}
+
+/** In the words of tools; what is missing can still be told. */
+function credentialFail(error: CredentialError): ToolFail {
+    const fail = new ToolFail(error.message, { kind: error.kind, hint: error.hint });
+    fail.cause = error;
+    return fail;
+}
+
+/** What is missing, where that is why a tool failed. */
+export function missingIn(error: unknown): CredentialError | null {
+    const found = error instanceof ToolFail ? error.cause : error;
+    return found instanceof CredentialError && found.code === "missing" ? found : null;
+}

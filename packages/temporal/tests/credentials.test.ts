@@ -1,0 +1,85 @@
+/** Credentials on a real server: resolved on the worker, waited for where they are missing, and never in a history (TQ3). */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type CredentialSource, type LoadOptions, openWorld, type ProgramWorld } from "@remit/host";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { DevServer } from "../src/index.ts";
+import { devServer, type Room, roomAt } from "./room.ts";
+
+let server: DevServer;
+beforeAll(async () => {
+    server = await devServer();
+});
+afterAll(() => server.stop());
+
+async function api() {
+    const seen: (string | null)[] = [];
+    const http = createServer((request, response) => {
+        seen.push(request.headers.authorization ?? null);
+        response.end(`you sent ${request.headers.authorization ?? "nothing"}`);
+    });
+    await new Promise<void>((done) => http.listen(0, "127.0.0.1", done));
+    return {
+        origin: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
+        seen,
+        [Symbol.asyncDispose]: async () => {
+            http.closeAllConnections();
+            await new Promise((done) => http.close(done));
+        },
+    };
+}
+
+const world = (room: Room, source: string, options: LoadOptions = {}): Promise<ProgramWorld> =>
+    openWorld({ source }, { cache: false, process: room.on, ...options });
+
+/** All that the server has of a run, as text. */
+async function history(room: Room, run: string): Promise<string> {
+    return JSON.stringify(await room.client.client.workflow.getHandle(run).fetchHistory(), (_, value: unknown) =>
+        value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value,
+    );
+}
+
+test("TQ3: a credential that is missing is a question, no try after the other; the answer lets the worker look again", async () => {
+    await using room = await roomAt(server);
+    await using there = await api();
+    let value: string | null = null;
+    let looks = 0;
+    const secret: CredentialSource = ({ as }) => {
+        looks++;
+        if (value === null) return { kind: "missing", message: "nothing there", hint: `give it for ${as}` };
+        return { kind: "given", value };
+    };
+    await room.worker({ host: { credentials: { secret } } });
+    const source = `temporal static ( fetch "${there.origin}/" with { credential: secret("crm") } )`;
+    const program = await world(room, source, { as: "user:alice" });
+    const run = await room.client.submit(program, program.kept(null));
+    const waiting = async () => {
+        await expect.poll(async () => (await room.client.status(run)).questions.length, { timeout: 20_000 }).toBe(1);
+        return (await room.client.status(run)).questions[0];
+    };
+    const question = await waiting();
+    expect(question).toMatchObject({
+        kind: "credential",
+        request: { question: 'the credential secret("crm") of user:alice is missing: nothing there', hint: "give it for user:alice" },
+    });
+    expect((await room.client.status(run)).state).toBe("waiting");
+    expect(looks).toBe(1);
+    const answer = { question: question?.id as string, by: question?.owner as string, decision: "once" };
+    await room.client.answer(run, answer);
+    await expect.poll(() => looks, { timeout: 20_000 }).toBe(2);
+    await waiting();
+    value = "s3cret-of-alice-17";
+    await room.client.answer(run, answer);
+    expect(await room.client.result(run)).toBe("you sent Bearer [secret secret:crm user:alice]");
+    expect(there.seen).toEqual(["Bearer s3cret-of-alice-17"]);
+    expect(await history(room, run)).not.toContain("s3cret-of-alice-17");
+    for await (const event of room.store.events(run)) expect(JSON.stringify(event)).not.toContain("s3cret-of-alice-17");
+    expect(await room.store.verify(run)).toMatchObject({ ok: true });
+});
+
+test("nothing is submitted where a credential has to be delegated and nobody is said", async () => {
+    await using room = await roomAt(server);
+    const program = await world(room, 'temporal static ( fetch "https://api.github.com/user" with { credential: oauth("github") } )');
+    expect(() => program.kept(null)).toThrow("nothing says which user");
+    expect(await room.store.runs()).toEqual([]);
+});
