@@ -42,9 +42,12 @@ export function entryName(parts: {
     readonly grants: readonly string[];
     /** Packages that the configuration says only read: what may be called in parallel depends on it. */
     readonly readOnly?: readonly string[];
+    /** Entries of the verbs, where they are not Remit's own alone. */
+    readonly verbs?: string;
 }): string {
-    const { engine, path, root, grants, readOnly = [] } = parts;
-    return sha256(JSON.stringify([MAGIC, engine, path, root, [...grants].sort(), [...readOnly].sort()]));
+    const { engine, path, root, grants, readOnly = [], verbs } = parts;
+    const more = verbs === undefined ? [] : [verbs];
+    return sha256(JSON.stringify([MAGIC, engine, path, root, [...grants].sort(), [...readOnly].sort(), ...more]));
 }
 
 export function compiledCache(env: Environment, folders: { readonly cache?: string; readonly config?: string } = {}): CompiledCache {

@@ -5,11 +5,14 @@
  */
 import {
     type Allowed,
+    type CheckedProgram,
     type Diagnostic,
     type Json,
     type LoadedProgram,
     type Program,
+    type ProgramFiles,
     type Range,
+    type Registry,
     check,
     loadProgram,
     lower,
@@ -42,15 +45,40 @@ export interface MainFile {
     readonly secrets: Scrubber;
 }
 
+/** What a program may use besides what its files say. */
+export interface Around {
+    readonly config?: Config | undefined;
+    /** Verbs of its stages. Default: Remit's own. */
+    readonly verbs?: Registry | undefined;
+}
+
 /** Compiles a file with all it imports. Throws `LoadError` with every error, `RemitError` where a text holds a known secret. */
-export function compileTree(tree: ProgramTree, main: MainFile, config?: Config): CompiledTree {
-    const checked = check(readTree(tree, main, config === undefined ? undefined : allowedBy(config, tree.root)));
-    const texts = new Map([...checked.files].map(([name, one]) => [name, one.source.text]));
+export function compileTree(tree: ProgramTree, main: MainFile, around: Around): CompiledTree {
+    return lowered(checkedTree(readProgram(tree, main, around)), main.secrets);
+}
+
+export function readProgram(tree: ProgramTree, main: MainFile, { config, verbs }: Around): LoadedProgram {
+    return readTree(tree, main, { allowTool: config === undefined ? undefined : allowedBy(config, tree.root), verbs });
+}
+
+/** Throws `LoadError` with every error of all files. */
+export function checkedTree(read: LoadedProgram): CheckedProgram {
+    const checked = check(read);
+    const texts = textsOf(checked);
     const errors = checked.diagnostics.filter((one) => one.severity === "error");
     if (errors.length > 0) throw new LoadError(checked.diagnostics, texts, failureOf(errors, texts));
+    return checked;
+}
+
+/** Throws `RemitError` where the program holds a known secret. */
+export function lowered(checked: CheckedProgram, secrets: Scrubber): CompiledTree {
     const program = lower(checked, (func) => checked.info.functions.get(func)?.effects ?? []);
-    refuseForm(program, main.secrets);
-    return { program, diagnostics: checked.diagnostics, texts };
+    refuseForm(program, secrets);
+    return { program, diagnostics: checked.diagnostics, texts: textsOf(checked) };
+}
+
+function textsOf({ files }: CheckedProgram): ReadonlyMap<string, string> {
+    return new Map([...files].map(([name, one]) => [name, one.source.text]));
 }
 
 /** The allow list of a configuration, as the checker asks it. */
@@ -66,7 +94,11 @@ export function allowedBy(config: Config, root: string): AllowTool {
 const MAX_TEXT = 16 * 1024 * 1024;
 
 /** Reads a file and what it imports, without checking. Throws `RemitError` where a text holds a known secret, and where the texts are too long. */
-export function readTree(tree: ProgramTree, { file, text, secrets }: MainFile, allowTool?: AllowTool): LoadedProgram {
+export function readTree(
+    tree: ProgramTree,
+    { file, text, secrets }: MainFile,
+    { allowTool, verbs }: { readonly allowTool?: AllowTool | undefined; readonly verbs?: Registry | undefined } = {},
+): LoadedProgram {
     let length = 0;
     const taken = (name: string, text: string): string => {
         length += text.length;
@@ -78,7 +110,7 @@ export function readTree(tree: ProgramTree, { file, text, secrets }: MainFile, a
         return text;
     };
     taken(file, text);
-    return loadProgram(file, {
+    const files: ProgramFiles = {
         read: (name) => {
             if (name === file) return text;
             const read = tree.read(tree.pathOf(name, null));
@@ -91,7 +123,8 @@ export function readTree(tree: ProgramTree, { file, text, secrets }: MainFile, a
             return read === "outside" ? null : tree.nameOf(path);
         },
         ...(allowTool === undefined ? {} : { allowTool }),
-    });
+    };
+    return loadProgram(file, files, verbs);
 }
 
 /** The first error, and how many there are. */
@@ -112,9 +145,9 @@ function siteIn(file: string, text: string | undefined, range: Range): Failure["
 }
 
 /** A program form from outside, checked. Throws `RemitError`. */
-export function validForm(form: Json): Program {
+export function validForm(form: Json, verbs?: Registry): Program {
     // A form that a person names is as trusted as a source file: the larger caps of authored code hold.
-    const valid = validateProgram(form, { authored: true });
+    const valid = validateProgram(form, { authored: true, ...(verbs === undefined ? {} : { verbs }) });
     if (valid.ok) return valid.program;
     const [first] = valid.errors;
     const more = valid.errors.length > 1 ? ` (and ${valid.errors.length - 1} more)` : "";

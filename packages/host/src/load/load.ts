@@ -16,11 +16,13 @@ import { RemitError } from "../failure/error.ts";
 import type { Config } from "../config/config.ts";
 import type { ImportedSkill } from "../skill/imported.ts";
 import { compiledCache, entryName } from "./cache.ts";
+import type { Around, CompiledTree, MainFile } from "./compile.ts";
 import { engineId } from "./engine.ts";
 import { cacheFolder } from "../ledger/place.ts";
 import type { Surroundings } from "../process/here.ts";
 import { knownSecrets } from "../secret/known.ts";
 import { refuseForm, refuseText } from "./secrets.ts";
+import type { VerbRegistry } from "../verb/registry.ts";
 import { findRoot, type ProgramTree, programTree } from "./tree.ts";
 
 export type LoadSource =
@@ -37,6 +39,8 @@ export interface LoadProgramOptions {
     /** Says which modules may be imported as tools; without it none may. */
     readonly config?: Config;
     readonly here: Surroundings;
+    /** Verbs besides Remit's own. */
+    readonly registry?: VerbRegistry;
 }
 
 export interface Loaded {
@@ -63,13 +67,13 @@ export function hashOf(program: Program): string {
 /** Throws `LoadError` where the program has errors, `RemitError` where it cannot be read. */
 export async function loadProgram(from: LoadSource, options: LoadProgramOptions): Promise<Loaded> {
     if ("form" in from) return loadForm(from.form, options);
-    if ("source" in from) return loadText(from.source, from.file, options);
+    if ("source" in from) return loadText(from, options);
     return loadFile(from.path, options);
 }
 
 async function loadForm(form: Json, options: LoadProgramOptions): Promise<Loaded> {
     const { validForm } = await import("./compile.ts");
-    const program = validForm(form);
+    const program = validForm(form, options.registry?.verbs);
     refuseForm(form, knownSecrets(options.here.env, options.config));
     const root = options.root === undefined ? "" : resolve(options.here.cwd, options.root);
     const tree = root === "" ? null : programTree(root, options.grants);
@@ -86,34 +90,65 @@ async function loadForm(form: Json, options: LoadProgramOptions): Promise<Loaded
     };
 }
 
-async function loadText(text: string, file: string | undefined, options: LoadProgramOptions): Promise<Loaded> {
-    const { cwd, env } = options.here;
-    const root = resolve(cwd, options.root ?? (file === undefined ? "" : dirname(resolve(cwd, file))));
-    const tree = programTree(root, options.grants);
-    const name = file === undefined ? "<memory>" : tree.nameOf(resolve(root, file));
-    const { compileTree } = await import("./compile.ts");
-    const made = compileTree(tree, { file: name, text, secrets: knownSecrets(env, options.config) }, options.config);
-    return { ...made, hash: hashOf(made.program), file: name, root: tree.root, ...(await contentsOf(made.program, tree, options)) };
+/** A program's own file, and the folder around it. */
+export interface Opened {
+    readonly tree: ProgramTree;
+    /** Absolute; null where it is no file. */
+    readonly path: string | null;
+    readonly main: MainFile;
 }
 
-async function loadFile(path: string, options: LoadProgramOptions): Promise<Loaded> {
+/** Throws `RemitError` where the file cannot be read. */
+export function openedAt(
+    from: { readonly path: string } | { readonly source: string; readonly file?: string },
+    options: LoadProgramOptions,
+): Opened {
     const { cwd, env } = options.here;
-    const full = resolve(cwd, path);
+    const secrets = knownSecrets(env, options.config);
+    if ("source" in from) {
+        const { source: text, file } = from;
+        const root = resolve(cwd, options.root ?? (file === undefined ? "" : dirname(resolve(cwd, file))));
+        const tree = programTree(root, options.grants);
+        const name = file === undefined ? "<memory>" : tree.nameOf(resolve(root, file));
+        return { tree, path: null, main: { file: name, text, secrets } };
+    }
+    const full = resolve(cwd, from.path);
     const root = resolve(cwd, options.root ?? findRoot(full));
     if (statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true) throw unreadable(`there is no folder ${root}`);
     const tree = programTree(root, options.grants);
-    const main = tree.read(full);
-    if (!main.ok) throw unreadable(main.message);
-    const file = tree.nameOf(main.path);
-    if (full.endsWith(".json")) return { ...(await loadForm(parsedJson(main.text, file), { ...options, root })), file };
+    const read = tree.read(full);
+    if (!read.ok) throw unreadable(read.message);
+    return { tree, path: read.path, main: { file: tree.nameOf(read.path), text: read.text, secrets } };
+}
 
-    const secrets = knownSecrets(env, options.config);
-    const cache = options.cache === false ? null : compiledCache(env, options.folders);
+/** What was compiled, with what its files bring along. */
+export async function loadedOf(made: CompiledTree, { tree, main }: Opened, options: LoadProgramOptions): Promise<Loaded> {
+    return { ...made, hash: hashOf(made.program), file: main.file, root: tree.root, ...(await contentsOf(made.program, tree, options)) };
+}
+
+async function loadText(from: { readonly source: string; readonly file?: string }, options: LoadProgramOptions): Promise<Loaded> {
+    const opened = openedAt(from, options);
+    const { compileTree } = await import("./compile.ts");
+    return loadedOf(compileTree(opened.tree, opened.main, around(options)), opened, options);
+}
+
+export function around({ config, registry }: LoadProgramOptions): Around {
+    return { config, verbs: registry?.verbs };
+}
+
+async function loadFile(from: string, options: LoadProgramOptions): Promise<Loaded> {
+    const opened = openedAt({ path: from }, options);
+    const { tree, main } = opened;
+    const { file, secrets } = main;
+    if (from.endsWith(".json")) return { ...(await loadForm(parsedJson(main.text, file), { ...options, root: tree.root })), file };
+
+    const cache = options.cache === false ? null : compiledCache(options.here.env, options.folders);
     const name = entryName({
         engine: engineId(),
-        path: main.path,
+        path: opened.path as string,
         root: tree.root,
         grants: (options.grants ?? []).map((one) => resolve(tree.root, one)),
+        ...(options.registry === undefined ? {} : { verbs: JSON.stringify([...options.registry.verbs]) }),
         readOnly: Object.entries(options.config?.npm ?? {}).flatMap(([one, said]) => (said.effectful === false ? [one] : [])),
     });
     const hit = cache?.get(name) ?? null;
@@ -124,17 +159,17 @@ async function loadFile(path: string, options: LoadProgramOptions): Promise<Load
         return { program, hash, file, root: tree.root, diagnostics, texts: hit.texts, ...(await contentsOf(program, tree, options)) };
     }
     const { compileTree } = await import("./compile.ts");
-    const made = compileTree(tree, { file, text: main.text, secrets }, options.config);
-    const hash = hashOf(made.program);
+    const made = compileTree(tree, main, around(options));
+    const loaded = await loadedOf(made, opened, options);
     cache?.put(name, {
         files: [...made.texts]
             .filter(([one]) => !made.program.files.some((of) => of.prelude === true && of.file === one))
             .map(([one, text]) => ({ path: tree.pathOf(one, null), file: one, sha256: sha256(text) })),
         program: made.program,
-        hash,
+        hash: loaded.hash,
         diagnostics: made.diagnostics,
     });
-    return { ...made, hash, file, root: tree.root, ...(await contentsOf(made.program, tree, options)) };
+    return loaded;
 }
 
 /** The configuration may have changed since the program was checked: modules it imports as tools must still be allowed. */

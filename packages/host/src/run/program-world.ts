@@ -5,6 +5,7 @@
  *
  * PW1: the machine and the host know the same secrets. What the machine says has none of them; what is performed is made whole again.
  */
+import { join } from "node:path";
 import type { Diagnostic, Json, Program } from "@remit/language";
 import { type Conducted, compileProgram, Machine, type Prices, type StartOptions } from "@remit/machine";
 import { checkPolicy, withUntrusted } from "../config/policy.ts";
@@ -14,6 +15,7 @@ import { memoryAsks } from "../ledger/memory.ts";
 import { machineId } from "../load/engine.ts";
 import { RemitError } from "../failure/error.ts";
 import { type Loaded, loadProgram, type LoadSource } from "../load/load.ts";
+import { type CompiledProgram, isCompiled } from "../load/phases.ts";
 import { reckoning } from "../model/prices.ts";
 import { openProcess, type Process } from "../process/process.ts";
 import { leaving } from "../secret/exits.ts";
@@ -56,13 +58,21 @@ export interface ProgramWorld {
 }
 
 /** Reads, checks and compiles, and opens the world that the program runs in. Throws `RemitError` with every error of all files. */
-export async function openWorld(source: string | LoadSource, options: LoadOptions = {}): Promise<ProgramWorld> {
+export async function openWorld(source: string | LoadSource | CompiledProgram, options: LoadOptions = {}): Promise<ProgramWorld> {
+    if (isCompiled(source)) return worldOfCompiled(source, options);
     const from = typeof source === "string" ? { path: source } : source;
     const setting = await settingOf("path" in from ? from.path : options.root, options);
     const { here, config } = setting;
     const loaded = await loadProgram(from, { ...options, here, config });
     if (options.frozen === true) (await import("../lock/lock.ts")).checkFrozen(loaded, { ...options, ...setting, env: here.env });
     return worldFor(loaded, setting, options);
+}
+
+async function worldOfCompiled(program: CompiledProgram, options: LoadOptions): Promise<ProgramWorld> {
+    const { root, file, registry } = program;
+    const setting = await settingOf(root === "" ? options.root : join(root, file), options);
+    if (options.frozen === true) (await import("../lock/lock.ts")).checkFrozen(program, { ...options, ...setting, env: setting.here.env });
+    return worldFor(program, setting, { ...(registry === undefined ? {} : { registry }), ...options });
 }
 
 function worldFor(loaded: Loaded, setting: Setting, options: LoadOptions): ProgramWorld {

@@ -11,6 +11,7 @@ import type { Diagnostic, Json, Program } from "@remit/language";
 import { memoryStore } from "../ledger/memory.ts";
 import type { LedgerStore } from "../ledger/store.ts";
 import type { LoadSource } from "../load/load.ts";
+import type { CompiledProgram } from "../load/phases.ts";
 import type { Answering } from "../model/models.ts";
 import type { Process } from "../process/process.ts";
 import { execute, type RunHandle } from "./handle.ts";
@@ -42,7 +43,10 @@ export interface RemitProgram<I = Json, O = Json> {
 }
 
 /** Reads, checks and compiles. Throws `RemitError` with every error of all files. */
-export async function load<I = Json, O = Json>(source: string | LoadSource, options: LoadOptions = {}): Promise<RemitProgram<I, O>> {
+export async function load<I = Json, O = Json>(
+    source: string | LoadSource | CompiledProgram,
+    options: LoadOptions = {},
+): Promise<RemitProgram<I, O>> {
     const opened = await openWorld(source, options);
     const { form, hash, file, root, diagnostics, world, process } = opened;
     const shared = sharedHost(world.host);
@@ -85,7 +89,7 @@ function whoIsAsked({ interactive, asks }: RunOptions, { input }: Handlers): Pic
 }
 
 /** Loads a file and runs it once. */
-export async function run<O = Json>(source: string | LoadSource, input: Json, options: LoadOptions = {}): Promise<O> {
+export async function runOnce<O = Json>(source: string | LoadSource, input: Json, options: LoadOptions = {}): Promise<O> {
     const program = await load<Json, O>(source, options);
     try {
         return await program(input);

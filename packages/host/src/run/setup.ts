@@ -11,6 +11,8 @@ import type { LedgerError } from "../ledger/error.ts";
 import type { LedgerStore } from "../ledger/store.ts";
 import type { Process } from "../process/process.ts";
 import type { HostTool } from "../tool/functions.ts";
+import type { VerbRegistry } from "../verb/registry.ts";
+import type { Wrap } from "../wrap/wrap.ts";
 import type { Performers } from "./host.ts";
 import type { BlockRunner } from "./nested.ts";
 import type { Entry } from "./options.ts";
@@ -74,6 +76,10 @@ export interface AskOptions {
 export interface HostOptions {
     /** Functions for `import tool NAME`, by that name; they stand for whatever the import's URI says. */
     readonly tools?: { readonly [name: string]: HostTool };
+    /** Verbs that stages may call besides Remit's own (`verbRegistry`). */
+    readonly registry?: VerbRegistry;
+    /** What is put around every effect of a run, the first one outermost: a retry, a log, a cache. */
+    readonly wrap?: readonly Wrap[];
     /** Model URI that stands for every `import llm`. */
     readonly model?: string;
     /** Folder that tools may reach. Default: the current one. */

@@ -16,6 +16,7 @@ import type { Process } from "../process/process.ts";
 import { knownSecrets } from "../secret/known.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import type { Asked as Asking } from "../tool/tool.ts";
+import type { HostTool } from "../tool/functions.ts";
 import type { Tools } from "../tool/tools.ts";
 import { basics } from "./basics.ts";
 import { type Host, type Performer, type Performers, hostOf } from "./host.ts";
@@ -23,6 +24,9 @@ import { approving } from "./approving.ts";
 import { given } from "../input/given.ts";
 import { type BlockRunner, nestedRuns } from "./nested.ts";
 import { people } from "./people.ts";
+import { toolOf } from "../verb/registry.ts";
+import type { Wrap } from "../wrap/wrap.ts";
+import { wrapped } from "./wrapped.ts";
 import { type Unperformed, rehearsal } from "./rehearse.ts";
 import type { Setting } from "../config/setting.ts";
 import type { AskOptions, Handlers, HostOptions } from "./setup.ts";
@@ -36,6 +40,8 @@ export interface World {
     readonly telemetry: boolean;
     /** On whose behalf the program runs. */
     readonly user: string;
+    /** What the caller puts around every effect. */
+    readonly wraps: readonly Wrap[];
     /** Carries out blocks of another backend; null: there is none. */
     readonly blocks: BlockRunner | null;
     /** Every secret that is known so far. */
@@ -58,6 +64,7 @@ export function worldOf(
     const { mode, process, credentials: more = {} } = options;
     const model = options.model ?? (mode === undefined ? undefined : "mock:");
     const { env, user } = setting.here;
+    const { functions, own } = brought(options);
     const secrets = knownSecrets(env, config);
     const secret = (name: string, value: string): void => secrets.add({ name, value });
 
@@ -65,8 +72,7 @@ export function worldOf(
     const credentials = lazy(async () => (await import("../credential/setup.ts")).credentialsFor({ ...about, more }));
     const tools = lazy(async (): Promise<Tools> => {
         const { createTools } = await import("../tool/tools.ts");
-        const more = { functions: options.tools ?? {}, credentials: await credentials.get() };
-        return createTools(config, { ...about, user, process, ...more });
+        return createTools(config, { ...about, user, process, functions, credentials: await credentials.get() });
     });
     let answering: Models["describe"] = () => [];
     const models = lazy(async (): Promise<Models> => {
@@ -91,7 +97,6 @@ export function worldOf(
     const recorded = lazy(() =>
         agentsRecorded(options, setting, secrets.scrub, async (effect, io) => (await outside.get()).perform(effect, io)),
     );
-    const own = new Set(Object.keys(options.tools ?? {}));
     const rehearsed = mode === undefined ? null : rehearsal({ mode, program, config, root, own, tools: tools.get });
     const host = hostOf(
         {
@@ -119,6 +124,7 @@ export function worldOf(
         host,
         own: options.performers ?? {},
         telemetry: options.telemetry === true,
+        wraps: options.wrap ?? [],
         blocks: options.blocks ?? null,
         user,
         secrets,
@@ -127,6 +133,16 @@ export function worldOf(
         describe: async (about, asked) =>
             mode !== undefined || options.performers?.tool !== undefined ? null : methodOf(await tools.get(), about, asked),
     };
+}
+
+/** Functions that the caller brings, and the names under which programs import them. */
+function brought({ tools = {}, registry }: HostOptions): {
+    readonly functions: Readonly<Record<string, HostTool>>;
+    readonly own: ReadonlySet<string>;
+} {
+    const verbs = registry?.functions ?? {};
+    const imported = Object.keys(verbs).map((uri) => toolOf(uri.slice("verb:".length)));
+    return { functions: { ...tools, ...verbs }, own: new Set([...Object.keys(tools), ...imported]) };
 }
 
 async function methodOf(tools: Tools, { tool, uri, file, method }: MethodOf, asked: Asking): Promise<Json> {
@@ -198,7 +214,7 @@ export function withPeople(world: World, { run, store, on, asks, as, park = asks
     const { ask: own, ...others } = world.own;
     const asked = hostOf({ ...people(on, park), ...nested, ...others, ask: (effect, io) => approvals.ask(effect, io, own) });
     const perform: Host["perform"] = (effect, io) => world.host.perform(effect, io);
-    return {
+    const one: Host = {
         ...world.host,
         end: async (session) => world.host.end?.(session, run),
         perform: (effect: Effect, io) => {
@@ -209,6 +225,7 @@ export function withPeople(world: World, { run, store, on, asks, as, park = asks
             return (OF_THE_RUN.has(effect.kind) ? asked : world.host).perform(effect, io);
         },
     };
+    return wrapped(one, { wraps: world.wraps, owner });
 }
 
 /** Agents as the caller wants them: written to a recording, or answered from one. */

@@ -25,6 +25,7 @@ export const SCHEMES: readonly Scheme[] = [
     { form: "mcp://SERVER", fits: starts("mcp:"), open: async () => (await import("./mcp.ts")).openMcp },
     { form: "node:MODULE", fits: starts("node:"), open: async () => (await import("./module.ts")).openModule },
     { form: "npm:PACKAGE", fits: starts("npm:"), open: async () => (await import("./module.ts")).openModule },
+    { form: "verb:NAME", fits: starts("verb:"), open: async () => (await import("./verb.ts")).openVerb },
     { form: "host:NAME", fits: starts("host:"), open: async () => (await import("./functions.ts")).openHost },
 ];
 

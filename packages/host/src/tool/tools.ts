@@ -240,7 +240,7 @@ function configured(context: ToolContext): ToolImport[] {
         ...Object.keys(config.npm).map((name) => `npm:${name}`),
         ...[...config.local].map((path) => `file://${path}`),
         ...withheld.map((key) => key.replace(/^mcp:/, "mcp://")),
-        ...Object.keys(context.functions).map((name) => `host:${name}`),
+        ...Object.keys(context.functions).flatMap((name) => (name.startsWith("verb:") ? [] : [`host:${name}`])),
     ]);
     return [...uris].map((uri) => ({ name: uri.replace(/^[a-z]+:(\/\/)?/, ""), uri, file: "" }));
 }

@@ -16,7 +16,8 @@ import type { LedgerStore } from "../../src/ledger/store.ts";
 import { LoadError } from "../../src/load/error.ts";
 import { RemitError } from "../../src/failure/error.ts";
 import { openLedger } from "../../src/run/open.ts";
-import { load, run } from "../../src/run/program.ts";
+import { run } from "../../src/run/blocks.ts";
+import { load } from "../../src/run/program.ts";
 import { isHosts } from "../../src/run/replay.ts";
 
 let folder = "";

@@ -82,10 +82,12 @@ function textOf(registry: Registry): string {
 }
 
 /** A verb of the host: a tool with one method. */
-function callOf({ name, params }: Verb, uri: string): string {
-    const given = params.map((param) => `${param.name}: ${param.name}`).join(", ");
-    const body = `Verb_${name}.call(${params.length === 0 ? "{}" : `{ ${given} }`})`;
-    return `import tool Verb_${name} from ${JSON.stringify(uri)}\n\nfunc ${name}(${params.map(paramText).join(", ")}) {\n    ${body}\n}\n`;
+function callOf({ name, params, result }: Verb, uri: string): string {
+    const used = params.filter((param) => param.unused !== true);
+    const given = used.map((param) => `${param.name}: ${param.name}`).join(", ");
+    const gives = result.type === "json" ? "" : ` -> ${showContract(result)}`;
+    const body = `Verb_${name}.call(${used.length === 0 ? "{}" : `{ ${given} }`})`;
+    return `import tool Verb_${name} from ${JSON.stringify(uri)}\n\nfunc ${name}(${params.map(paramText).join(", ")})${gives} {\n    ${body}\n}\n`;
 }
 
 function paramText({ name, contract, default: fallback, optional }: VerbParam): string {

@@ -19,6 +19,8 @@ export interface VerbParam {
     readonly optional?: true;
     /** What flows into the stage fills it before others, and literals without a name pass over it. Its name is `FLOWING`. */
     readonly flows?: true;
+    /** Of a verb of the host: what it is given is not passed on to the function. */
+    readonly unused?: true;
     /** The name of a thing stands here, no value: something that is called, an agent or function that stands for a default, a list of tools. */
     readonly takes?: "call" | "agent" | "tools";
     /** Milliseconds, written as a duration: `30s`, `2 min`. */

@@ -120,7 +120,7 @@ describe("the code of verbs", () => {
     test("a verb of the host is a tool with one method, called with the arguments by name", () => {
         const file = preludeOf(registryOf([STOCK]));
         expect(file.source.text).toBe(
-            'import tool Verb_stock from "verb:stock"\n\nfunc stock(symbol: string, currency: string = "USD", input: json = none) {\n' +
+            'import tool Verb_stock from "verb:stock"\n\nfunc stock(symbol: string, currency: string = "USD", input: json = none) -> number {\n' +
                 "    Verb_stock.call({ symbol: symbol, currency: currency, input: input })\n}\n",
         );
     });
