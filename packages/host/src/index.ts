@@ -69,10 +69,9 @@ export {
 } from "./credential/source.ts";
 export { isIdentity } from "./credential/identity.ts";
 export type { UnknownAnswer } from "@remit/machine";
-export type { AskUnknown } from "./run/local.ts";
 export { fromThisProcess, type Surroundings } from "./process/here.ts";
 export { openProcess, type Process } from "./process/process.ts";
-export type { AskOptions, Handlers, HostOptions, LoadOptions, RunOptions } from "./run/setup.ts";
+export type { AskOptions, AskUnknown, Handlers, HostOptions, LoadOptions, RunOptions } from "./run/setup.ts";
 export { LoadError } from "./load/error.ts";
 export { hashOf, type Loaded, loadProgram, type LoadSource } from "./load/load.ts";
 export { findRoot, type ProgramTree, programTree } from "./load/tree.ts";

@@ -8,44 +8,24 @@
  * D8: the event loop gets a turn at least every 10 ms, whatever runs, so that a signal, a timer and an abort are seen while effects settle in microtasks.
  */
 import type { Json } from "@remit/language";
-import {
-    type Batch,
-    type Conducted,
-    type ConductEnd,
-    Conductor,
-    type ConductOptions,
-    type Decision,
-    type Effect,
-    type MachineEvent,
-    type News,
-    type UnknownAnswer,
-} from "@remit/machine";
+import { Conductor } from "@remit/machine";
+import type { Batch, Conducted, ConductEnd, ConductOptions, Decision, Effect, News, UnknownAnswer } from "@remit/machine";
 import { isPassing, LedgerError } from "../ledger/error.ts";
 import type { LedgerStore, RunWriter } from "../ledger/store.ts";
-import type { Scrubber } from "../secret/scrub.ts";
-import type { Host, Missing } from "./host.ts";
-import { type Performing, performing } from "./performing.ts";
+import { worldOut } from "../secret/exits.ts";
+import type { AskUnknown } from "./setup.ts";
+import { Works, type WorksOptions } from "./works.ts";
 
-/** What a person says became of an effect; null: it is not known now. */
-export type AskUnknown = (effect: Effect) => Promise<UnknownAnswer | null> | UnknownAnswer | null;
-
-export interface LocalOptions extends Omit<ConductOptions, "saves"> {
+export interface LocalOptions extends Omit<ConductOptions, "saves">, WorksOptions {
     readonly store: LedgerStore;
     readonly writer: Pick<RunWriter, "batches" | "commit" | "timed" | "release">;
-    readonly host: Host;
-    /** What is known to be a secret: it is taken out of what comes from outside. */
-    readonly secrets: Scrubber;
     readonly signal?: AbortSignal;
     readonly part?: (path: string, part: Json) => void;
     /** After each commit. */
     readonly committed?: () => void;
     readonly unknown?: AskUnknown;
-    /** An effect that cannot be performed now, and what it wants. */
-    readonly missing?: (path: string, why: Missing) => void;
     /** The ledger takes nothing now, and the run waits for that; null: it goes on. */
     readonly stalled?: (why: LedgerError | null) => void;
-    /** Performs one effect, here or in another process. */
-    readonly perform?: typeof performing;
 }
 
 /** How a run ends in this process. */
@@ -56,160 +36,114 @@ export const TURN_MS = 8;
 /** Longest delay a timer takes, milliseconds. */
 const MAX_TIMER = 2 ** 31 - 1;
 
-export async function conduct(machine: Conducted, options: LocalOptions): Promise<LocalEnd> {
-    const { store, writer, host, secrets, signal } = options;
-    const conductor = new Conductor(machine, { ...options, saves: store.durable });
-    /** Batches that were kept before the conductor's first. */
-    const before = writer.batches;
-    const performed = new Map<string, Performing>();
-    let news: News[] = [];
-    let wake = (): void => undefined;
-    let timer: NodeJS.Timeout | null = null;
-    let asking: Promise<void> = Promise.resolve();
-    let broken: { readonly error: unknown } | null = null;
-    /** Number of the commit that found no room. */
-    let stalled: number | null = null;
-    let end: ConductEnd | null = null;
+/** Runs the conductor up to its end. */
+export function conduct(machine: Conducted, options: LocalOptions): Promise<LocalEnd> {
+    return new Local(machine, options).run();
+}
 
-    const tell = (one: News): void => {
-        news.push(one);
-        wake();
+class Local {
+    private readonly options: LocalOptions;
+    private readonly conductor: Conductor;
+    /** Batches that were kept before the conductor's first. */
+    private readonly before: number;
+    private readonly works: Works;
+    private readonly news: News[] = [];
+    private wake = (): void => undefined;
+    private timer: NodeJS.Timeout | undefined;
+    private asking: Promise<void> = Promise.resolve();
+    private broken: unknown = null;
+    /** Number of the commit that found no room. */
+    private stalled: number | null = null;
+    private end: ConductEnd | null = null;
+
+    constructor(machine: Conducted, options: LocalOptions) {
+        this.options = options;
+        this.conductor = new Conductor(machine, { ...options, saves: options.store.durable });
+        this.before = options.writer.batches;
+        this.works = new Works(options, (news) => this.tell(news));
+    }
+
+    private tell(one: News): void {
+        this.news.push(one);
+        this.wake();
+    }
+    private readonly fails = (error: unknown): void => {
+        this.broken ??= error;
+        this.wake();
     };
-    const fails = (error: unknown): void => {
-        broken ??= { error };
-        wake();
-    };
-    async function commit(n: number, batch: Batch): Promise<void> {
+    private async commit(n: number, batch: Batch): Promise<void> {
+        const { writer, secrets, signal, stalled, committed } = this.options;
         try {
-            await writer.commit(cleaned(batch, secrets), before + n);
-            if (stalled !== null) options.stalled?.(null);
-            stalled = null;
-            options.committed?.();
-            tell({ kind: "committed", n });
+            await writer.commit(worldOut(batch, secrets), this.before + n);
+            if (this.stalled !== null) stalled?.(null);
+            this.stalled = null;
+            committed?.();
+            this.tell({ kind: "committed", n });
         } catch (error) {
             // SW1.
-            if (!isPassing(error)) broken = { error };
-            else if (stalled === null) options.stalled?.(error);
-            stalled = n;
-            tell({ kind: "failed", n, again: broken === null && signal?.aborted !== true });
+            if (!isPassing(error)) return this.fails(error);
+            if (this.stalled === null) stalled?.(error);
+            this.stalled = n;
+            this.tell({ kind: "failed", n, again: signal?.aborted !== true });
         }
     }
-    function begin({ effect, parent }: Decision & { readonly kind: "begin" }): void {
-        const { path } = effect;
-        const answered = (news: News): void => {
-            if (performed.get(path) === work) performed.delete(path);
-            tell(news);
-        };
-        const work = (options.perform ?? performing)(effect, {
-            host,
-            secrets,
-            ...(parent === undefined ? {} : { parent }),
-            up: (up) => tell({ kind: "up", path, up }),
-            answered: (outcome, why) => {
-                if (why !== undefined) options.missing?.(path, why);
-                answered(outcome === null ? { kind: "later", path } : { kind: "outcome", path, outcome });
-            },
-        });
-        performed.set(path, work);
+    private async ask(effect: Effect): Promise<void> {
+        const said = (await this.options.unknown?.(effect)) ?? null;
+        this.tell({ kind: "known", path: effect.path, said: this.options.secrets.scrub(said as Json) as UnknownAnswer | null });
     }
-    function carryOut(decision: Decision): void {
-        switch (decision.kind) {
-            case "commit":
-                void commit(decision.n, decision.batch);
-                return;
-            case "begin":
-                begin(decision);
-                return;
-            case "stop":
-                performed.get(decision.path)?.stop(decision.reason, decision.waits);
-                if (!decision.waits) performed.delete(decision.path);
-                return;
-            case "down":
-                performed.get(decision.path)?.down(decision.down);
-                return;
-            case "show":
-                options.part?.(decision.path, decision.part);
-                return;
-            case "close":
-                // What ending it has to say counts for nothing; `close` of the host ends whatever is left.
-                host.end?.(decision.session).catch(() => undefined);
-                return;
-            case "unknown":
-                asking = asking.then(async () => {
-                    const said = secrets.scrub(((await options.unknown?.(decision.effect)) ?? null) as Json) as UnknownAnswer | null;
-                    tell({ kind: "known", path: decision.effect.path, said });
-                });
-                asking.catch(fails);
-                return;
-            case "wake":
-                if (timer !== null) clearTimeout(timer);
-                timer = decision.at === null ? null : setTimeout(() => tell({ kind: "time" }), delayTo(decision.at));
-                return;
-            case "compute":
-                return;
-            case "ended":
-                end = decision.end;
-        }
-    }
-
-    const cancel = (): void => {
-        tell({ kind: "cancel" });
-        if (stalled !== null) tell({ kind: "failed", n: stalled, again: false });
+    private readonly carryOut: { readonly [K in Decision["kind"]]: (decision: Decision & { readonly kind: K }) => void } = {
+        commit: ({ n, batch }) => void this.commit(n, batch),
+        begin: ({ effect, parent }) => this.works.begin(effect, parent),
+        stop: ({ path, reason, waits }) => this.works.stop(path, reason, waits),
+        down: ({ path, down }) => this.works.down(path, down),
+        show: ({ path, part }) => this.options.part?.(path, part),
+        // What ending it has to say counts for nothing; `close` of the host ends whatever is left.
+        close: ({ session }) => void this.options.host.end?.(session).catch(() => undefined),
+        unknown: ({ effect }) => {
+            this.asking = this.asking.then(() => this.ask(effect));
+            this.asking.catch(this.fails);
+        },
+        wake: ({ at }) => {
+            clearTimeout(this.timer);
+            const left = Math.min(Math.max((at ?? 0) - performance.now(), 0), MAX_TIMER);
+            this.timer = at === null ? undefined : setTimeout(() => this.tell({ kind: "time" }), left);
+        },
+        compute: () => undefined,
+        ended: ({ end }) => {
+            this.end = end;
+        },
     };
-    if (signal?.aborted === true) cancel();
-    else signal?.addEventListener("abort", cancel, { once: true });
-    async function letGo(): Promise<void> {
+    private readonly cancel = (): void => {
+        this.tell({ kind: "cancel" });
+        if (this.stalled !== null) this.tell({ kind: "failed", n: this.stalled, again: false });
+    };
+
+    async run(): Promise<LocalEnd> {
+        const { conductor, news, works } = this;
+        const { writer, signal } = this.options;
+        if (signal?.aborted === true) this.cancel();
+        else signal?.addEventListener("abort", this.cancel, { once: true });
+        writer.timed(() => conductor.spent(performance.now()));
         try {
-            await writer.release();
-        } catch (error) {
-            // A ledger that takes nothing more cannot be told that it is let go; what came before says why.
-            if (!(error instanceof LedgerError)) throw error;
-        }
-    }
-    async function ended(end: ConductEnd): Promise<LocalEnd> {
-        if (end.status !== "broken") return end as LocalEnd;
-        await letGo();
-        return { status: "stopped" };
-    }
-    writer.timed(() => conductor.spent(performance.now()));
-    let turned = performance.now();
-    try {
-        for (;;) {
-            const told = news;
-            news = [];
-            const decisions = conductor.next(performance.now(), told);
-            for (const decision of decisions) carryOut(decision);
-            if (broken !== null) throw (broken as { readonly error: unknown }).error;
-            if (end !== null) return await ended(end);
-            const waits = news.length === 0 && !decisions.some(({ kind }) => kind === "compute");
-            if (waits)
-                await new Promise<void>((resolve) => {
-                    wake = resolve;
-                });
-            // D8. What arrives in the same turn of the event loop shares one commit, too.
-            if ((waits && performed.size > 0) || performance.now() - turned > TURN_MS) {
+            for (let turned = performance.now(); this.end === null; ) {
+                const decisions = conductor.next(performance.now(), news.splice(0));
+                for (const decision of decisions) (this.carryOut[decision.kind] as (one: Decision) => void)(decision);
+                if (this.broken !== null) throw this.broken;
+                const waits = this.end === null && news.length === 0 && !decisions.some(({ kind }) => kind === "compute");
+                if (waits) await new Promise<void>((resolve) => (this.wake = resolve));
+                // D8. What arrives in the same turn of the event loop shares one commit, too.
+                if ((!waits || works.size === 0) && performance.now() - turned <= TURN_MS) continue;
                 await new Promise<void>((resolve) => void setImmediate(resolve));
                 turned = performance.now();
             }
+            return this.end.status === "broken" ? { status: "stopped" } : (this.end as LocalEnd);
+        } finally {
+            clearTimeout(this.timer);
+            signal?.removeEventListener("abort", this.cancel);
+            works.end("the run goes on no further here");
+            // A ledger that takes nothing more cannot be told that it is let go; what came before says why.
+            const unheard = (error: unknown): unknown => (error instanceof LedgerError ? undefined : Promise.reject(error));
+            if (this.end === null || this.end.status === "broken") await writer.release().catch(unheard);
         }
-    } catch (error) {
-        for (const work of performed.values()) work.stop("the run could not go on", false);
-        await letGo();
-        throw error;
-    } finally {
-        if (timer !== null) clearTimeout(timer);
-        signal?.removeEventListener("abort", cancel);
     }
-}
-
-function delayTo(at: number): number {
-    return Math.min(Math.max(at - performance.now(), 0), MAX_TIMER);
-}
-
-/** What followed from the world, without secrets; the rest passed the scrubber when it left the machine. */
-function cleaned(batch: Batch, { scrub }: Scrubber): Batch {
-    if (batch.events === undefined) return batch;
-    const clean = (event: MachineEvent): MachineEvent =>
-        (event.data as { readonly host?: Json } | null)?.host === true ? { ...event, data: scrub(event.data) } : event;
-    return { ...batch, events: batch.events.map(clean) };
 }

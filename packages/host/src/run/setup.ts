@@ -4,7 +4,7 @@
  * Boundary: shapes only.
  */
 import type { Backend, Json } from "@remit/language";
-import type { AskRequest, Effect, InputRequest, LedgerEvent, Limits } from "@remit/machine";
+import type { AskRequest, Effect, InputRequest, LedgerEvent, Limits, UnknownAnswer } from "@remit/machine";
 import type { CredentialSources } from "../credential/source.ts";
 import type { Ask } from "../ledger/asks.ts";
 import type { LedgerError } from "../ledger/error.ts";
@@ -17,7 +17,9 @@ import type { Performers } from "./host.ts";
 import type { BlockRunner } from "./nested.ts";
 import type { Entry } from "./options.ts";
 import type { Mode } from "./rehearse.ts";
-import type { AskUnknown } from "./local.ts";
+
+/** What a person says became of an effect; null: it is not known now. */
+export type AskUnknown = (effect: Effect) => Promise<UnknownAnswer | null> | UnknownAnswer | null;
 
 /** What tells a person, and hears from one. Each may answer null: nobody can answer now, the run may stop as waiting. */
 export interface Handlers {

@@ -75,6 +75,14 @@ function eventOut(event: MachineEvent, { scrub }: Scrubber): MachineEvent {
     return data === event.data && labels === event.labels ? event : { ...event, data, labels };
 }
 
+/** A batch of a machine of which nothing leaves with a secret: what followed from the world is left, and the rest passed the scrubber here before. */
+export function worldOut(batch: Batch, secrets: Scrubber): Batch {
+    const { events } = batch;
+    const isOfWorld = ({ data }: MachineEvent): boolean => (data as { readonly host?: Json } | null)?.host === true;
+    if (events?.some(isOfWorld) !== true) return batch;
+    return { ...batch, events: events.map((event) => (isOfWorld(event) ? { ...event, data: secrets.scrub(event.data) } : event)) };
+}
+
 /** A batch of a conductor that knows no secrets: what passed no scrubber where the machine runs passes one here. */
 export function batchOut(batch: Batch, secrets: Scrubber): Batch {
     const { outcomes, events, state, end } = batch;
