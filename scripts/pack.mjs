@@ -61,11 +61,14 @@ function tell(folder, more) {
     process.stdout.write(`${relative(root, folder)}: ${files.length} files, ${(bytes / 1e6).toFixed(1)} MB${more}\n`);
 }
 
-const metafile = await bundle({ remit: join(root, "packages", "cli", "src", "main.ts") }, out);
+const host = join(root, "packages", "host", "src");
+/** The ledger begins it as a thread, by its name beside the file that does. */
+const thread = { "thread-worker": join(host, "ledger", "thread-worker.ts") };
+const metafile = await bundle({ remit: join(root, "packages", "cli", "src", "main.ts"), ...thread }, out);
 const merged = await merge(out, metafile, RUN, "run-all.mjs");
 tell(out, `, ${merged} pieces merged into one`);
-const host = join(root, "packages", "host", "src");
-await bundle(Object.fromEntries(Object.values(HOST_ENTRIES).map((path) => [basename(path), join(host, `${path}.ts`)])), library);
+const entries = Object.values(HOST_ENTRIES).map((path) => [basename(path), join(host, `${path}.ts`)]);
+await bundle({ ...Object.fromEntries(entries), ...thread }, library);
 tell(library, "");
 for (const tarball of Object.values(await publish(root))) {
     process.stdout.write(`${relative(root, tarball)}: ${(statSync(tarball).size / 1e6).toFixed(1)} MB\n`);

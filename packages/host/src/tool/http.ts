@@ -213,7 +213,8 @@ export async function connections(
     more: Pick<Agent.Options, "webSocket"> = {},
     resolve: typeof dnsLookup = dnsLookup,
 ): Promise<Dispatcher> {
-    const { Agent } = await import("undici");
+    // A bundle has its names in the default alone.
+    const { Agent } = (await import("undici")).default;
     const fits = (address: string): boolean => {
         const reach = reachOf(address);
         return reach === "public" || (reach === "private" ? allowed.private : allowed.never);
@@ -268,7 +269,7 @@ async function exchange(first: Request, base: URL, dispatcher: Dispatcher, timeo
 }
 
 async function send({ verb, url, headers, body, type }: Request, dispatcher: Dispatcher, signal: AbortSignal) {
-    const { fetch } = await import("undici");
+    const { fetch } = (await import("undici")).default;
     const all: [string, string][] = [...headers];
     if (type !== null && !headers.has("content-type")) all.push(["content-type", type]);
     return fetch(url, { method: verb, headers: all, body, redirect: "manual", dispatcher, signal });
