@@ -1,15 +1,15 @@
 /** Killed anywhere (a worker, the server), a run on Temporal ends with its value: nothing that has an outcome is performed again, what is not known is asked. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openWorld } from "@remit/host";
+import { type LoadOptions, openWorld } from "@remit/host";
 import type { Json } from "@remit/language";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DevServer } from "../src/index.ts";
 import type { ChildOptions } from "./process/worker.ts";
-import { BUNDLES, devServer, type Room, roomAt } from "./room.ts";
+import { BUNDLES, devServer, questionsOf, type Room, roomAt } from "./room.ts";
 
 let server: DevServer;
 beforeAll(async () => {
@@ -64,9 +64,14 @@ main func(input) { total = 0
 const NAMES = Array.from({ length: 12 }, (_, i) => `n${i}`);
 const TOTAL = NAMES.join("").length;
 
-async function submitted(room: Room, source: string, input: Json): Promise<string> {
-    const program = await openWorld({ source }, { cache: false, process: room.on });
-    return room.client.submit(program, program.kept(input), START);
+/** The same as a block: a node a name. */
+const pipeline = (method: string): string => `import tool Log from "host:log"
+func step(name, total) { (total ?? 0) + Log.${method}(name) }
+temporal static ( ${NAMES.map((name) => `step "${name}"`).join(" >=> ")} )`;
+
+async function submitted(room: Room, source: string, input: Json, options: LoadOptions = {}): Promise<string> {
+    const program = await openWorld({ source }, { cache: false, process: room.on, ...options });
+    return room.client.submit(program, program.kept(input, { asks: { park: true } }), START);
 }
 
 async function sound(room: Room, run: string): Promise<void> {
@@ -74,20 +79,26 @@ async function sound(room: Room, run: string): Promise<void> {
     expect(await room.store.verify(run)).toMatchObject({ ok: true, anchored: "yes", bound: "yes" });
 }
 
-test("a worker killed in the middle of a call: what happened is not known, a person says so, and nothing else is done again", async () => {
-    await using room = await roomAt(server, { settings: SETTINGS });
-    await using first = await child(room, { at: "n5", when: "after" });
-    const run = await submitted(room, chain("write"), { names: NAMES });
-    await first.over;
-    await using _second = await child(room);
-    const question = await asked(room, run);
-    expect(question).toMatchObject({ kind: "unknown", options: ["done", "again", "give up"] });
-    expect(calls(room).map(({ name }) => name)).toEqual(NAMES.slice(0, 6));
-    await room.client.answer(run, { question: question.id, by: room.on.user, said: { answer: "done", value: 2 } });
-    expect(await room.client.result(run)).toBe(TOTAL);
-    expect(calls(room).map(({ name }) => name)).toEqual(NAMES);
-    await sound(room, run);
-});
+test.each([
+    ["program", chain],
+    ["block", pipeline],
+])(
+    "a worker killed in the middle of a call of a %s: what happened is not known, a person says so, and nothing else is done again",
+    async (_, source) => {
+        await using room = await roomAt(server, { settings: SETTINGS });
+        await using first = await child(room, { at: "n5", when: "after" });
+        const run = await submitted(room, source("write"), source === chain ? { names: NAMES } : null);
+        await first.over;
+        await using _second = await child(room);
+        const [question] = await questionsOf(room, run);
+        expect(question).toMatchObject({ kind: "unknown", options: ["done", "again", "give up"] });
+        expect(calls(room).map(({ name }) => name)).toEqual(NAMES.slice(0, 6));
+        await room.client.answer(run, { question: question?.id as string, by: room.on.user, said: { answer: "done", value: 2 } });
+        expect(await room.client.result(run)).toBe(TOTAL);
+        expect(calls(room).map(({ name }) => name)).toEqual(NAMES);
+        await sound(room, run);
+    },
+);
 
 test("a worker killed in a call that may be repeated: it is made again, and the ledger says so", async () => {
     await using room = await roomAt(server, { settings: SETTINGS });
@@ -119,7 +130,7 @@ test("the server killed and started again: worker and client go on, nothing is d
         return name.length;
     };
     await there.worker({ host: { tools: { Log: { write } } } });
-    const run = await submitted(there, chain("write"), { names: NAMES });
+    const run = await submitted(there, pipeline("write"), null);
     const result = there.client.result(run);
     await reached.promise;
     await one.stop("SIGKILL");
@@ -128,6 +139,74 @@ test("the server killed and started again: worker and client go on, nothing is d
     expect(await result).toBe(TOTAL);
     expect(said).toEqual(NAMES);
     await sound(there, run);
+});
+
+test("a worker killed between the steps of a tool_agent: no finished tool is called again, no model is asked again", async () => {
+    await using room = await roomAt(server, { settings: SETTINGS });
+    const next = (name: string): Json => ({ json: { action: "tool", tool: "Log.write", args: { name } } });
+    const rules = [
+        { when: "t2", reply: { json: { action: "final", answer: "done" } } },
+        { when: "t1", reply: next("t2") },
+        { when: "t0", reply: next("t1") },
+        { when: "Work", reply: next("t0") },
+    ];
+    writeFileSync(join(room.folder, "replies.json"), JSON.stringify({ rules }));
+    const source = `import tool Log from "host:log" { write: may }
+temporal static ( tool_agent(task: "Work", tools: [Log.write], max_steps: 5) )`;
+    await using first = await child(room, { at: "t1", when: "after" });
+    const run = await submitted(room, source, null, { model: `scripted:${join(room.folder, "replies.json")}` });
+    await first.over;
+    await using _second = await child(room);
+    const [question] = await questionsOf(room, run);
+    expect(question).toMatchObject({ kind: "unknown" });
+    await room.client.answer(run, { question: question?.id as string, by: room.on.user, said: { answer: "done", value: 2 } });
+    expect(await room.client.result(run)).toMatchObject({ answer: "done", converged: true });
+    expect(calls(room).map(({ name }) => name)).toEqual(["t0", "t1", "t2"]);
+    const events = await Array.fromAsync(room.store.events(run));
+    expect(events.filter(({ kind }) => kind === "generate.attempt")).toHaveLength(4);
+    await sound(room, run);
+});
+
+test("a worker killed in a supervisor: parts that were answered are not asked again, the one that was is", async () => {
+    await using room = await roomAt(server, { settings: SETTINGS });
+    const source = `import tool Log from "host:log"
+func researcher(question, round) { Log.read(question + round) }
+func critic(answer, round) { { approved: round == 2, confidence: round / 2 } }
+func parts(question) { ["a", "b"] }
+temporal static ( supervisor(question: "Q", researcher: researcher, critic: critic, planner: parts) )`;
+    await using first = await child(room, { at: "b2", when: "before" });
+    const run = await submitted(room, source, null);
+    await first.over;
+    await using _second = await child(room);
+    expect(await room.client.result(run)).toMatchObject({ success_count: 2, synthesis: "## a\n\n2\n\n## b\n\n2" });
+    const made = calls(room).map(({ name }) => name);
+    expect(made.filter((name) => name !== "a2").sort()).toEqual(["a1", "b1", "b2"]);
+    await sound(room, run);
+});
+
+test("a worker killed while an agent's loop waits for a person: another one of the same build goes on after the answer", async () => {
+    await using room = await roomAt(server, { settings: SETTINGS });
+    const source = `import tool Log from "host:log" { read: ask }
+agent Clerk {
+    main func(names) {
+        total = 0
+        for name in names max 10 { total += both(name) }
+        total
+    }
+    func both(name) { Log.write(name) + Log.read("asked-" + name) }
+}
+temporal static ( echo ["p0", "p1"] >=> Clerk )`;
+    await using first = await child(room);
+    const run = await submitted(room, source, null);
+    const [question] = await questionsOf(room, run);
+    first.process.kill("SIGKILL");
+    await first.over;
+    const answered = room.client.answer(run, { question: question?.id as string, by: room.on.user, decision: "session" });
+    await using _second = await child(room);
+    await answered;
+    expect(await room.client.result(run)).toBe(20);
+    expect(calls(room).map(({ name }) => name)).toEqual(["p0", "asked-p0", "p1", "asked-p1"]);
+    await sound(room, run);
 });
 
 test("two workers on one SQLite ledger share a fan-out", async () => {
@@ -145,12 +224,3 @@ main func(input) { sizes = parallel for name in input.names max 500 { Log.read(n
     expect(new Set(made.map(({ pid }) => pid)).size).toBe(2);
     await sound(room, run);
 });
-
-/** The first question of a run, once there is one. */
-async function asked(room: Room, run: string): Promise<{ readonly id: string }> {
-    for (;;) {
-        const [question] = (await room.client.status(run)).questions;
-        if (question !== undefined) return question;
-        await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-}

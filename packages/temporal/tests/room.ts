@@ -13,6 +13,7 @@ import {
     type DevServerOptions,
     type Keys,
     placeOf,
+    type Question,
     type RemitClient,
     type RemitWorker,
     type RemitWorkerOptions,
@@ -97,4 +98,14 @@ export async function roomAt(
             rmSync(folder, { recursive: true, force: true });
         },
     };
+}
+
+/** Those of a run, once there are some. */
+export async function questionsOf(room: Room, run: string): Promise<readonly Question[]> {
+    for (;;) {
+        const { state, questions } = await room.client.status(run);
+        if (questions.length > 0) return questions;
+        if (state === "done" || state === "failed") throw new Error(`the run is ${state} and asked nothing`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+    }
 }

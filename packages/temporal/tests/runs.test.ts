@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { type HostTool, type LoadOptions, openLedger, openWorld, type ProgramWorld } from "@remit/host";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DevServer } from "../src/index.ts";
-import { devServer, type Room, roomAt } from "./room.ts";
+import { devServer, questionsOf, type Room, roomAt } from "./room.ts";
 
 let server: DevServer;
 beforeAll(async () => {
@@ -132,7 +132,7 @@ test("TQ1: a question waits in the workflow; only its owner answers it, with one
 main func(input) { Mail.send("hello") }`;
     const program = await world(room, source);
     const run = await room.client.submit(program, program.kept({}));
-    const [question] = await questions(room, run);
+    const [question] = await questionsOf(room, run);
     expect(question).toMatchObject({ kind: "ask", owner: room.on.user });
     const { id } = question as { readonly id: string };
     const by = room.on.user;
@@ -176,15 +176,6 @@ test("drained, a run is let go and goes on on the local shell", async () => {
     expect(said).toEqual(["a", "bb", "ccc"]);
     expect(await room.store.verify(run)).toMatchObject({ ok: true, bound: "yes" });
 });
-
-/** Those of a run, once there are some. */
-async function questions(room: Room, run: string): Promise<readonly unknown[]> {
-    for (;;) {
-        const { questions } = await room.client.status(run);
-        if (questions.length > 0) return questions;
-        await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-}
 
 /** Every payload of a history, as text. */
 function payloadsOf(json: unknown): string[] {

@@ -21,7 +21,9 @@ export interface ChildOptions {
 const { address, queue, folder, cache, kill } = JSON.parse(process.argv[2] as string) as ChildOptions;
 Runtime.install({ logger: new DefaultLogger("ERROR"), telemetryOptions: { logging: { forward: {}, filter: "OFF" } } });
 
-function call(name: string): number {
+/** A model calls it with an object. */
+function call(given: string | { readonly name: string }): number {
+    const name = typeof given === "string" ? given : given.name;
     const dies = (when: "before" | "after"): void => {
         if (kill?.at === name && kill.when === when) process.kill(process.pid, "SIGKILL");
     };
