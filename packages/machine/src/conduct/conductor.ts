@@ -153,6 +153,9 @@ export class Conductor {
             case "notes":
                 this.reports.isDue = true;
                 return;
+            case "rate":
+                // What waits for it is admitted below.
+                return;
             case "sleep":
                 this.works.sleeping.delete(path);
                 // What was reported until then may be of what ends with it.
@@ -379,7 +382,8 @@ export class Conductor {
     private rest(): void {
         if (this.state !== "waiting" || this.news || this.commits.isOpen) return;
         const { later, sleeping, queue, running } = this.works;
-        if (running.size > 0 || this.unknowns.isOpen) return;
+        // What is in the queue then waits for the rate of its stage.
+        if (running.size > 0 || this.unknowns.isOpen || (queue.length > 0 && !this.drains)) return;
         if (this.drains && (queue.length > 0 || (sleeping.size > 0 && later.size === 0))) {
             this.conclude({ status: "drained" });
             this.over();

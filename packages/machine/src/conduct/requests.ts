@@ -9,7 +9,8 @@
  * H4: a yes to whether a use may be made holds once for making it in the same turn, with the very arguments that were shown.
  */
 import { canonicalJson, type Json } from "@remit/language";
-import { ANSWERS, type Effect, type Outcome, sentWith, type ToolRequest, verdictOf } from "../effect/effect.ts";
+import { ANSWERS, type Effect, type Outcome, type ToolRequest, verdictOf } from "../effect/effect.ts";
+import { sentWith } from "../effect/stage.ts";
 import type { Usage } from "../effect/usage.ts";
 import type { EventKind, MachineEvent } from "../ledger/events.ts";
 import { type Notes, notes } from "../ledger/notes.ts";

@@ -11,6 +11,8 @@ import type { RunTime } from "./time.ts";
 
 export const CONCURRENCY = 16;
 
+const MIDDLE = 3;
+
 /** Effects that wait for a person; they take no place under the concurrency limit. */
 export function isPersonal({ kind }: Effect): boolean {
     return kind === "ask" || kind === "input";
@@ -99,17 +101,26 @@ export class Works {
     /** What there is room for begins with the next commit; the rest waits in the queue. `room` null: nothing begins. */
     admit(asked: readonly Effect[], room: number | null, after: Decision[]): Admitted {
         let left = room === null ? 0 : room - this.own().filter((effect) => !isPersonal(effect)).length;
-        const stay: Effect[] = [];
-        const admitted = (effect: Effect): boolean => {
-            const fits = room !== null && (isPersonal(effect) || left-- > 0);
-            if (fits) this.begin(effect, null, after);
-            else stay.push(effect);
-            return fits;
-        };
-        const begin = this.queue.filter(admitted).map(({ path }) => path);
-        const fresh = asked.map((effect) => pendingOf(effect, admitted(effect)));
-        this.queue = stay;
+        const begun = new Set<string>();
+        for (const effect of inOrder([...this.queue, ...asked])) {
+            if (room === null || !(isPersonal(effect) || (left > 0 && this.isDue(effect)))) continue;
+            if (!isPersonal(effect)) left--;
+            begun.add(effect.path);
+            this.begin(effect, null, after);
+        }
+        const begin = this.queue.flatMap(({ path }) => (begun.has(path) ? [path] : []));
+        const fresh = asked.map((effect) => pendingOf(effect, begun.has(effect.path)));
+        this.queue = [...this.queue, ...asked].filter(({ path }) => !begun.has(path));
         return { begin, fresh };
+    }
+
+    /** Whether one of its stage may begin now; else the conductor looks again when one may. */
+    private isDue({ rate }: Effect): boolean {
+        if (rate === undefined) return true;
+        const id = `rate\n${rate.stage}`;
+        if (this.time.has(id)) return false;
+        this.time.set(id, 1000 / rate.second, false);
+        return true;
     }
 
     close(session: string): void {
@@ -119,6 +130,12 @@ export class Works {
             this.ops.say({ kind: "close", session: one });
         }
     }
+}
+
+/** What comes first begins first; what says nothing is in the middle. */
+function inOrder(effects: readonly Effect[]): readonly Effect[] {
+    if (effects.every(({ priority }) => priority === undefined)) return effects;
+    return [...effects].sort((a, b) => (a.priority ?? MIDDLE) - (b.priority ?? MIDDLE));
 }
 
 function pendingOf({ path, attempt }: Effect, begun: boolean): PendingEffect {

@@ -5,6 +5,7 @@
  *
  * EF1: an effect's `path` is unique in a run and depends on the program and its effect results alone, never on time.
  * EF3: what a stage says of credentials goes with every effect that is sent somewhere: where it comes from, never its value.
+ * EF4: what a stage says of where, in which order and how often its effects are performed goes with them; it changes no value.
  * EF2: `request` and `value` are plain JSON; a capability inside is written as a reference (`{"$capability": …}` never occurs in data).
  */
 import type { Contract, Json, Site } from "@remit/language";
@@ -27,6 +28,7 @@ import {
     text,
 } from "../shape/build.ts";
 import { GIVEN, RUN_REQUEST } from "./elsewhere.ts";
+import { OF_STAGE } from "./stage.ts";
 import type { Usage } from "./usage.ts";
 
 const usage = ref<Usage>("Usage");
@@ -443,9 +445,6 @@ export const AGENT_REPLY = shape(
 /** Outcome value of a turn. A turn that ended by a limit, a crash or a cancel fails; `failure.detail.reply` then holds what there was of this. */
 export type AgentReply = Told<typeof AGENT_REPLY>;
 
-/** Where a credential comes from; what it is, only the performer ever knows. */
-export const CREDENTIAL = shape({ source: one(["env", "file", "exec", "oauth", "secret"]), arg: text }, {});
-
 // ---- effects -----------------------------------------------------------------------------------------------------------
 
 /** The request of each kind of effect. */
@@ -482,13 +481,7 @@ export const effectShape = (kind: Shape<EffectKind>, request: Shape<Json>) =>
             /** What the effect may take; silence is bounded by the host. */
             deadline: says(number, "milliseconds"),
             attempt: says(count, "from 2 on, after a retry of what failed"),
-            credential: says(CREDENTIAL, "of the stage that it arises in: what it may be sent with"),
-            as: says(text, "of the stage that it arises in: identity on whose behalf"),
+            ...OF_STAGE,
         },
     );
 export type Effect = Told<ReturnType<typeof effectShape>>;
-
-/** What a stage says of credentials, as a part of an effect (EF3). */
-export function sentWith({ credential, as }: Pick<Effect, "credential" | "as">): Pick<Effect, "credential" | "as"> {
-    return { ...(credential === undefined ? {} : { credential }), ...(as === undefined ? {} : { as }) };
-}

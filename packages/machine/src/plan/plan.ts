@@ -4,7 +4,7 @@
  * Boundary: the shape. Lowering makes it, `validate.ts` checks it, the operation `plan` runs it, people look at it.
  */
 import type { Site } from "@remit/language";
-import { CREDENTIAL } from "../effect/effect.ts";
+import { CREDENTIAL } from "../effect/stage.ts";
 import { count, flag, from1, is, json, list, matching, number, one, orNull, ref, says, shape, type Told, text } from "../shape/build.ts";
 
 export const PLAN_VERSION = 1;

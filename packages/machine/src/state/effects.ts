@@ -7,8 +7,9 @@
  * V7: a value that an outcome gives carries the outcome's origins.
  */
 import type { Json, Site } from "@remit/language";
-import { type Effect, type EffectKind, type Failure, type Outcome, sentWith, type ToolRequest } from "../effect/effect.ts";
+import { type Effect, type EffectKind, type Failure, opOf, type Outcome, type ToolRequest } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
+import { type OfStage, sentWith } from "../effect/stage.ts";
 import { fromJson, labelParts } from "../value/json.ts";
 import { join } from "../value/operators.ts";
 import type { Capability, Value } from "../value/value.ts";
@@ -18,7 +19,7 @@ import { type Fiber, type Pending, siteAt } from "./fiber.ts";
 import type { Machine } from "../run/machine.ts";
 import type { Ops } from "./ops.ts";
 import { accountAt, overdrawn } from "./spending.ts";
-import { isOfVerbs, stageOf } from "./stage.ts";
+import { isOfVerbs, type StageOf, stageOf } from "./stage.ts";
 
 /** An effect that a fiber wants. */
 export interface Wanted {
@@ -46,13 +47,15 @@ function stageSite(m: Machine, fiber: Fiber, site: Site | null): Site | null {
     const stage = stageOf(fiber);
     return stage === null || frame === undefined || !isOfVerbs(m, frame) ? site : m.compiled.site(stage.file, stage.node.at);
 }
+/** Requests of those that only ask: what a tool has, how many tokens a text is. */
+const ASKS: ReadonlySet<Json> = new Set<Json>(["describe", "count"]);
 
 /** Hands out an effect, lets it wait for the turns in flight (AC9), or throws the failure of the budget that stands against it. */
 export function raise(m: Machine, fiber: Fiber, wanted: Wanted): void {
     const { kind, path, request, labels, origin, slot = 0, deadline, payer } = wanted;
     const frame = fiber.frames[fiber.frames.length - 1];
     const account = payer ?? (frame === undefined ? 0 : accountAt(frame));
-    const sent = SENT.has(kind) ? sentWith(stageOf(fiber)?.node.with ?? {}) : {};
+    const sent = SENT.has(kind) ? saidOf(stageOf(fiber), ASKS.has(opOf(request) ?? null)) : {};
     const site = sent.credential === undefined ? wanted.site : stageSite(m, fiber, wanted.site);
     stepBegins(m, { kind, request, path, site }, account);
     const effect: Effect = {
@@ -67,6 +70,19 @@ export function raise(m: Machine, fiber: Fiber, wanted: Wanted): void {
         ...sent,
     };
     pay(m, { effect, fiber, slot, origin, account, held: [] });
+}
+
+/** EF3, EF4. What is only asked for beforehand (`asks`) does not count towards the rate. */
+function saidOf(stage: StageOf | null, asks: boolean): OfStage {
+    const said = stage?.node.with;
+    if (stage === null || said == null) return {};
+    const { queue, priority, rate } = said;
+    return {
+        ...sentWith(said),
+        ...(queue === undefined ? {} : { queue }),
+        ...(priority === undefined ? {} : { priority }),
+        ...(rate === undefined || asks ? {} : { rate: { stage: stage.path, second: rate } }),
+    };
 }
 
 /** Reserves what an effect is going to use and asks the host for it, or notes what it waits for. */

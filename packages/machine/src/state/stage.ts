@@ -16,14 +16,18 @@ export interface StageOf {
     readonly node: NodeCode;
     /** Of the block. */
     readonly file: number;
+    readonly path: string;
 }
 
-/** The stage that a fiber works for; null outside every block. A node's fiber begins with the code of its block. */
+/**
+ * The stage that a fiber works for; null outside every block. A node's fiber begins with the code of its block; so do those of the elements that a
+ * `map` goes through, but they are none of the plan's.
+ */
 export function stageOf(fiber: Fiber): StageOf | null {
     for (let at: Fiber | null = fiber; at !== null; at = at.parent) {
         const first = at.frames[0];
-        const node = at.parent === null ? undefined : first?.fn.block?.nodes[at.index];
-        if (first !== undefined && node !== undefined) return { node, file: first.fn.file };
+        const node = at.parent?.top.native?.kind === "plan" ? first?.fn.block?.nodes[at.index] : undefined;
+        if (first !== undefined && node !== undefined) return { node, file: first.fn.file, path: first.path };
     }
     return null;
 }

@@ -316,3 +316,14 @@ test("EF3: what a stage says of credentials goes with what is sent in it, and wi
         [undefined, undefined],
     ]);
 });
+
+test("EF4: what a stage says of where, in which order and how often goes with its effects", () => {
+    const inner = func("inner", ["a"], [stmt(call(name("ask"), name("a")))]);
+    const placed = { ...stage("inner"), with: { queue: "gpu", priority: 2, rate: 5 } } as const;
+    const ran = runAll(blocks([block(pipe(stage("ask"), placed))], [...FUNCS, inner]), { options: { input: "x" } });
+    const [, second] = ran.effects;
+    expect(ran.effects.map(({ queue, priority, rate }) => [queue, priority, rate])).toEqual([
+        [undefined, undefined, undefined],
+        ["gpu", 2, { stage: second?.path.split("/").slice(0, 3).join("/"), second: 5 }],
+    ]);
+});

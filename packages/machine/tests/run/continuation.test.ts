@@ -127,7 +127,7 @@ describe("what is refused", () => {
         ["a field of a later version", { ...image, clocks: [] }, /it has a field 'clocks'/],
         ["a field that is not there", (({ budgets: _, ...rest }) => rest)(image as { [key: string]: Json }), /it has no field 'budgets'/],
         ["an effect of a later kind", asking({ kind: "dream" }), /of the effect it waits for its kind is "dream"/],
-        ["an effect with a later field", asking({ priority: 1 }), /of the effect it waits for it has a field 'priority'/],
+        ["an effect with a later field", asking({ colour: 1 }), /of the effect it waits for it has a field 'colour'/],
         [
             "an outcome with a later field",
             { ...image, inbox: [{ path: "main/T.get#0", outcome: { ok: true, value: 1, origins: [], signed: "x" } }] },

@@ -55,6 +55,9 @@ interface Work {
 /** So long the server looks for a worker that has the process of an agent's session, milliseconds. */
 const SESSION_MS = 10_000;
 
+/** Priorities that a server tells apart where it says nothing else. */
+const LEVELS = 5;
+
 export class Works {
     private readonly ops: PerformingOps;
     private readonly works = new Map<string, Work>();
@@ -206,7 +209,7 @@ export class Works {
     private async scheduled(effect: Effect, wanted: Parameters<Activities["perform"]>[0]): Promise<Performed> {
         const { settings } = this.ops;
         const session = sessionOf(effect);
-        const queue = session === null ? undefined : this.queues.get(session);
+        const held = session === null ? undefined : this.queues.get(session);
         const patience = effect.deadline ?? (effect.kind === "agent" ? settings.agents : settings.patience);
         const options = {
             // The conductor ends it at its deadline; this ends what does not hear of that.
@@ -216,13 +219,20 @@ export class Works {
             cancellationType: "WAIT_CANCELLATION_COMPLETED" as const,
             summary: summaryOf(effect),
         };
-        if (settings.local.includes(effect.kind)) return scheduleLocalActivity<Performed>(named("perform"), [wanted], options);
-        const remote = { ...options, heartbeatTimeout: settings.heartbeat };
-        if (queue === undefined) return scheduleActivity<Performed>(named("perform"), [wanted], remote);
+        const { queue, priority } = effect;
+        if (queue === undefined && settings.local.includes(effect.kind))
+            return scheduleLocalActivity<Performed>(named("perform"), [wanted], options);
+        const remote = {
+            ...options,
+            heartbeatTimeout: settings.heartbeat,
+            ...(queue === undefined ? {} : { taskQueue: queue }),
+            ...(priority === undefined ? {} : { priority: { priorityKey: Math.min(priority, LEVELS) } }),
+        };
+        if (held === undefined) return scheduleActivity<Performed>(named("perform"), [wanted], remote);
         try {
             return await scheduleActivity<Performed>(named("perform"), [wanted], {
                 ...remote,
-                taskQueue: queue,
+                taskQueue: held,
                 scheduleToStartTimeout: SESSION_MS,
             });
         } catch (error) {
