@@ -23,6 +23,7 @@ export { type ExportOptions, exported, exportRun } from "./ledger/export.ts";
 export { shownStore } from "./ledger/shown.ts";
 export { type FollowOptions, follow } from "./ledger/follow.ts";
 export { type Ask, ASK_ERRORS, AskError, type AskErrorCode, type Asks, type AskState } from "./ledger/asks.ts";
+export { startOf as processStart } from "./ledger/lease.ts";
 export { memoryStore } from "./ledger/memory.ts";
 export { openStore, openStore as openSqlite } from "./ledger/open.ts";
 export {
@@ -103,7 +104,7 @@ export { knownSecrets } from "./secret/known.ts";
 export { environmentSecrets, looksSecret } from "./secret/names.ts";
 export { isSecretRef, resolveSecret, type SecretRef } from "./secret/ref.ts";
 export { createScrubber, type Scrubber, type Secret } from "./secret/scrub.ts";
-export type { HostFunction, HostMethod, HostTool, ToolCallContext } from "./tool/functions.ts";
+export type { HostFunction, HostMethod, HostTool, HostToolSource, ToolCallContext } from "./tool/functions.ts";
 export { type Parts, WithOrigins, withOrigins } from "./tool/origins.ts";
 export type { MethodInfo, ToolImport } from "./tool/tool.ts";
 export { allowTool, createTools, type ToolListing, type Tools, type ToolsOptions } from "./tool/tools.ts";

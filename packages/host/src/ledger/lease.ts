@@ -59,7 +59,7 @@ function boot(): string {
 }
 
 /** Start time of a process, or null where there is none of that pid. */
-function startOf(pid: number): string | null {
+export function startOf(pid: number): string | null {
     if (process.platform === "linux") {
         try {
             const stat = readFileSync(`/proc/${pid}/stat`, "latin1");

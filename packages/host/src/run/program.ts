@@ -56,7 +56,7 @@ export async function load<I = Json, O = Json>(
         const { signal = options.signal } = call;
         const on = { ...options.on, ...call.on };
         const kept = opened.kept(input as Json, { ...call, ...whoIsAsked({ ...options, ...call }, on) });
-        const id = newRunId();
+        const id = call.id ?? newRunId();
         const machine = opened.machine(id, kept);
         const own = store ?? memoryStore();
         const writer = own.create({ id, program: form, hash, file, root, options: kept as unknown as Json });

@@ -10,7 +10,7 @@ import type { Ask } from "../ledger/asks.ts";
 import type { LedgerError } from "../ledger/error.ts";
 import type { LedgerStore } from "../ledger/store.ts";
 import type { Process } from "../process/process.ts";
-import type { HostTool } from "../tool/functions.ts";
+import type { HostToolSource } from "../tool/functions.ts";
 import type { VerbRegistry } from "../verb/registry.ts";
 import type { Wrap } from "../wrap/wrap.ts";
 import type { Performers } from "./host.ts";
@@ -48,6 +48,8 @@ export interface Handlers {
 
 export interface RunOptions {
     readonly signal?: AbortSignal;
+    /** Id of the run that it becomes; default: a new one. A part of another run has the id of that one, a point, and more. */
+    readonly id?: string;
     /** Bounds of the whole run; `time` in milliseconds. */
     readonly limits?: Limits;
     readonly entry?: Entry;
@@ -77,7 +79,7 @@ export interface AskOptions {
 
 export interface HostOptions {
     /** Functions for `import tool NAME`, by that name; they stand for whatever the import's URI says. */
-    readonly tools?: { readonly [name: string]: HostTool };
+    readonly tools?: { readonly [name: string]: HostToolSource };
     /** Verbs that stages may call besides Remit's own (`verbRegistry`). */
     readonly registry?: VerbRegistry;
     /** What is put around every effect of a run, the first one outermost: a retry, a log, a cache. */

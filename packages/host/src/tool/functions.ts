@@ -34,6 +34,9 @@ export interface HostTool {
     readonly [method: string]: HostFunction | HostMethod;
 }
 
+/** A tool, or what gives its methods as they are now: it is called each time they are asked for, and at each call. */
+export type HostToolSource = HostTool | (() => HostTool);
+
 export const openHost: Open = (uri, about, context) => {
     const named = uri.replace(/^host:(\/\/)?/, "");
     const name = [about.name, named].find((one) => Object.hasOwn(context.functions, one));
@@ -51,31 +54,44 @@ export const openHost: Open = (uri, about, context) => {
     return functionTool(about.name, tool);
 };
 
-export function functionTool(name: string, tool: HostTool): ToolHandle {
-    const methods = Object.keys(tool).flatMap((method): (MethodInfo & { readonly call: HostFunction })[] => {
-        const given = tool[method];
-        const made = typeof given === "function" ? { call: given } : given;
-        if (made === undefined || typeof made.call !== "function") return [];
-        const { call, description, input = { type: "object" }, readOnly = false, repeatable = readOnly } = made as HostMethod;
-        const writes = (made as HostMethod).readOnly === false ? { writes: true } : {};
-        return [{ name: method, call, description, input, readOnly, repeatable, ...writes }];
-    });
+export function functionTool(name: string, source: HostToolSource): ToolHandle {
+    const isLive = typeof source === "function";
+    const fixed = isLive ? null : methodsOf(source as HostTool);
+    const methods = (): readonly Callable[] => fixed ?? methodsOf((source as () => HostTool)());
     return {
-        methods: () => methods.map(({ call: _call, ...info }) => info),
+        methods: () => methods().map(({ call: _call, tool: _tool, ...info }) => info),
         call: async (method, args, io) => {
-            const found = methods.find((one) => one.name === method);
+            const all = methods();
+            const found = all.find((one) => one.name === method);
             if (found === undefined || args === undefined)
                 throw unknownMethod(
                     name,
                     method,
-                    methods.map((one) => one.name),
+                    all.map((one) => one.name),
                 );
             const about: ToolCallContext = { signal: io.signal, emit: io.emit };
             const call = found.call as unknown as (...all: unknown[]) => unknown;
-            const gave = await call.call(tool, ...args, about);
+            const gave = await call.call(found.tool, ...args, about);
             return gave instanceof WithOrigins
                 ? new Sourced(plainJson(gave.value, `${name}.${method}`), gave.parts)
                 : plainJson(gave, `${name}.${method}`);
         },
     };
+}
+
+interface Callable extends MethodInfo {
+    readonly call: HostFunction;
+    /** What it is a member of. */
+    readonly tool: HostTool;
+}
+
+function methodsOf(tool: HostTool): Callable[] {
+    return Object.keys(tool).flatMap((method): Callable[] => {
+        const given = tool[method];
+        const made = typeof given === "function" ? { call: given } : given;
+        if (made === undefined || typeof made.call !== "function") return [];
+        const { call, description, input = { type: "object" }, readOnly = false, repeatable = readOnly } = made as HostMethod;
+        const writes = (made as HostMethod).readOnly === false ? { writes: true } : {};
+        return [{ name: method, call, tool, description, input, readOnly, repeatable, ...writes }];
+    });
 }

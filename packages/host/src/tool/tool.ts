@@ -8,7 +8,7 @@ import type { Effect, FailureKind } from "@remit/machine";
 import type { Config } from "../config/config.ts";
 import type { Credentials } from "../credential/credentials.ts";
 import type { Environment } from "../ledger/place.ts";
-import type { HostTool } from "./functions.ts";
+import type { HostToolSource } from "./functions.ts";
 import type { PerformIO } from "../run/host.ts";
 import type { Pool } from "../process/pool.ts";
 import type { Connection, Servers } from "./mcp-servers.ts";
@@ -72,7 +72,7 @@ export interface ToolContext {
     /** Folder for what must outlive a crash (the undo journal). */
     readonly state: string;
     /** Tools that the calling program brings. */
-    readonly functions: { readonly [name: string]: HostTool };
+    readonly functions: { readonly [name: string]: HostToolSource };
     /** Tells that a secret was read, before it is used. */
     readonly secret: (name: string, value: string) => void;
     /** What stages name. */

@@ -18,7 +18,7 @@ import { type Environment, stateFolder } from "../ledger/place.ts";
 import { openProcess, type Process } from "../process/process.ts";
 import type { PerformIO } from "../run/host.ts";
 import { given } from "../input/given.ts";
-import type { HostTool } from "./functions.ts";
+import type { HostToolSource } from "./functions.ts";
 import { missingIn } from "./mcp-authorized.ts";
 import type { Servers } from "./mcp-servers.ts";
 import { allowModule, type Allowed, isLocalModule } from "./module.ts";
@@ -36,7 +36,7 @@ export interface ToolsOptions {
     readonly env?: Environment;
     /** Folder for the undo journal. Default: the user's state folder. */
     readonly state?: string;
-    readonly functions?: { readonly [name: string]: HostTool };
+    readonly functions?: { readonly [name: string]: HostToolSource };
     /** Told of each secret before its first use. */
     readonly secret?: (name: string, value: string) => void;
     /** What stages name. Default: none. */
@@ -184,7 +184,7 @@ export function allowTool(uri: string, file: string, about: { readonly config: C
 async function open(about: ToolImport, context: ToolContext): Promise<ToolHandle> {
     if (Object.hasOwn(context.functions, about.name)) {
         const { functionTool } = await import("./functions.ts");
-        return functionTool(about.name, context.functions[about.name] as HostTool);
+        return functionTool(about.name, context.functions[about.name] as HostToolSource);
     }
     const scheme = opening(about.uri);
     if (scheme === undefined)

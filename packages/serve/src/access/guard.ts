@@ -1,0 +1,154 @@
+/**
+ * Who sends a request, and whether it may be looked at: `Host`, `Origin`, credential, scope.
+ *
+ * Boundary: headers in, a client or a refusal out. No route is reached without it but the ones that need no credential, and those pass the first two
+ * checks as well.
+ *
+ * GRD1: nothing in a body or a query says who sends it.
+ * GRD2: a page of another origin gets no answer that it can read, and its request does nothing, whatever credential its browser adds: a cookie counts
+ *     only together with the token against forgery, in a header.
+ * GRD3: wrong credential 401, wrong origin, host or scope 403. Many wrong credentials: 429, for requests with a wrong one alone.
+ */
+import { timingSafeEqual } from "node:crypto";
+import type { Scope } from "../wire/messages.ts";
+import { type Client, type Clients, hashOf } from "./clients.ts";
+
+/** The client that holds the owner's token. */
+export const OWNER: Client = { id: "owner", name: "owner", scopes: ["observe", "submit", "lend", "approve", "admin"], created: "" };
+
+export const COOKIE = "remit_session";
+export const CSRF_HEADER = "x-remit-csrf";
+
+export interface GuardOptions {
+    readonly clients: Clients;
+    readonly ownerToken: string;
+    /** Names that `Host` may say, without a port. */
+    readonly hosts: readonly string[];
+    /** Origins of pages that may use the server beside its own. */
+    readonly origins: readonly string[];
+}
+
+export interface Refusal {
+    readonly status: 401 | 403 | 421 | 429;
+    readonly message: string;
+    readonly hint?: string;
+}
+
+export interface Login {
+    readonly client: Client;
+    readonly csrf: string;
+}
+
+const MAX_WRONG = 20;
+const WINDOW_MS = 60_000;
+
+export class Guard {
+    readonly #options: GuardOptions;
+    /** Of pages that logged in, by hash of their cookie. */
+    readonly #logins = new Map<string, Login>();
+    #wrong: number[] = [];
+
+    constructor(options: GuardOptions) {
+        this.#options = options;
+    }
+
+    /** Null where host and origin are right. */
+    place(headers: Headers): Refusal | null {
+        const host = headers.get("host") ?? "";
+        const { hosts, origins } = this.#options;
+        if (!hosts.includes(nameOf(host)))
+            return { status: 421, message: `this server does not answer for the host '${plain(host)}'`, hint: "name it with --host-name" };
+        const origin = headers.get("origin");
+        if (origin === null || origins.includes(origin) || isOwn(origin, host)) return null;
+        return { status: 403, message: `the origin '${plain(origin)}' may not use this server`, hint: "name it with --origin" };
+    }
+
+    /** The origin that an answer may be read by; null: none beside the server's own. */
+    readableBy(headers: Headers): string | null {
+        const origin = headers.get("origin");
+        return origin !== null && this.#options.origins.includes(origin) ? origin : null;
+    }
+
+    client(headers: Headers, method: string, now: number = Date.now()): Client | Refusal {
+        const found = this.#found(headers, method);
+        if (found !== null) return found;
+        this.#wrong = this.#wrong.filter((at) => at > now - WINDOW_MS);
+        if (this.#wrong.length >= MAX_WRONG) return { status: 429, message: "too many wrong credentials within a minute" };
+        if (headers.get("authorization") !== null) this.#wrong.push(now);
+        return {
+            status: 401,
+            message: headers.get("authorization") === null ? "no credential" : "the credential is not, or no longer, one of this server",
+            hint: "send `Authorization: Bearer TOKEN`; `remit serve pair` gives a client its own",
+        };
+    }
+
+    #found(headers: Headers, method: string): Client | Refusal | null {
+        const bearer = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(headers.get("authorization") ?? "")?.[1];
+        if (bearer !== undefined) return this.bearer(bearer, headers.get("origin"));
+        const cookie = cookieOf(headers.get("cookie") ?? "");
+        const login = cookie === null ? undefined : this.#logins.get(hashOf(cookie));
+        if (login === undefined) return null;
+        // The client may have been revoked since.
+        if (login.client.id !== OWNER.id && this.#options.clients.get(login.client.id)?.revoked !== undefined) return null;
+        if (method !== "GET" && method !== "HEAD" && !same(headers.get(CSRF_HEADER) ?? "", login.csrf))
+            return { status: 403, message: `a request with a cookie needs the header ${CSRF_HEADER}` };
+        return login.client;
+    }
+
+    bearer(token: string, origin: string | null): Client | Refusal | null {
+        if (same(token, this.#options.ownerToken)) return OWNER;
+        const client = this.#options.clients.of(token);
+        if (client?.origin !== undefined && origin !== null && origin !== client.origin)
+            return { status: 403, message: `this client belongs to the origin ${client.origin}` };
+        return client;
+    }
+
+    /** A page logged in. `cookie`: what its browser keeps. */
+    login(cookie: string, login: Login): void {
+        this.#logins.set(hashOf(cookie), login);
+    }
+
+    csrfOf(headers: Headers): string | null {
+        const cookie = cookieOf(headers.get("cookie") ?? "");
+        return cookie === null ? null : (this.#logins.get(hashOf(cookie))?.csrf ?? null);
+    }
+
+    logout(headers: Headers): void {
+        const cookie = cookieOf(headers.get("cookie") ?? "");
+        if (cookie !== null) this.#logins.delete(hashOf(cookie));
+    }
+}
+
+export function lacks(client: Client, scope: Scope): Refusal | null {
+    return client.scopes.includes(scope) ? null : { status: 403, message: `this needs the scope '${scope}', which ${client.id} does not have` };
+}
+
+export function isRefusal(one: object): one is Refusal {
+    return "status" in one && "message" in one;
+}
+
+function isOwn(origin: string, host: string): boolean {
+    return URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
+}
+
+/** `[::1]:80` is `[::1]`, `localhost:80` is `localhost`. */
+function nameOf(host: string): string {
+    return host.toLowerCase().replace(/:\d+$/, "");
+}
+
+function cookieOf(header: string): string | null {
+    for (const one of header.split(";")) {
+        const [name, value] = one.trim().split("=");
+        if (name === COOKIE && value !== undefined && value !== "") return value;
+    }
+    return null;
+}
+
+function same(a: string, b: string): boolean {
+    const [x, y] = [Buffer.from(hashOf(a)), Buffer.from(hashOf(b))];
+    return timingSafeEqual(x, y);
+}
+
+function plain(text: string): string {
+    return text.replace(/[^\x20-\x7e]/g, "?").slice(0, 200);
+}

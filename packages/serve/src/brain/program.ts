@@ -1,0 +1,24 @@
+/**
+ * The program that a server's turns run: one of the person's, or the one that comes with it.
+ *
+ * Boundary: loads; what a turn gives it is the session's.
+ */
+import { readFileSync } from "node:fs";
+import { type HostToolSource, load, type LoadOptions, type LoadSource, type RemitProgram } from "@remit/host";
+import type { Brain } from "../session/session.ts";
+
+/** Text of the program that comes with the server; people copy it. */
+export function brainSource(): string {
+    return readFileSync(new URL("./brain.remit", import.meta.url), "utf8");
+}
+
+/** `file`: of the person's program; undefined: the one that comes with the server, under the configuration of the current folder. */
+export function brainOf(file: string | undefined, options: LoadOptions): Brain & { readonly first: () => Promise<RemitProgram> } {
+    const source: LoadSource = file === undefined ? { source: brainSource(), file: "brain.remit" } : { path: file };
+    const once = (model: string | undefined, tools: { readonly [name: string]: HostToolSource }): Promise<RemitProgram> =>
+        load(source, { ...options, ...(model === undefined ? {} : { model }), tools: { ...options.tools, ...tools } });
+    return { load: once, first: () => once(undefined, NO_TOOLS) };
+}
+
+/** So that a program can be looked at without a session. */
+const NO_TOOLS = { lent: () => ({}), conversation: () => ({}), person: () => ({}) };

@@ -1,0 +1,87 @@
+/**
+ * The server's requests: checks that hold for every one, then the row of its route.
+ *
+ * Boundary: standard requests and responses (hono). Listening is `../server.ts`.
+ *
+ * APP1: what goes wrong is told as `{ error: { kind, message, hint } }` and with no more than that: no stack, no path of this machine.
+ */
+import { type Context, Hono } from "hono";
+import type { Client } from "../access/clients.ts";
+import type { Server } from "../server.ts";
+import { consolePage } from "./console.ts";
+import { answer, HttpError, refused, type Route } from "./route.ts";
+import { ROUTES } from "./routes.ts";
+
+export type Env = { Variables: { client: Client } };
+
+const ALLOWED_HEADERS = "authorization, content-type, idempotency-key, last-event-id, x-remit-csrf";
+
+export function appOf(server: Server): Hono<Env> {
+    const app = new Hono<Env>();
+    app.onError((error, c) => told(server, error, c));
+    app.use("*", async (c, next) => {
+        const { headers, method } = c.req.raw;
+        const no = server.guard.place(headers);
+        if (no !== null) throw refused(no);
+        const readable = server.guard.readableBy(headers);
+        if (method === "OPTIONS") return preflight(c, readable);
+        await next();
+        const out = c.res.headers;
+        out.set("x-content-type-options", "nosniff");
+        out.set("referrer-policy", "no-referrer");
+        out.append("vary", "Origin");
+        if (readable !== null) out.set("access-control-allow-origin", readable);
+    });
+    const byPath = Map.groupBy(ROUTES, ({ path }) => path);
+    for (const [path, rows] of byPath) {
+        const at = path.replace(/\{(\w+)\}/g, ":$1");
+        for (const row of rows) app.on(row.method.toUpperCase(), at, (c) => answer(server, row, c));
+        app.all(at, () => {
+            throw methodNotAllowed(rows);
+        });
+    }
+    app.get("/healthz", (c) => c.json({ ok: true }));
+    app.get("/readyz", (c) => (server.isReady ? c.json({ ok: true }) : c.json({ ok: false }, 503)));
+    app.get("/metrics", (c) => metrics(server, c));
+    app.get("*", (c) => consolePage(c));
+    app.all("*", () => {
+        throw new HttpError(404, "unknown", "there is nothing at this address", { hint: "/v1/openapi.json describes what there is" });
+    });
+    return app;
+}
+
+function preflight(c: Context, readable: string | null): Response {
+    if (readable === null) return c.body(null, 204);
+    return c.body(null, 204, {
+        "access-control-allow-origin": readable,
+        "access-control-allow-methods": "GET, POST, PUT, DELETE",
+        "access-control-allow-headers": ALLOWED_HEADERS,
+        "access-control-max-age": "600",
+        vary: "Origin",
+    });
+}
+
+function methodNotAllowed(rows: readonly Route[]): HttpError {
+    const allow = rows.map(({ method }) => method.toUpperCase()).join(", ");
+    return new HttpError(405, "method", `this address takes ${allow}`, { headers: { allow } });
+}
+
+function told(server: Server, error: Error, c: Context): Response {
+    const known = error instanceof HttpError ? error : new HttpError(500, "error", "the server could not do it; its log says why");
+    if (known !== error) server.log("error", `${c.req.method} ${c.req.path}: ${error.stack ?? error.message}`);
+    const { status, kind, message, hint, headers } = known;
+    const readable = server.guard.readableBy(c.req.raw.headers);
+    return c.json({ error: { kind, message, ...(hint === undefined ? {} : { hint }) } }, status as never, {
+        ...headers,
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        vary: "Origin",
+        ...(readable === null ? {} : { "access-control-allow-origin": readable }),
+    });
+}
+
+async function metrics(server: Server, c: Context): Promise<Response> {
+    const found = server.guard.client(c.req.raw.headers, "GET");
+    if ("status" in found) throw refused(found);
+    return c.text(server.metrics(), 200, { "content-type": "text/plain; version=0.0.4" });
+}

@@ -1,0 +1,80 @@
+/**
+ * A session's events as a stream of server-sent events (HTML Living Standard 9.2).
+ *
+ * Boundary: from a listener to bytes. Nothing is kept for a reader but what its listener keeps (SLG2).
+ */
+import type { Json } from "@remit/language";
+import type { Session } from "../session/session.ts";
+import type { Frame } from "../wire/messages.ts";
+
+/** A comment is sent when nothing else was for this long, milliseconds. */
+const HEARTBEAT_MS = 15_000;
+
+/** `after`: number of the last event that the reader has. */
+export function eventStream(session: Session, client: string, after: number, signal: AbortSignal): Response {
+    const { listener, calls } = session.listen(client, after);
+    let gone = false;
+    const leave = (): void => {
+        listener.close();
+        if (!gone) session.gone(client);
+        gone = true;
+    };
+    signal.addEventListener("abort", leave, { once: true });
+    const encoder = new TextEncoder();
+    let stage = 0;
+    const stream = new ReadableStream<Uint8Array>(
+        {
+            start: (controller) => {
+                listener.cut = () => {
+                    leave();
+                    // One that does not read hears no end either: its connection is dropped.
+                    controller.error(new Error("the reader is too far behind"));
+                };
+            },
+            pull: async (controller) => {
+                if (stage === 0) {
+                    stage = 1;
+                    // The headers go out with it.
+                    controller.enqueue(encoder.encode("retry: 1000\n\n"));
+                    return;
+                }
+                if (stage === 1) {
+                    stage = 2;
+                    const before = await listener.before;
+                    const open = calls.map((data): Frame => ({ event: "call", data }));
+                    const text = [...before, { event: "caught-up", data: { seq: before.at(-1)?.seq ?? after } as Json }, ...open].map(lineOf).join("");
+                    controller.enqueue(encoder.encode(text));
+                    return;
+                }
+                const frames = await listener.take(HEARTBEAT_MS);
+                if (frames === null) {
+                    leave();
+                    controller.close();
+                } else controller.enqueue(encoder.encode(frames.length === 0 ? ":\n\n" : frames.map(lineOf).join("")));
+            },
+            cancel: leave,
+        },
+        { highWaterMark: 0 },
+    );
+    return new Response(stream, {
+        headers: { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" },
+    });
+}
+
+const lines = new WeakMap<Frame, string>();
+
+function lineOf(frame: Frame): string {
+    const known = lines.get(frame);
+    if (known !== undefined) return known;
+    const { seq, event, data } = frame;
+    const line = `${seq === undefined ? "" : `id: ${seq}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+    lines.set(frame, line);
+    return line;
+}
+
+/** What the reader has: `Last-Event-ID`, else `?from=`. Null where that is no number. */
+export function cursorOf(header: string | undefined, query: string | undefined): number | null {
+    const said = header ?? query;
+    if (said === undefined || said === "") return 0;
+    return /^\d{1,15}$/.test(said) ? Number(said) : null;
+}

@@ -1,0 +1,142 @@
+/**
+ * What a route is: one row that the server answers by and its description is made from.
+ *
+ * Boundary: shapes and the way from a request to a row's handler.
+ */
+import type { Json } from "@remit/language";
+import type { Context } from "hono";
+import type { z } from "zod";
+import { isRefusal, lacks, type Refusal } from "../access/guard.ts";
+import type { Client } from "../access/clients.ts";
+import type { Server } from "../server.ts";
+import type { Scope } from "../wire/messages.ts";
+
+export interface Asked<B> {
+    readonly server: Server;
+    readonly client: Client;
+    readonly params: { readonly [name: string]: string };
+    readonly body: B;
+    query(name: string): string | undefined;
+    header(name: string): string | undefined;
+    readonly signal: AbortSignal;
+    /** Id that this request has in the log. */
+    readonly c: Context;
+}
+
+export interface Route<B = unknown> {
+    readonly method: "get" | "post" | "put" | "delete";
+    /** With `{name}` where a parameter stands, as OpenAPI has it. */
+    readonly path: string;
+    /** What a client needs; null: no credential. */
+    readonly scope: Scope | null;
+    readonly summary: string;
+    readonly body?: z.ZodType<B>;
+    /** Longest body, bytes; 1 MiB where absent. */
+    readonly most?: number;
+    readonly query?: { readonly [name: string]: string };
+    readonly headers?: { readonly [name: string]: string };
+    /** What it answers with, by status. */
+    readonly answers: { readonly [status: number]: string };
+    run(asked: Asked<B>): Promise<Response | Answered> | Response | Answered;
+}
+
+export interface Answered {
+    readonly status?: number;
+    readonly json: Json;
+    readonly headers?: { readonly [name: string]: string };
+}
+
+/** A row whose handler knows its body. */
+export function route<B>(row: Route<B>): Route {
+    return row as Route;
+}
+
+/** What a request is answered with where it cannot be: a kind, what happened, what to do. */
+export class HttpError extends Error {
+    override readonly name = "HttpError";
+    readonly status: number;
+    readonly kind: string;
+    readonly hint: string | undefined;
+    readonly headers: { readonly [name: string]: string };
+    constructor(status: number, kind: string, message: string, more: { hint?: string; headers?: { readonly [name: string]: string } } = {}) {
+        super(message);
+        this.status = status;
+        this.kind = kind;
+        this.hint = more.hint;
+        this.headers = more.headers ?? {};
+    }
+}
+
+const KINDS: { readonly [status: number]: string } = { 401: "unauthorised", 403: "forbidden", 421: "misdirected", 429: "too-many" };
+
+export function refused({ status, message, hint }: Refusal): HttpError {
+    const headers: { readonly [name: string]: string } =
+        status === 401 ? { "www-authenticate": 'Bearer realm="remit"' } : status === 429 ? { "retry-after": "60" } : {};
+    return new HttpError(status, KINDS[status] ?? "refused", message, { ...(hint === undefined ? {} : { hint }), headers });
+}
+
+const MAX_BODY = 1 << 20;
+
+/** Runs a row for a request. Throws `HttpError`. */
+export async function answer(server: Server, row: Route, c: Context): Promise<Response> {
+    const { headers, method, signal } = c.req.raw;
+    let client: Client | null = null;
+    if (row.scope !== null) {
+        const found = (c.get("client") as Client | undefined) ?? server.guard.client(headers, method);
+        if (isRefusal(found)) throw refused(found);
+        const no = lacks(found, row.scope);
+        if (no !== null) throw refused(no);
+        client = found;
+    }
+    const asked: Asked<unknown> = {
+        server,
+        client: client as Client,
+        params: c.req.param() as { readonly [name: string]: string },
+        body: row.body === undefined ? undefined : await bodyOf(c, row.body, row.most ?? MAX_BODY),
+        query: (name) => c.req.query(name),
+        header: (name) => c.req.header(name),
+        signal,
+        c,
+    };
+    const gave = await row.run(asked);
+    if (gave instanceof Response) return gave;
+    return c.json(gave.json as never, (gave.status ?? 200) as never, { "cache-control": "no-store", ...gave.headers });
+}
+
+async function bodyOf(c: Context, schema: z.ZodType, most: number): Promise<unknown> {
+    const bytes = await read(c.req.raw, most);
+    let json: unknown = {};
+    if (bytes.length > 0) {
+        if (!/^application\/json\b/i.test(c.req.header("content-type") ?? ""))
+            throw new HttpError(415, "media-type", "the body has to be JSON", { hint: "send `Content-Type: application/json`" });
+        try {
+            json = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+        } catch (error) {
+            throw new HttpError(400, "syntax", `the body is no JSON: ${(error as Error).message}`);
+        }
+    }
+    const checked = schema.safeParse(json);
+    if (checked.success) return checked.data;
+    const [first] = checked.error.issues;
+    const at = first?.path.length ? ` at \`${first.path.join(".")}\`` : "";
+    throw new HttpError(400, "contract", `the body does not fit${at}: ${first?.message ?? "it is not what is expected"}`, {
+        hint: "/v1/openapi.json describes it",
+    });
+}
+
+async function read(request: Request, most: number): Promise<Uint8Array> {
+    const said = Number(request.headers.get("content-length") ?? 0);
+    if (said > most) throw tooLarge(most);
+    const parts: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const part of request.body ?? []) {
+        bytes += part.length;
+        if (bytes > most) throw tooLarge(most);
+        parts.push(part);
+    }
+    return Buffer.concat(parts);
+}
+
+function tooLarge(most: number): HttpError {
+    return new HttpError(413, "too-large", `the body is longer than ${most} bytes`, { headers: { connection: "close" } });
+}

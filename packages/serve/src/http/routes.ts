@@ -1,0 +1,323 @@
+/**
+ * The routes of `/v1`, each a row.
+ *
+ * Boundary: from checked bodies to the server's sessions and clients. What a session does with them is `../session/`.
+ *
+ * RTE1: a control call is answered with `accepted`, `rejected` or `unsupported` and a reason; what names nothing is 404.
+ */
+import type { Json } from "@remit/language";
+import { randomBytes } from "node:crypto";
+import { KeyConflict, type Session } from "../session/session.ts";
+import {
+    Answer,
+    CallResult,
+    Decision,
+    Login,
+    MAX_SPEC_BYTES,
+    NewClient,
+    NewSession,
+    NewTurn,
+    Pair,
+    Pairing,
+    ToolSpec,
+} from "../wire/messages.ts";
+import { COOKIE } from "../access/guard.ts";
+import { cursorOf, eventStream } from "./events.ts";
+import { openApi } from "./openapi.ts";
+import { type Answered, type Asked, HttpError, type Route, route } from "./route.ts";
+
+/** A result may hold a screenshot. */
+const MAX_RESULT = 32 << 20;
+const TOOL_NAME = /^[a-zA-Z][a-zA-Z0-9_]{0,39}$/;
+
+const ok = (json: unknown, status = 200): Answered => ({ json: json as Json, status });
+const ACK = { 200: "`accepted`, or `rejected` or `unsupported` with a reason: then nothing was changed", 404: "no such session" };
+
+function sessionOf({ server, params }: Pick<Asked<unknown>, "server" | "params">): Session {
+    const session = server.sessions.get(params["session"] ?? "");
+    if (session === undefined) throw new HttpError(404, "unknown", "there is no such session", { hint: "GET /v1/sessions lists them" });
+    return session;
+}
+
+const session = "/v1/sessions/{session}";
+
+export const ROUTES: readonly Route[] = [
+    route({
+        method: "get",
+        path: "/v1/openapi.json",
+        scope: null,
+        summary: "This description",
+        answers: { 200: "OpenAPI 3.1" },
+        run: () => ok(openApi(ROUTES)),
+    }),
+    route({
+        method: "get",
+        path: "/v1/me",
+        scope: "observe",
+        summary: "The client that the credential belongs to",
+        answers: { 200: "id, name, scopes" },
+        run: ({ client, server, c }) => ok({ ...client, csrf: server.guard.csrfOf(c.req.raw.headers) }),
+    }),
+
+    // ---- clients ----
+    route({
+        method: "post",
+        path: "/v1/clients",
+        scope: "admin",
+        summary: "Makes a client; its token is told once",
+        body: NewClient,
+        answers: { 201: "the client and its token" },
+        run: ({ server, body }) => {
+            const { client, token } = server.clients.mint(body.name, body.scopes, body.origin);
+            return ok({ ...client, token }, 201);
+        },
+    }),
+    route({
+        method: "get",
+        path: "/v1/clients",
+        scope: "admin",
+        summary: "All clients, also revoked ones",
+        answers: { 200: "a list" },
+        run: ({ server }) => ok({ clients: server.clients.list() }),
+    }),
+    route({
+        method: "delete",
+        path: "/v1/clients/{client}",
+        scope: "admin",
+        summary: "Revokes a client: its token ends, its tools are withdrawn",
+        answers: { ...ACK, 404: "no such client" },
+        run: async ({ server, params }) => ok(await server.revoke(params["client"] ?? "")),
+    }),
+    route({
+        method: "post",
+        path: "/v1/pairings",
+        scope: "admin",
+        summary: "Makes a code with which one client pairs itself, once, within ten minutes",
+        body: Pairing,
+        answers: { 201: "the code" },
+        run: ({ server, body }) => ok({ code: server.pairings.code({ scopes: body.scopes }) }, 201),
+    }),
+    route({
+        method: "post",
+        path: "/v1/pair",
+        scope: null,
+        summary: "Turns a pairing code into a client with a token",
+        body: Pair,
+        answers: { 201: "the client and its token", 403: "the code is wrong, used, or too old", 429: "too many wrong codes" },
+        run: ({ server, body, header }) => {
+            const { scopes } = taken(server.pairings.take(body.code));
+            const origin = header("origin");
+            const { client, token } = server.clients.mint(body.name, scopes, origin);
+            return ok({ ...client, token }, 201);
+        },
+    }),
+    route({
+        method: "post",
+        path: "/v1/login",
+        scope: null,
+        summary: "Turns a login code of the terminal into a cookie for the console",
+        body: Login,
+        answers: { 200: "the token against forgery", 403: "the code is wrong, used, or too old", 429: "too many wrong codes" },
+        run: ({ server, body }) => {
+            const client = taken(server.logins.take(body.code));
+            const cookie = randomBytes(32).toString("base64url");
+            const csrf = randomBytes(24).toString("base64url");
+            server.guard.login(cookie, { client, csrf });
+            const set = `${COOKIE}=${cookie}; Path=/; HttpOnly; SameSite=Strict; Max-Age=604800${server.isSecure ? "; Secure" : ""}`;
+            return { json: { csrf, client: client.id }, headers: { "set-cookie": set } };
+        },
+    }),
+    route({
+        method: "post",
+        path: "/v1/logout",
+        scope: "observe",
+        summary: "Ends the console's login",
+        answers: { 200: "`accepted`" },
+        run: ({ server, c }) => {
+            server.guard.logout(c.req.raw.headers);
+            return { json: { status: "accepted" }, headers: { "set-cookie": `${COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0` } };
+        },
+    }),
+    route({
+        method: "post",
+        path: "/v1/tickets",
+        scope: "observe",
+        summary: "A ticket that a page sends as the first message of its WebSocket, once, within a minute",
+        answers: { 201: "the ticket" },
+        run: ({ server, client }) => ok({ ticket: server.tickets.ticket(client) }, 201),
+    }),
+
+    // ---- sessions ----
+    route({
+        method: "post",
+        path: "/v1/sessions",
+        scope: "submit",
+        summary: "Opens a session",
+        body: NewSession,
+        answers: { 201: "the session" },
+        run: async ({ server, client, body }) => ok((await server.open(client, body)).info(), 201),
+    }),
+    route({
+        method: "get",
+        path: "/v1/sessions",
+        scope: "observe",
+        summary: "Sessions that are open, newest first, without their turns",
+        answers: { 200: "a list" },
+        run: ({ server }) =>
+            ok({
+                sessions: [...server.sessions.values()]
+                    .map((one) => one.info())
+                    .sort((a, b) => (a.created < b.created ? 1 : -1))
+                    .map(({ turns, ...info }) => ({ ...info, turns: turns.length })),
+            }),
+    }),
+    route({
+        method: "get",
+        path: session,
+        scope: "observe",
+        summary: "A session: its turns, the tools that are lent to it, what it waits for",
+        answers: { 200: "the session", 404: "no such session" },
+        run: (asked) => ok(sessionOf(asked).info()),
+    }),
+    route({
+        method: "delete",
+        path: session,
+        scope: "submit",
+        summary: "Closes a session for ever; a turn that runs is cancelled",
+        answers: ACK,
+        run: async (asked) => ok(await asked.server.close(sessionOf(asked), asked.client)),
+    }),
+    route({
+        method: "get",
+        path: `${session}/events`,
+        scope: "observe",
+        summary: "The session's events as they come (server-sent events); `id` is the number to come back with",
+        query: { from: "number of the last event that was seen" },
+        headers: { "last-event-id": "the same, as browsers send it" },
+        answers: { 200: "text/event-stream", 400: "the number is none", 404: "no such session" },
+        run: (asked) => {
+            const from = cursorOf(asked.header("last-event-id"), asked.query("from"));
+            if (from === null) throw new HttpError(400, "contract", "the event to go on from has to be a whole number");
+            return eventStream(sessionOf(asked), asked.client.id, from, asked.signal);
+        },
+    }),
+
+    // ---- turns ----
+    route({
+        method: "post",
+        path: `${session}/turns`,
+        scope: "submit",
+        summary: "Submits a turn",
+        body: NewTurn,
+        query: { wait: "`1`: answer when the turn is over" },
+        headers: { "idempotency-key": "the same key with the same body is the same turn" },
+        answers: { 202: "the turn, queued or begun", 200: "with `wait`: the turn, over", 409: "the key was used for something else", 429: "too many wait" },
+        run: submit,
+    }),
+    route({
+        method: "get",
+        path: `${session}/turns/{turn}`,
+        scope: "observe",
+        summary: "A turn",
+        answers: { 200: "the turn", 404: "no such turn" },
+        run: (asked) => {
+            const turn = sessionOf(asked).turn(asked.params["turn"] ?? "");
+            if (turn === null) throw new HttpError(404, "unknown", "there is no such turn in this session");
+            return ok(turn);
+        },
+    }),
+    route({
+        method: "post",
+        path: `${session}/turns/{turn}/cancel`,
+        scope: "submit",
+        summary: "Cancels a turn that runs or waits for its turn",
+        answers: ACK,
+        run: async (asked) => ok(await sessionOf(asked).cancel(asked.params["turn"] ?? "", asked.client)),
+    }),
+
+    // ---- tools ----
+    route({
+        method: "put",
+        path: `${session}/tools/{tool}`,
+        scope: "lend",
+        summary: "Lends a tool to the session; lent again it is another tool",
+        body: ToolSpec,
+        answers: { ...ACK, 413: "the description with its schema is longer than 4,096 bytes" },
+        run: async (asked) => {
+            const { params, body, client } = asked;
+            const tool = params["tool"] ?? "";
+            if (!TOOL_NAME.test(tool))
+                throw new HttpError(400, "contract", `'${tool.slice(0, 60)}' is no name of a tool`, {
+                    hint: "a letter, then letters, digits and _, at most 40",
+                });
+            if (Buffer.byteLength(JSON.stringify(body)) > MAX_SPEC_BYTES)
+                throw new HttpError(413, "too-large", `the description of a tool is longer than ${MAX_SPEC_BYTES} bytes`);
+            return ok(await sessionOf(asked).lend(client.id, tool, body));
+        },
+    }),
+    route({
+        method: "delete",
+        path: `${session}/tools/{tool}`,
+        scope: "lend",
+        summary: "Withdraws a tool; its open calls fail with that reason",
+        answers: ACK,
+        run: async (asked) => ok(await sessionOf(asked).withdraw(asked.client.id, asked.params["tool"] ?? "")),
+    }),
+    route({
+        method: "post",
+        path: `${session}/calls/{call}/result`,
+        scope: "lend",
+        summary: "The result of a call, from the client that the call went to",
+        body: CallResult,
+        most: MAX_RESULT,
+        answers: ACK,
+        run: (asked) => ok(sessionOf(asked).result(asked.client.id, asked.params["call"] ?? "", asked.body)),
+    }),
+
+    // ---- people ----
+    route({
+        method: "post",
+        path: `${session}/asks/{ask}/decision`,
+        scope: "approve",
+        summary: "Decides about a call that waits",
+        body: Decision,
+        answers: ACK,
+        run: (asked) => ok(sessionOf(asked).decide(asked.client.id, asked.params["ask"] ?? "", asked.body.decision)),
+    }),
+    route({
+        method: "post",
+        path: `${session}/asks/{ask}/answer`,
+        scope: "submit",
+        summary: "Answers a question of the program",
+        body: Answer,
+        answers: ACK,
+        run: (asked) => ok(sessionOf(asked).answer(asked.client.id, asked.params["ask"] ?? "", asked.body.answer)),
+    }),
+];
+
+async function submit(asked: Asked<NewTurn>): Promise<Answered> {
+    const { client, body, signal } = asked;
+    const session = sessionOf(asked);
+    const key = asked.header("idempotency-key");
+    if (key !== undefined && (key === "" || key.length > 200)) throw new HttpError(400, "contract", "the idempotency key has 1 to 200 characters");
+    try {
+        const turn = await session.submit(client.id, body, key);
+        if (turn === null)
+            throw new HttpError(429, "too-many", "too many turns wait in this session", {
+                hint: "wait for one, or cancel one",
+                headers: { "retry-after": "5" },
+            });
+        if (asked.query("wait") === "1") return ok(await session.ended(turn.id, signal));
+        const headers = { location: `/v1/sessions/${session.id}/turns/${turn.id}` };
+        return { status: 202, json: turn as unknown as Json, headers };
+    } catch (error) {
+        if (!(error instanceof KeyConflict)) throw error;
+        throw new HttpError(409, "conflict", `the idempotency key was used for another turn, ${error.message}`);
+    }
+}
+
+function taken<T>(one: T | null | "locked"): T {
+    if (one === "locked") throw new HttpError(429, "too-many", "too many wrong codes within a minute", { headers: { "retry-after": "60" } });
+    if (one === null) throw new HttpError(403, "forbidden", "the code is wrong, was used, or is too old", { hint: "ask the terminal for a new one" });
+    return one as T;
+}

@@ -1,0 +1,252 @@
+/**
+ * A server: sessions over HTTP, one ledger below them.
+ *
+ * Boundary: puts the rooms together, listens, and ends in good order. What a request does is `http/`'s, what a session does `session/`'s.
+ *
+ * SRV1: a server that ends lets its turns stop where they are: the next one that opens the ledger goes on with them.
+ * SRV2: it listens on loopback unless told otherwise, and says so where it does not.
+ */
+import { randomBytes, randomUUID } from "node:crypto";
+import type { Server as HttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { createAdaptorServer, upgradeWebSocket } from "@hono/node-server";
+import type { LoadOptions, Process } from "@remit/host";
+import { knownSecrets, type Ledger, LedgerError, openLedger, openProcess, stateFolder } from "@remit/host";
+import { WebSocketServer } from "ws";
+import { type Client, Clients } from "./access/clients.ts";
+import { Codes } from "./access/codes.ts";
+import { Guard, OWNER } from "./access/guard.ts";
+import { brainOf } from "./brain/program.ts";
+import { announce, type Announced } from "./discovery.ts";
+import { appOf } from "./http/app.ts";
+import { socketOf } from "./http/socket.ts";
+import { SessionLog } from "./session/log.ts";
+import { Session, type SessionBounds } from "./session/session.ts";
+import { ACCEPTED, type Ack, type NewSession, rejected, type Scope } from "./wire/messages.ts";
+
+export interface ServeOptions {
+    /** Program of the turns; default: the one that comes with the server. */
+    readonly program?: string;
+    /** For every `import llm`, where a session or a turn names none. */
+    readonly model?: string;
+    readonly host?: string;
+    /** 0: any that is free. */
+    readonly port?: number;
+    /** Origins of pages that may use it. */
+    readonly origins?: readonly string[];
+    /** Further names that it is reached by, behind a proxy. */
+    readonly hostNames?: readonly string[];
+    /** It is reached over TLS: cookies are marked so. */
+    readonly secure?: boolean;
+    /** Path of the ledger; default: as for every command. */
+    readonly ledger?: string;
+    /** Folder of the list of clients and of the file that says where the server is; default: the user's state folder. */
+    readonly state?: string;
+    readonly bounds?: Partial<SessionBounds> & { readonly sessions?: number };
+    readonly process?: Process;
+    /** For the program, as for `load`. */
+    readonly load?: Omit<LoadOptions, "ledger" | "process" | "model" | "tools">;
+    readonly log?: (level: "info" | "error", message: string) => void;
+}
+
+const BOUNDS: SessionBounds = { queue: 16, call: 60_000, ask: 3 * 60_000, away: 3000, turn: 10 * 60_000 };
+const MAX_SESSIONS = 500;
+const CODE_MS = 10 * 60_000;
+
+/** A server cannot begin. */
+export class ServeError extends Error {
+    override readonly name = "ServeError";
+    readonly hint: string | undefined;
+    constructor(message: string, hint?: string) {
+        super(message);
+        this.hint = hint;
+    }
+}
+
+export class Server {
+    readonly sessions = new Map<string, Session>();
+    readonly clients: Clients;
+    readonly guard: Guard;
+    readonly pairings = new Codes<{ readonly scopes: readonly Scope[] }>(CODE_MS);
+    readonly logins = new Codes<Client>(CODE_MS);
+    readonly tickets = new Codes<Client>(60_000);
+    readonly ownerToken: string;
+    readonly isSecure: boolean;
+    readonly ledger: Ledger;
+    readonly #options: ServeOptions;
+    readonly #brain: ReturnType<typeof brainOf>;
+    readonly #secrets: ReturnType<typeof knownSecrets>;
+    readonly #process: Process;
+    readonly #bounds: SessionBounds;
+    #http: HttpServer | null = null;
+    #sockets: WebSocketServer | null = null;
+    #announced: Announced | null = null;
+    isReady = false;
+    url = "";
+    #turns = 0;
+
+    private constructor(options: ServeOptions, ledger: Ledger, process: Process) {
+        this.#options = options;
+        this.#process = process;
+        this.ledger = ledger;
+        this.ownerToken = `remit_owner_${randomBytes(32).toString("base64url")}`;
+        this.clients = new Clients(this.#folder());
+        this.isSecure = options.secure === true;
+        this.#bounds = { ...BOUNDS, ...options.bounds };
+        this.#secrets = knownSecrets(process.env);
+        this.#secrets.add({ name: "owner token", value: this.ownerToken });
+        this.guard = new Guard({
+            clients: this.clients,
+            ownerToken: this.ownerToken,
+            hosts: [...LOOPBACK, ...(options.host === undefined ? [] : [bracketed(options.host)]), ...(options.hostNames ?? [])].map((one) =>
+                one.toLowerCase(),
+            ),
+            origins: options.origins ?? [],
+        });
+        this.#brain = brainOf(options.program, {
+            ...options.load,
+            process,
+            ledger: ledger.store,
+            ...(options.model === undefined ? {} : { model: options.model }),
+        });
+    }
+
+    /** Rejects with `ServeError`, `ClientsError`, `LedgerError`, or `RemitError` where the program has errors. */
+    static async start(options: ServeOptions = {}): Promise<Server> {
+        const process = options.process ?? openProcess();
+        const ledger = await openLedger(options.ledger, { process });
+        const server = new Server(options, ledger, process);
+        try {
+            await (await server.#brain.first()).close();
+            await server.#again();
+            await server.#listen();
+        } catch (error) {
+            await server.stop();
+            throw error;
+        }
+        server.isReady = true;
+        return server;
+    }
+
+    async open(client: Client, about: NewSession): Promise<Session> {
+        if (this.sessions.size >= (this.#options.bounds?.sessions ?? MAX_SESSIONS)) throw new ServeError("too many sessions are open", "close one");
+        const program = await this.#brain.first();
+        const { form, hash, file, root } = program;
+        await program.close();
+        const id = `session-${randomUUID().slice(0, 13)}`;
+        const log = await SessionLog.make(this.ledger.store, { id, program: form, hash, file, root }, this.#secrets.scrub);
+        const session = await Session.open(this.#setup(log), { ...about, title: about.title ?? "", by: client.id });
+        this.sessions.set(id, session);
+        return session;
+    }
+
+    async close(session: Session, client: Client): Promise<Ack> {
+        const { by } = session.info();
+        if (by !== client.id && !client.scopes.includes("admin")) return rejected("another client opened the session");
+        this.sessions.delete(session.id);
+        await session.close(true);
+        return ACCEPTED;
+    }
+
+    async revoke(id: string): Promise<Ack> {
+        if (!this.clients.revoke(id)) return rejected("there is no such client, or it was revoked before");
+        await Promise.all([...this.sessions.values()].map((session) => session.revoked(id)));
+        return ACCEPTED;
+    }
+
+    /** A code that the console is opened with, as its owner. */
+    loginCode(): string {
+        return this.logins.code(OWNER);
+    }
+
+    log(level: "info" | "error", message: string): void {
+        this.#options.log?.(level, this.#secrets.scrub(message) as string);
+    }
+
+    metrics(): string {
+        const all = [...this.sessions.values()].map((one) => one.info());
+        const count = (of: (info: (typeof all)[number]) => number): number => all.reduce((sum, info) => sum + of(info), 0);
+        const rows: [string, string, number][] = [
+            ["remit_sessions", "Sessions that are open.", all.length],
+            ["remit_turns_queued", "Turns that wait.", count(({ turns }) => turns.filter(({ status }) => status === "queued").length)],
+            ["remit_turns_running", "Turns that run.", count(({ turns }) => turns.filter(({ status }) => status === "running").length)],
+            ["remit_asks_open", "Questions that wait for a person.", count(({ asks }) => asks.length)],
+            ["remit_lent_tools", "Tools that are lent.", count(({ tools }) => tools.length)],
+            ["remit_resident_bytes", "Memory of the process.", globalThis.process.memoryUsage.rss()],
+        ];
+        return rows.map(([name, help, value]) => `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${name} ${value}\n`).join("");
+    }
+
+    /** SRV1. */
+    async stop(): Promise<void> {
+        this.isReady = false;
+        this.#announced?.remove();
+        const closed = new Promise<void>((resolve) => (this.#http === null ? resolve() : this.#http.close(() => resolve())));
+        await Promise.all([...this.sessions.values()].map((session) => session.close(false)));
+        for (const socket of this.#sockets?.clients ?? []) socket.terminate();
+        this.#http?.closeAllConnections();
+        await closed;
+        await this.ledger.close();
+        if (this.#options.process === undefined) await this.#process.close();
+    }
+
+    #setup(log: SessionLog): Parameters<typeof Session.again>[0] {
+        return { log, ledger: this.ledger, brain: this.#brain, bounds: this.#bounds, scrub: this.#secrets.scrub };
+    }
+
+    /** Sessions of servers before. */
+    async #again(): Promise<void> {
+        const { store } = this.ledger;
+        for (const { id, status, live } of await store.runs(Number.MAX_SAFE_INTEGER, () => undefined)) {
+            if (!/^session-[0-9a-f-]+$/.test(id) || status === "done" || live) continue;
+            try {
+                const session = await Session.again(this.#setup(await SessionLog.again(store, id, this.#secrets.scrub)));
+                if (session.closed) await session.close(true);
+                else this.sessions.set(id, session);
+            } catch (error) {
+                if (!(error instanceof LedgerError)) throw error;
+                this.log("error", `the session ${id} cannot go on: ${error.message}`);
+            }
+        }
+    }
+
+    async #listen(): Promise<void> {
+        const { host = "127.0.0.1", port = 0 } = this.#options;
+        const sockets = new WebSocketServer({ noServer: true, maxPayload: 32 << 20 });
+        this.#sockets = sockets;
+        const app = appOf(this);
+        app.get("/v1/socket", upgradeWebSocket(socketOf(this, app)) as never);
+        const http = createAdaptorServer({ fetch: app.fetch, websocket: { server: sockets } }) as HttpServer;
+        this.#http = http;
+        http.headersTimeout = 20_000;
+        http.requestTimeout = 120_000;
+        await new Promise<void>((resolve, reject) => {
+            http.once("error", (error: NodeJS.ErrnoException) => reject(notListening(error, host, port)));
+            http.listen(port, host, resolve);
+        });
+        const { port: bound } = http.address() as AddressInfo;
+        this.url = `http://${bracketed(host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host)}:${bound}`;
+        this.#announced = announce(this.#folder(), { url: this.url, token: this.ownerToken });
+    }
+
+    #folder(): string {
+        return join(this.#options.state ?? stateFolder(this.#process.env), "serve");
+    }
+}
+
+const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
+
+function bracketed(host: string): string {
+    return host.includes(":") ? `[${host}]` : host;
+}
+
+function notListening(error: NodeJS.ErrnoException, host: string, port: number): ServeError {
+    const why: { readonly [code: string]: string } = {
+        EADDRINUSE: `another program listens on ${host}:${port}`,
+        EACCES: `this user may not listen on ${host}:${port}`,
+        EADDRNOTAVAIL: `this machine has no address ${host}`,
+        ENOTFOUND: `there is no host ${host}`,
+    };
+    return new ServeError(why[error.code ?? ""] ?? `cannot listen on ${host}:${port}: ${error.message}`, "choose another with --port or --host");
+}

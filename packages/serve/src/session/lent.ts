@@ -1,0 +1,150 @@
+/**
+ * Tools that clients lend to a session, and their calls.
+ *
+ * Boundary: registrations and calls in memory: a tool goes with its client. What a call may is the machine's, who may register is the route's.
+ *
+ * LNT1: a tool has the name `CLIENT__NAME`: no client stands in for another's tool.
+ * LNT2: what a tool says of itself holds its registration, so that a yes for one registration is none for the next (AV3 of the machine).
+ * LNT3: a call's result counts only from the client that the call went to; what comes later, or from another one, changes nothing.
+ * LNT4: a call ends: by its result, when its time is up, when its tool is withdrawn or its client goes.
+ */
+import { randomBytes } from "node:crypto";
+import type { Json } from "@remit/language";
+import { type HostMethod, type HostTool, type ToolCallContext, withOrigins } from "@remit/host";
+import { ACCEPTED, type Ack, type CallInfo, type CallResult, rejected, type ToolInfo, type ToolSpec } from "../wire/messages.ts";
+
+interface Lent extends ToolInfo {
+    readonly repeatable: boolean;
+}
+
+interface Call {
+    readonly info: CallInfo;
+    /** Of the tool that is called. */
+    readonly registration: string;
+    readonly settle: (result: CallResult) => void;
+}
+
+/** What is told of tools and calls. */
+export interface LentEvents {
+    registered(tool: ToolInfo): Promise<unknown>;
+    withdrawn(tool: ToolInfo, why: string): Promise<unknown>;
+    /** To the client that lent the tool, and to those who watch. */
+    call(call: CallInfo): void;
+    ended(call: CallInfo, result: CallResult): void;
+}
+
+export class LentTools {
+    readonly #tools = new Map<string, Lent>();
+    readonly #calls = new Map<string, Call>();
+    readonly #events: LentEvents;
+    /** How long a client has for a call, milliseconds. */
+    readonly #timeout: number;
+    /** The turn that runs. */
+    turn = "";
+
+    constructor(events: LentEvents, timeout: number) {
+        this.#events = events;
+        this.#timeout = timeout;
+    }
+
+    list(): ToolInfo[] {
+        return [...this.#tools.values()].map(({ repeatable: _, ...info }) => info);
+    }
+
+    get(name: string): ToolInfo | null {
+        return this.#tools.get(name) ?? null;
+    }
+
+    /** Calls that wait for this client. */
+    open(client: string): CallInfo[] {
+        return [...this.#calls.values()].map(({ info }) => info).filter((info) => info.client === client);
+    }
+
+    /** A tool that the client lent before under this name is withdrawn first. */
+    async register(client: string, tool: string, spec: ToolSpec): Promise<void> {
+        const name = `${client.replaceAll("-", "_")}__${tool}`;
+        await this.withdraw(client, tool, "it is lent anew");
+        const { description, input, readOnly = false, repeatable = readOnly } = spec;
+        const registration = randomBytes(6).toString("hex");
+        const made: Lent = { name, client, tool, registration, description, input: input as Json, readOnly, repeatable };
+        this.#tools.set(name, made);
+        await this.#events.registered(made);
+    }
+
+    /** False where the client lends no such tool. */
+    async withdraw(client: string, tool: string, why: string): Promise<boolean> {
+        const found = [...this.#tools.values()].find((one) => one.client === client && one.tool === tool);
+        if (found === undefined) return false;
+        this.#tools.delete(found.name);
+        for (const call of this.#calls.values())
+            if (call.registration === found.registration) call.settle({ ok: false, error: `the tool was withdrawn: ${why}` });
+        await this.#events.withdrawn(found, why);
+        return true;
+    }
+
+    /** The client is gone: everything it lent goes with it. */
+    async gone(client: string, why: string): Promise<void> {
+        for (const one of [...this.#tools.values()]) if (one.client === client) await this.withdraw(client, one.tool, why);
+    }
+
+    result(client: string, id: string, result: CallResult): Ack {
+        const call = this.#calls.get(id);
+        if (call === undefined) return rejected("there is no open call of this id: it was answered, or its time was up");
+        if (call.info.client !== client) return rejected("the call went to another client");
+        call.settle(result);
+        return ACCEPTED;
+    }
+
+    /** What the program imports: the methods that are lent now. */
+    methods(): HostTool {
+        return Object.fromEntries([...this.#tools.values()].map((tool) => [tool.name, this.#method(tool)]));
+    }
+
+    #method(tool: Lent): HostMethod {
+        return {
+            call: ((args: Json, context: ToolCallContext) => this.#call(tool, args, context)) as HostMethod["call"],
+            description: tool.description,
+            // LNT2.
+            input: { ...(tool.input as { readonly [key: string]: Json }), $comment: `registration ${tool.registration}` },
+            ...(tool.readOnly ? { readOnly: true } : { readOnly: false }),
+            repeatable: tool.repeatable,
+        };
+    }
+
+    async #call(tool: Lent, args: Json, { signal }: ToolCallContext): Promise<unknown> {
+        const id = randomBytes(9).toString("hex");
+        const expires = new Date(Date.now() + this.#timeout).toISOString();
+        const info: CallInfo = { id, client: tool.client, tool: tool.tool, args: args ?? {}, turn: this.turn, expires };
+        const result = await new Promise<CallResult>((resolve) => {
+            const timer = setTimeout(() => settle({ ok: false, error: timeUp(tool, this.#timeout) }), this.#timeout);
+            const stop = (): void => settle({ ok: false, error: "the turn was stopped" });
+            const settle = (one: CallResult): void => {
+                clearTimeout(timer);
+                signal.removeEventListener("abort", stop);
+                this.#calls.delete(id);
+                resolve(one);
+            };
+            signal.addEventListener("abort", stop, { once: true });
+            this.#calls.set(id, { info, registration: tool.registration, settle });
+            this.#events.call(info);
+        });
+        this.#events.ended(info, result);
+        if (!result.ok) throw new LentError(result.error);
+        const origins = [`lent:${tool.client}`, ...(result.origin === undefined ? [] : [`web:${siteOf(result.origin)}`])];
+        return withOrigins(result.value, { "": origins });
+    }
+}
+
+/** What a lent tool failed with, as its client says. */
+export class LentError extends Error {
+    override readonly name = "LentError";
+}
+
+function timeUp(tool: Lent, timeout: number): string {
+    return `the client ${tool.client} gave no result of ${tool.tool} within ${timeout / 1000} s`;
+}
+
+/** Of an address its origin, so that two pages of a site are one; what is no address as it is. */
+function siteOf(said: string): string {
+    return URL.canParse(said) && new URL(said).origin !== "null" ? new URL(said).origin : said.slice(0, 200);
+}

@@ -1,0 +1,211 @@
+/**
+ * The log of one session: events that are kept in the ledger and told to whoever listens, and frames that are only told.
+ *
+ * Boundary: a run of the ledger that no machine runs, and its listeners. What an event means is `state.ts`'s.
+ *
+ * SLG1: an event is told after it is durable, in the order of its number; a listener that begins at any number hears every later one once.
+ * SLG2: a listener that does not read keeps at most `MAX_BEHIND` bytes here, then it is cut off; from the last number it has seen it reads on.
+ */
+import type { Json, Program } from "@remit/language";
+import type { EventKind, LedgerEvent, MachineEvent } from "@remit/machine";
+import type { LedgerStore, RunWriter, Scrubber } from "@remit/host";
+import type { Frame } from "../wire/messages.ts";
+
+/** What a listener may be behind, characters of JSON. */
+const MAX_BEHIND = 1 << 20;
+/** Events that are kept at hand, so that a stream that comes back reads no file. */
+const TAIL = 512;
+
+export type SessionKind = Extract<EventKind, `session.${string}` | `turn.${string}` | `lent.${string}` | `ask.${string}`>;
+
+/** An event of a session. `at` is kept with it, so that it is told the same from the log and from memory. */
+export interface SessionEvent {
+    readonly seq: number;
+    readonly kind: SessionKind;
+    readonly data: { readonly at: string; readonly [key: string]: Json };
+}
+
+export interface NewLog {
+    readonly id: string;
+    readonly program: Program;
+    readonly hash: string;
+    readonly file: string;
+    readonly root: string;
+}
+
+export class SessionLog {
+    readonly id: string;
+    readonly #writer: RunWriter;
+    readonly #store: LedgerStore;
+    readonly #scrub: Scrubber["scrub"];
+    #seq: number;
+    readonly #tail: SessionEvent[] = [];
+    readonly #listeners = new Set<Listener>();
+    /** Appends in order: an event is told when all before it were. */
+    #telling: Promise<unknown> = Promise.resolve();
+
+    private constructor(store: LedgerStore, writer: RunWriter, seq: number, scrub: Scrubber["scrub"]) {
+        this.#store = store;
+        this.#writer = writer;
+        this.#seq = seq;
+        this.#scrub = scrub;
+        this.id = writer.id;
+    }
+
+    static async make(store: LedgerStore, about: NewLog, scrub: Scrubber["scrub"]): Promise<SessionLog> {
+        const writer = await store.create({ ...about, options: { session: true } });
+        return new SessionLog(store, writer, 0, scrub);
+    }
+
+    /** Takes a session that an earlier server had. `LedgerError` `owned` where another one has it now. */
+    static async again(store: LedgerStore, id: string, scrub: Scrubber["scrub"]): Promise<SessionLog> {
+        const writer = await store.own(id);
+        return new SessionLog(store, writer, (await store.run(id)).events, scrub);
+    }
+
+    get seq(): number {
+        return this.#seq;
+    }
+
+    /** Resolves with the event once it is durable and was told. Rejects with `LedgerError`; then it is not in the log. */
+    append(kind: SessionKind, data: { readonly [key: string]: Json }, path = "session"): Promise<SessionEvent> {
+        const kept = this.#scrub({ at: new Date().toISOString(), ...data }) as SessionEvent["data"];
+        const durable = this.#writer.commit({ events: [eventOf(kind, kept, path)] });
+        const told = this.#telling.then(async () => {
+            await durable;
+            const event: SessionEvent = { seq: ++this.#seq, kind, data: kept };
+            this.#tail.push(event);
+            if (this.#tail.length > 2 * TAIL) this.#tail.splice(0, TAIL);
+            this.#tell(frameOf(event));
+            return event;
+        });
+        this.#telling = told.catch(() => undefined);
+        return told;
+    }
+
+    /** Tells what is kept nowhere. `to`: one client alone hears it. */
+    tell(event: string, data: Json, to?: string): void {
+        this.#tell({ event, data: this.#scrub(data) }, to);
+    }
+
+    #tell(frame: Frame, to?: string): void {
+        for (const one of this.#listeners) if (to === undefined || one.client === to) one.put(frame);
+    }
+
+    /** Every event with a number above `after`. */
+    async *events(after = 0): AsyncGenerator<SessionEvent> {
+        const first = this.#tail[0]?.seq;
+        if (first !== undefined && after >= first - 1) {
+            yield* this.#tail.filter(({ seq }) => seq > after);
+            return;
+        }
+        for await (const event of this.#store.events(this.id, after + 1)) {
+            if (event.seq > this.#seq) return;
+            yield read(event);
+        }
+    }
+
+    /** SLG1. Ends by `close` of the listener, or by the log's end. */
+    listen(client: string, after: number): Listener {
+        const listener = new Listener(client, () => this.#listeners.delete(listener));
+        this.#listeners.add(listener);
+        const upTo = this.#seq;
+        const replay = async (): Promise<Frame[]> => {
+            const frames: Frame[] = [];
+            for await (const event of this.events(after)) if (event.seq <= upTo) frames.push(frameOf(event));
+            return frames;
+        };
+        listener.before = after < upTo ? replay() : Promise.resolve([]);
+        return listener;
+    }
+
+    get listeners(): number {
+        return this.#listeners.size;
+    }
+
+    /** The session is over for this process; `end`: for ever. */
+    async close(end: boolean): Promise<void> {
+        await this.#telling;
+        for (const one of this.#listeners) one.close();
+        if (end) await this.#writer.commit({ end: { status: "done", value: null } });
+        await this.#writer.release();
+    }
+}
+
+/** One who listens. Frames are text that all listeners share. */
+export class Listener {
+    readonly client: string;
+    /** What it has to be told before the frames that come. */
+    before: Promise<readonly Frame[]> = Promise.resolve([]);
+    /** Called where it was cut off because it did not read. */
+    cut: () => void = () => undefined;
+    #frames: Frame[] = [];
+    #behind = 0;
+    #over = false;
+    #wake: () => void = () => undefined;
+    readonly #gone: () => void;
+
+    constructor(client: string, gone: () => void) {
+        this.client = client;
+        this.#gone = gone;
+    }
+
+    put(frame: Frame): void {
+        if (this.#over) return;
+        this.#behind += sizeOf(frame);
+        this.#frames.push(frame);
+        if (this.#behind > MAX_BEHIND) {
+            // SLG2.
+            this.#frames = [];
+            this.close();
+            this.cut();
+            return;
+        }
+        this.#wake();
+    }
+
+    /** What has come; waits for it at most `wait` milliseconds, and gives an empty list then. Null: it is over. */
+    async take(wait: number): Promise<readonly Frame[] | null> {
+        if (this.#frames.length === 0 && !this.#over) {
+            await new Promise<void>((resolve) => {
+                const timer = setTimeout(resolve, wait);
+                this.#wake = () => {
+                    clearTimeout(timer);
+                    resolve();
+                };
+            });
+            this.#wake = () => undefined;
+        }
+        if (this.#frames.length === 0 && this.#over) return null;
+        const frames = this.#frames;
+        this.#frames = [];
+        this.#behind = 0;
+        return frames;
+    }
+
+    close(): void {
+        if (this.#over) return;
+        this.#over = true;
+        this.#gone();
+        this.#wake();
+    }
+}
+
+const sizes = new WeakMap<Frame, number>();
+function sizeOf(frame: Frame): number {
+    const known = sizes.get(frame) ?? JSON.stringify(frame.data).length + 64;
+    sizes.set(frame, known);
+    return known;
+}
+
+function frameOf({ seq, kind, data }: SessionEvent): Frame {
+    return { seq, event: kind, data };
+}
+
+function eventOf(kind: SessionKind, data: SessionEvent["data"], path: string): MachineEvent {
+    return { path, parent: null, kind, principal: "user", site: null, labels: [], data };
+}
+
+function read({ seq, kind, data }: LedgerEvent): SessionEvent {
+    return { seq, kind: kind as SessionKind, data: data as SessionEvent["data"] };
+}

@@ -1,0 +1,499 @@
+/**
+ * One session: turns one after another, the tools that clients lend to it, and the people who decide about their calls.
+ *
+ * Boundary: between the routes and the runs of the ledger. What is kept is `log.ts`, what it means `state.ts`; a run is the host's.
+ *
+ * SES1: a control call (a result, a decision, a cancel) never waits for the turn that runs.
+ * SES2: a turn that was taken is in the log; a server that comes back goes on with it where its run is.
+ * SES3: a yes for the session holds for one client, tool, registration and principal, and dies with any of them.
+ */
+import { randomBytes } from "node:crypto";
+import type { Json } from "@remit/language";
+import { askedMethod, type AskRequest, canonicalJson, type Effect, type UnknownAnswer } from "@remit/machine";
+import type { Handlers, HostTool, Ledger, RemitProgram, RunHandle, RunResult, Scrubber } from "@remit/host";
+import { LedgerError, withOrigins } from "@remit/host";
+import type { Client } from "../access/clients.ts";
+import {
+    ACCEPTED,
+    type Ack,
+    type CallResult,
+    type NewTurn,
+    rejected,
+    type SessionInfo,
+    type ToolSpec,
+    type TurnInfo,
+} from "../wire/messages.ts";
+import { OpenAsks, type Settled } from "./asks.ts";
+import { LentTools } from "./lent.ts";
+import type { Listener, SessionLog } from "./log.ts";
+import { apply, emptyState, type SessionState, type Turn } from "./state.ts";
+import { Teller } from "./teller.ts";
+
+/** What a session does its turns with. */
+export interface Brain {
+    /** The program with these tools; `model`: in place of its own. */
+    load(model: string | undefined, tools: { readonly [name: string]: () => HostTool }): Promise<RemitProgram>;
+}
+
+export interface SessionBounds {
+    /** Turns that may wait. */
+    readonly queue: number;
+    /** How long a client has for a call of a tool that it lent, milliseconds. */
+    readonly call: number;
+    /** How long a question waits for an answer, milliseconds. */
+    readonly ask: number;
+    /** How long a client that lends may be away, milliseconds. */
+    readonly away: number;
+    /** How long a turn may take, waiting for people not counted, milliseconds. */
+    readonly turn: number;
+}
+
+export interface SessionSetup {
+    readonly log: SessionLog;
+    readonly ledger: Ledger;
+    readonly brain: Brain;
+    readonly bounds: SessionBounds;
+    readonly scrub: Scrubber["scrub"];
+}
+
+type Fields = { readonly [key: string]: Json };
+
+/** A key was used again for something else. */
+export class KeyConflict extends Error {
+    override readonly name = "KeyConflict";
+}
+
+export class Session {
+    readonly id: string;
+    readonly #setup: SessionSetup;
+    readonly #state: SessionState;
+    readonly #asks = new OpenAsks();
+    readonly #lent: LentTools;
+    readonly #programs = new Map<string, Promise<RemitProgram>>();
+    /** Streams that are open, by client; and who is away since when. */
+    readonly #here = new Map<string, number>();
+    readonly #away = new Map<string, NodeJS.Timeout>();
+    #running: { readonly turn: Turn; readonly cancel: AbortController; readonly over: Promise<void> } | null = null;
+    readonly #waiters = new Map<string, (() => void)[]>();
+    #closing = false;
+
+    private constructor(setup: SessionSetup, state: SessionState) {
+        this.#setup = setup;
+        this.#state = state;
+        this.id = setup.log.id;
+        const { log, bounds } = setup;
+        this.#lent = new LentTools(
+            {
+                registered: ({ name, client, tool, registration, description, readOnly, input }) =>
+                    this.#append("lent.registered", { name, client, tool, registration, description, readOnly, input }),
+                withdrawn: ({ name, client, tool, registration }, why) =>
+                    this.#append("lent.withdrawn", { name, client, tool, registration, why }),
+                call: (call) => log.tell("call", call as unknown as Json),
+                ended: ({ id, client, tool, turn }, { ok }) => log.tell("call.ended", { id, client, tool, turn, ok }),
+            },
+            bounds.call,
+        );
+    }
+
+    static async open(setup: SessionSetup, about: { title: string; by: string; model?: string; approvers?: readonly string[] }): Promise<Session> {
+        const session = new Session(setup, emptyState());
+        await session.#append("session.opened", {
+            title: about.title,
+            by: about.by,
+            ...(about.model === undefined ? {} : { model: about.model }),
+            ...(about.approvers === undefined ? {} : { approvers: [...about.approvers] }),
+        });
+        return session;
+    }
+
+    /** SES2: from its log; turns that were taken go on. */
+    static async again(setup: SessionSetup): Promise<Session> {
+        const state = emptyState();
+        const lent = new Map<string, Json>();
+        for await (const event of setup.log.events()) {
+            apply(state, event);
+            const { registration } = event.data;
+            if (event.kind === "lent.registered") lent.set(String(registration), event.data as Json);
+            if (event.kind === "lent.withdrawn") lent.delete(String(registration));
+        }
+        const session = new Session(setup, state);
+        // What was lent went with the server: its clients lend it anew.
+        for (const data of lent.values()) {
+            const { name, client, tool, registration } = data as Fields;
+            await session.#append("lent.withdrawn", some({ name, client, tool, registration, why: "the server was started anew" }) as Fields);
+        }
+        session.#pump();
+        return session;
+    }
+
+    get closed(): boolean {
+        return this.#state.closed;
+    }
+
+    info(): SessionInfo {
+        const { title, created, by, model, closed, turns } = this.#state;
+        return {
+            id: this.id,
+            title,
+            created,
+            by,
+            closed,
+            ...(model === undefined ? {} : { model }),
+            seq: this.#setup.log.seq,
+            turns: [...turns.values()].map((turn) => this.#shown(turn)),
+            tools: this.#lent.list(),
+            asks: this.#asks.list(),
+        };
+    }
+
+    turn(id: string): TurnInfo | null {
+        const turn = this.#state.turns.get(id);
+        return turn === undefined ? null : this.#shown(turn);
+    }
+
+    // ---- turns ----
+
+    /** Null where too many wait. Throws `KeyConflict`. */
+    async submit(by: string, body: NewTurn, key: string | undefined): Promise<TurnInfo | null> {
+        const said = { ...body, ...(key === undefined ? {} : { key }) };
+        if (key !== undefined) {
+            const before = [...this.#state.turns.values()].find((turn) => turn.by === by && turn.key === key);
+            if (before !== undefined) {
+                const { text, input, model } = before;
+                if (canonicalJson(some({ text, input, model })) !== canonicalJson(some(body))) throw new KeyConflict(before.id);
+                return this.#shown(before);
+            }
+        }
+        if (this.#queued().length >= this.#setup.bounds.queue) return null;
+        const turn = `t${this.#state.turns.size + 1}`;
+        await this.#append("turn.submitted", { turn, by, ...(some(said) as Fields) });
+        this.#pump();
+        return this.#shown(this.#state.turns.get(turn) as Turn);
+    }
+
+    /** By the client that submitted it, or an admin. */
+    async cancel(id: string, by: Pick<Client, "id" | "scopes">): Promise<Ack> {
+        const turn = this.#state.turns.get(id);
+        if (turn === undefined) return rejected("there is no such turn in this session");
+        if (turn.by !== by.id && !by.scopes.includes("admin")) return rejected("another client submitted the turn");
+        if (turn.status === "queued") {
+            await this.#end(turn, { status: "cancelled" });
+            return ACCEPTED;
+        }
+        if (this.#running?.turn !== turn) return rejected(`the turn is over: ${turn.status}`);
+        this.#running.cancel.abort();
+        return ACCEPTED;
+    }
+
+    /** Resolves when the turn is over, or the signal ends the waiting. */
+    async ended(id: string, signal: AbortSignal): Promise<TurnInfo | null> {
+        const turn = this.#state.turns.get(id);
+        if (turn === undefined) return null;
+        if (turn.ended === undefined && !signal.aborted)
+            await new Promise<void>((resolve) => {
+                this.#waiters.set(id, [...(this.#waiters.get(id) ?? []), resolve]);
+                signal.addEventListener("abort", () => resolve(), { once: true });
+            });
+        return this.#shown(turn);
+    }
+
+    // ---- tools and people ----
+
+    async lend(client: string, tool: string, spec: ToolSpec): Promise<Ack> {
+        await this.#lent.register(client, tool, spec);
+        if (!this.#here.has(client)) this.#leave(client);
+        return ACCEPTED;
+    }
+
+    async withdraw(client: string, tool: string): Promise<Ack> {
+        const gone = await this.#lent.withdraw(client, tool, "its client withdrew it");
+        return gone ? ACCEPTED : rejected(`this client lends no tool '${tool}' to the session`);
+    }
+
+    result(client: string, call: string, result: CallResult): Ack {
+        return this.#lent.result(client, call, result);
+    }
+
+    decide(client: string, ask: string, decision: string): Ack {
+        return this.#asks.decide(ask, decision, client);
+    }
+
+    answer(client: string, ask: string, answer: Json): Ack {
+        return this.#asks.answer(ask, answer, client);
+    }
+
+    /** A stream of the session. The client is here as long as one of its streams is. */
+    listen(client: string, after: number): { readonly listener: Listener; readonly calls: readonly Json[] } {
+        const listener = this.#setup.log.listen(client, after);
+        clearTimeout(this.#away.get(client));
+        this.#away.delete(client);
+        this.#here.set(client, (this.#here.get(client) ?? 0) + 1);
+        return { listener, calls: this.#lent.open(client) as unknown as Json[] };
+    }
+
+    gone(client: string): void {
+        const left = (this.#here.get(client) ?? 1) - 1;
+        if (left > 0) {
+            this.#here.set(client, left);
+            return;
+        }
+        this.#here.delete(client);
+        this.#leave(client);
+    }
+
+    /** The token of the client was revoked. */
+    async revoked(client: string): Promise<void> {
+        await this.#lent.gone(client, "its client was revoked");
+    }
+
+    /** `end`: for ever; else the turns go on with the next server. */
+    async close(end: boolean): Promise<void> {
+        this.#closing = true;
+        for (const timer of this.#away.values()) clearTimeout(timer);
+        const { log } = this.#setup;
+        if (end) for (const turn of this.#queued()) await this.#end(turn, { status: "cancelled" });
+        const running = this.#running;
+        running?.cancel.abort();
+        await running?.over;
+        if (end) {
+            if (running !== null && running.turn.ended === undefined) await this.#end(running.turn, { status: "cancelled" });
+            await this.#append("session.closed", {});
+        }
+        await Promise.all([...this.#programs.values()].map(async (program) => (await program).close()));
+        await log.close(end);
+    }
+
+    #leave(client: string): void {
+        if (this.#closing || !this.#lent.list().some((one) => one.client === client)) return;
+        clearTimeout(this.#away.get(client));
+        const leave = (): void => void this.#lent.gone(client, "its client went away");
+        this.#away.set(client, setTimeout(leave, this.#setup.bounds.away));
+    }
+
+    // ---- running ----
+
+    #pump(): void {
+        if (this.#running !== null || this.#closing) return;
+        const turns = [...this.#state.turns.values()];
+        const next = turns.find(({ status }) => status === "running") ?? turns.find(({ status }) => status === "queued");
+        if (next === undefined) return;
+        const cancel = new AbortController();
+        const over = this.#run(next, cancel.signal).finally(() => {
+            this.#running = null;
+            this.#pump();
+        });
+        this.#running = { turn: next, cancel, over };
+    }
+
+    async #run(turn: Turn, signal: AbortSignal): Promise<void> {
+        this.#lent.turn = turn.id;
+        const teller = new Teller(this.#setup.log, turn.id);
+        try {
+            const handle = await this.#begin(turn, signal, teller);
+            const result = await handle.result;
+            teller.close();
+            if (this.#closing && !result.ok && result.status !== "failed") return;
+            await this.#end(turn, await this.#outcome(result));
+        } catch (error) {
+            teller.close();
+            if (this.#closing) return;
+            const { kind = "error", message, hint } = failureOf(error);
+            await this.#end(turn, { status: "failed", failure: { kind, message, ...(hint === undefined ? {} : { hint }) } });
+        }
+    }
+
+    async #begin(turn: Turn, signal: AbortSignal, teller: Teller): Promise<RunHandle> {
+        const run = turn.run ?? `${this.id}.${turn.id}`;
+        const program = await this.#program(turn.model ?? this.#state.model);
+        const on = this.#handlers(turn, signal, teller);
+        const { ledger, bounds } = this.#setup;
+        if (turn.status === "queued") await this.#append("turn.started", { turn: turn.id, run });
+        else if (await hasRun(ledger, run))
+            return ledger.resume<Json>(run, { on, signal, park: true, tools: this.#tools(), ...(turn.model === undefined ? {} : { model: turn.model }) });
+        const input = turn.input ?? { task: turn.text ?? "" };
+        return program.run(input, { id: run, signal, on, limits: { time: bounds.turn }, asks: { park: true, expires: bounds.ask } });
+    }
+
+    async #outcome(result: RunResult): Promise<Partial<Turn>> {
+        const { run, status, usage, failure } = result;
+        if (result.ok) {
+            let origins: readonly string[] = [];
+            const { events } = await this.#setup.ledger.run(run);
+            for await (const event of this.#setup.ledger.events(run, events)) if (event.kind === "run.ended") origins = event.labels;
+            return { status: "done", value: result.value ?? null, origins: [...origins], usage: usage as unknown as Json };
+        }
+        const { kind, message, hint } = failure ?? { kind: "error", message: "it failed" };
+        return {
+            status: status === "stopped" ? "cancelled" : "failed",
+            failure: { kind, message, ...(hint === undefined ? {} : { hint }) },
+            usage: usage as unknown as Json,
+        };
+    }
+
+    #handlers(turn: Turn, signal: AbortSignal, teller: Teller): Handlers {
+        return {
+            ask: (request, about) => this.#approve(turn, request, about.ask, about.signal),
+            input: async (request, about) => {
+                const question = request.description ? `${request.name} (${request.description})` : request.name;
+                return (await this.#question(turn, question, about.signal))?.answer ?? null;
+            },
+            unknown: (effect) => this.#unknown(turn, effect, signal),
+            event: (event) => teller.event(event),
+            part: (path, part) => teller.part(path, part),
+        };
+    }
+
+    async #approve(
+        turn: Turn,
+        request: AskRequest,
+        ask: { readonly id: string; readonly expires: string },
+        signal: AbortSignal,
+    ): Promise<string | null> {
+        const { principal } = request.detail as { readonly principal?: string };
+        const tool = this.#lent.get(askedMethod(request.detail)?.method ?? "");
+        const about = {
+            turn: turn.id,
+            ...(tool === null ? {} : { name: tool.name, registration: tool.registration, principal: principal ?? "" }),
+        };
+        const before = tool === null ? undefined : this.#state.grants.find(sameAs(tool.name, tool.registration, principal ?? ""));
+        if (before !== undefined) {
+            const decision = before.yes ? "session" : "deny session";
+            await this.#append("ask.decided", { ask: ask.id, decision, by: before.by, remembered: true, ...about });
+            return decision;
+        }
+        const settled = await this.#ask(turn, { id: ask.id, expires: ask.expires, ...request }, "deny", signal, about);
+        return settled === null ? null : String(settled.answer);
+    }
+
+    #question(turn: Turn, question: string, signal: AbortSignal): Promise<Settled | null> {
+        const expires = new Date(Date.now() + this.#setup.bounds.ask).toISOString();
+        const id = randomBytes(5).toString("hex");
+        return this.#ask(turn, { id, expires, question, options: [], detail: null }, null, signal, { turn: turn.id });
+    }
+
+    async #unknown(turn: Turn, effect: Effect, signal: AbortSignal): Promise<UnknownAnswer | null> {
+        const expires = new Date(Date.now() + this.#setup.bounds.ask).toISOString();
+        const request = {
+            id: randomBytes(5).toString("hex"),
+            expires,
+            question: `It is not known whether ${effect.path} happened. Perform it again?`,
+            options: ["again", "give up"],
+            detail: effect.request,
+        };
+        const settled = await this.#ask(turn, request, "give up", signal, { turn: turn.id });
+        return settled === null ? null : settled.answer === "again" ? { answer: "again" } : { answer: "give up" };
+    }
+
+    async #ask(
+        turn: Turn,
+        request: { readonly id: string; readonly expires: string; readonly question: string; readonly options: readonly string[]; readonly detail: Json },
+        late: Json,
+        signal: AbortSignal,
+        about: Fields,
+    ): Promise<Settled | null> {
+        const { id, expires, question, options, detail } = request;
+        const approvers = [...(this.#state.approvers ?? [turn.by])];
+        const waits = this.#asks.wait({ id, turn: turn.id, question, options: [...options], detail, expires, approvers }, late, signal);
+        await this.#append("ask.requested", { ...about, ask: id, question, options: [...options], detail, expires, approvers });
+        const settled = await waits;
+        if (settled === null) {
+            if (!this.#closing) await this.#append("ask.withdrawn", { ...about, ask: id });
+        } else await this.#append("ask.decided", { ...about, ask: id, decision: settled.answer, by: settled.by });
+        return settled;
+    }
+
+    // ---- what the program is given ----
+
+    #program(model: string | undefined): Promise<RemitProgram> {
+        const key = model ?? "";
+        const made = this.#programs.get(key) ?? this.#setup.brain.load(model, this.#tools());
+        this.#programs.set(key, made);
+        made.catch(() => this.#programs.delete(key));
+        return made;
+    }
+
+    #tools(): { readonly [name: string]: () => HostTool } {
+        return {
+            lent: () => this.#lent.methods(),
+            conversation: () => ({
+                history: {
+                    description: "What was said in this session so far, oldest first.",
+                    readOnly: true,
+                    call: () => this.#history(),
+                },
+            }),
+            person: () => ({
+                ask: {
+                    description: "Asks the person a question, and waits for the answer.",
+                    input: { type: "object", properties: { question: { type: "string" } }, required: ["question"], additionalProperties: false },
+                    readOnly: true,
+                    repeatable: true,
+                    call: (async ({ question }: { readonly question: string }, { signal }: { readonly signal: AbortSignal }) => {
+                        const turn = this.#running?.turn;
+                        const settled = turn === undefined ? null : await this.#question(turn, question, signal);
+                        return settled === null || settled.by === "expiry" ? { answered: false } : { answered: true, answer: settled.answer };
+                    }) as never,
+                },
+            }),
+        };
+    }
+
+    /** Words of the model have the origins that they had when it said them. */
+    #history(): unknown {
+        const said: { role: string; text: string }[] = [];
+        const parts: Record<string, readonly string[]> = {};
+        for (const { status, text, input, value, origins = [] } of this.#state.turns.values()) {
+            if (status !== "done") continue;
+            said.push({ role: "person", text: text ?? JSON.stringify(input) });
+            parts[`/${said.length}`] = origins.length === 0 ? ["model:?"] : origins;
+            said.push({ role: "agent", text: typeof value === "string" ? value : JSON.stringify(value ?? null) });
+        }
+        return withOrigins(said, parts);
+    }
+
+    // ---- log ----
+
+    async #append(kind: Parameters<SessionLog["append"]>[0], data: Fields): Promise<void> {
+        apply(this.#state, await this.#setup.log.append(kind, data));
+    }
+
+    async #end(turn: Turn, how: Partial<Turn>): Promise<void> {
+        await this.#append("turn.ended", { turn: turn.id, ...(how as Fields) });
+        for (const wake of this.#waiters.get(turn.id) ?? []) wake();
+        this.#waiters.delete(turn.id);
+    }
+
+    #queued(): Turn[] {
+        return [...this.#state.turns.values()].filter(({ status }) => status === "queued");
+    }
+
+    #shown(turn: Turn): TurnInfo {
+        const { id, status, text, by, run, value, failure, usage, submitted, ended } = turn;
+        const position = status === "queued" ? this.#queued().indexOf(turn) + 1 : undefined;
+        return some({ id, session: this.id, status, position, text, by, run, value, failure, usage, submitted, ended }) as unknown as TurnInfo;
+    }
+}
+
+function sameAs(name: string, registration: string, principal: string) {
+    return (one: { readonly name: string; readonly registration: string; readonly principal: string }): boolean =>
+        one.name === name && one.registration === registration && one.principal === principal;
+}
+
+function some(fields: { readonly [key: string]: unknown }): Json {
+    return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as unknown as Json;
+}
+
+async function hasRun(ledger: Ledger, run: string): Promise<boolean> {
+    try {
+        return (await ledger.run(run)).id === run;
+    } catch (error) {
+        if (error instanceof LedgerError && error.code === "unknown") return false;
+        throw error;
+    }
+}
+
+function failureOf(error: unknown): { readonly kind?: string; readonly message: string; readonly hint?: string } {
+    if (error !== null && typeof error === "object" && "failure" in error)
+        return error.failure as { readonly kind: string; readonly message: string; readonly hint?: string };
+    return { message: error instanceof Error ? error.message : String(error) };
+}

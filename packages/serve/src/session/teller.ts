@@ -1,0 +1,75 @@
+/**
+ * What a turn is doing, as it is told to those who listen: pieces of text in one frame every so often, a line a step.
+ *
+ * Boundary: of what the run keeps and shows, the little that a terminal or a panel needs. All of it is in the run's own events.
+ */
+import { isObject, type Json } from "@remit/language";
+import type { LedgerEvent } from "@remit/machine";
+import type { SessionLog } from "./log.ts";
+
+/** Pieces of text that come within this time are one frame, milliseconds. */
+const PIECES_MS = 30;
+
+const STEPS: ReadonlySet<string> = new Set([
+    "generate.started",
+    "generate.ended",
+    "tool.started",
+    "tool.ended",
+    "agent.started",
+    "agent.ended",
+    "yield.opened",
+    "yield.closed",
+    "plan.started",
+    "plan.node.started",
+    "plan.node.ended",
+    "plan.ended",
+    "policy.denied",
+    "failure",
+]);
+
+export class Teller {
+    readonly #log: SessionLog;
+    readonly #turn: string;
+    #text = "";
+    #path = "";
+    #timer: NodeJS.Timeout | undefined;
+
+    constructor(log: SessionLog, turn: string) {
+        this.#log = log;
+        this.#turn = turn;
+    }
+
+    part(path: string, part: Json): void {
+        if (!isObject(part) || part.type !== "text" || typeof part.delta !== "string") return;
+        if (path !== this.#path) this.#flush();
+        this.#path = path;
+        this.#text += part.delta;
+        this.#timer ??= setTimeout(() => this.#flush(), PIECES_MS);
+    }
+
+    event(event: LedgerEvent): void {
+        if (!STEPS.has(event.kind)) return;
+        this.#flush();
+        const { kind, path, seq, run } = event;
+        const data = isObject(event.data) ? event.data : {};
+        const some = Object.fromEntries(
+            ["tool", "method", "id", "state", "ok", "agent", "label", "message", "rule"].flatMap((key) => {
+                const value = data[key];
+                return typeof value === "string" || typeof value === "boolean" ? [[key, value]] : [];
+            }),
+        );
+        this.#log.tell("turn.step", { turn: this.#turn, run, seq, kind, path, ...some });
+    }
+
+    close(): void {
+        this.#flush();
+    }
+
+    #flush(): void {
+        clearTimeout(this.#timer);
+        this.#timer = undefined;
+        if (this.#text === "") return;
+        this.#log.tell("turn.text", { turn: this.#turn, path: this.#path, delta: this.#text });
+        this.#text = "";
+    }
+}
