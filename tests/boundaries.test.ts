@@ -16,7 +16,8 @@ const LAYERS: Record<string, { may: string[]; node: boolean }> = {
     machine: { may: ["language"], node: false },
     host: { may: ["language", "machine"], node: true },
     temporal: { may: ["language", "machine", "host"], node: true },
-    cli: { may: ["language", "machine", "host", "temporal"], node: true },
+    serve: { may: ["language", "machine", "host"], node: true },
+    cli: { may: ["language", "machine", "host", "temporal", "serve"], node: true },
 };
 
 /** Names of a host that pure packages may not mention as globals. */

@@ -177,10 +177,10 @@ function text(json: Json | undefined): string {
 /** What may be typed for each answer, the first one shown. */
 export const ANSWER_WORDS: { readonly [answer: string]: readonly string[] } = {
     once: ["o", "once", "y", "yes"],
-    session: ["s", "session"],
+    session: ["s", "session", "always"],
     deny: ["d", "deny", "n", "no"],
-    "deny session": ["x", "deny session", "deny-session"],
-    abort: ["a", "abort", "q"],
+    "deny session": ["x", "deny session", "deny-session", "never"],
+    abort: ["a", "abort", "q", "stop"],
 };
 
 /** The answer of a word or a key; null where it is none of those that are offered. */

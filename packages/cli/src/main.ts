@@ -5,6 +5,7 @@
 import { Command, CommanderError, Option } from "commander";
 import { place } from "./temporal.ts";
 import { BLOCK_EXAMPLES, changing, ofBlocks } from "./of-blocks.ts";
+import { ofServing, SERVING_EXAMPLES } from "./of-serving.ts";
 import { EXIT, paint, plain, say, UsageError, watchPipes } from "./io.ts";
 
 const VERSION = "0.1.0";
@@ -92,6 +93,7 @@ export function build(finish: (code: number) => void): Command {
     ofPrograms(add);
     ofRuns(add);
     ofBlocks(add, { bounds, ledger });
+    ofServing(add, ledger);
     ofProjects(add);
     return program;
 }
@@ -433,7 +435,7 @@ const OF_RUNS: ReadonlySet<string> = new Set([
 ]);
 
 function examples(name: string): string {
-    const shown = EXAMPLES[name] ?? BLOCK_EXAMPLES[name] ?? [];
+    const shown = EXAMPLES[name] ?? BLOCK_EXAMPLES[name] ?? SERVING_EXAMPLES[name] ?? [];
     const note = NOTES[name] ?? (OF_RUNS.has(name) ? RUN_NOTE : undefined);
     return [
         ...(note === undefined ? [] : ["", note]),

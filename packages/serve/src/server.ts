@@ -99,8 +99,8 @@ export class Server {
         this.guard = new Guard({
             clients: this.clients,
             ownerToken: this.ownerToken,
-            hosts: [...LOOPBACK, ...(options.host === undefined ? [] : [bracketed(options.host)]), ...(options.hostNames ?? [])].map((one) =>
-                one.toLowerCase(),
+            hosts: [...LOOPBACK, ...(options.host === undefined ? [] : [bracketed(options.host)]), ...(options.hostNames ?? [])].map(
+                (one) => one.toLowerCase(),
             ),
             origins: options.origins ?? [],
         });
@@ -130,7 +130,8 @@ export class Server {
     }
 
     async open(client: Client, about: NewSession): Promise<Session> {
-        if (this.sessions.size >= (this.#options.bounds?.sessions ?? MAX_SESSIONS)) throw new ServeError("too many sessions are open", "close one");
+        if (this.sessions.size >= (this.#options.bounds?.sessions ?? MAX_SESSIONS))
+            throw new ServeError("too many sessions are open", "close one");
         const program = await this.#brain.first();
         const { form, hash, file, root } = program;
         await program.close();
@@ -248,5 +249,8 @@ function notListening(error: NodeJS.ErrnoException, host: string, port: number):
         EADDRNOTAVAIL: `this machine has no address ${host}`,
         ENOTFOUND: `there is no host ${host}`,
     };
-    return new ServeError(why[error.code ?? ""] ?? `cannot listen on ${host}:${port}: ${error.message}`, "choose another with --port or --host");
+    return new ServeError(
+        why[error.code ?? ""] ?? `cannot listen on ${host}:${port}: ${error.message}`,
+        "choose another with --port or --host",
+    );
 }

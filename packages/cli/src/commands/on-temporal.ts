@@ -7,24 +7,12 @@ import { asking, resultOf } from "../client.ts";
 import { here, ledgerHere } from "../here.ts";
 import { EXIT, paint, plain, plainLine, print, printJson, say, UsageError } from "../io.ts";
 import { hostOptions, loadOptions, watched } from "../running.ts";
+import { untilStopped } from "../stopped.ts";
 import { queue, settings, temporal } from "../temporal.ts";
 import { answersOf } from "./resume.ts";
 import { readInput } from "./run.ts";
 
 type Options = Record<string, unknown>;
-
-/** Resolves at Ctrl-C or SIGTERM; a second one ends the process at once. */
-function untilStopped(): Promise<void> {
-    return new Promise((resolve) => {
-        let hits = 0;
-        const stop = (): void => {
-            if (++hits > 1) process.exit(EXIT.cancelled);
-            resolve();
-        };
-        process.on("SIGINT", stop);
-        process.on("SIGTERM", stop);
-    });
-}
 
 export async function dev(args: string[], options: Options): Promise<number> {
     if (args[0] !== "dev")

@@ -153,6 +153,10 @@ export function hashOf(token: string): string {
 
 /** Of a name, what may stand in a tool's name: `Chrome on Ada's laptop` is `chrome-on-ada-s-lapt`. */
 function slug(name: string): string {
-    const made = name.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 20);
+    const made = name
+        .toLowerCase()
+        .replace(/[^a-z0-9]+/g, "-")
+        .replace(/^-+|-+$/g, "")
+        .slice(0, 20);
     return made === "" ? "client" : made;
 }

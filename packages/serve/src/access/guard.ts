@@ -120,7 +120,9 @@ export class Guard {
 }
 
 export function lacks(client: Client, scope: Scope): Refusal | null {
-    return client.scopes.includes(scope) ? null : { status: 403, message: `this needs the scope '${scope}', which ${client.id} does not have` };
+    return client.scopes.includes(scope)
+        ? null
+        : { status: 403, message: `this needs the scope '${scope}', which ${client.id} does not have` };
 }
 
 export function isRefusal(one: object): one is Refusal {

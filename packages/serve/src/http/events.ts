@@ -42,7 +42,9 @@ export function eventStream(session: Session, client: string, after: number, sig
                     stage = 2;
                     const before = await listener.before;
                     const open = calls.map((data): Frame => ({ event: "call", data }));
-                    const text = [...before, { event: "caught-up", data: { seq: before.at(-1)?.seq ?? after } as Json }, ...open].map(lineOf).join("");
+                    const text = [...before, { event: "caught-up", data: { seq: before.at(-1)?.seq ?? after } as Json }, ...open]
+                        .map(lineOf)
+                        .join("");
                     controller.enqueue(encoder.encode(text));
                     return;
                 }

@@ -8,8 +8,12 @@ import { z } from "zod";
 import type { Route } from "./route.ts";
 
 export function openApi(routes: readonly Route[]): Json {
-    const paths: Record<string, Record<string, unknown>> = {};
-    for (const row of routes) (paths[row.path] ??= {})[row.method] = operation(row);
+    const paths = Object.fromEntries(
+        [...Map.groupBy(routes, ({ path }) => path)].map(([path, rows]) => [
+            path,
+            Object.fromEntries(rows.map((row) => [row.method, operation(row)])),
+        ]),
+    );
     return {
         openapi: "3.1.0",
         info: { title: "Remit server", version: "1", license: { name: "MIT", identifier: "MIT" } },
@@ -39,18 +43,31 @@ function operation({ method, path, summary, scope, body, query = {}, headers = {
         Object.entries(all).map(([name, description]) => ({ name, in: where, required: false, description, schema: { type: "string" } }));
     const failure = { content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } } };
     return {
-        operationId: `${method}_${path.replace(/^\/v1\//, "").replace(/[^a-z]+/gi, "_").replace(/_$/, "")}`,
+        operationId: `${method}_${path
+            .replace(/^\/v1\//, "")
+            .replace(/[^a-z]+/gi, "_")
+            .replace(/_$/, "")}`,
         summary,
         ...(scope === null ? { security: [] } : { security: [{ token: [] }], "x-remit-scope": scope }),
         parameters: [...inPath, ...more("query", query), ...more("header", headers)],
         ...(body === undefined
             ? {}
-            : { requestBody: { required: true, content: { "application/json": { schema: z.toJSONSchema(body, { io: "input", unrepresentable: "any" }) } } } }),
+            : {
+                  requestBody: {
+                      required: true,
+                      content: { "application/json": { schema: z.toJSONSchema(body, { io: "input", unrepresentable: "any" }) } },
+                  },
+              }),
         responses: {
             ...Object.fromEntries(
                 Object.entries(answers).map(([status, description]) => [status, { description, ...(Number(status) < 400 ? {} : failure) }]),
             ),
-            ...(scope === null ? {} : { 401: { description: "no credential, or a wrong one", ...failure }, 403: { description: "origin or scope", ...failure } }),
+            ...(scope === null
+                ? {}
+                : {
+                      401: { description: "no credential, or a wrong one", ...failure },
+                      403: { description: "origin or scope", ...failure },
+                  }),
         },
     };
 }

@@ -58,7 +58,12 @@ export class HttpError extends Error {
     readonly kind: string;
     readonly hint: string | undefined;
     readonly headers: { readonly [name: string]: string };
-    constructor(status: number, kind: string, message: string, more: { hint?: string; headers?: { readonly [name: string]: string } } = {}) {
+    constructor(
+        status: number,
+        kind: string,
+        message: string,
+        more: { hint?: string; headers?: { readonly [name: string]: string } } = {},
+    ) {
         super(message);
         this.status = status;
         this.kind = kind;

@@ -211,7 +211,12 @@ export const ROUTES: readonly Route[] = [
         body: NewTurn,
         query: { wait: "`1`: answer when the turn is over" },
         headers: { "idempotency-key": "the same key with the same body is the same turn" },
-        answers: { 202: "the turn, queued or begun", 200: "with `wait`: the turn, over", 409: "the key was used for something else", 429: "too many wait" },
+        answers: {
+            202: "the turn, queued or begun",
+            200: "with `wait`: the turn, over",
+            409: "the key was used for something else",
+            429: "too many wait",
+        },
         run: submit,
     }),
     route({
@@ -299,7 +304,8 @@ async function submit(asked: Asked<NewTurn>): Promise<Answered> {
     const { client, body, signal } = asked;
     const session = sessionOf(asked);
     const key = asked.header("idempotency-key");
-    if (key !== undefined && (key === "" || key.length > 200)) throw new HttpError(400, "contract", "the idempotency key has 1 to 200 characters");
+    if (key !== undefined && (key === "" || key.length > 200))
+        throw new HttpError(400, "contract", "the idempotency key has 1 to 200 characters");
     try {
         const turn = await session.submit(client.id, body, key);
         if (turn === null)
@@ -317,7 +323,9 @@ async function submit(asked: Asked<NewTurn>): Promise<Answered> {
 }
 
 function taken<T>(one: T | null | "locked"): T {
-    if (one === "locked") throw new HttpError(429, "too-many", "too many wrong codes within a minute", { headers: { "retry-after": "60" } });
-    if (one === null) throw new HttpError(403, "forbidden", "the code is wrong, was used, or is too old", { hint: "ask the terminal for a new one" });
+    if (one === "locked")
+        throw new HttpError(429, "too-many", "too many wrong codes within a minute", { headers: { "retry-after": "60" } });
+    if (one === null)
+        throw new HttpError(403, "forbidden", "the code is wrong, was used, or is too old", { hint: "ask the terminal for a new one" });
     return one as T;
 }

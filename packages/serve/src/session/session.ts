@@ -95,7 +95,10 @@ export class Session {
         );
     }
 
-    static async open(setup: SessionSetup, about: { title: string; by: string; model?: string; approvers?: readonly string[] }): Promise<Session> {
+    static async open(
+        setup: SessionSetup,
+        about: { title: string; by: string; model?: string; approvers?: readonly string[] },
+    ): Promise<Session> {
         const session = new Session(setup, emptyState());
         await session.#append("session.opened", {
             title: about.title,
@@ -120,7 +123,10 @@ export class Session {
         // What was lent went with the server: its clients lend it anew.
         for (const data of lent.values()) {
             const { name, client, tool, registration } = data as Fields;
-            await session.#append("lent.withdrawn", some({ name, client, tool, registration, why: "the server was started anew" }) as Fields);
+            await session.#append(
+                "lent.withdrawn",
+                some({ name, client, tool, registration, why: "the server was started anew" }) as Fields,
+            );
         }
         session.#pump();
         return session;
@@ -309,7 +315,13 @@ export class Session {
         const { ledger, bounds } = this.#setup;
         if (turn.status === "queued") await this.#append("turn.started", { turn: turn.id, run });
         else if (await hasRun(ledger, run))
-            return ledger.resume<Json>(run, { on, signal, park: true, tools: this.#tools(), ...(turn.model === undefined ? {} : { model: turn.model }) });
+            return ledger.resume<Json>(run, {
+                on,
+                signal,
+                park: true,
+                tools: this.#tools(),
+                ...(turn.model === undefined ? {} : { model: turn.model }),
+            });
         const input = turn.input ?? { task: turn.text ?? "" };
         return program.run(input, { id: run, signal, on, limits: { time: bounds.turn }, asks: { park: true, expires: bounds.ask } });
     }
@@ -386,7 +398,13 @@ export class Session {
 
     async #ask(
         turn: Turn,
-        request: { readonly id: string; readonly expires: string; readonly question: string; readonly options: readonly string[]; readonly detail: Json },
+        request: {
+            readonly id: string;
+            readonly expires: string;
+            readonly question: string;
+            readonly options: readonly string[];
+            readonly detail: Json;
+        },
         late: Json,
         signal: AbortSignal,
         about: Fields,
@@ -425,13 +443,20 @@ export class Session {
             person: () => ({
                 ask: {
                     description: "Asks the person a question, and waits for the answer.",
-                    input: { type: "object", properties: { question: { type: "string" } }, required: ["question"], additionalProperties: false },
+                    input: {
+                        type: "object",
+                        properties: { question: { type: "string" } },
+                        required: ["question"],
+                        additionalProperties: false,
+                    },
                     readOnly: true,
                     repeatable: true,
                     call: (async ({ question }: { readonly question: string }, { signal }: { readonly signal: AbortSignal }) => {
                         const turn = this.#running?.turn;
                         const settled = turn === undefined ? null : await this.#question(turn, question, signal);
-                        return settled === null || settled.by === "expiry" ? { answered: false } : { answered: true, answer: settled.answer };
+                        return settled === null || settled.by === "expiry"
+                            ? { answered: false }
+                            : { answered: true, answer: settled.answer };
                     }) as never,
                 },
             }),
@@ -470,7 +495,20 @@ export class Session {
     #shown(turn: Turn): TurnInfo {
         const { id, status, text, by, run, value, failure, usage, submitted, ended } = turn;
         const position = status === "queued" ? this.#queued().indexOf(turn) + 1 : undefined;
-        return some({ id, session: this.id, status, position, text, by, run, value, failure, usage, submitted, ended }) as unknown as TurnInfo;
+        return some({
+            id,
+            session: this.id,
+            status,
+            position,
+            text,
+            by,
+            run,
+            value,
+            failure,
+            usage,
+            submitted,
+            ended,
+        }) as unknown as TurnInfo;
     }
 }
 

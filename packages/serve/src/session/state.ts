@@ -78,7 +78,11 @@ export function apply(state: SessionState, { kind, data }: SessionEvent): void {
             change(state, d, { status: "running", run: text(d["run"]) });
             return;
         case "turn.ended":
-            change(state, d, { status: text(d["status"]) as TurnStatus, ended: data.at, ...some(d, ["value", "origins", "failure", "usage"]) });
+            change(state, d, {
+                status: text(d["status"]) as TurnStatus,
+                ended: data.at,
+                ...some(d, ["value", "origins", "failure", "usage"]),
+            });
             return;
         case "ask.decided":
             grant(state, d);

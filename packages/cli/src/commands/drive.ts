@@ -1,0 +1,237 @@
+/**
+ * `remit drive`: a turn of a server from this terminal: its text as it comes, its questions here, Ctrl-C cancels it there.
+ *
+ * DRV1: standard output carries the answer alone; on a terminal it is shown as it comes.
+ * DRV2: where there is no terminal, the answer to a question about a call is no, at once.
+ */
+import { isObject, type Json } from "@remit/language";
+import type { AskRequest } from "@remit/machine";
+import type { Frame, ServeClient, SessionInfo } from "@remit/serve";
+import { askChoice, askInput, somebodyThere } from "../ask.ts";
+import { EXIT, paint, plain, plainLine, print, printJson, safeJson, say, UsageError } from "../io.ts";
+import { silent } from "../progress.ts";
+import { serverHere, serving } from "../serving.ts";
+
+type Options = Record<string, unknown>;
+type Data = { readonly [key: string]: Json };
+
+export default async function drive(words: string[], options: Options): Promise<number> {
+    const text = words.join(" ").trim();
+    if (text === "") throw new UsageError("remit drive needs a task", 'remit drive "book the cheapest slot"');
+    const { ServerRefusal } = await serving();
+    const server = await serverHere(options);
+    try {
+        const { scopes, id } = await server.me();
+        const session = await sessionOf(server, options["session"] as string | undefined);
+        return await new Drive(server, session, id, options, scopes.includes("approve")).run(text);
+    } catch (error) {
+        if (!(error instanceof ServerRefusal)) throw error;
+        if (error.status === 0 || error.status === 401) throw new UsageError(error.message, error.hint);
+        say(
+            `${paint(process.stderr)("red", plainLine(error.kind))}: ${plainLine(error.message)}${error.hint ? `\n  ${plainLine(error.hint)}` : ""}`,
+        );
+        return EXIT.failed;
+    }
+}
+
+/** The one that is named, the newest that is open, or a new one. */
+async function sessionOf(server: ServeClient, named: string | undefined): Promise<SessionInfo> {
+    if (named === "new") return server.open();
+    const { sessions } = await server.sessions();
+    if (named === undefined) {
+        const [newest] = sessions;
+        return newest === undefined ? server.open() : server.session(newest.id);
+    }
+    const found = sessions.filter(({ id }) => id === named || id.startsWith(named) || id.startsWith(`session-${named}`));
+    if (found.length === 1 && found[0] !== undefined) return server.session(found[0].id);
+    const all = sessions.map(({ id }) => id).join(", ") || "none";
+    throw new UsageError(
+        found.length === 0 ? `there is no session '${named}'` : `more than one session begins with '${named}'`,
+        `open are: ${all}`,
+    );
+}
+
+class Drive {
+    readonly #server: ServeClient;
+    readonly #session: SessionInfo;
+    readonly #client: string;
+    readonly #options: Options;
+    readonly #mayApprove: boolean;
+    readonly #colour = paint(process.stderr);
+    readonly #asks = new Map<string, AbortController>();
+    readonly #live = process.stdout.isTTY === true;
+    #turn = "";
+    #shown = "";
+
+    constructor(server: ServeClient, session: SessionInfo, client: string, options: Options, mayApprove: boolean) {
+        this.#server = server;
+        this.#session = session;
+        this.#client = client;
+        this.#options = options;
+        this.#mayApprove = mayApprove;
+    }
+
+    async run(text: string): Promise<number> {
+        const { id, seq, tools } = this.#session;
+        this.#say(`Session ${id}${tools.length === 0 ? ": no tools are lent to it" : `: ${tools.length} tools are lent to it`}.`);
+        if (this.#options["autoApprove"] === true)
+            say(this.#colour("red", "--auto-approve: every call that the model wants to make is made, and nobody looks at it first."));
+        const model = this.#options["model"];
+        const turn = await this.#server.submit(id, { text, ...(model === undefined ? {} : { model: String(model) }) });
+        this.#turn = turn.id;
+        if (turn.position !== undefined && turn.position > 1) this.#say(`${turn.position - 1} turns of this session come first.`);
+        const over = new AbortController();
+        const interrupt = this.#interrupt();
+        process.on("SIGINT", interrupt);
+        try {
+            for await (const frame of this.#server.events(id, { from: seq, signal: over.signal })) {
+                const code = this.#take(frame);
+                if (code !== null) return code;
+            }
+        } finally {
+            process.off("SIGINT", interrupt);
+            over.abort();
+            for (const one of this.#asks.values()) one.abort();
+        }
+        say("The session was closed.");
+        return EXIT.failed;
+    }
+
+    #interrupt(): () => void {
+        let hits = 0;
+        return () => {
+            if (++hits > 1) process.exit(EXIT.cancelled);
+            say("Cancelling the turn; Ctrl-C again leaves it to itself.");
+            void this.#cancel();
+        };
+    }
+
+    async #cancel(): Promise<void> {
+        const ack = await this.#server.cancel(this.#session.id, this.#turn);
+        if (ack.status !== "accepted") say(`not cancelled: ${plainLine(ack.reason)}`);
+    }
+
+    /** The exit code, where the turn is over. */
+    #take({ event, data }: Frame): number | null {
+        if (!isObject(data) || data["turn"] !== this.#turn) return null;
+        if (this.#options["json"] === true) say(safeJson({ event, data }));
+        switch (event) {
+            case "turn.text":
+                this.#text(String(data["delta"]));
+                return null;
+            case "turn.step":
+                this.#step(data);
+                return null;
+            case "ask.requested":
+                void this.#ask(data);
+                return null;
+            case "ask.decided":
+            case "ask.withdrawn":
+                this.#decided(event, data);
+                return null;
+            case "turn.ended":
+                return this.#ended(data);
+            default:
+                return null;
+        }
+    }
+
+    #text(delta: string): void {
+        if (!this.#live || this.#options["json"] === true) return;
+        this.#shown += delta;
+        process.stdout.write(plain(delta));
+    }
+
+    #step(data: Data): void {
+        const { kind, tool, method, ok, message } = data;
+        if (kind === "tool.started" && tool !== "Conversation") this.#say(this.#colour("dim", `calls ${plainLine(String(method))}`));
+        if (kind === "tool.ended" && ok === false) this.#say(this.#colour("yellow", `${plainLine(String(method))} failed`));
+        if (kind === "policy.denied") this.#say(this.#colour("yellow", `refused: ${plainLine(String(message ?? data["rule"] ?? ""))}`));
+        if (kind === "generate.started" && this.#shown !== "") this.#break();
+    }
+
+    async #ask(data: Data): Promise<void> {
+        const id = String(data["ask"]);
+        const approvers = Array.isArray(data["approvers"]) ? data["approvers"] : [];
+        if (!approvers.includes(this.#client)) {
+            this.#say(`Waits for an answer of ${approvers.map((one) => plainLine(String(one))).join(", ")}.`);
+            return;
+        }
+        const gone = new AbortController();
+        this.#asks.set(id, gone);
+        const options = Array.isArray(data["options"]) ? data["options"].map(String) : [];
+        if (options.length === 0) return this.#question(id, String(data["question"]));
+        const answer = await this.#choice({ question: String(data["question"]), options, detail: data["detail"] ?? null }, gone.signal);
+        if (answer === null) return;
+        const ack = await this.#server.decide(this.#session.id, id, answer as never);
+        if (ack.status !== "accepted") this.#say(`The answer does not count: ${plainLine(ack.reason)}`);
+    }
+
+    async #choice(request: AskRequest, signal: AbortSignal): Promise<string | null> {
+        this.#break();
+        if (this.#options["autoApprove"] === true) {
+            say(this.#colour("red", `approved unseen: ${plainLine(request.question)}`));
+            return "once";
+        }
+        if (somebodyThere() && this.#mayApprove)
+            return askChoice(request, silent, { root: process.cwd(), signal, stop: () => void this.#cancel() });
+        // DRV2.
+        say(`${plainLine(request.question)} no: there is no terminal to ask on`);
+        return request.options.includes("deny") ? "deny" : "give up";
+    }
+
+    async #question(id: string, question: string): Promise<void> {
+        this.#break();
+        if (!somebodyThere()) {
+            say(
+                `The program asks: ${plainLine(question)}\n  There is no terminal to answer on; the turn waits for another client, or for its time to be up.`,
+            );
+            return;
+        }
+        const answer = await askInput({ name: question } as never, { expected: "your answer" }, silent);
+        if (answer !== null) await this.#server.answer(this.#session.id, id, answer);
+        else await this.#cancel();
+    }
+
+    #decided(event: string, data: Data): void {
+        this.#asks.get(String(data["ask"]))?.abort();
+        this.#asks.delete(String(data["ask"]));
+        if (event === "ask.decided" && data["by"] !== this.#client)
+            this.#say(`${plainLine(String(data["by"]))} answered: ${plainLine(String(data["decision"]))}`);
+    }
+
+    #ended(data: Data): number {
+        const { status, value = null, failure } = data;
+        const said = typeof value === "string" ? value : safeJson(value, 2);
+        if (status === "done") {
+            if (this.#options["json"] === true) printJson(value, true);
+            else if (this.#live && this.#shown.endsWith(said)) process.stdout.write("\n");
+            else {
+                this.#break();
+                print(this.#live ? plain(said) : said);
+            }
+            return EXIT.ok;
+        }
+        this.#break();
+        if (status === "cancelled") {
+            say("The turn was cancelled.");
+            return EXIT.cancelled;
+        }
+        const { kind = "error", message = "the turn failed", hint } = isObject(failure) ? failure : {};
+        say(
+            `${this.#colour("red", plainLine(String(kind)))}: ${plain(String(message))}${typeof hint === "string" ? `\n  ${plain(hint)}` : ""}`,
+        );
+        return EXIT.failed;
+    }
+
+    #break(): void {
+        if (this.#shown !== "" && !this.#shown.endsWith("\n")) process.stdout.write("\n");
+        this.#shown = "";
+    }
+
+    #say(text: string): void {
+        if (this.#options["quiet"] === true || this.#options["json"] === true) return;
+        this.#break();
+        say(text);
+    }
+}

@@ -1,0 +1,88 @@
+/** `remit serve`: a server, until Ctrl-C. */
+import { LedgerError } from "@remit/host";
+import { whole } from "../amounts.ts";
+import { ledgerHere } from "../here.ts";
+import { EXIT, paint, plainLine, safeJson, say, UsageError } from "../io.ts";
+import { hostOptions } from "../running.ts";
+import { serving } from "../serving.ts";
+import type { Server as Serving } from "@remit/serve";
+import { untilStopped } from "../stopped.ts";
+
+type Options = Record<string, unknown>;
+
+export default async function serve([program]: string[], options: Options): Promise<number> {
+    const { Server, ServeError, ClientsError } = await serving();
+    const { process: on, model, ...load } = hostOptions(options);
+    const json = options["json"] === true;
+    const colour = paint(process.stderr);
+    const tell = (level: "info" | "error", message: string): void =>
+        json
+            ? say(safeJson({ time: new Date().toISOString(), level, message }))
+            : say(level === "error" ? `${colour("red", "error")}: ${plainLine(message)}` : plainLine(message));
+    const stopped = untilStopped();
+    const host = options["host"] === undefined ? {} : { host: String(options["host"]) };
+    let server: Serving;
+    try {
+        server = await Server.start({
+            ...(program === undefined ? {} : { program }),
+            ...(model === undefined ? {} : { model }),
+            ...host,
+            ...(options["port"] === undefined ? {} : { port: portOf(String(options["port"])) }),
+            origins: list(options["origin"]).map(originOf),
+            hostNames: list(options["hostName"]),
+            secure: options["secure"] === true,
+            ledger: ledgerHere(options),
+            process: on,
+            load: { ...load, ...untrusted(options["untrusted"]) },
+            log: tell,
+        });
+    } catch (error) {
+        if (error instanceof ServeError) throw new UsageError(error.message, error.hint);
+        if (error instanceof ClientsError || error instanceof LedgerError) throw new UsageError(error.message);
+        throw error;
+    }
+    if (json)
+        say(safeJson({ time: new Date().toISOString(), level: "info", message: "ready", url: server.url, login: server.loginCode() }));
+    else {
+        say(`Serving at ${colour("bold", server.url)}; Ctrl-C stops it, and what runs goes on when it is started again.`);
+        say(`The console:  ${colour("cyan", `${server.url}/#code=${server.loginCode()}`)}  (the link opens it once)`);
+        say(`A task:       remit drive "…"     A client: remit clients pair`);
+        if (host.host !== undefined && !LOOPBACK.has(host.host))
+            say(colour("yellow", `It listens on ${host.host} without TLS: put a proxy with TLS before it.`));
+    }
+    await stopped;
+    if (!json) say("Stopping.");
+    await server.stop();
+    await on?.close();
+    return EXIT.ok;
+}
+
+const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "::1"]);
+
+function list(said: unknown): string[] {
+    return (Array.isArray(said) ? said : said === undefined ? [] : [said])
+        .flatMap((one) => String(one).split(","))
+        .map((one) => one.trim())
+        .filter((one) => one !== "");
+}
+
+function originOf(said: string): string {
+    if (!/^[a-z][a-z0-9+.-]*:\/\/[^/\s]+$/i.test(said))
+        throw new UsageError(
+            `--origin '${said}' is no origin`,
+            "a scheme and a host, and the port where there is one, such as https://shop.example",
+        );
+    return said;
+}
+
+function portOf(said: string): number {
+    const port = whole(said, "--port");
+    if (port > 65_535) throw new UsageError(`--port ${said}: there is no such port`, "1 to 65535");
+    return port;
+}
+
+function untrusted(said: unknown): { readonly untrusted?: "ask" | "never" } {
+    if (said === undefined) return {};
+    if (said !== "ask" && said !== "never") throw new UsageError("--untrusted takes ask or never");
+    return { untrusted: said };
+}

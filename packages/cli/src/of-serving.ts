@@ -1,0 +1,54 @@
+/** The commands of the server and of those who use it: names, options, examples. */
+import type { Command } from "commander";
+
+type Work = (args: string[], options: Record<string, unknown>) => Promise<number>;
+type Add = (name: string, description: string, load: () => Promise<{ default: Work }>) => Command;
+
+/** `ledger` puts the option of that name on a command. */
+export function ofServing(add: Add, ledger: (command: Command) => Command): void {
+    ledger(
+        add(
+            "serve [program]",
+            "Serve sessions over HTTP: turns of a program, tools that clients lend, approvals",
+            () => import("./commands/serve.ts"),
+        ),
+    )
+        .option("-m, --model <uri>", "model for every `import llm` (REMIT_MODEL)")
+        .option("-w, --workspace <dir>", "folder the tools may reach; default: the current folder")
+        .option("--host <address>", "address to listen on; default: 127.0.0.1")
+        .option("--port <n>", "port to listen on; default: a free one")
+        .option("--origin <origin...>", "origin of pages that may use the server, such as https://shop.example")
+        .option("--host-name <name...>", "further name that the server is reached by, behind a proxy")
+        .option("--secure", "it is reached over TLS: cookies are sent over nothing else")
+        .option(
+            "--untrusted <ask|never>",
+            "before what is not trusted goes into a call that does more than read, where no clause speaks of it",
+        )
+        .option("--trust", "let this project's configuration start commands and load modules")
+        .option("--json", "what it says as JSON, one object a line");
+    const reaching = (command: Command): Command =>
+        command
+            .option("--url <url>", "the server; default: the newest of this user on this machine")
+            .option("--token <token>", "credential for it (REMIT_TOKEN)")
+            .option("--json", "as JSON, one object a line");
+    reaching(
+        add("drive [words...]", "Give a server a task, watch it work, and answer its questions here", () => import("./commands/drive.ts")),
+    )
+        .option("-s, --session <id>", "the session: an id, the beginning of one, or new; default: the newest that is open, else a new one")
+        .option("-m, --model <uri>", "model for this turn")
+        .option("--auto-approve", "answer every question about a call with yes: whatever the model wants to do is done")
+        .option("-q, --quiet", "only the answer");
+    reaching(
+        add(
+            "clients [action] [client]",
+            "Clients of a server: list, pair (gives a code), revoke CLIENT",
+            () => import("./commands/clients.ts"),
+        ),
+    ).option("--scopes <scopes>", "with pair: what the client may do; default: observe,submit,lend,approve");
+}
+
+export const SERVING_EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+    serve: ["remit serve --model mock:", "remit serve brain.remit --port 4100 --origin https://shop.example"],
+    drive: ['remit drive "book the cheapest slot"', 'remit drive --session new "what is on this page?" > answer.txt'],
+    clients: ["remit clients pair", "remit clients list", "remit clients revoke panel-3f9c01"],
+};

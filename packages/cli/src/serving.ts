@@ -1,0 +1,42 @@
+/**
+ * The server's package, loaded when a command needs it, and the server that a command speaks to.
+ *
+ * Boundary: names and options. What a server and a client are is `@remit/serve`'s.
+ */
+import { join } from "node:path";
+import { stateFolder } from "@remit/host";
+import type * as Serve from "@remit/serve";
+import { here } from "./here.ts";
+import { UsageError } from "./io.ts";
+
+/** Found where the command is installed; the bundle of the command does not hold it. */
+const PACKAGE: string = "@remit/serve";
+
+/** Throws `UsageError` where the package is not installed. */
+export async function serving(): Promise<typeof Serve> {
+    try {
+        return (await import(PACKAGE)) as typeof Serve;
+    } catch (error) {
+        if ((error as { readonly code?: unknown }).code !== "ERR_MODULE_NOT_FOUND") throw error;
+        throw new UsageError("a server needs the package @remit/serve, which is not installed", "npm install @remit/serve");
+    }
+}
+
+/** The server that `--url` and `--token` name, else the newest of this user that runs. Throws `UsageError`. */
+export async function serverHere(options: Readonly<Record<string, unknown>>): Promise<Serve.ServeClient> {
+    const { ServeClient, servers } = await serving();
+    const { env } = here();
+    const [url, token] = [options["url"], options["token"] ?? env["REMIT_TOKEN"]];
+    if (url !== undefined) {
+        if (!URL.canParse(String(url))) throw new UsageError(`--url '${String(url)}' is no address`, "such as http://127.0.0.1:4100");
+        if (token === undefined) throw new UsageError("--url needs a credential", "give one with --token or REMIT_TOKEN");
+        return new ServeClient({ url: String(url), token: String(token) });
+    }
+    const [newest] = servers(join(stateFolder(env), "serve"));
+    if (newest === undefined)
+        throw new UsageError(
+            "no server of this user runs on this machine",
+            "start one with `remit serve`, or name one with --url and --token",
+        );
+    return new ServeClient(newest);
+}
