@@ -35,7 +35,7 @@ import { build } from "../packages/cli/src/main.ts";
 import { diagnosticsPage } from "../packages/language/scripts/diagnostics-page.ts";
 import { SCHEMES } from "../packages/language/src/load/schemes.ts";
 import { PRECEDENCE } from "../packages/language/src/syntax/tokens.ts";
-import { anchors, inlineCode, links, page, pages, prose, root, type Sample, samplesOf, shown, tableAfter } from "./docs/pages.ts";
+import { anchors, inlineCode, links, mocked, page, pages, prose, root, type Sample, samplesOf, shown, tableAfter } from "./docs/pages.ts";
 import { commandLines } from "./docs/shell.ts";
 
 const all = pages();
@@ -184,7 +184,7 @@ async function ran(text: string, answer?: string) {
     writeFileSync(join(at, "main.remit"), text);
     const { diagnostics } = await checkFile(join(at, "main.remit"), { root: at, workspace: at });
     const found = diagnostics.map((one) => `${one.severity} ${one.code} ${one.message}`);
-    const program = await load<Json, Json>(join(at, "main.remit"), { root: at, workspace: at, model: "mock:", cache: false, env });
+    const program = await load<Json, Json>(join(at, "main.remit"), mocked(at, env));
     try {
         return { found, result: await program.run(inputOf(program.form)).result };
     } finally {

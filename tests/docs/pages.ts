@@ -112,3 +112,9 @@ export function tableAfter(text: string, after: string): string[][] {
 export function shown(sample: Sample): string {
     return `${relative(root, join(root, sample.page))}:${sample.line}`;
 }
+
+/** What a program of a page runs with: nothing is reached, and a session of the server has no tool that is lent to it. */
+export function mocked(root: string, env: Readonly<Record<string, string | undefined>>) {
+    const tools = { lent: {}, conversation: { history: () => [] }, person: {} };
+    return { root, workspace: root, model: "mock:", cache: false, env, tools };
+}

@@ -50,7 +50,7 @@ export type {
     UnreadableRun,
     Verification,
 } from "./ledger/store.ts";
-export { keptRun } from "./ledger/store.ts";
+export { isSession, keptRun, SESSION } from "./ledger/store.ts";
 export { RemitError, type RunFailure } from "./failure/error.ts";
 export type { RunHandle, RunResult } from "./run/handle.ts";
 export { type Host, hostOf, type Later, type Missing, type Performer, type Performers, type PerformIO } from "./run/host.ts";

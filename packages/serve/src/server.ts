@@ -12,7 +12,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createAdaptorServer, upgradeWebSocket } from "@hono/node-server";
 import type { LoadOptions, Process } from "@remit/host";
-import { knownSecrets, type Ledger, LedgerError, openLedger, openProcess, stateFolder } from "@remit/host";
+import { isSession, knownSecrets, type Ledger, LedgerError, openLedger, openProcess, SESSION, stateFolder } from "@remit/host";
 import { WebSocketServer } from "ws";
 import { type Client, Clients } from "./access/clients.ts";
 import { Codes } from "./access/codes.ts";
@@ -135,7 +135,7 @@ export class Server {
         const program = await this.#brain.first();
         const { form, hash, file, root } = program;
         await program.close();
-        const id = `session-${randomUUID().slice(0, 13)}`;
+        const id = `${SESSION}${randomUUID().slice(0, 13)}`;
         const log = await SessionLog.make(this.ledger.store, { id, program: form, hash, file, root }, this.#secrets.scrub);
         const session = await Session.open(this.#setup(log), { ...about, title: about.title ?? "", by: client.id });
         this.sessions.set(id, session);
@@ -200,7 +200,7 @@ export class Server {
     async #again(): Promise<void> {
         const { store } = this.ledger;
         for (const { id, status, live } of await store.runs(Number.MAX_SAFE_INTEGER, () => undefined)) {
-            if (!/^session-[0-9a-f-]+$/.test(id) || status === "done" || live) continue;
+            if (!isSession(id) || status === "done" || live) continue;
             try {
                 const session = await Session.again(this.#setup(await SessionLog.again(store, id, this.#secrets.scrub)));
                 if (session.closed) await session.close(true);

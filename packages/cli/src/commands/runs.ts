@@ -1,5 +1,5 @@
 /** `remit runs`: what the ledger holds, newest first; `--prune` removes runs. */
-import { LedgerError, type LedgerStore, type RunInfo, type UnreadableRun } from "@remit/host";
+import { isSession, LedgerError, type LedgerStore, type RunInfo, type UnreadableRun } from "@remit/host";
 import { age, atLeastOne, whole } from "../amounts.ts";
 import { EXIT, UsageError, count, counted, duration, paint, plainLine, print, printJson, say, table } from "../io.ts";
 import { openForReading, openForShowing } from "../ledger.ts";
@@ -9,6 +9,7 @@ const EVERY = Number.MAX_SAFE_INTEGER;
 
 /** The word shown for a run's state: a run whose process is gone is interrupted, whatever it was doing. */
 export function stateOf(run: RunInfo): string {
+    if (isSession(run.id)) return run.status === "done" ? "closed" : "session";
     return run.status === "running" && !run.live ? "interrupted" : run.status;
 }
 

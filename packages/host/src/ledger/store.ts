@@ -196,6 +196,14 @@ export interface LedgerStore {
     close(): Promise<void>;
 }
 
+/**
+ * A session of a server is a run that no machine runs: its turns are its parts (T9). It is open until it is closed, whether its server runs or not.
+ */
+export const SESSION = "session-";
+export function isSession(id: string): boolean {
+    return id.startsWith(SESSION) && !id.includes(".");
+}
+
 /** What a run was begun with, and what became of it. */
 export interface KeptRun {
     readonly info: RunInfo;

@@ -8,9 +8,10 @@ import type { GoOn, LedgerEvent, SealedPart } from "@remit/machine";
 import type { Ask } from "../ledger/asks.ts";
 import { exportRun } from "../ledger/export.ts";
 import { type FollowOptions, follow } from "../ledger/follow.ts";
+import { RemitError } from "../failure/error.ts";
 import { machineId } from "../load/engine.ts";
 import { ledgerPath } from "../ledger/place.ts";
-import { type LedgerStore, type RunInfo, type UnreadableRun, type Verification, keptRun, recordOf } from "../ledger/store.ts";
+import { isSession, type LedgerStore, type RunInfo, type UnreadableRun, type Verification, keptRun, recordOf } from "../ledger/store.ts";
 import { shownStore } from "../ledger/shown.ts";
 import { knownSecrets } from "../secret/known.ts";
 import { type RunHandle, execute } from "./handle.ts";
@@ -112,6 +113,8 @@ export async function openLedger(path?: string | LedgerStore, options: LedgerOpt
 
 async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOptions): Promise<RunHandle<T>> {
     const { acceptForeign = false, from, signal, became = {} } = options;
+    if (isSession((await store.run(id)).id))
+        throw new RemitError({ kind: "value", message: `${id} is a session of a server`, hint: "remit serve goes on with it" });
     // First of all: what is read below is what was kept.
     const writer = await store.own(id, { acceptForeign, ...(from === undefined ? {} : { from }) });
     let close = async (): Promise<void> => undefined;

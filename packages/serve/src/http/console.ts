@@ -3,7 +3,7 @@
  *
  * Boundary: a fixed set of files beside this package; nothing in an address names another one.
  *
- * CON1: a page runs scripts of this server alone, is framed by none, and sends no address elsewhere.
+ * CNS1: a page runs scripts of this server alone, is framed by none, and sends no address elsewhere.
  */
 import { readFileSync } from "node:fs";
 import type { Context } from "hono";

@@ -3,9 +3,9 @@
  *
  * Boundary: between the routes and the runs of the ledger. What is kept is `log.ts`, what it means `state.ts`; a run is the host's.
  *
- * SES1: a control call (a result, a decision, a cancel) never waits for the turn that runs.
- * SES2: a turn that was taken is in the log; a server that comes back goes on with it where its run is.
- * SES3: a yes for the session holds for one client, tool, registration and principal, and dies with any of them.
+ * SSN1: a control call (a result, a decision, a cancel) never waits for the turn that runs.
+ * SSN2: a turn that was taken is in the log; a server that comes back goes on with it where its run is.
+ * SSN3: a yes for the session holds for one client, tool, registration and principal, and dies with any of them.
  */
 import { randomBytes } from "node:crypto";
 import type { Json } from "@remit/language";
@@ -23,9 +23,11 @@ import {
     type ToolSpec,
     type TurnInfo,
 } from "../wire/messages.ts";
-import { OpenAsks, type Settled } from "./asks.ts";
+import { OpenAsks } from "./asks.ts";
+import { conversation, person } from "./given.ts";
 import { LentTools } from "./lent.ts";
 import type { Listener, SessionLog } from "./log.ts";
+import { People } from "./people.ts";
 import { apply, emptyState, type SessionState, type Turn } from "./state.ts";
 import { Teller } from "./teller.ts";
 
@@ -68,6 +70,7 @@ export class Session {
     readonly #setup: SessionSetup;
     readonly #state: SessionState;
     readonly #asks = new OpenAsks();
+    readonly #people: People;
     readonly #lent: LentTools;
     readonly #programs = new Map<string, Promise<RemitProgram>>();
     /** Streams that are open, by client; and who is away since when. */
@@ -82,6 +85,15 @@ export class Session {
         this.#state = state;
         this.id = setup.log.id;
         const { log, bounds } = setup;
+        this.#people = new People({
+            asks: this.#asks,
+            wait: bounds.ask,
+            lent: (name) => this.#lent.get(name),
+            grants: () => state.grants,
+            approvers: (turn) => state.approvers ?? [turn.by],
+            append: (kind, data) => this.#append(kind, data),
+            isClosing: () => this.#closing,
+        });
         this.#lent = new LentTools(
             {
                 registered: ({ name, client, tool, registration, description, readOnly, input }) =>
@@ -109,7 +121,7 @@ export class Session {
         return session;
     }
 
-    /** SES2: from its log; turns that were taken go on. */
+    /** SSN2: from its log; turns that were taken go on. */
     static async again(setup: SessionSetup): Promise<Session> {
         const state = emptyState();
         const lent = new Map<string, Json>();
@@ -343,81 +355,17 @@ export class Session {
     }
 
     #handlers(turn: Turn, signal: AbortSignal, teller: Teller): Handlers {
+        const people = this.#people;
         return {
-            ask: (request, about) => this.#approve(turn, request, about.ask, about.signal),
+            ask: (request, about) => people.approve(turn, request, about.ask, about.signal),
             input: async (request, about) => {
                 const question = request.description ? `${request.name} (${request.description})` : request.name;
-                return (await this.#question(turn, question, about.signal))?.answer ?? null;
+                return (await people.question(turn, question, about.signal))?.answer ?? null;
             },
-            unknown: (effect) => this.#unknown(turn, effect, signal),
+            unknown: (effect) => people.unknown(turn, effect, signal),
             event: (event) => teller.event(event),
             part: (path, part) => teller.part(path, part),
         };
-    }
-
-    async #approve(
-        turn: Turn,
-        request: AskRequest,
-        ask: { readonly id: string; readonly expires: string },
-        signal: AbortSignal,
-    ): Promise<string | null> {
-        const { principal } = request.detail as { readonly principal?: string };
-        const tool = this.#lent.get(askedMethod(request.detail)?.method ?? "");
-        const about = {
-            turn: turn.id,
-            ...(tool === null ? {} : { name: tool.name, registration: tool.registration, principal: principal ?? "" }),
-        };
-        const before = tool === null ? undefined : this.#state.grants.find(sameAs(tool.name, tool.registration, principal ?? ""));
-        if (before !== undefined) {
-            const decision = before.yes ? "session" : "deny session";
-            await this.#append("ask.decided", { ask: ask.id, decision, by: before.by, remembered: true, ...about });
-            return decision;
-        }
-        const settled = await this.#ask(turn, { id: ask.id, expires: ask.expires, ...request }, "deny", signal, about);
-        return settled === null ? null : String(settled.answer);
-    }
-
-    #question(turn: Turn, question: string, signal: AbortSignal): Promise<Settled | null> {
-        const expires = new Date(Date.now() + this.#setup.bounds.ask).toISOString();
-        const id = randomBytes(5).toString("hex");
-        return this.#ask(turn, { id, expires, question, options: [], detail: null }, null, signal, { turn: turn.id });
-    }
-
-    async #unknown(turn: Turn, effect: Effect, signal: AbortSignal): Promise<UnknownAnswer | null> {
-        const expires = new Date(Date.now() + this.#setup.bounds.ask).toISOString();
-        const request = {
-            id: randomBytes(5).toString("hex"),
-            expires,
-            question: `It is not known whether ${effect.path} happened. Perform it again?`,
-            options: ["again", "give up"],
-            detail: effect.request,
-        };
-        const settled = await this.#ask(turn, request, "give up", signal, { turn: turn.id });
-        return settled === null ? null : settled.answer === "again" ? { answer: "again" } : { answer: "give up" };
-    }
-
-    async #ask(
-        turn: Turn,
-        request: {
-            readonly id: string;
-            readonly expires: string;
-            readonly question: string;
-            readonly options: readonly string[];
-            readonly detail: Json;
-        },
-        late: Json,
-        signal: AbortSignal,
-        about: Fields,
-    ): Promise<Settled | null> {
-        const { id, expires, question, options, detail } = request;
-        const approvers = [...(this.#state.approvers ?? [turn.by])];
-        const waits = this.#asks.wait({ id, turn: turn.id, question, options: [...options], detail, expires, approvers }, late, signal);
-        await this.#append("ask.requested", { ...about, ask: id, question, options: [...options], detail, expires, approvers });
-        const settled = await waits;
-        if (settled === null) {
-            if (!this.#closing) await this.#append("ask.withdrawn", { ...about, ask: id });
-        } else await this.#append("ask.decided", { ...about, ask: id, decision: settled.answer, by: settled.by });
-        return settled;
     }
 
     // ---- what the program is given ----
@@ -433,47 +381,13 @@ export class Session {
     #tools(): { readonly [name: string]: () => HostTool } {
         return {
             lent: () => this.#lent.methods(),
-            conversation: () => ({
-                history: {
-                    description: "What was said in this session so far, oldest first.",
-                    readOnly: true,
-                    call: () => this.#history(),
-                },
-            }),
-            person: () => ({
-                ask: {
-                    description: "Asks the person a question, and waits for the answer.",
-                    input: {
-                        type: "object",
-                        properties: { question: { type: "string" } },
-                        required: ["question"],
-                        additionalProperties: false,
-                    },
-                    readOnly: true,
-                    repeatable: true,
-                    call: (async ({ question }: { readonly question: string }, { signal }: { readonly signal: AbortSignal }) => {
-                        const turn = this.#running?.turn;
-                        const settled = turn === undefined ? null : await this.#question(turn, question, signal);
-                        return settled === null || settled.by === "expiry"
-                            ? { answered: false }
-                            : { answered: true, answer: settled.answer };
-                    }) as never,
-                },
-            }),
+            conversation: () => conversation(this.#state.turns.values()),
+            person: () =>
+                person(async (question, signal) => {
+                    const turn = this.#running?.turn;
+                    return turn === undefined ? null : this.#people.question(turn, question, signal);
+                }),
         };
-    }
-
-    /** Words of the model have the origins that they had when it said them. */
-    #history(): unknown {
-        const said: { role: string; text: string }[] = [];
-        const parts: Record<string, readonly string[]> = {};
-        for (const { status, text, input, value, origins = [] } of this.#state.turns.values()) {
-            if (status !== "done") continue;
-            said.push({ role: "person", text: text ?? JSON.stringify(input) });
-            parts[`/${said.length}`] = origins.length === 0 ? ["model:?"] : origins;
-            said.push({ role: "agent", text: typeof value === "string" ? value : JSON.stringify(value ?? null) });
-        }
-        return withOrigins(said, parts);
     }
 
     // ---- log ----

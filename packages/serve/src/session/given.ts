@@ -1,0 +1,52 @@
+/**
+ * What a session gives to the program of its turns beside the tools that are lent: what was said before, and the person.
+ *
+ * Boundary: tools of the program; whom a question goes to is `people.ts`'s.
+ */
+import { type HostTool, withOrigins } from "@remit/host";
+import type { Settled } from "./asks.ts";
+import type { Turn } from "./state.ts";
+
+export function conversation(turns: Iterable<Turn>): HostTool {
+    return {
+        history: {
+            description: "What was said in this session so far, oldest first.",
+            readOnly: true,
+            call: () => history(turns),
+        },
+    };
+}
+
+/** Words of the model have the origins that they had when it said them. */
+function history(turns: Iterable<Turn>): unknown {
+    const said: { role: string; text: string }[] = [];
+    const parts: Record<string, readonly string[]> = {};
+    for (const { status, text, input, value, origins = [] } of turns) {
+        if (status !== "done") continue;
+        said.push({ role: "person", text: text ?? JSON.stringify(input) });
+        if (origins.length > 0) parts[`/${said.length}`] = origins;
+        said.push({ role: "agent", text: typeof value === "string" ? value : JSON.stringify(value ?? null) });
+    }
+    return withOrigins(said, parts);
+}
+
+/** `ask`: null where it was stopped. */
+export function person(ask: (question: string, signal: AbortSignal) => Promise<Settled | null>): HostTool {
+    return {
+        ask: {
+            description: "Asks the person a question, and waits for the answer.",
+            input: {
+                type: "object",
+                properties: { question: { type: "string" } },
+                required: ["question"],
+                additionalProperties: false,
+            },
+            readOnly: true,
+            repeatable: true,
+            call: (async ({ question }: { readonly question: string }, { signal }: { readonly signal: AbortSignal }) => {
+                const settled = await ask(question, signal);
+                return settled === null || settled.by === "expiry" ? { answered: false } : { answered: true, answer: settled.answer };
+            }) as never,
+        },
+    };
+}

@@ -1,0 +1,91 @@
+/**
+ * What the runs of a session ask people: may a call be made, what is the answer, did a call happen.
+ *
+ * Boundary: from a run's questions to the log and to what is open (`asks.ts`), and back. Yeses and noes that hold on are the state's.
+ *
+ * PPL1: a yes for the session answers the next question about the same tool, registration and principal without asking, and the log says so.
+ */
+import { randomBytes } from "node:crypto";
+import type { Json } from "@remit/language";
+import { askedMethod, type AskRequest, type Effect, type UnknownAnswer } from "@remit/machine";
+import type { AskInfo, ToolInfo } from "../wire/messages.ts";
+import type { OpenAsks, Settled } from "./asks.ts";
+import type { SessionKind } from "./log.ts";
+import type { Grant, Turn } from "./state.ts";
+
+type Fields = { readonly [key: string]: Json };
+
+export interface PeopleSetup {
+    readonly asks: OpenAsks;
+    /** How long a question waits, milliseconds. */
+    readonly wait: number;
+    lent(name: string): ToolInfo | null;
+    grants(): readonly Grant[];
+    /** Who may decide about a turn's calls. */
+    approvers(turn: Turn): readonly string[];
+    append(kind: SessionKind, data: Fields): Promise<void>;
+    /** The server stops: what is open goes on with the next one. */
+    isClosing(): boolean;
+}
+
+export class People {
+    readonly #setup: PeopleSetup;
+
+    constructor(setup: PeopleSetup) {
+        this.#setup = setup;
+    }
+
+    /** One of the options; null where the run was stopped. */
+    async approve(turn: Turn, request: AskRequest, ask: Pick<AskInfo, "id" | "expires">, signal: AbortSignal): Promise<string | null> {
+        const { principal = "" } = request.detail as { readonly principal?: string };
+        const tool = this.#setup.lent(askedMethod(request.detail)?.method ?? "");
+        const about: Fields = tool === null ? {} : { name: tool.name, registration: tool.registration, principal };
+        const isSame = (one: Grant): boolean =>
+            one.name === tool?.name && one.registration === tool.registration && one.principal === principal;
+        const before = this.#setup.grants().find(isSame);
+        if (before !== undefined) {
+            const decision = before.yes ? "session" : "deny session";
+            await this.#setup.append("ask.decided", { turn: turn.id, ask: ask.id, decision, by: before.by, remembered: true, ...about });
+            return decision;
+        }
+        const { question, options, detail } = request;
+        const settled = await this.#ask(turn, { id: ask.id, expires: ask.expires, question, options, detail }, "deny", signal, about);
+        return settled === null ? null : String(settled.answer);
+    }
+
+    question(turn: Turn, question: string, signal: AbortSignal): Promise<Settled | null> {
+        return this.#ask(turn, { ...this.#fresh(), question, options: [], detail: null }, null, signal);
+    }
+
+    async unknown(turn: Turn, effect: Effect, signal: AbortSignal): Promise<UnknownAnswer | null> {
+        const question = `It is not known whether ${effect.path} happened. Perform it again?`;
+        const request = { ...this.#fresh(), question, options: ["again", "give up"], detail: effect.request };
+        const settled = await this.#ask(turn, request, "give up", signal);
+        if (settled === null) return null;
+        return settled.answer === "again" ? { answer: "again" } : { answer: "give up" };
+    }
+
+    #fresh(): Pick<AskInfo, "id" | "expires"> {
+        return { id: randomBytes(5).toString("hex"), expires: new Date(Date.now() + this.#setup.wait).toISOString() };
+    }
+
+    async #ask(
+        turn: Turn,
+        request: Omit<AskInfo, "turn" | "approvers">,
+        late: Json,
+        signal: AbortSignal,
+        about: Fields = {},
+    ): Promise<Settled | null> {
+        const { asks, append, isClosing, approvers: of } = this.#setup;
+        const { id, expires, question, options, detail } = request;
+        const approvers = [...of(turn)];
+        // SAK1.
+        const waits = asks.wait({ id, turn: turn.id, question, options: [...options], detail, expires, approvers }, late, signal);
+        const named = { turn: turn.id, ask: id, ...about };
+        await append("ask.requested", { ...named, question, options: [...options], detail, expires, approvers });
+        const settled = await waits;
+        if (settled !== null) await append("ask.decided", { ...named, decision: settled.answer, by: settled.by });
+        else if (!isClosing()) await append("ask.withdrawn", named);
+        return settled;
+    }
+}

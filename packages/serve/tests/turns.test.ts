@@ -1,0 +1,197 @@
+/** Turns: one after another, each a run of the ledger; with tools that clients lend, and people who decide. */
+import { expect, test } from "vitest";
+import type { Frame } from "../src/wire/messages.ts";
+import { calls, ended, room, watch } from "./room.ts";
+
+const CLICK = { description: "Clicks", input: { type: "object", properties: { at: { type: "string" } }, required: ["at"] } };
+const READ = { description: "Text of the page", readOnly: true } as const;
+
+test("a tool that reads is called without a question, at the client that lent it", async () => {
+    await using at = await room([calls("owner", "read"), { text: "It opens at nine.", chunks: 3 }]);
+    const { id } = await at.owner.open({ title: "shop" });
+    await at.owner.lend(id, "read", READ);
+    const turn = await at.owner.submit(id, { text: "when?" });
+    expect(turn.status).not.toBe("done");
+    const seen = await watch(at.owner, id, ended(turn.id), (event, data) => {
+        if (event === "call")
+            return at.owner.result(id, data["id"] as string, { ok: true, value: "opens at nine", origin: "https://shop.example/x" });
+    });
+    const kinds = seen.map(({ event }) => event);
+    expect(kinds).not.toContain("ask.requested");
+    expect(
+        seen
+            .filter(({ event }) => event === "turn.text")
+            .map(({ data }) => (data as { delta: string }).delta)
+            .join(""),
+    ).toBe("It opens at nine.");
+    expect(await at.owner.turn(id, turn.id)).toMatchObject({ status: "done", value: "It opens at nine.", run: `${id}.${turn.id}` });
+    const { origins } = (seen.at(-1) as Frame).data as unknown as { origins: string[] };
+    expect(origins).toEqual(expect.arrayContaining(["lent:owner", "web:https://shop.example"]));
+    const run = await at.server.ledger.verify(`${id}.${turn.id}`);
+    expect(run).toMatchObject({ ok: true });
+    expect(await at.server.ledger.verify(id)).toMatchObject({ ok: true });
+});
+
+test("one that acts is asked about first; a no is told to the model, a yes for the session holds for its registration alone", async () => {
+    const buy = calls("owner", "click", { at: "#buy" });
+    await using at = await room([buy, { text: "not done" }, buy, buy, { text: "twice" }, buy, { text: "anew" }]);
+    const { id } = await at.owner.open();
+    await at.owner.lend(id, "click", CLICK);
+    const asked: string[] = [];
+    const clicked: string[] = [];
+    const go = async (decision: "deny" | "session" | "once") => {
+        const turn = await at.owner.submit(id, { text: "buy it" });
+        return watch(at.owner, id, ended(turn.id), async (event, data) => {
+            if (data["turn"] !== turn.id) return;
+            if (event === "ask.requested") {
+                asked.push(turn.id);
+                expect(data["detail"]).toMatchObject({ args: [{ at: "#buy" }], chosen_by: "model:Model" });
+                expect(clicked.filter((one) => one === turn.id).length).toBe(0);
+                expect(await at.owner.decide(id, data["ask"] as string, decision)).toEqual({ status: "accepted" });
+            }
+            if (event === "call") {
+                clicked.push(turn.id);
+                await at.owner.result(id, data["id"] as string, { ok: true, value: null });
+            }
+        });
+    };
+    await go("deny");
+    expect({ asked, clicked }).toEqual({ asked: ["t1"], clicked: [] });
+    await go("session");
+    expect({ asked, clicked }).toEqual({ asked: ["t1", "t2"], clicked: ["t2", "t2"] });
+    await at.owner.lend(id, "click", CLICK);
+    await go("once");
+    expect({ asked, clicked }).toEqual({ asked: ["t1", "t2", "t3"], clicked: ["t2", "t2", "t3"] });
+});
+
+test("a result counts from the client that the call went to, a decision from one that the session names", async () => {
+    // What the client is called follows from its id, which the server makes: the model is told by the list of tools.
+    await using at = await room({ replies: [] });
+    const panel = await at.client("panel");
+    const other = await at.client("other");
+    at.says([calls(panel.id, "click", { at: "a" }), { text: "ok" }]);
+    const { id } = await at.owner.open({ approvers: [panel.id] });
+    await panel.client.lend(id, "click", CLICK);
+    const { tools } = await at.owner.session(id);
+    expect(tools.map(({ name }) => name)).toEqual([`${panel.id.replaceAll("-", "_")}__click`]);
+    const acks: unknown[] = [];
+    const turn = await other.client.submit(id, { text: "x" });
+    await watch(panel.client, id, ended(turn.id), async (event, data) => {
+        const name = data["ask"] as string;
+        if (event === "ask.requested") {
+            acks.push(await other.client.decide(id, name, "once"));
+            acks.push(await panel.client.decide(id, name, "once"));
+            acks.push(await panel.client.decide(id, name, "deny"));
+        }
+        if (event === "call") {
+            acks.push(await other.client.result(id, data["id"] as string, { ok: true, value: "forged" }));
+            acks.push(await panel.client.result(id, data["id"] as string, { ok: true, value: "real" }));
+        }
+    });
+    expect(acks.map((one) => (one as { status: string }).status)).toEqual(["rejected", "accepted", "rejected", "rejected", "accepted"]);
+    expect(await at.owner.turn(id, turn.id)).toMatchObject({ status: "done", value: "ok" });
+});
+
+test("turns wait for one another, can be cancelled while they wait, and have a bound", async () => {
+    await using at = await room(
+        { replies: [{ text: "slow", delay: 60_000 }, { text: "second" }, { text: "third" }] },
+        { bounds: { queue: 2 } },
+    );
+    const { id } = await at.owner.open();
+    const [one, two, three] = [
+        await at.owner.submit(id, { text: "1" }),
+        await at.owner.submit(id, { text: "2" }),
+        await at.owner.submit(id, { text: "3" }),
+    ];
+    expect((await at.owner.turn(id, three.id)).position).toBe(2);
+    const full = await at.raw("POST", `/v1/sessions/${id}/turns`, { body: { text: "4" } });
+    expect(full.status).toBe(429);
+    expect(await at.owner.cancel(id, two.id)).toEqual({ status: "accepted" });
+    expect(await at.owner.turn(id, two.id)).toMatchObject({ status: "cancelled" });
+    expect(await at.owner.cancel(id, two.id)).toMatchObject({ status: "rejected" });
+    expect(await at.owner.cancel(id, one.id)).toEqual({ status: "accepted" });
+    await watch(at.owner, id, ended(three.id));
+    expect((await at.owner.session(id)).turns.map(({ status }) => status)).toEqual(["cancelled", "cancelled", "done"]);
+});
+
+test("the same key is the same turn; another body under it is a conflict", async () => {
+    await using at = await room([{ text: "once" }]);
+    const { id } = await at.owner.open();
+    const one = await at.owner.submit(id, { text: "x" }, "key-1");
+    const two = await at.owner.submit(id, { text: "x" }, "key-1");
+    expect(two.id).toBe(one.id);
+    const other = await at.raw("POST", `/v1/sessions/${id}/turns`, { body: { text: "y" }, headers: { "idempotency-key": "key-1" } });
+    expect(other.status).toBe(409);
+});
+
+test("a client that goes away takes its tools along, and the model hears why its call failed", async () => {
+    const replies = {
+        rules: [
+            { when: "went away", reply: { text: "it is gone" } },
+            { when: "try", reply: calls("owner", "read") },
+        ],
+    };
+    await using at = await room(replies, { bounds: { away: 20 } });
+    const { id } = await at.owner.open();
+    let turn = "";
+    const called = (event: string): boolean => event === "call";
+    await watch(at.owner, id, called, async (event) => {
+        if (event !== "session.opened") return;
+        // The client is here: it listens.
+        await at.owner.lend(id, "read", READ);
+        turn = (await at.owner.submit(id, { text: "try" })).id;
+    });
+    // Now it is not, and its call has no result.
+    await watch(await at.client("reader").then(({ client }) => client), id, ended(turn));
+    expect(await at.owner.turn(id, turn)).toMatchObject({ status: "done", value: "it is gone" });
+    expect((await at.owner.session(id)).tools).toEqual([]);
+});
+
+test("a question of the program is answered by the person, once", async () => {
+    await using at = await room([{ calls: [{ name: "Person_ask", args: { question: "Which size?" } }] }, { text: "Ordered." }]);
+    const { id } = await at.owner.open();
+    const turn = await at.owner.submit(id, { text: "order" });
+    await watch(at.owner, id, ended(turn.id), async (event, data) => {
+        if (event !== "ask.requested") return;
+        expect(data["question"]).toBe("Which size?");
+        expect(await at.owner.decide(id, data["ask"] as string, "once")).toMatchObject({ status: "rejected" });
+        expect(await at.owner.answer(id, data["ask"] as string, "M")).toEqual({ status: "accepted" });
+        expect(await at.owner.answer(id, data["ask"] as string, "L")).toMatchObject({ status: "rejected" });
+    });
+    expect(await at.owner.turn(id, turn.id)).toMatchObject({ status: "done", value: "Ordered." });
+});
+
+test("a later turn sees what was said before", async () => {
+    await using at = await room({
+        rules: [
+            { when: "blue", reply: { text: "You said blue." } },
+            { when: "hello", reply: { text: "My colour is blue." } },
+        ],
+    });
+    const { id } = await at.owner.open();
+    await at.owner.request("POST", `/v1/sessions/${id}/turns?wait=1`, { text: "hello" });
+    expect(await at.owner.request("POST", `/v1/sessions/${id}/turns?wait=1`, { text: "what did I say?" })).toMatchObject({
+        value: "You said blue.",
+    });
+});
+
+test("a server that is started again goes on: the turn that ran, the one that waited, yeses, tokens; tools are lent anew", async () => {
+    const click = calls("owner", "click", { at: "#a" });
+    await using at = await room([click, click, { text: "first" }, click, { text: "second" }]);
+    const { id } = await at.owner.open({ title: "kept" });
+    const { client: reader, token } = await at.client("reader", ["observe"]);
+    await at.owner.lend(id, "click", CLICK);
+    const one = await at.owner.submit(id, { text: "1" });
+    const two = await at.owner.submit(id, { text: "2" });
+    await watch(reader, id, (event) => event === "ask.requested");
+    await at.again();
+    const again = new (await import("../src/index.ts")).ServeClient({ url: at.server.url, token });
+    const state = await again.session(id);
+    expect(state).toMatchObject({ title: "kept", tools: [] });
+    expect(state.turns.map(({ status }) => status)).toEqual(["running", "queued"]);
+    await at.owner.cancel(id, one.id);
+    await at.owner.cancel(id, two.id);
+    const seen = await watch(again, id, ended(two.id));
+    const numbers = seen.flatMap(({ seq }) => (seq === undefined ? [] : [seq]));
+    expect(numbers).toEqual(numbers.map((_, i) => i + 1));
+});
