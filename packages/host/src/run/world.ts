@@ -16,7 +16,7 @@ import type { Process } from "../process/process.ts";
 import { knownSecrets } from "../secret/known.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import type { Asked as Asking } from "../tool/tool.ts";
-import type { HostTool } from "../tool/functions.ts";
+import type { HostToolSource } from "../tool/functions.ts";
 import type { Tools } from "../tool/tools.ts";
 import { basics } from "./basics.ts";
 import { type Host, type Performer, type Performers, hostOf } from "./host.ts";
@@ -137,7 +137,7 @@ export function worldOf(
 
 /** Functions that the caller brings, and the names under which programs import them. */
 function brought({ tools = {}, registry }: HostOptions): {
-    readonly functions: Readonly<Record<string, HostTool>>;
+    readonly functions: Readonly<Record<string, HostToolSource>>;
     readonly own: ReadonlySet<string>;
 } {
     const verbs = registry?.functions ?? {};
