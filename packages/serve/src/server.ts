@@ -10,7 +10,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { createAdaptorServer, upgradeWebSocket } from "@hono/node-server";
+import { createAdaptorServer } from "@hono/node-server";
 import type { LoadOptions, Process } from "@remit/host";
 import { isSession, knownSecrets, type Ledger, LedgerError, openLedger, openProcess, SESSION, stateFolder } from "@remit/host";
 import { WebSocketServer } from "ws";
@@ -20,7 +20,6 @@ import { Guard, OWNER } from "./access/guard.ts";
 import { brainOf } from "./brain/program.ts";
 import { announce, type Announced } from "./discovery.ts";
 import { appOf } from "./http/app.ts";
-import { socketOf } from "./http/socket.ts";
 import { SessionLog } from "./session/log.ts";
 import { Session, type SessionBounds } from "./session/session.ts";
 import { ACCEPTED, type Ack, type NewSession, rejected, type Scope } from "./wire/messages.ts";
@@ -156,6 +155,10 @@ export class Server {
         return ACCEPTED;
     }
 
+    isRevoked({ id }: Client): boolean {
+        return this.clients.get(id)?.revoked !== undefined;
+    }
+
     /** A code that the console is opened with, as its owner. */
     loginCode(): string {
         return this.logins.code(OWNER);
@@ -217,7 +220,6 @@ export class Server {
         const sockets = new WebSocketServer({ noServer: true, maxPayload: 32 << 20 });
         this.#sockets = sockets;
         const app = appOf(this);
-        app.get("/v1/socket", upgradeWebSocket(socketOf(this, app)) as never);
         const http = createAdaptorServer({ fetch: app.fetch, websocket: { server: sockets } }) as HttpServer;
         this.#http = http;
         http.headersTimeout = 20_000;

@@ -72,14 +72,13 @@ export class Guard {
     client(headers: Headers, method: string, now: number = Date.now()): Client | Refusal {
         const found = this.#found(headers, method);
         if (found !== null) return found;
+        const isSaid = (headers.get("authorization") ?? "") !== "";
+        const hint = "send `Authorization: Bearer TOKEN`; `remit clients pair` gives a client its own";
+        if (!isSaid) return { status: 401, message: "no credential", hint };
         this.#wrong = this.#wrong.filter((at) => at > now - WINDOW_MS);
         if (this.#wrong.length >= MAX_WRONG) return { status: 429, message: "too many wrong credentials within a minute" };
-        if (headers.get("authorization") !== null) this.#wrong.push(now);
-        return {
-            status: 401,
-            message: headers.get("authorization") === null ? "no credential" : "the credential is not, or no longer, one of this server",
-            hint: "send `Authorization: Bearer TOKEN`; `remit serve pair` gives a client its own",
-        };
+        this.#wrong.push(now);
+        return { status: 401, message: "the credential is not, or no longer, one of this server", hint };
     }
 
     #found(headers: Headers, method: string): Client | Refusal | null {

@@ -5,14 +5,13 @@
  *
  * APP1: what goes wrong is told as `{ error: { kind, message, hint } }` and with no more than that: no stack, no path of this machine.
  */
+import { upgradeWebSocket } from "@hono/node-server";
 import { type Context, Hono } from "hono";
-import type { Client } from "../access/clients.ts";
 import type { Server } from "../server.ts";
 import { consolePage } from "./console.ts";
-import { answer, HttpError, refused, type Route } from "./route.ts";
+import { answer, type Env, HttpError, refused, type Route } from "./route.ts";
 import { ROUTES } from "./routes.ts";
-
-export type Env = { Variables: { client: Client } };
+import { socketOf } from "./socket.ts";
 
 const ALLOWED_HEADERS = "authorization, content-type, idempotency-key, last-event-id, x-remit-csrf";
 
@@ -43,6 +42,7 @@ export function appOf(server: Server): Hono<Env> {
     app.get("/healthz", (c) => c.json({ ok: true }));
     app.get("/readyz", (c) => (server.isReady ? c.json({ ok: true }) : c.json({ ok: false }, 503)));
     app.get("/metrics", (c) => metrics(server, c));
+    app.get("/v1/socket", upgradeWebSocket(socketOf(server, app)) as never);
     app.get("*", (c) => consolePage(c));
     app.all("*", () => {
         throw new HttpError(404, "unknown", "there is nothing at this address", { hint: "/v1/openapi.json describes what there is" });
@@ -67,6 +67,8 @@ function methodNotAllowed(rows: readonly Route[]): HttpError {
 }
 
 function told(server: Server, error: Error, c: Context): Response {
+    // Who asked is gone: nobody hears the answer.
+    if (c.req.raw.signal.aborted) return c.body(null, 400);
     const known = error instanceof HttpError ? error : new HttpError(500, "error", "the server could not do it; its log says why");
     if (known !== error) server.log("error", `${c.req.method} ${c.req.path}: ${error.stack ?? error.message}`);
     const { status, kind, message, hint, headers } = known;

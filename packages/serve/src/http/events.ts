@@ -10,8 +10,18 @@ import type { Frame } from "../wire/messages.ts";
 /** A comment is sent when nothing else was for this long, milliseconds. */
 const HEARTBEAT_MS = 15_000;
 
-/** `after`: number of the last event that the reader has. */
-export function eventStream(session: Session, client: string, after: number, signal: AbortSignal): Response {
+export interface Reader {
+    /** Id of the client. */
+    readonly client: string;
+    /** Number of the last event that it has. */
+    readonly after: number;
+    /** Ends when it is gone. */
+    readonly signal: AbortSignal;
+    /** Ends its connection: one that does not read hears no end either. */
+    drop(): void;
+}
+
+export function eventStream(session: Session, { client, after, signal, drop }: Reader): Response {
     const { listener, calls } = session.listen(client, after);
     let gone = false;
     const leave = (): void => {
@@ -20,17 +30,14 @@ export function eventStream(session: Session, client: string, after: number, sig
         gone = true;
     };
     signal.addEventListener("abort", leave, { once: true });
+    listener.cut = () => {
+        leave();
+        drop();
+    };
     const encoder = new TextEncoder();
     let stage = 0;
     const stream = new ReadableStream<Uint8Array>(
         {
-            start: (controller) => {
-                listener.cut = () => {
-                    leave();
-                    // One that does not read hears no end either: its connection is dropped.
-                    controller.error(new Error("the reader is too far behind"));
-                };
-            },
             pull: async (controller) => {
                 if (stage === 0) {
                     stage = 1;

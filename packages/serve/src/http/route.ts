@@ -11,6 +11,15 @@ import type { Client } from "../access/clients.ts";
 import type { Server } from "../server.ts";
 import type { Scope } from "../wire/messages.ts";
 
+/** What the server's own parts hand in with a request; nothing of it comes from outside. */
+export type Env = {
+    Bindings: {
+        /** Who sends it, where a WebSocket has said so before. */
+        readonly client?: Client;
+        readonly outgoing?: { destroy(): void };
+    };
+};
+
 export interface Asked<B> {
     readonly server: Server;
     readonly client: Client;
@@ -87,7 +96,7 @@ export async function answer(server: Server, row: Route, c: Context): Promise<Re
     const { headers, method, signal } = c.req.raw;
     let client: Client | null = null;
     if (row.scope !== null) {
-        const found = (c.get("client") as Client | undefined) ?? server.guard.client(headers, method);
+        const found = (c.env as Env["Bindings"]).client ?? server.guard.client(headers, method);
         if (isRefusal(found)) throw refused(found);
         const no = lacks(found, row.scope);
         if (no !== null) throw refused(no);

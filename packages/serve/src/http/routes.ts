@@ -24,7 +24,7 @@ import {
 import { COOKIE } from "../access/guard.ts";
 import { cursorOf, eventStream } from "./events.ts";
 import { openApi } from "./openapi.ts";
-import { type Answered, type Asked, HttpError, type Route, route } from "./route.ts";
+import { type Answered, type Asked, type Env, HttpError, type Route, route } from "./route.ts";
 
 /** A result may hold a screenshot. */
 const MAX_RESULT = 32 << 20;
@@ -198,7 +198,13 @@ export const ROUTES: readonly Route[] = [
         run: (asked) => {
             const from = cursorOf(asked.header("last-event-id"), asked.query("from"));
             if (from === null) throw new HttpError(400, "contract", "the event to go on from has to be a whole number");
-            return eventStream(sessionOf(asked), asked.client.id, from, asked.signal);
+            const { outgoing } = asked.c.env as Env["Bindings"];
+            return eventStream(sessionOf(asked), {
+                client: asked.client.id,
+                after: from,
+                signal: asked.signal,
+                drop: () => outgoing?.destroy(),
+            });
         },
     }),
 

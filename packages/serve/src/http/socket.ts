@@ -13,7 +13,7 @@ import type { Client } from "../access/clients.ts";
 import { isRefusal } from "../access/guard.ts";
 import type { Server } from "../server.ts";
 import type { Listener } from "../session/log.ts";
-import type { Env } from "./app.ts";
+import type { Env } from "./route.ts";
 
 const Message = z.union([
     z.strictObject({ ticket: z.string() }),
@@ -87,7 +87,8 @@ class Connection implements WSEvents {
             clearTimeout(this.#timer);
             this.#client = client;
             ws.send(JSON.stringify({ welcome: client.id }));
-        } else if (this.#client === null) ws.close(4401, "the first message has to be a ticket");
+        } else if (this.#client !== null && this.#server.isRevoked(this.#client)) ws.close(4401, "the client was revoked");
+        else if (this.#client === null) ws.close(4401, "the first message has to be a ticket");
         else if ("listen" in message) void this.#listen(message.listen, message.from ?? 0, this.#client, ws);
         else await this.#ask(message, this.#client, ws);
     }

@@ -119,6 +119,15 @@ export class SessionLog {
         return listener;
     }
 
+    /** The client hears no more. */
+    drop(client: string): void {
+        for (const one of this.#listeners) {
+            if (one.client !== client) continue;
+            one.close();
+            one.cut();
+        }
+    }
+
     get listeners(): number {
         return this.#listeners.size;
     }

@@ -261,6 +261,7 @@ export class Session {
 
     /** The token of the client was revoked. */
     async revoked(client: string): Promise<void> {
+        this.#setup.log.drop(client);
         await this.#lent.gone(client, "its client was revoked");
     }
 

@@ -1,0 +1,165 @@
+/** The events of a session: each once, in order, from any number on; readers that are slow, gone, or many. */
+import { connect } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { WebSocket } from "ws";
+import { calls, ended, type Room, room, watch } from "./room.ts";
+
+let at: Room;
+beforeAll(async () => {
+    at = await room({ rules: [{ when: "say", reply: { text: "said" } }] });
+});
+afterAll(() => at[Symbol.asyncDispose]());
+
+const numbers = (frames: readonly { readonly seq?: number }[]): number[] => frames.flatMap(({ seq }) => (seq === undefined ? [] : [seq]));
+const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);
+
+/** What a stream holds until it has the text. */
+async function until(response: Response, text: string): Promise<string> {
+    const decoder = new TextDecoder();
+    let got = "";
+    for await (const part of response.body ?? []) {
+        got += decoder.decode(part, { stream: true });
+        if (got.includes(text)) break;
+    }
+    return got;
+}
+
+test("the headers of a stream come at once, though nothing happens", async () => {
+    const { id } = await at.owner.open();
+    const response = await at.raw("GET", `/v1/sessions/${id}/events?from=1`);
+    expect([response.status, response.headers.get("content-type"), response.headers.get("cache-control")]).toEqual([
+        200,
+        "text/event-stream",
+        "no-store",
+    ]);
+    expect(await until(response, "caught-up")).toContain("retry: 1000");
+});
+
+test("a late reader, one that comes back and one that was there see the same events, each once", async () => {
+    const { id } = await at.owner.open();
+    const first = await at.owner.submit(id, { text: "say a" });
+    const there = watch(at.owner, id, ended("t3"));
+    await watch(at.owner, id, ended(first.id));
+    const second = await at.owner.submit(id, { text: "say b" });
+    const cut = await watch(at.owner, id, (event) => event === "turn.started");
+    const back = watch(at.owner, id, ended("t3"), undefined, numbers(cut).at(-1));
+    await watch(at.owner, id, ended(second.id));
+    await at.owner.submit(id, { text: "say c" });
+    const [a, b] = [await there, await back];
+    const late = await watch(at.owner, id, ended("t3"));
+    const last = numbers(a).at(-1) as number;
+    expect(numbers(a)).toEqual(upTo(last));
+    expect([...numbers(cut), ...numbers(b)]).toEqual(upTo(last));
+    const kept = (frames: readonly { readonly seq?: number }[]): unknown => frames.filter(({ seq }) => seq !== undefined);
+    expect(kept(late)).toEqual(kept(a));
+});
+
+test("the number to go on from may be said as browsers say it; one beyond the end waits for what comes", async () => {
+    const { id } = await at.owner.open();
+    const again = await at.raw("GET", `/v1/sessions/${id}/events`, { headers: { "last-event-id": "1" } });
+    expect(await until(again, "caught-up")).not.toContain("session.opened");
+    const far = await at.raw("GET", `/v1/sessions/${id}/events?from=1000`);
+    expect(await until(far, "caught-up")).not.toContain("session.opened");
+});
+
+test("a reader that never reads is cut off, and stops no other one", async () => {
+    await using own = await room({ rules: [{ when: "say", reply: { text: "x".repeat(60_000) } }] }, { bounds: { queue: 100 } });
+    const { id } = await own.owner.open();
+    const { port, hostname } = new URL(own.server.url);
+    const deaf = connect(Number(port), hostname, () => {
+        deaf.write(`GET /v1/sessions/${id}/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${own.server.ownerToken}\r\n\r\n`);
+        deaf.pause();
+    });
+    const gone = new Promise<void>((resolve) => deaf.on("close", () => resolve()));
+    deaf.on("error", () => undefined);
+    for (let i = 1; i <= 60; i++) await own.owner.submit(id, { text: `say ${i}` });
+    const seen = await watch(own.owner, id, ended("t60"));
+    expect(numbers(seen)).toEqual(upTo(numbers(seen).at(-1) as number));
+    deaf.resume();
+    await gone;
+});
+
+test("one WebSocket does what requests and a stream do, with the same checks", async () => {
+    await using own = await room([calls("owner", "read"), { text: "read it" }]);
+    const url = `${own.server.url.replace("http", "ws")}/v1/socket`;
+    const none = new WebSocket(url);
+    const refused = new Promise<number>((resolve) => none.on("close", (code) => resolve(code)));
+    none.on("open", () => none.send(JSON.stringify({ id: 1, method: "GET", path: "/v1/sessions" })));
+    expect(await refused).toBe(4401);
+
+    const { ticket } = await own.owner.request<{ ticket: string }>("POST", "/v1/tickets", {});
+    const socket = new WebSocket(url);
+    const heard: {
+        id?: number;
+        status?: number;
+        body?: Record<string, unknown>;
+        event?: string;
+        data?: Record<string, unknown>;
+        welcome?: string;
+    }[] = [];
+    let wake: () => void = () => undefined;
+    socket.on("message", (data) => {
+        heard.push(JSON.parse(String(data)) as never);
+        wake();
+    });
+    const hear = async (which: (one: (typeof heard)[number]) => boolean): Promise<(typeof heard)[number]> => {
+        for (;;) {
+            const found = heard.find(which);
+            if (found !== undefined) return found;
+            await new Promise<void>((resolve) => (wake = resolve));
+        }
+    };
+    let n = 0;
+    const ask = async (method: string, path: string, body?: unknown): Promise<{ status: number; body: Record<string, unknown> }> => {
+        const id = ++n;
+        socket.send(JSON.stringify({ id, method, path, ...(body === undefined ? {} : { body }) }));
+        return (await hear((one) => one.id === id)) as never;
+    };
+    await new Promise((resolve) => socket.on("open", resolve));
+    socket.send(JSON.stringify({ ticket }));
+    expect((await hear(({ welcome }) => welcome !== undefined)).welcome).toBe("owner");
+    expect((await ask("POST", "/v1/sessions", { bad: 1 })).status).toBe(400);
+    const { status, body } = await ask("POST", "/v1/sessions", {});
+    expect(status).toBe(201);
+    const session = String(body["id"]);
+    socket.send(JSON.stringify({ listen: session }));
+    await hear(({ event }) => event === "caught-up");
+    await ask("PUT", `/v1/sessions/${session}/tools/read`, { description: "reads", readOnly: true });
+    expect((await ask("POST", `/v1/sessions/${session}/turns`, { text: "go" })).status).toBe(202);
+    const call = await hear(({ event }) => event === "call");
+    expect(
+        (await ask("POST", `/v1/sessions/${session}/calls/${String(call.data?.["id"])}/result`, { ok: true, value: "page" })).body,
+    ).toEqual({ status: "accepted" });
+    expect((await hear(({ event }) => event === "turn.ended")).data).toMatchObject({ status: "done", value: "read it" });
+    // A ticket is used once.
+    const twice = new WebSocket(url);
+    const closed = new Promise<number>((resolve) => twice.on("close", (code) => resolve(code)));
+    twice.on("open", () => twice.send(JSON.stringify({ ticket })));
+    expect(await closed).toBe(4401);
+    socket.close();
+});
+
+test("a page of another origin opens no WebSocket", async () => {
+    const socket = new WebSocket(`${at.server.url.replace("http", "ws")}/v1/socket`, { origin: "https://evil.example" });
+    const status = await new Promise<number | undefined>((resolve) => {
+        socket.on("unexpected-response", (_, response) => resolve(response.statusCode));
+        socket.on("open", () => resolve(101));
+        socket.on("error", () => undefined);
+    });
+    expect(status).toBe(403);
+    socket.terminate();
+});
+
+test("a revoked client hears no more, over a stream or a WebSocket", async () => {
+    const { id } = await at.owner.open();
+    const { client, id: name, token } = await at.client("panel");
+    const stream = await fetch(`${at.server.url}/v1/sessions/${id}/events`, { headers: { authorization: `Bearer ${token}` } });
+    const socket = new WebSocket(`${at.server.url.replace("http", "ws")}/v1/socket`, { headers: { authorization: `Bearer ${token}` } });
+    await new Promise((resolve) => socket.on("open", resolve));
+    const closed = new Promise<number>((resolve) => socket.on("close", (code) => resolve(code)));
+    expect(await at.owner.request("DELETE", `/v1/clients/${name}`)).toEqual({ status: "accepted" });
+    await expect(until(stream, "no such text")).rejects.toThrow();
+    socket.send(JSON.stringify({ id: 1, method: "GET", path: "/v1/sessions" }));
+    expect(await closed).toBe(4401);
+    await expect(client.session(id)).rejects.toMatchObject({ status: 401 });
+});
