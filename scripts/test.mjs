@@ -8,7 +8,7 @@ import { engines } from "./lib/engines.mjs";
 import { harbor } from "./lib/harbor.mjs";
 import { jest } from "./lib/jest.mjs";
 import * as setup from "./lib/setup.mjs";
-import { attached } from "./lib/shell.mjs";
+import { attached, quietly } from "./lib/shell.mjs";
 import { temporal } from "./lib/temporal.mjs";
 
 const only = process.argv.slice(2);
@@ -47,9 +47,13 @@ async function main() {
         count(await run("style", "@biomejs/biome/bin/biome", ["check", "--diagnostic-level=error", "."]));
     }
     const room = mkdtempSync(join(tmpdir(), "remit-test-"));
-    // The command is started some hundred times: what was compiled once is there for the next.
+    // inside the checkout, so that the bundles find the packages that are not in them
+    const built = mkdtempSync(join(setup.root, ".tools-test-"));
+    // Processes of the command and of other scripts are started some hundred times: what was compiled once is there for the next.
     env.NODE_COMPILE_CACHE = join(room, "compiled");
     try {
+        await quietly(node, [join(setup.root, "scripts", "lib", "built.mjs"), built], { cwd: setup.root, env });
+        env.REMIT_TEST_BUILT = built;
         const report = join(room, "report.json");
         const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
         const code = await run("tests", "vitest/vitest.mjs", ["run", ...reporters, ...only]);
@@ -62,7 +66,7 @@ async function main() {
         if (code !== 0 && failed === 0) failed += 1;
         if (result.numTotalTests === 0) throw new Error("no test was run");
     } finally {
-        rmSync(room, { recursive: true, force: true });
+        for (const one of [room, built]) rmSync(one, { recursive: true, force: true });
     }
 }
 

@@ -15,18 +15,8 @@ import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rm
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { checkFile, load, loadConfig } from "@remit/host";
-import {
-    applyFixes,
-    type Contract,
-    format,
-    type Json,
-    parse,
-    type Program,
-    readAnswer,
-    renderDiagnostic,
-    source,
-    zeroValue,
-} from "@remit/language";
+import type { Contract, Json, Program } from "@remit/language";
+import { applyFixes, format, parse, readAnswer, renderDiagnostic, source, zeroValue } from "@remit/language";
 import { EVENT_KINDS, FAILURE_KINDS } from "@remit/machine";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -37,6 +27,7 @@ import { SCHEMES } from "../packages/language/src/load/schemes.ts";
 import { PRECEDENCE } from "../packages/language/src/syntax/tokens.ts";
 import { anchors, inlineCode, links, mocked, page, pages, prose, root, type Sample, samplesOf, shown, tableAfter } from "./docs/pages.ts";
 import { commandLines } from "./docs/shell.ts";
+import { scriptAt } from "../packages/host/tests/script.ts";
 
 const all = pages();
 const samples = all.flatMap(samplesOf);
@@ -61,10 +52,12 @@ beforeAll(() => {
         XDG_CACHE_HOME: join(home, "cache"),
         REMIT_MODEL: "mock:",
         NO_COLOR: "1",
+        // Some hundred processes are started: what was compiled once is there for the next.
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(room, "compiled"),
     };
     // `npx` runs what follows; `npm` is not run: its scripts are looked up.
     mkdirSync(join(room, "bin"));
-    script("remit", `exec "${process.execPath}" "${join(root, "packages/cli/bin/remit.mjs")}" "$@"`);
+    script("remit", `exec "${process.execPath}" "${scriptAt("packages/cli/bin/remit.mjs")}" "$@"`);
     script("npx", 'exec "$@"');
     script("temporal", `exec "${process.env.REMIT_TEST_TEMPORAL ?? join(root, ".tools", "temporal", "bin", "temporal")}" "$@"`);
     script("npm", "exit 0");
@@ -231,7 +224,7 @@ describe("TypeScript", () => {
             );
         });
         expect(wrong).toEqual([]);
-    }, 120_000);
+    });
 
     test.concurrent.each(named(of("ts")))("%s runs", async (_, sample) => {
         const file = places.get(sample) as string;
@@ -241,7 +234,7 @@ describe("TypeScript", () => {
 
 /** Standard output of a command; throws with what it said where it failed. */
 async function run(command: string, args: string[], cwd: string): Promise<string> {
-    const child = promisify(execFile)(command, args, { cwd, env, encoding: "utf8", timeout: 100_000 });
+    const child = promisify(execFile)(command, args, { cwd, env, encoding: "utf8", timeout: 500_000 });
     child.child.stdin?.end();
     try {
         return (await child).stdout;
@@ -311,7 +304,7 @@ describe("the command line", () => {
     /** A ledger, and trust, for each sample: `last` is its own run. */
     const own = (at: string): string[] => [`XDG_STATE_HOME=${join(at, "state")}`, `XDG_CONFIG_HOME=${join(at, "config")}`];
 
-    test.concurrent.each(named(of("sh").filter((one) => one.page !== "README.md")))("%s runs", { timeout: 120_000 }, async (_, sample) => {
+    test.concurrent.each(named(of("sh").filter((one) => one.page !== "README.md")))("%s runs", async (_, sample) => {
         const at = join(room, `shell-${sample.page.replaceAll("/", "-")}-${sample.line}`);
         cpSync(begun, at, { recursive: true });
         // a run that is over cannot be resumed: the command says so with 2
@@ -320,7 +313,7 @@ describe("the command line", () => {
         await run("env", [...own(at), "sh", "sample.sh"], at);
     });
 
-    test.concurrent.each(named(of("python")))("%s runs as a Re in Act program", { timeout: 120_000 }, async (_, sample) => {
+    test.concurrent.each(named(of("python")))("%s runs as a Re in Act program", async (_, sample) => {
         const at = folder();
         writeFileSync(join(at, "sample.py"), sample.text);
         const said = await run("env", [...own(at), "remit", "ras", "run", "sample.py", "--llm", "mock:", "--may", "bash", "-q"], at);

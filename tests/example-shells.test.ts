@@ -4,7 +4,7 @@
  */
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Json } from "@remit/language";
 import { canonicalLedger, isUnasked, type MachineEvent } from "@remit/machine";
 import { afterEach, expect, test } from "vitest";
@@ -15,6 +15,7 @@ import { startOptions } from "../packages/host/src/run/machine.ts";
 import { remote } from "../packages/host/tests/run/remote/remote.ts";
 import { Kept, simulate } from "../packages/machine/tests/conduct/simulated.ts";
 import { exampleWorld, RUN, worldOf } from "./example-world.ts";
+import { scriptAt } from "../packages/host/tests/script.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const folder = join(root, "examples");
@@ -35,7 +36,7 @@ async function shelled(example: string, isFar: boolean): Promise<{ readonly end:
     for (const name of readdirSync(room)) rmSync(join(room, name), { recursive: true, force: true });
     cpSync(join(folder, example), room, { recursive: true });
     const { world, options } = await exampleWorld(room);
-    await using far = isFar ? remote(new URL("./example-world.ts", import.meta.url), room) : null;
+    await using far = isFar ? remote(pathToFileURL(scriptAt("tests/example-world.ts")), room) : null;
     const host: Host = far === null ? await worldOf(room) : { perform: () => Promise.reject(new Error("not here")), end: far.end };
     const kept = new Kept();
     try {
@@ -54,7 +55,7 @@ async function shelled(example: string, isFar: boolean): Promise<{ readonly end:
     }
 }
 
-test.each(names)("%s", { timeout: 120_000 }, async (name) => {
+test.each(names)("%s", async (name) => {
     // Inside the checkout, so that an example's own server finds the checkout's packages.
     room = mkdtempSync(join(root, ".tools-test-"));
     const here = await shelled(name, false);

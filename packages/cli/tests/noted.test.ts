@@ -5,8 +5,9 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BIN, type Room, room } from "./remit.ts";
+import { scriptAt } from "../../host/tests/script.ts";
 
-const AGENT = fileURLToPath(new URL("../../host/tests/agent/agents/agent.ts", import.meta.url));
+const AGENT = scriptAt("packages/host/tests/agent/agents/agent.ts");
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 let at: Room;
 beforeEach(() => {
@@ -22,7 +23,7 @@ beforeEach(() => {
 });
 afterEach(() => at.clear());
 
-test.each(["SIGINT", "SIGKILL"] as const)("%s", { timeout: 120_000 }, async (signal) => {
+test.each(["SIGINT", "SIGKILL"] as const)("%s", async (signal) => {
     const child = spawn(process.execPath, [BIN, "run", "main.remit", "--yes", "--trust"], { cwd: at.folder, env: at.env, stdio: "ignore" });
     const over = once(child, "exit");
     try {

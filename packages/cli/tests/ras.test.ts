@@ -2,11 +2,11 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BIN, type Room, room } from "./remit.ts";
+import { scriptAt } from "../../host/tests/script.ts";
 
-const SERVER = fileURLToPath(new URL("../../host/tests/tool/mcp-server.ts", import.meta.url));
+const SERVER = scriptAt("packages/host/tests/tool/mcp-server.ts");
 
 let here: Room;
 beforeAll(() => {

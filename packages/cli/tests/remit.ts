@@ -8,10 +8,10 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
+import { scriptAt } from "../../host/tests/script.ts";
 
-export const BIN = fileURLToPath(new URL("../bin/remit.mjs", import.meta.url));
+export const BIN = scriptAt("packages/cli/bin/remit.mjs");
 
 export interface Ran {
     readonly code: number | null;
@@ -59,7 +59,7 @@ function commands(): Thread {
         run(order) {
             Atomics.store(flag, 0, 0);
             port1.postMessage(order);
-            if (Atomics.wait(flag, 0, 0, 50_000) === "timed-out") throw new Error(`remit ${order.args.join(" ")} does not end`);
+            if (Atomics.wait(flag, 0, 0, 500_000) === "timed-out") throw new Error(`remit ${order.args.join(" ")} does not end`);
             const said = receiveMessageOnPort(port1)?.message as Ran & { readonly broken?: string };
             if (said.broken !== undefined) throw new Error(said.broken);
             return said;

@@ -3,14 +3,14 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Effect, LedgerEvent, UnknownAnswer } from "@remit/machine";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openLedger } from "../../src/run/open.ts";
 import { AGENT } from "./rig.ts";
+import { scriptAt } from "../script.ts";
 
 const ROOT = join(dirname(AGENT), "..", "..", "..", "..", "..");
-const CHILD = fileURLToPath(new URL("./killed.ts", import.meta.url));
+const CHILD = scriptAt("packages/host/tests/agent/killed.ts");
 let root: string;
 beforeEach(() => {
     root = realpathSync(mkdtempSync(join(tmpdir(), "remit-killed-")));
@@ -59,7 +59,7 @@ async function resumed(unknown: (effect: Effect) => UnknownAnswer | null) {
 }
 const log = (): string => (existsSync(join(root, "log")) ? readFileSync(join(root, "log"), "utf8") : "");
 
-test("killed with an answer on record, twice: the agent is not asked again, and its function runs once", { timeout: 120_000 }, async () => {
+test("killed with an answer on record, twice: the agent is not asked again, and its function runs once", async () => {
     written("echo hand >> log");
     killed(1);
     expect(log()).toBe("hand\n");

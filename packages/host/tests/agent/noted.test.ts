@@ -3,15 +3,15 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Json } from "@remit/language";
 import { atifOfRun, checkTrajectory, type LedgerEvent, traceText } from "@remit/machine";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Ledger, openLedger } from "../../src/run/open.ts";
 import { AGENT } from "./rig.ts";
+import { scriptAt } from "../script.ts";
 
 const ROOT = join(dirname(AGENT), "..", "..", "..", "..", "..");
-const CHILD = fileURLToPath(new URL("./noted.ts", import.meta.url));
+const CHILD = scriptAt("packages/host/tests/agent/noted.ts");
 const SECRET = "k-0123456789abcdef";
 let root: string;
 beforeEach(() => {
@@ -129,7 +129,7 @@ function whole(events: readonly LedgerEvent[]): void {
 test.each([
     ["a time limit around it", "spend 1800 s {", "}", ""],
     ["a time limit of its own", "", "", ", budget: { max_seconds: 1800 }"],
-])("%s", { timeout: 120_000 }, async (_name, before, after, options) => {
+])("%s", async (_name, before, after, options) => {
     written(`    try { ${before}`, options, `return worked ${after} } catch failure { return failure.kind }`);
     expect(ran("late").signal).toBeNull();
     const { events, verified, result } = await recorded();
@@ -149,7 +149,7 @@ test("an abort, and a run that goes on: what it did stands in the trajectory of 
     await givenUp();
 });
 
-test("kill -9, and a run that goes on", { timeout: 120_000 }, async () => {
+test("kill -9, and a run that goes on", async () => {
     written("", "", "return worked");
     expect(ran("kill").signal).toBe("SIGKILL");
     whole((await recorded()).events);

@@ -4,15 +4,15 @@
  * What the machine would decide, a list of allowed uses decides here; a use that is allowed is made by the real tools.
  */
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Json } from "@remit/language";
 import type { AgentHand, AgentLimits, AgentPart, AgentReply, Failure, Outcome } from "@remit/machine";
 import type { AgentsSetting } from "../../src/agent/agents.ts";
 import type { AgentUse, PerformIO, Permission } from "../../src/run/host.ts";
 import { type Work, work } from "../tool/setup.ts";
 import { type Turning, turning } from "./turning.ts";
+import { scriptAt } from "../script.ts";
 
-export const AGENT = join(dirname(fileURLToPath(import.meta.url)), "agents", "agent.ts");
+export const AGENT = scriptAt("packages/host/tests/agent/agents/agent.ts");
 const ROOT = join(dirname(AGENT), "..", "..", "..", "..", "..");
 
 export type Act = { readonly do: string; readonly [key: string]: Json };

@@ -1,9 +1,9 @@
 /** Version 2 of the protocol behind `protocol: 2`, against an agent of the SDK's that speaks it. */
-import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { AGENT, handOf, type Rig, rig, type RigMore } from "./rig.ts";
+import { handOf, type Rig, rig, type RigMore } from "./rig.ts";
+import { scriptAt } from "../script.ts";
 
-const SECOND = join(dirname(AGENT), "second.ts");
+const SECOND = scriptAt("packages/host/tests/agent/agents/second.ts");
 const second = (more: RigMore = {}): Rig =>
     rig({ ...more, agent: { command: [process.execPath, SECOND], protocol: 2, mode: "code", ...more.agent } });
 

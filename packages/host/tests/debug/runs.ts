@@ -4,15 +4,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import type { Json } from "@remit/language";
 import { memoryStore } from "../../src/ledger/memory.ts";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
 import type { LedgerStore } from "../../src/ledger/store.ts";
 import { load } from "../../src/run/program.ts";
 import type { LoadOptions } from "../../src/run/setup.ts";
+import { scriptAt } from "../script.ts";
 
-const KILLED = fileURLToPath(new URL("./killed.ts", import.meta.url));
+const KILLED = scriptAt("packages/host/tests/debug/killed.ts");
 
 export const BRANCHES = `import tool Work from "host:work"
 func twice(n: number) {

@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { fileURLToPath } from "node:url";
 import type { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { SqliteOptions } from "../../src/ledger/connect.ts";
@@ -12,6 +11,7 @@ import { LedgerError } from "../../src/ledger/error.ts";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
 import type { LedgerStore, RunWriter } from "../../src/ledger/store.ts";
 import { event, inThread, kept, newRun } from "./stores.ts";
+import { scriptAt } from "../script.ts";
 
 let folder = "";
 let file = "";
@@ -97,7 +97,7 @@ describe("in the thread of a file", () => {
     });
 });
 
-const CROWD = fileURLToPath(new URL("./crowd.ts", import.meta.url));
+const CROWD = scriptAt("packages/host/tests/ledger/crowd.ts");
 /** Runs a crowd, killed after so many acknowledgements; what was acknowledged, by run. */
 function crowd(
     runs: number,

@@ -136,7 +136,7 @@ describe.each(STORES)("%s", (uri) => {
         const path = join(here.workspace, "sub/deep", uri.includes("jsonl") ? "notes.jsonl" : "notes.db");
         expect(statSync(path).mode & 0o777).toBe(0o600);
     });
-    test("two processes at once lose and mix nothing", { timeout: 60_000 }, async () => {
+    test("two processes at once lose and mix nothing", async () => {
         await using here = place();
         const children = ["a", "b"].map((name) =>
             spawn(process.execPath, [join(import.meta.dirname, "worker.ts"), here.workspace, uri, name, "60"], { stdio: "inherit" }),

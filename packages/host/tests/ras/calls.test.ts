@@ -6,6 +6,7 @@ import type { Json } from "@remit/language";
 import { atifOfRun, type LedgerEvent, otlp } from "@remit/machine";
 import { afterAll, expect, test } from "vitest";
 import { loadRas, type RasObservation, type RasRunOptions } from "../../src/ras/run.ts";
+import { scriptAt } from "../script.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "remit-ras-calls-")));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -17,7 +18,7 @@ function written(path: string, text: string): string {
     return full;
 }
 
-const SERVER = join(import.meta.dirname, "../tool/mcp-server.ts");
+const SERVER = scriptAt("packages/host/tests/tool/mcp-server.ts");
 written("remit.json", JSON.stringify({ mcpServers: { notes: { command: "node", args: [SERVER, join(folder, "notes.txt")] } } }));
 const script = written("script.json", JSON.stringify({ replies: [{ json: { queue: "billing" } }] }));
 const env = { ...process.env, XDG_CONFIG_HOME: join(folder, ".config"), HOME: join(folder, "home") };

@@ -249,15 +249,18 @@ echo $(cat outside) $(ls "$(dirname "$0")/deep/er")
 });
 
 test("what is in the folder is bounded: the nearest files are copied, the rest can be read", () => {
-    const from = join(folder, "many");
+    // in a place of its own: the other programs of this file would each have a copy of it
+    const place = mkdtempSync(join(tmpdir(), "remit-ras-test-"));
+    const from = join(place, "many");
     mkdirSync(join(from, "sub"), { recursive: true });
     for (let i = 0; i < 500; i++) writeFileSync(join(from, "sub", `${i}`), "x");
     writeFileSync(join(from, "near"), "x");
     writeFileSync(join(from, "large"), Buffer.alloc(5 << 20));
-    const to = workFolder(from, join(folder, "work"));
+    const to = workFolder(from, join(place, "work"));
     const kept = (path: string): string => (lstatSync(join(to, path)).isSymbolicLink() ? "linked" : "copied");
     expect(["near", "large", "sub/0", "sub/99"].map(kept)).toEqual(["copied", "linked", "copied", "linked"]);
     expect(readdirSync(join(to, "sub"))).toHaveLength(500);
+    rmSync(place, { recursive: true });
 });
 
 // ---- programs that mean ill ------------------------------------------------------------------------------------------

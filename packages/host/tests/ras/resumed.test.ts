@@ -3,17 +3,17 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Json } from "@remit/language";
 import { afterAll, expect, test } from "vitest";
 import { openLedger } from "../../src/run/open.ts";
 import { call, failure, work } from "../tool/setup.ts";
+import { scriptAt } from "../script.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "remit-ras-killed-")));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const CHILD = fileURLToPath(new URL("./killed.ts", import.meta.url));
+const CHILD = scriptAt("packages/host/tests/ras/killed.ts");
 
-test("killed at every call, before it, after it and with its outcome on record", { timeout: 120_000 }, async () => {
+test("killed at every call, before it, after it and with its outcome on record", async () => {
     writeFileSync(
         join(folder, "program.ts"),
         `const one = await act("Work.step", { n: 1 });

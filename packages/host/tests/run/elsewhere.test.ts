@@ -3,7 +3,6 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Outcome } from "@remit/machine";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
@@ -13,9 +12,10 @@ import { performOnce } from "../../src/run/elsewhere.ts";
 import { createScrubber } from "../../src/secret/scrub.ts";
 import { codeOf, newRun, pathOf } from "../ledger/stores.ts";
 import { begins, effectOf } from "./elsewhere/batches.ts";
+import { scriptAt } from "../script.ts";
 
 const EFFECTS = 12;
-const ACTIVITY = fileURLToPath(new URL("./elsewhere/activity.ts", import.meta.url));
+const ACTIVITY = scriptAt("packages/host/tests/run/elsewhere/activity.ts");
 let folder = "";
 let file = "";
 let config = "";
@@ -82,7 +82,7 @@ test("two processes that do all of it at the same time give one run, and agree o
     ]);
     await holdsAll(store, all);
     await store.close();
-}, 120_000);
+});
 
 test("a process that is killed loses none of its outcomes, and the next one performs none of them again", async () => {
     const store = openSqlite(file, { config });
@@ -97,7 +97,7 @@ test("a process that is killed loses none of its outcomes, and the next one perf
     expect([third.over, third.performed]).toEqual([true, []]);
     await holdsAll(store, [first, second, third]);
     await store.close();
-}, 120_000);
+});
 
 test("EL2: what a later owner does not want is neither performed nor kept", async () => {
     const store = memoryStore();

@@ -4,10 +4,10 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
 import { openLedger } from "../../src/run/open.ts";
+import { scriptAt } from "../script.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const HOLDER = fileURLToPath(new URL("./crash/holder.ts", import.meta.url));
+const HOLDER = scriptAt("packages/host/tests/run/crash/holder.ts");
 const LIBRARY = new URL("../../src/run/program.ts", import.meta.url).href;
 
 interface Holder extends AsyncDisposable {

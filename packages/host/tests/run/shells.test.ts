@@ -2,6 +2,7 @@
 import type { Program } from "@remit/language";
 import { canonicalLedger, Compiled, Machine, type MachineEvent } from "@remit/machine";
 import fc from "fast-check";
+import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Kept, simulate } from "../../../machine/tests/conduct/simulated.ts";
 import { OPTIONS, runAll } from "../../../machine/tests/run/forms.ts";
@@ -11,11 +12,12 @@ import { conduct, type LocalEnd, type LocalOptions } from "../../src/run/local.t
 import { createScrubber } from "../../src/secret/scrub.ts";
 import { type Remote, remote } from "./remote/remote.ts";
 import { world } from "./remote/world.ts";
+import { scriptAt } from "../script.ts";
 
 const RUNS = Number(process.env.REMIT_TEST_SHELLS ?? 100);
 let far: Remote;
 beforeAll(() => {
-    far = remote(new URL("./remote/world.ts", import.meta.url));
+    far = remote(pathToFileURL(scriptAt("packages/host/tests/run/remote/world.ts")));
 });
 afterAll(() => far[Symbol.asyncDispose]());
 

@@ -9,8 +9,9 @@ import type { Effect } from "@remit/machine";
 import { describe, expect, test } from "vitest";
 import { trust } from "../../src/config/trust.ts";
 import { call, failure, perform, toolEffect, type Work, work } from "./setup.ts";
+import { scriptAt } from "../script.ts";
 
-const SERVER = join(import.meta.dirname, "mcp-server.ts");
+const SERVER = scriptAt("packages/host/tests/tool/mcp-server.ts");
 const NOTES = "mcp://notes";
 
 function stdio(here: Work, ...flags: string[]): Json {

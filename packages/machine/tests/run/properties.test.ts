@@ -1,6 +1,6 @@
 /** CU1, M4, M5, STE1, M6: the same program is the same run, however it is compiled, sliced, saved or answered. */
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import type { MachineEvent } from "../../src/index.ts";
 import type { Json, Program } from "@remit/language";
 import { type Answer, echo, type How, type Ran, runAll as run } from "./forms.ts";
@@ -8,49 +8,73 @@ import { LARGE_TEXT } from "../../src/value/texts.ts";
 import { randomProgram } from "./random.ts";
 import { body, formOf } from "./text.ts";
 
-const RUNS = 250;
+/** One seed for all properties: the programs of one are those of the others, so that each is compiled and run straight once. */
+const RUNS = { numRuns: 250, seed: Math.floor(Math.random() * 2 ** 31) };
 
 /** Random programs may build values that are huge as JSON. */
 const runAll = (p: Program, how: How = {}): Ran =>
     run(p, { ...how, options: { ...how.options, limits: { bytes: 3_000_000, ...how.options?.limits } } });
 
-const plain = (ran: Ran) => JSON.parse(JSON.stringify({ result: ran.result, steps: ran.steps, events: ran.events, effects: ran.effects }));
+const plain = (ran: Ran): Pick<Ran, "result" | "steps" | "events" | "effects"> =>
+    JSON.parse(JSON.stringify({ result: ran.result, steps: ran.steps, events: ran.events, effects: ran.effects }));
+interface Known {
+    readonly program: Program;
+    readonly straight: ReturnType<typeof plain>;
+}
+const known = new Map<string, Known>();
+afterAll(() => known.clear());
+
+/** The program as it was met first, and how it runs when nothing is done to it. */
+function straightly(p: Program): Known {
+    const text = JSON.stringify(p);
+    let found = known.get(text);
+    if (found === undefined) {
+        found = { program: p, straight: plain(runAll(p)) };
+        known.set(text, found);
+    }
+    return found;
+}
+
 const byPath = (events: readonly MachineEvent[]) => events.map((e) => JSON.stringify(e)).sort();
 
 describe("one run, however it is run", () => {
     test("closures and frames count the same steps and do the same", () => {
         fc.assert(
             fc.property(randomProgram, (p) => {
-                expect(plain(runAll(p, { options: { mode: "frames" } }))).toEqual(plain(runAll(p)));
+                const { program, straight } = straightly(p);
+                expect(plain(runAll(program, { options: { mode: "frames" } }))).toEqual(straight);
             }),
-            { numRuns: RUNS },
+            RUNS,
         );
     });
 
     test("a given-up stretch leaves nothing behind: any slice gives the same run", () => {
         fc.assert(
             fc.property(randomProgram, fc.integer({ min: 1, max: 60 }), (p, slice) => {
-                expect(plain(runAll(p, { options: { slice } }))).toEqual(plain(runAll(p)));
+                const { program, straight } = straightly(p);
+                expect(plain(runAll(program, { options: { slice } }))).toEqual(straight);
             }),
-            { numRuns: RUNS },
+            RUNS,
         );
     });
 
     test("saved, printed, loaded and continued after every step", () => {
         fc.assert(
             fc.property(randomProgram, fc.constantFrom(1_000_000, 40), (p, slice) => {
-                expect(plain(runAll(p, { saving: true, options: { slice } }))).toEqual(plain(runAll(p)));
+                const { program, straight } = straightly(p);
+                expect(plain(runAll(program, { saving: true, options: { slice } }))).toEqual(straight);
             }),
-            { numRuns: RUNS },
+            RUNS,
         );
     });
 
     test("loaded from an image and the deltas after it", () => {
         fc.assert(
             fc.property(randomProgram, fc.integer({ min: 2, max: 9 }), fc.constantFrom(1_000_000, 10), (p, saving, slice) => {
-                expect(plain(runAll(p, { saving, options: { slice } }))).toEqual(plain(runAll(p)));
+                const { program, straight } = straightly(p);
+                expect(plain(runAll(program, { saving, options: { slice } }))).toEqual(straight);
             }),
-            { numRuns: RUNS },
+            RUNS,
         );
     });
 
@@ -76,27 +100,28 @@ describe("one run, however it is run", () => {
         fc.assert(
             fc.property(randomProgram, fc.array(fc.nat(7), { minLength: 1, maxLength: 20 }), (p, order) => {
                 let i = 0;
-                const shuffled = runAll(p, { pick: (waiting) => (order[i++ % order.length] as number) % waiting.length });
-                const straight = runAll(p);
+                const { program, straight } = straightly(p);
+                const shuffled = plain(runAll(program, { pick: (waiting) => (order[i++ % order.length] as number) % waiting.length }));
                 // fibers draw from one pool: where it runs dry depends on who came first
                 fc.pre([straight, shuffled].every(({ result }) => result.ok || !result.failure.kind.startsWith("limit.")));
-                expect(plain(shuffled).result).toEqual(plain(straight).result);
+                expect(shuffled.result).toEqual(straight.result);
                 expect(shuffled.steps).toBe(straight.steps);
                 expect(byPath(shuffled.events)).toEqual(byPath(straight.events));
             }),
-            { numRuns: RUNS },
+            RUNS,
         );
     });
 
     test("a limit of steps ends a run at the same place in both forms", () => {
         fc.assert(
             fc.property(randomProgram, fc.integer({ min: 0, max: 80 }), fc.integer({ min: 1, max: 50 }), (p, steps, slice) => {
-                const straight = plain(runAll(p, { options: { limits: { steps } } }));
-                expect(plain(runAll(p, { options: { limits: { steps }, mode: "frames", slice } }))).toEqual(straight);
+                const { program } = straightly(p);
+                const straight = plain(runAll(program, { options: { limits: { steps } } }));
+                expect(plain(runAll(program, { options: { limits: { steps }, mode: "frames", slice } }))).toEqual(straight);
                 if (!straight.result.ok && straight.result.failure.kind === "limit.steps")
                     expect(straight.steps).toBeLessThanOrEqual(steps + 40);
             }),
-            { numRuns: RUNS },
+            RUNS,
         );
     });
 
@@ -119,10 +144,10 @@ describe("one run, however it is run", () => {
     test("paths are unique", () => {
         fc.assert(
             fc.property(randomProgram, (p) => {
-                const { effects } = runAll(p);
+                const { effects } = straightly(p).straight;
                 expect(new Set(effects.map((e) => e.path)).size).toBe(effects.length);
             }),
-            { numRuns: RUNS },
+            RUNS,
         );
     });
 });

@@ -2,8 +2,23 @@
 import { check, type Json, loadProgram, lower, type Program } from "@remit/language";
 import { type How, type Ran, runAll } from "./forms.ts";
 
-/** The form of a program. `unchecked`: errors of the checker are let through, for what the machine has to refuse itself. */
+/** Forms of the latest programs: a run that is held to others is of the same program each time. */
+const known = new Map<string, Program>();
+const MOST = 50;
+
+/** The form of a program, one for the same text. `unchecked`: errors of the checker are let through, for what the machine has to refuse itself. */
 export function formOf(files: string | { [file: string]: string }, unchecked = false): Program {
+    const key = JSON.stringify([files, unchecked]);
+    let form = known.get(key);
+    if (form === undefined) {
+        form = read(files, unchecked);
+        if (known.size >= MOST) known.clear();
+        known.set(key, form);
+    }
+    return form;
+}
+
+function read(files: string | { [file: string]: string }, unchecked: boolean): Program {
     const all = typeof files === "string" ? { "main.remit": files } : files;
     const checked = check(
         loadProgram(Object.keys(all)[0] as string, {

@@ -5,12 +5,8 @@ import { caseOf, crash, SHELLS } from "./harness.ts";
 const CASES = Array.from({ length: 20 }, (_, n) => n);
 
 describe("killed and resumed", () => {
-    test.each(CASES)(
-        "case %i: nothing finished is done again, the value is the same, the chain verifies",
-        { timeout: 120_000 },
-        async (n) => {
-            const report = await crash(caseOf(n, SHELLS[(n + (n >> 2)) % SHELLS.length]));
-            expect(report.problems).toEqual([]);
-        },
-    );
+    test.each(CASES)("case %i: nothing finished is done again, the value is the same, the chain verifies", async (n) => {
+        const report = await crash(caseOf(n, SHELLS[(n + (n >> 2)) % SHELLS.length]));
+        expect(report.problems).toEqual([]);
+    });
 });

@@ -1,9 +1,11 @@
 /** The world of the program that is killed, in a child process of it. */
+import { pathToFileURL } from "node:url";
 import type { Effect, Outcome, ToolRequest } from "@remit/machine";
 import type { Host, Performers } from "../../../src/run/host.ts";
 import { createScrubber } from "../../../src/secret/scrub.ts";
 import { remote } from "../remote/remote.ts";
 import { world } from "./program.ts";
+import { scriptAt } from "../../script.ts";
 
 /** What the child performs with; `SIDE` is the file of steps. */
 export function worldOf(side: string): Host {
@@ -18,7 +20,7 @@ export function worldOf(side: string): Host {
 
 /** `moment`: called when a step leaves and when its outcome has arrived. */
 export function remotePerformers(side: string, moment: () => void): { readonly performers: Performers } & AsyncDisposable {
-    const far = remote(new URL(import.meta.url), side);
+    const far = remote(pathToFileURL(scriptAt("packages/host/tests/run/crash/far.ts")), side);
     const secrets = createScrubber();
     const tool = (effect: Effect): Promise<Outcome> =>
         new Promise((resolve, reject) => {

@@ -5,13 +5,13 @@ import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { openLedger } from "../../../src/run/open.ts";
 import { EFFECTS, EXPECTED, PROGRAM, linesOf } from "./program.ts";
+import { scriptAt } from "../../script.ts";
 
 /** Compiled modules, shared by all the processes: starting them is most of the work. */
 const COMPILED = join(tmpdir(), "remit-crash-compiled");
-const CHILD = fileURLToPath(new URL("./child.ts", import.meta.url));
+const CHILD = scriptAt("packages/host/tests/run/crash/child.ts");
 
 /** `moment`: at that moment of the process's own count; `after`: from outside, so many milliseconds after its first sign of life. */
 export type Kill = { readonly moment: number } | { readonly after: number };

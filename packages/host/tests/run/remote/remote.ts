@@ -1,9 +1,9 @@
 /** The remote shell: the conductor here, each effect performed in a child process. Only effects, outcomes and messages cross, as JSON lines. */
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import type { Down, Effect, Outcome, Up } from "@remit/machine";
 import type { Performing, PerformingOptions } from "../../../src/run/performing.ts";
+import { scriptAt } from "../../script.ts";
 
 /** `end`: a session with an agent is over. */
 export type ToChild = { readonly id: number } & (
@@ -25,7 +25,7 @@ export interface Remote {
 
 /** `world`: a module whose `worldOf(...args)` is the host of the child. */
 export function remote(world: URL, ...args: string[]): Remote {
-    const child = spawn(process.execPath, [fileURLToPath(new URL("./child.ts", import.meta.url)), world.href, ...args], {
+    const child = spawn(process.execPath, [scriptAt("packages/host/tests/run/remote/child.ts"), world.href, ...args], {
         stdio: ["pipe", "pipe", "inherit"],
         env: { ...process.env, NODE_OPTIONS: "" },
     });
