@@ -47,7 +47,7 @@ import { salts } from "./seal.ts";
 import type { LedgerStore, NewRun, OwnOptions, RecordedOutcome, RunInfo, RunWriter, UnreadableRun } from "./store.ts";
 import { type Writing, writingTo } from "./thread.ts";
 import { unusedIn } from "./unused.ts";
-import { isFinished, type LedgerFile, type Standing, writerOf } from "./writer.ts";
+import { Calls, isFinished, type LedgerFile, type Standing, writerOf } from "./writer.ts";
 
 /** Texts of a run's options that are longer stand beside its row, which every commit writes. */
 const OPTIONS_THRESHOLD = 512;
@@ -71,17 +71,14 @@ export function openSqlite(file: string, options: SqliteOptions): LedgerStore {
     const reading: Reading = { path, anchors, key, query, blobs: storedBlobs(path, query) };
     const ledger = ledgerOf(reading, writing, beats);
     const run = (id: string): RunRow => rowOf(reading, id);
+    const writers: Joined = new Map();
 
     return {
         durable: true,
         path,
         create: (made) => created(ledger, made),
         own: (id, how = {}) => owned(ledger, id, how),
-        join: async (id, epoch) => {
-            const found = ledger.standing(run(id).id);
-            if (found.row.epoch !== epoch) throw released(found.row.id, epoch);
-            return writerOf(ledger, found, null);
-        },
+        join: async (id, epoch) => joined(ledger, writers, id, epoch),
         runs: async (limit = 100, unreadable) => listed(reading, limit, unreadable),
         dropped: async () =>
             guarded(path, () => {
@@ -274,6 +271,33 @@ async function taken(file: File, id: string, { acceptForeign = false, by, from }
         ...lightly(by),
     });
     return writerOf(file, { ...found, ...left, row: next, parts, bound }, by === undefined ? row.status : null);
+}
+
+/** Where the writers that were joined last stand, by run. */
+type Joined = Map<string, Calls>;
+const JOINED = 64;
+
+/**
+ * T5. Writers of one run share one line of calls, so that none reads again what another has just written, and none finds itself overtaken by another one
+ * of the same process (section `temporal` of `bench/`).
+ */
+function joined(file: File, known: Joined, id: string, epoch: number): RunWriter {
+    const at = guarded(file.path, () => file.query("SELECT epoch, bound FROM runs WHERE id = ?").get(id)) as
+        | Pick<RunRow, "epoch" | "bound">
+        | undefined;
+    if (at !== undefined && at.epoch !== epoch) throw released(id, epoch);
+    let calls = known.get(id);
+    // What another process wrote is read; where calls are under way, they find it out by themselves.
+    if (calls === undefined || at === undefined || calls.now.row.epoch !== epoch || (calls.isIdle && calls.now.bound !== at.bound)) {
+        const found = file.standing(rowOf(file, id).id);
+        if (found.row.epoch !== epoch) throw released(found.row.id, epoch);
+        calls = new Calls(file, found);
+    }
+    known.delete(id);
+    known.set(id, calls);
+    const [oldest] = known.size > JOINED ? known.keys() : [];
+    if (oldest !== undefined) known.delete(oldest);
+    return writerOf(file, calls.now, null, calls);
 }
 
 function listed({ path, query, blobs }: Reading, limit: number, unreadable?: (one: UnreadableRun) => void): RunInfo[] {

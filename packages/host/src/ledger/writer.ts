@@ -254,7 +254,9 @@ interface Open {
 }
 
 /** T4, Q2: calls are written in their order, the next one while the last is still under way. */
-class Calls {
+export class Calls {
+    /** When the anchor was last written, milliseconds since 1970. */
+    anchoredAt = 0;
     private readonly file: LedgerFile;
     /** With all that was called. */
     now: Standing;
@@ -271,6 +273,11 @@ class Calls {
         this.file = file;
         this.now = first;
         this.kept = first;
+    }
+
+    /** Nothing is under way. */
+    get isIdle(): boolean {
+        return this.open.length === 0;
     }
 
     make(call: Call): Promise<void> {
@@ -365,20 +372,18 @@ function recorded(file: LedgerFile, { now, read }: At, answered: Answered): Chan
  * `before`: the run's status before it was taken, which it has again if it is let go before anything is committed; null for a writer that adds to a run
  * that this process does not own: it neither beats nor lets the run go.
  */
-export function writerOf(file: LedgerFile, first: Standing, before: RunStatus | null): RunWriter {
+export function writerOf(file: LedgerFile, first: Standing, before: RunStatus | null, calls = new Calls(file, first)): RunWriter {
     const { id, epoch, owner } = first.row;
     let { batches } = first.row;
-    const calls = new Calls(file, first);
     let open = true;
     /** It counts among those that write. */
     let counts = true;
     let committed = false;
-    let anchoredAt = 0;
     let clock: (() => number) | null = null;
     const anchors = (ends: boolean): boolean => {
         const at = Date.now();
-        const isDue = ends || at - anchoredAt >= ANCHOR_MS;
-        if (isDue) anchoredAt = at;
+        const isDue = ends || at - calls.anchoredAt >= ANCHOR_MS;
+        if (isDue) calls.anchoredAt = at;
         return isDue;
     };
     /** BN4: the run's time as it is now. */
