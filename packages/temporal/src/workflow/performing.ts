@@ -10,6 +10,7 @@ import type { Down, Effect, News, Outcome } from "@remit/machine";
 import { isPersonal } from "@remit/machine";
 import {
     ActivityFailure,
+    type ActivityOptions,
     ApplicationFailure,
     CancellationScope,
     scheduleActivity,
@@ -17,11 +18,11 @@ import {
     TimeoutFailure,
 } from "@temporalio/workflow";
 import {
-    type Activities,
     type Carried,
     FAILURES,
     named,
     type Performed,
+    type PerformInput,
     type Question,
     type Sent,
     type Settings,
@@ -93,17 +94,17 @@ export class Works {
         const { unsent } = this.ops;
         const own = begins.filter(({ parent }) => parent === undefined);
         const carried = unsent.begin(own.map(({ effect }) => effect));
-        for (const [i, { effect }] of own.entries()) void this.perform(effect, carried[i] as { begins: number; batches: readonly Sent[] });
+        for (const [i, { effect }] of own.entries()) this.perform(effect, carried[i] as { begins: number; batches: readonly Sent[] });
         const arisen = begins.filter(({ parent }) => parent !== undefined);
         if (arisen.length === 0) return;
         // What arose has no place among the program's effects; each carries what was noted of it.
         const batches = unsent.carry();
-        for (const { effect, parent } of arisen) void this.perform(effect, { parent: parent as string, batches });
+        for (const { effect, parent } of arisen) this.perform(effect, { parent: parent as string, batches });
     }
 
     /** A question was answered, or its time is up: what it comes to. */
     again(effect: Effect): void {
-        void this.perform(effect, { batches: this.ops.unsent.carry() });
+        this.perform(effect, { batches: this.ops.unsent.carry() });
     }
 
     stop(path: string, waits: boolean): void {
@@ -156,37 +157,47 @@ export class Works {
         }
     }
 
-    private async perform(
+    /** No async function: the SDK records a stack for every promise, which is what an effect costs most here (section `temporal` of `bench/`). */
+    private perform(
         effect: Effect,
-        how: { readonly batches: readonly Sent[]; readonly begins?: number; readonly parent?: string },
-    ): Promise<void> {
-        const { run, epoch, tell, fails, unsent } = this.ops;
-        const { path } = effect;
-        const scope = new CancellationScope();
-        const work: Work = { effect, scope, counts: true };
-        this.works.set(path, work);
-        const carried: Carried = { run, epoch, batches: how.batches };
-        this.carried.add(how.batches);
-        let performed: Performed;
+        { batches, begins, parent }: { readonly batches: readonly Sent[]; readonly begins?: number; readonly parent?: string },
+    ): void {
+        const { run, epoch } = this.ops;
+        const work: Work = { effect, scope: new CancellationScope(), counts: true };
+        this.works.set(effect.path, work);
+        const carried: Carried = { run, epoch, batches };
+        this.carried.add(batches);
+        const more = { ...(begins === undefined ? {} : { begins }), ...(parent === undefined ? {} : { parent }) };
+        work.scope
+            .run(() => this.scheduled(effect, { ...carried, effect, ...more }))
+            .then(
+                (performed) => {
+                    this.carried.delete(batches);
+                    this.ended(work, performed);
+                },
+                (error: unknown) => {
+                    this.carried.delete(batches);
+                    void this.lost(work, carried, error);
+                },
+            );
+    }
+
+    private async lost(work: Work, carried: Carried, error: unknown): Promise<void> {
+        const { fails, unsent } = this.ops;
+        if (isFinal(error)) return fails(error);
+        // What it carried may not be there.
+        if (!work.counts) return unsent.bring(carried.batches);
         try {
-            const { begins, parent } = how;
-            const more = { ...(begins === undefined ? {} : { begins }), ...(parent === undefined ? {} : { parent }) };
-            performed = await scope.run(() => this.scheduled(effect, { ...carried, effect, ...more }));
-            this.carried.delete(how.batches);
-        } catch (error) {
-            this.carried.delete(how.batches);
-            if (isFinal(error)) return fails(error);
-            // What it carried may not be there.
-            if (!work.counts) return unsent.bring(how.batches);
-            try {
-                performed = await this.look(effect, carried);
-            } catch (second) {
-                return fails(second);
-            }
+            this.ended(work, await this.look(work.effect, carried));
+        } catch (second) {
+            fails(second);
         }
-        if (!work.counts) return;
-        this.over(path);
-        this.told(effect, performed, tell);
+    }
+
+    private ended({ counts, effect }: Work, performed: Performed): void {
+        if (!counts) return;
+        this.over(effect.path);
+        this.told(effect, performed, this.ops.tell);
     }
 
     private told(effect: Effect, performed: Performed, tell: (news: News) => void): void {
@@ -206,7 +217,7 @@ export class Works {
         tell({ kind: "outcome", path, outcome: performed.outcome });
     }
 
-    private async scheduled(effect: Effect, wanted: Parameters<Activities["perform"]>[0]): Promise<Performed> {
+    private scheduled(effect: Effect, wanted: PerformInput): Promise<Performed> {
         const { settings } = this.ops;
         const session = sessionOf(effect);
         const held = session === null ? undefined : this.queues.get(session);
@@ -228,19 +239,14 @@ export class Works {
             ...(queue === undefined ? {} : { taskQueue: queue }),
             ...(priority === undefined ? {} : { priority: { priorityKey: Math.min(priority, LEVELS) } }),
         };
-        if (held === undefined) return scheduleActivity<Performed>(named("perform"), [wanted], remote);
-        try {
-            return await scheduleActivity<Performed>(named("perform"), [wanted], {
-                ...remote,
-                taskQueue: held,
-                scheduleToStartTimeout: SESSION_MS,
-            });
-        } catch (error) {
+        const schedule = (more: ActivityOptions): Promise<Performed> => scheduleActivity<Performed>(named("perform"), [wanted], more);
+        if (held === undefined) return schedule(remote);
+        return schedule({ ...remote, taskQueue: held, scheduleToStartTimeout: SESSION_MS }).catch((error: unknown) => {
             if (!isUnstarted(error)) throw error;
             // WP2: its worker is gone, and the process with it; another one opens the session again, or says that it cannot.
             this.queues.delete(session as string);
-            return scheduleActivity<Performed>(named("perform"), [wanted], remote);
-        }
+            return schedule(remote);
+        });
     }
 
     /** WP1. */

@@ -15,7 +15,7 @@ import {
     defineQuery,
     defineSignal,
     defineUpdate,
-    proxyActivities,
+    proxyLocalActivities,
     setCurrentDetails,
     setHandler,
     upsertSearchAttributes,
@@ -45,7 +45,8 @@ const PAGE = 500;
 
 const RUN_STATUS = defineSearchAttributeKey("RemitStatus", SearchAttributeType.KEYWORD);
 
-const remote = proxyActivities<NamedActivities>({ startToCloseTimeout: 60_000 });
+/** What only reads and writes the ledger is done by the worker that has the workflow: one event each, and no way to the server and back. */
+const local = proxyLocalActivities<NamedActivities>({ startToCloseTimeout: 60_000 });
 
 export async function remitRun({ goesOn, planned, ...given }: RunInput): Promise<RunOutput> {
     const run = planned === undefined ? given.run : workflowInfo().workflowId;
@@ -111,7 +112,7 @@ export async function remitRun({ goesOn, planned, ...given }: RunInput): Promise
     CancellationScope.current().cancelRequested.catch(cancel);
 
     const end = await CancellationScope.nonCancellable(async (): Promise<ShellEnd> => {
-        const begins = await remote["remit.open"]({
+        const begins = await local["remit.open"]({
             run,
             ...(goesOn === undefined ? {} : { goesOn }),
             ...(planned === undefined ? {} : { planned }),
@@ -129,7 +130,7 @@ export async function remitRun({ goesOn, planned, ...given }: RunInput): Promise
 }
 
 async function machineOf({ program: hash, options, state, goesOn }: Opened): Promise<Machine> {
-    const compiled = compileProgram(await remote["remit.program"](hash));
+    const compiled = compileProgram(await local["remit.program"](hash));
     const machine = state === null ? Machine.start(compiled, options) : Machine.load(compiled, options, [state]);
     if (goesOn !== undefined) machine.goOn(goesOn.how, goesOn.by);
     return machine;

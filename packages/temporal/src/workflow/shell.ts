@@ -9,7 +9,7 @@
  * TW3: a stretch of computing ends at the latest after a slice, so that neither the server nor the sandbox takes it for stuck.
  */
 import { type ConductEnd, type Conducted, Conductor, type Decision, type Effect, type News, type Outcome } from "@remit/machine";
-import { CancellationScope, condition, proxyActivities, proxyLocalActivities, uuid4, workflowInfo } from "@temporalio/workflow";
+import { CancellationScope, proxyActivities, proxyLocalActivities, uuid4, workflowInfo } from "@temporalio/workflow";
 import type { Carried, NamedActivities, Opened, Question, RunInput, Sent, Status } from "../wire/messages.ts";
 import { Alarm } from "./alarm.ts";
 import { Unsent } from "./ledger.ts";
@@ -35,6 +35,7 @@ export class Shell {
     private readonly input: RunInput;
     private readonly alarm = new Alarm(() => this.tell({ kind: "time" }));
     private news: News[] = [];
+    private wake: () => void = () => undefined;
     private error: { readonly error: unknown } | null = null;
     private end: ConductEnd | null = null;
     private now = 0;
@@ -91,6 +92,7 @@ export class Shell {
 
     tell(news: News): void {
         this.news.push(news);
+        this.wake();
     }
 
     cancel(): void {
@@ -126,12 +128,17 @@ export class Shell {
             }
             if (this.isLong) this.drain("on");
             else this.flushes();
-            await condition(() => this.news.length > 0 || this.error !== null);
+            // News wakes it in the same turn of the sandbox; a condition of the SDK would take turns of its own, and every promise costs (`bench/`, `temporal`).
+            await new Promise<void>((resolve) => {
+                this.wake = resolve;
+                if (this.news.length > 0 || this.error !== null) resolve();
+            });
         }
     }
 
     private fails(error: unknown): void {
         this.error ??= { error };
+        this.wake();
     }
 
     private carryOut(decisions: readonly Decision[]): void {
@@ -215,7 +222,7 @@ export class Shell {
     private flushes(): void {
         if (this.unsent.isEmpty || this.flushing !== null || (this.works.isBusy && !this.unsent.isFull)) return;
         const carried = this.carried();
-        this.flushing = remote["remit.flush"](carried)
+        this.flushing = local["remit.flush"](carried)
             .catch((error: unknown) => this.fails(error))
             .then(() => {
                 this.flushing = null;
@@ -234,16 +241,19 @@ export class Shell {
         if (this.flushing !== null) await this.flushing;
         // Let go: another shell may take the run.
         if (end.status === "drained" && this.drains !== "on") this.unsent.commit({ end: { status: "stopped" } });
+        // It may have come to its end while it drained.
+        const isLetGo = end.status === "drained" || (end.status === "waiting" && this.drains !== null);
+        const goesOn = isLetGo && this.drains === "on";
         const batches: readonly Sent[] = [...this.works.unacknowledged, ...this.carried().batches].map((one) =>
-            this.drains === "on" ? withoutEnd(one) : one,
+            goesOn ? withoutEnd(one) : one,
         );
         if (batches.length > 0) {
             const { run } = this.input;
-            await CancellationScope.nonCancellable(() => remote["remit.flush"]({ run, epoch: this.opened.epoch, batches }));
+            await CancellationScope.nonCancellable(() => local["remit.flush"]({ run, epoch: this.opened.epoch, batches }));
         }
         await this.works.closed();
         if (this.error !== null) throw this.error.error;
-        if (end.status === "drained" || (end.status === "waiting" && this.drains !== null)) return { status: this.drains ?? "drained" };
+        if (isLetGo) return { status: this.drains ?? "drained" };
         return end as ShellEnd;
     }
 }
