@@ -49,7 +49,7 @@ export interface ServeOptions {
     readonly log?: (level: "info" | "error", message: string) => void;
 }
 
-const BOUNDS: SessionBounds = { queue: 16, call: 60_000, ask: 3 * 60_000, away: 3000, turn: 10 * 60_000 };
+const BOUNDS: SessionBounds = { queue: 16, call: 60_000, ask: 3 * 60_000, away: 3000, back: 5000, turn: 10 * 60_000 };
 const MAX_SESSIONS = 500;
 const CODE_MS = 10 * 60_000;
 

@@ -60,8 +60,8 @@ export class LentTools {
         return [...this.#calls.values()].map(({ info }) => info).filter((info) => info.client === client);
     }
 
-    /** A tool that the client lent before under this name is withdrawn first. */
-    async register(client: string, tool: string, spec: ToolSpec): Promise<void> {
+    /** A tool that the client lent before under this name is withdrawn first. Gives what the model calls it. */
+    async register(client: string, tool: string, spec: ToolSpec): Promise<string> {
         const name = `${client.replaceAll("-", "_")}__${tool}`;
         await this.withdraw(client, tool, "it is lent anew");
         const { description, input, readOnly = false, repeatable = readOnly } = spec;
@@ -69,6 +69,7 @@ export class LentTools {
         const made: Lent = { name, client, tool, registration, description, input: input as Json, readOnly, repeatable };
         this.#tools.set(name, made);
         await this.#events.registered(made);
+        return name;
     }
 
     /** False where the client lends no such tool. */

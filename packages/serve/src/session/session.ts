@@ -46,6 +46,8 @@ export interface SessionBounds {
     readonly ask: number;
     /** How long a client that lends may be away, milliseconds. */
     readonly away: number;
+    /** How long a server that was started again waits for the clients whose tools were lent, before turns go on, milliseconds. */
+    readonly back: number;
     /** How long a turn may take, waiting for people not counted, milliseconds. */
     readonly turn: number;
 }
@@ -79,6 +81,9 @@ export class Session {
     #running: { readonly turn: Turn; readonly cancel: AbortController; readonly over: Promise<void> } | null = null;
     readonly #waiters = new Map<string, (() => void)[]>();
     #closing = false;
+    /** Names of the tools that turns wait for after a new start; null: they wait for none. */
+    #missing: ReadonlySet<string> | null = null;
+    #found: (name: string | null) => void = () => undefined;
 
     private constructor(setup: SessionSetup, state: SessionState) {
         this.#setup = setup;
@@ -124,24 +129,39 @@ export class Session {
     /** SSN2: from its log; turns that were taken go on. */
     static async again(setup: SessionSetup): Promise<Session> {
         const state = emptyState();
-        const lent = new Map<string, Json>();
+        const lent = new Map<string, Fields>();
+        const asked = new Map<string, Fields>();
         for await (const event of setup.log.events()) {
             apply(state, event);
-            const { registration } = event.data;
-            if (event.kind === "lent.registered") lent.set(String(registration), event.data as Json);
-            if (event.kind === "lent.withdrawn") lent.delete(String(registration));
+            const { kind, data } = event;
+            if (kind === "lent.registered") lent.set(String(data["registration"]), data);
+            if (kind === "lent.withdrawn") lent.delete(String(data["registration"]));
+            if (kind === "ask.requested") asked.set(String(data["ask"]), data);
+            if (kind === "ask.decided" || kind === "ask.withdrawn") asked.delete(String(data["ask"]));
         }
         const session = new Session(setup, state);
-        // What was lent went with the server: its clients lend it anew.
-        for (const data of lent.values()) {
-            const { name, client, tool, registration } = data as Fields;
-            await session.#append(
-                "lent.withdrawn",
-                some({ name, client, tool, registration, why: "the server was started anew" }) as Fields,
-            );
-        }
-        session.#pump();
+        const why = "the server was started anew";
+        // What was lent went with the server: its clients lend it anew. What was asked is asked anew by the turn that goes on.
+        for (const { name = null, client = null, tool = null, registration = null } of lent.values())
+            await session.#append("lent.withdrawn", { name, client, tool, registration, why });
+        for (const { turn = null, ask = null } of asked.values()) await session.#append("ask.withdrawn", { turn, ask, why });
+        session.#expect(new Set([...lent.values()].map(({ name }) => String(name))));
         return session;
+    }
+
+    /** Turns go on when the tools that were lent are lent again, or their clients had time for it. */
+    #expect(names: Set<string>): void {
+        this.#missing = names;
+        const timer = setTimeout(() => this.#found(null), this.#setup.bounds.back);
+        this.#found = (name) => {
+            if (name !== null) names.delete(name);
+            if (name !== null && names.size > 0) return;
+            clearTimeout(timer);
+            this.#missing = null;
+            this.#found = () => undefined;
+            this.#pump();
+        };
+        if (names.size === 0) this.#found(null);
     }
 
     get closed(): boolean {
@@ -218,7 +238,7 @@ export class Session {
     // ---- tools and people ----
 
     async lend(client: string, tool: string, spec: ToolSpec): Promise<Ack> {
-        await this.#lent.register(client, tool, spec);
+        this.#found(await this.#lent.register(client, tool, spec));
         if (!this.#here.has(client)) this.#leave(client);
         return ACCEPTED;
     }
@@ -268,6 +288,7 @@ export class Session {
     /** `end`: for ever; else the turns go on with the next server. */
     async close(end: boolean): Promise<void> {
         this.#closing = true;
+        this.#found(null);
         for (const timer of this.#away.values()) clearTimeout(timer);
         const { log } = this.#setup;
         if (end) for (const turn of this.#queued()) await this.#end(turn, { status: "cancelled" });
@@ -292,7 +313,7 @@ export class Session {
     // ---- running ----
 
     #pump(): void {
-        if (this.#running !== null || this.#closing) return;
+        if (this.#running !== null || this.#closing || this.#missing !== null) return;
         const turns = [...this.#state.turns.values()];
         const next = turns.find(({ status }) => status === "running") ?? turns.find(({ status }) => status === "queued");
         if (next === undefined) return;

@@ -1,0 +1,12 @@
+/** A server in a process of its own, for tests that kill it: `server.ts FOLDER`. */
+import { join } from "node:path";
+import { openProcess } from "@remit/host";
+import { Server } from "../../src/index.ts";
+
+const folder = process.argv[2] as string;
+await Server.start({
+    model: `scripted:${join(folder, "replies.json")}`,
+    ledger: join(folder, "ledger.db"),
+    process: openProcess({ env: { HOME: folder, PATH: process.env["PATH"] }, cwd: folder }),
+    bounds: { back: 60_000 },
+});
