@@ -30,6 +30,7 @@ import {
     type PolicyFile,
     type NpmAllow,
     type Price,
+    type ProviderConfig,
     REMIT_KEYS,
     type RemitFile,
     type ServerConfig,
@@ -82,11 +83,13 @@ export interface Config {
     readonly plainEnv: ReadonlySet<string>;
     /** By secret reference: origins it may be sent to, and the file that says so. */
     readonly secrets: { readonly [reference: string]: From<{ readonly origins: readonly string[] }> };
+    /** Providers of delegated credentials, by the NAME of `oauth("NAME")`. */
+    readonly oauth: { readonly [name: string]: From<ProviderConfig> };
     /** What all files together add to what programs say about authority; null where they add nothing. */
     readonly policy: Policy | null;
     /** What all files together say of audits. */
     readonly audit: AuditConfig;
-    /** What files that are not trusted say: kind and name → the file. Kinds: `mcp`, `agent`, `node`, `npm`, `local`, `http`, `env`, `secret`. */
+    /** What files that are not trusted say: kind and name → the file. Kinds: `mcp`, `agent`, `node`, `npm`, `local`, `http`, `env`, `secret`, `oauth`. */
     readonly withheld: ReadonlyMap<string, ConfigFile>;
 }
 
@@ -246,6 +249,7 @@ function merged(files: readonly ConfigFile[]): Omit<Config, "files" | "workspace
     const agents: { [name: string]: From<AgentConfig> } = Object.create(null);
     const npm: { [name: string]: From<NpmAllow> } = Object.create(null);
     const secrets: { [name: string]: From<{ readonly origins: readonly string[] }> } = Object.create(null);
+    const oauth: { [name: string]: From<ProviderConfig> } = Object.create(null);
     const node = new Set<string>();
     const local = new Set<string>();
     const privateOrigins = new Set<string>();
@@ -262,6 +266,7 @@ function merged(files: readonly ConfigFile[]): Omit<Config, "files" | "workspace
             ...each(content.agents, "agent", agents, (said) => ({ ...said, file })),
             ...each(content.allow?.npm, "npm", npm, (said) => ({ ...said, file })),
             ...each(content.secrets, "secret", secrets, (said) => ({ origins: said.map(originOf), file })),
+            ...each(content.oauth, "oauth", oauth, (said) => ({ ...said, origins: said.origins?.map(originOf), file })),
             ...all(content.allow?.node, "node", (name) => void node.add(name.replace(/^node:/, ""))),
             ...all(
                 content.allow?.local?.map((path) => resolve(file.folder, path)),
@@ -285,6 +290,7 @@ function merged(files: readonly ConfigFile[]): Omit<Config, "files" | "workspace
         agents,
         npm,
         secrets,
+        oauth,
         node,
         local,
         privateOrigins,

@@ -105,6 +105,38 @@ const agent = {
     },
 } as const satisfies Rule;
 
+const url = { is: "text", form: /^https?:\/\/[^\s@]+$/, say: "an http or https URL without a password" } as const satisfies Rule;
+const wide = {
+    is: "text",
+    form: /^https?:\/\/[^/?#@\s*]+\/?$|^https:\/\/\*(\.[^/?#@\s*:]+){2,}$/,
+    say: "an origin such as https://api.example.com or https://*.example.com",
+} as const satisfies Rule;
+/** A provider of delegated credentials, by the NAME of `oauth("NAME")`. What is not said is what is known of a provider of that name. */
+const provider = {
+    is: "object",
+    keys: {
+        /** Its metadata is found there. */
+        issuer: url,
+        authorization: url,
+        token: url,
+        device: url,
+        revocation: url,
+        /** Id of the client that was registered there. */
+        client: text,
+        /** Secret of that client: `env:NAME` or `file:PATH`. */
+        secret: reference,
+        scopes: texts,
+        /** Where its tokens may be sent. */
+        origins: { is: "list", of: wide },
+        /** How a user logs in where nobody says. */
+        flow: { is: "text", one: ["code", "device"] },
+        /** What else is said when a user is asked. */
+        parameters: { is: "map", of: text },
+        /** Port of this machine that the redirect goes to. Default: a free one. */
+        port: { is: "number", min: 1, whole: true },
+    },
+} as const satisfies Rule;
+
 /** Keys of `remit.json`. */
 export const REMIT_KEYS = {
     $schema: text,
@@ -132,6 +164,7 @@ export const REMIT_KEYS = {
     http: { is: "object", keys: { private: { is: "list", of: origin } } },
     env: { is: "object", keys: { allow: texts } },
     secrets: { is: "map", of: { is: "list", of: origin } },
+    oauth: { is: "map", of: provider },
     /** Clauses and remits in the language's own words; it takes away, whatever it says. */
     policy: {
         is: "object",
@@ -160,7 +193,17 @@ export const AGENTSCRIPT_NPM_KEYS: Keys = { allow: { is: "object", keys: { node:
  * they count only when the file is trusted. What is left, limits, rates, a policy, audits and a workspace inside the project's own
  * folder, can only narrow.
  */
-export const NEEDS_TRUST: ReadonlySet<string> = new Set(["models", "prices", "mcpServers", "agents", "allow", "http", "env", "secrets"]);
+export const NEEDS_TRUST: ReadonlySet<string> = new Set([
+    "models",
+    "prices",
+    "mcpServers",
+    "agents",
+    "allow",
+    "http",
+    "env",
+    "secrets",
+    "oauth",
+]);
 
 // ---- what they are read to -------------------------------------------------------------------------------------------
 
@@ -168,6 +211,7 @@ export type ServerConfig = Read<typeof server>;
 export type AgentConfig = Read<typeof agent>;
 export type NpmAllow = Read<typeof npm>[string];
 export type ModelConfig = Read<typeof model>;
+export type ProviderConfig = Read<typeof provider>;
 export type Price = Read<typeof price>;
 export type RemitFile = ReadKeys<typeof REMIT_KEYS>;
 export type PolicyFile = NonNullable<RemitFile["policy"]>;

@@ -5,6 +5,7 @@
  */
 import { createCredentials, type Credentials } from "./credentials.ts";
 import type { CredentialSources } from "./source.ts";
+import { storedSources } from "./stored.ts";
 import { builtInSources, type SourceSetup } from "./sources.ts";
 
 export interface CredentialsFor extends Omit<SourceSetup, "folder"> {
@@ -18,5 +19,5 @@ export interface CredentialsFor extends Omit<SourceSetup, "folder"> {
 
 export function credentialsFor({ more, secret, root, workspace, ...setup }: CredentialsFor): Credentials {
     const folder = root === "" ? workspace : root;
-    return createCredentials({ sources: { ...builtInSources({ ...setup, folder }), ...more }, secret });
+    return createCredentials({ sources: { ...builtInSources({ ...setup, folder }), ...storedSources(setup), ...more }, secret });
 }

@@ -26,7 +26,9 @@ export interface Token {
     readonly scopes?: readonly string[];
     /** The client that got it, which alone can renew it. */
     readonly client?: string;
-    /** Of a secret that was given by name: where it may be sent. */
+    /** The token endpoint that gave it. */
+    readonly server?: string;
+    /** Where it may be sent, as it was when it was got. */
     readonly origins?: readonly string[];
 }
 

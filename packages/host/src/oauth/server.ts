@@ -1,0 +1,177 @@
+/**
+ * An authorization server as the library wants it: its metadata, its client, and requests with bounds.
+ *
+ * Boundary: between `oauth4webapi`, which knows the protocol, and a provider's description.
+ *
+ * OAS1: what the provider says is checked as the specifications have it by the library: state, issuer (RFC 9207), PKCE, types of tokens.
+ * OAS2: no request is longer than `REQUEST_MS`, follows a redirect, or goes to plain http elsewhere than on this machine.
+ */
+import * as oauth from "oauth4webapi";
+import { resolveSecret } from "../secret/ref.ts";
+import type { Environment } from "../ledger/place.ts";
+import { OAuthError } from "./error.ts";
+import { isSafe, type Provider } from "./providers.ts";
+
+/** Three in a row end before the lock of a token is taken for a left one (`../process/lock.ts`), milliseconds. */
+const REQUEST_MS = 9_000;
+
+export interface AuthorizationServer {
+    readonly provider: Provider;
+    readonly metadata: oauth.AuthorizationServer;
+    readonly client: oauth.Client;
+    readonly authentication: oauth.ClientAuth;
+    /** Options of every request. */
+    readonly request: oauth.TokenEndpointRequestOptions & oauth.DeviceAuthorizationRequestOptions & oauth.RevocationRequestOptions;
+    /** Of every answer with a token. */
+    readonly reading: oauth.ProcessTokenResponseOptions;
+}
+
+export interface ServerSetup {
+    readonly env: Environment;
+    readonly signal: AbortSignal;
+    /** In place of the provider's. */
+    readonly client?: string | undefined;
+}
+
+/** Throws `OAuthError`. */
+export async function serverOf(provider: Provider, { env, signal, client: said }: ServerSetup): Promise<AuthorizationServer> {
+    const id = said ?? provider.client;
+    if (id === undefined)
+        throw new OAuthError(
+            "setup",
+            `no client is registered for ${provider.name} here`,
+            `${provider.setup}, then say its id: --client-id ID, or "oauth": {"${provider.name}": {"client": "ID"}} in ~/.config/remit/remit.json`,
+        );
+    const bounded = boundedFetch(provider, signal);
+    const insecure = { [oauth.allowInsecureRequests]: true, [oauth.customFetch]: bounded };
+    const metadata = await metadataOf(provider, insecure);
+    const types = Object.fromEntries((provider.tokenTypes ?? []).map((type) => [type, () => undefined]));
+    return {
+        provider,
+        metadata,
+        client: { client_id: id },
+        authentication: authenticationOf(provider, metadata, env),
+        request: insecure,
+        reading: { recognizedTokenTypes: types },
+    };
+}
+
+async function metadataOf(provider: Provider, options: oauth.DiscoveryRequestOptions): Promise<oauth.AuthorizationServer> {
+    const { issuer, endpoints = {}, name } = provider;
+    const { authorization, token, device, revocation } = endpoints;
+    const own = {
+        ...(authorization === undefined ? {} : { authorization_endpoint: authorization }),
+        ...(token === undefined ? {} : { token_endpoint: token }),
+        ...(device === undefined ? {} : { device_authorization_endpoint: device }),
+        ...(revocation === undefined ? {} : { revocation_endpoint: revocation }),
+    };
+    if (token !== undefined && (authorization !== undefined || device !== undefined)) return { issuer, ...own };
+    if (!isSafe(issuer)) throw new OAuthError("setup", `the issuer of ${name} is no https URL`, "look at its description in remit.json");
+    const at = new URL(issuer);
+    const found = await told(provider, async () => {
+        const oidc = await oauth.discoveryRequest(at, { ...options, algorithm: "oidc" });
+        if (oidc.ok) return oauth.processDiscoveryResponse(at, oidc);
+        await oidc.body?.cancel();
+        return oauth.processDiscoveryResponse(at, await oauth.discoveryRequest(at, { ...options, algorithm: "oauth2" }));
+    });
+    return { ...found, ...own };
+}
+
+/** OAuth 2.1, section 2.4: a client with a secret shows it, one without has PKCE and the rotation of its tokens. */
+function authenticationOf(provider: Provider, metadata: oauth.AuthorizationServer, env: Environment): oauth.ClientAuth {
+    const { secret, folder, name } = provider;
+    if (secret === undefined) return oauth.None();
+    const found = resolveSecret(secret, { env, ...(folder === undefined ? {} : { folder }) });
+    if (!found.ok)
+        throw new OAuthError("setup", `the secret of the client of ${name} is not there: ${found.message}`, `give it as ${secret}`);
+    const methods = metadata.token_endpoint_auth_methods_supported;
+    return methods === undefined || methods.includes("client_secret_post")
+        ? oauth.ClientSecretPost(found.value)
+        : oauth.ClientSecretBasic(found.value);
+}
+
+/** OAS2. The library asks for `redirect: "manual"` itself. */
+function boundedFetch({ errorsInOk }: Provider, signal: AbortSignal) {
+    return async (url: string, init: oauth.CustomFetchOptions<string, URLSearchParams | undefined>): Promise<Response> => {
+        if (!isSafe(url)) throw new OAuthError("setup", `${new URL(url).origin} is plain http`, "a provider is reached by https");
+        const { body, ...rest } = init;
+        const response = await fetch(url, {
+            ...rest,
+            ...(body === undefined ? {} : { body }),
+            redirect: "manual",
+            signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]),
+        });
+        return errorsInOk === true ? asSpecified(response) : response;
+    };
+}
+
+/** GitHub and Slack say with status 200 what the specification says with 400. */
+async function asSpecified(response: Response): Promise<Response> {
+    if (response.status !== 200) return response;
+    const text = await response.text();
+    const { status, headers } = response;
+    const json = parsed(text);
+    const isError = typeof json?.error === "string";
+    return new Response(text, { status: isError ? 400 : status, headers });
+}
+
+function parsed(text: string): { readonly error?: unknown } | null {
+    try {
+        return JSON.parse(text) as { readonly error?: unknown } | null;
+    } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
+        return null;
+    }
+}
+
+/** What the library throws, in words for people. */
+export async function told<T>({ name }: Provider, work: () => Promise<T>): Promise<T> {
+    try {
+        return await work();
+    } catch (error) {
+        if (error instanceof OAuthError) throw error;
+        if (error instanceof oauth.ResponseBodyError) {
+            const more = error.error_description === undefined ? "" : ` (${error.error_description.slice(0, 200)})`;
+            const code = error.error === "access_denied" ? "denied" : error.error === "expired_token" ? "expired" : "refused";
+            throw new OAuthError(code, `${name} refused this: ${error.error}${more}`, hintFor(error.error), error.error);
+        }
+        if (error instanceof oauth.AuthorizationResponseError) {
+            const said = error.cause.get("error") ?? "error";
+            const code = said === "access_denied" ? "denied" : "refused";
+            throw new OAuthError(code, `${name} refused this: ${said}`, hintFor(said), said);
+        }
+        if (error instanceof oauth.OperationProcessingError)
+            throw new OAuthError(
+                "refused",
+                `${name} gave an answer that cannot be trusted: ${error.message}`,
+                "nothing was kept; look at who answered",
+            );
+        if (error instanceof oauth.WWWAuthenticateChallengeError)
+            throw new OAuthError(
+                "refused",
+                `${name} does not know this client (HTTP ${error.status})`,
+                "look at the client's id and secret",
+            );
+        if (error instanceof oauth.UnsupportedOperationError)
+            throw new OAuthError("setup", `${name} speaks in a way that is not supported: ${error.message}`, "look at its description");
+        if (error instanceof Error && (error.name === "TimeoutError" || error.name === "AbortError" || error instanceof TypeError))
+            throw new OAuthError("unreachable", `${name} cannot be reached`, "look at the network, then try again");
+        throw error;
+    }
+}
+
+function hintFor(said: string): string {
+    switch (said) {
+        case "access_denied":
+            return "the user said no; log in again to ask once more";
+        case "expired_token":
+            return "the code was not used in time; log in again";
+        case "invalid_client":
+        case "unauthorized_client":
+            return "look at the client's id and secret, and at what it may do";
+        case "invalid_scope":
+            return "ask for scopes that the client may have: --scope";
+        default:
+            return "log in again; if that does not help, look at the client's settings at the provider";
+    }
+}
