@@ -69,6 +69,14 @@ export {
     type Destination,
 } from "./credential/source.ts";
 export { isIdentity } from "./credential/identity.ts";
+export { named as namedSecret } from "./credential/stored.ts";
+export { OAuthError, type OAuthErrorCode } from "./oauth/error.ts";
+export { type LoginOptions, loginElsewhere, loginHere } from "./oauth/login.ts";
+export { type Provider, PROVIDERS, providerOf } from "./oauth/providers.ts";
+export { revoked } from "./oauth/renew.ts";
+export { serverOf } from "./oauth/server.ts";
+export { TokenError, type TokenErrorCode } from "./token/error.ts";
+export { type Listed as ListedToken, openTokens, type Token, type TokenStore } from "./token/store.ts";
 export type { UnknownAnswer } from "@remit/machine";
 export { fromThisProcess, type Surroundings } from "./process/here.ts";
 export { openProcess, type Process } from "./process/process.ts";
