@@ -20,7 +20,7 @@ import { Guard, OWNER } from "./access/guard.ts";
 import { brainOf } from "./brain/program.ts";
 import { announce, type Announced } from "./discovery.ts";
 import { appOf } from "./http/app.ts";
-import { SessionLog } from "./session/log.ts";
+import { isEditorSession, SessionLog } from "./session/log.ts";
 import { Session, type SessionBounds } from "./session/session.ts";
 import { ACCEPTED, type Ack, type NewSession, rejected, type Scope } from "./wire/messages.ts";
 
@@ -203,7 +203,7 @@ export class Server {
     async #again(): Promise<void> {
         const { store } = this.ledger;
         for (const { id, status, live } of await store.runs(Number.MAX_SAFE_INTEGER, () => undefined)) {
-            if (!isSession(id) || status === "done" || live) continue;
+            if (!isSession(id) || isEditorSession(id) || status === "done" || live) continue;
             try {
                 const session = await Session.again(this.#setup(await SessionLog.again(store, id, this.#secrets.scrub)));
                 if (session.closed) await session.close(true);

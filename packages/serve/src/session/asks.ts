@@ -19,6 +19,7 @@ export interface Settled {
 interface Open {
     readonly info: AskInfo;
     readonly settle: (settled: Settled | null) => void;
+    readonly lapse: () => void;
 }
 
 export class OpenAsks {
@@ -33,7 +34,8 @@ export class OpenAsks {
         return new Promise((resolve) => {
             const left = Date.parse(info.expires) - Date.now();
             // Node's timers hold 31 bits of milliseconds; what waits longer is asked about again after a restart.
-            const timer = setTimeout(() => settle({ answer: late, by: "expiry" }), Math.min(Math.max(left, 0), 2 ** 31 - 1));
+            const lapse = (): void => settle({ answer: late, by: "expiry" });
+            const timer = setTimeout(lapse, Math.min(Math.max(left, 0), 2 ** 31 - 1));
             const stop = (): void => settle(null);
             const settle = (settled: Settled | null): void => {
                 clearTimeout(timer);
@@ -41,7 +43,7 @@ export class OpenAsks {
                 this.#open.delete(info.id);
                 resolve(settled);
             };
-            this.#open.set(info.id, { info, settle });
+            this.#open.set(info.id, { info, settle, lapse });
             if (signal.aborted) stop();
             else signal.addEventListener("abort", stop, { once: true });
         });
@@ -55,6 +57,14 @@ export class OpenAsks {
 
     answer(id: string, answer: Json, by: string): Ack {
         return this.#settle(id, by, answer, ({ options }) => (options.length === 0 ? null : `choose one of: ${options.join(", ")}`));
+    }
+
+    /** Its time is up now: its client says that the person gives no answer. */
+    lapse(id: string, by: string): Ack {
+        const open = this.#open.get(id);
+        if (open === undefined || !open.info.approvers.includes(by)) return rejected("this client has no open question of this id");
+        open.lapse();
+        return ACCEPTED;
     }
 
     #settle(id: string, by: string, answer: Json, wrong: (info: AskInfo) => string | null): Ack {

@@ -8,13 +8,17 @@
  */
 import type { Json, Program } from "@remit/language";
 import type { EventKind, LedgerEvent, MachineEvent } from "@remit/machine";
-import type { LedgerStore, RunWriter, Scrubber } from "@remit/host";
+import { isSession, type LedgerStore, type RunWriter, type Scrubber, SESSION } from "@remit/host";
 import type { Frame } from "../wire/messages.ts";
 
 /** What a listener may be behind, characters of JSON. */
 const MAX_BEHIND = 1 << 20;
 /** Events that are kept at hand, so that a stream that comes back reads no file. */
 const TAIL = 512;
+
+/** Sessions of editors have ids of their own: an editor goes on with them, and no server does. */
+export const EDITOR_SESSION = `${SESSION}acp-`;
+export const isEditorSession = (id: string): boolean => isSession(id) && id.startsWith(EDITOR_SESSION);
 
 export type SessionKind = Extract<EventKind, `session.${string}` | `turn.${string}` | `lent.${string}` | `ask.${string}`>;
 

@@ -7,6 +7,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { Json } from "@remit/language";
+import type { Ask } from "@remit/host";
 import { askedMethod, type AskRequest, type Effect, type UnknownAnswer } from "@remit/machine";
 import type { AskInfo, ToolInfo } from "../wire/messages.ts";
 import type { OpenAsks, Settled } from "./asks.ts";
@@ -36,10 +37,13 @@ export class People {
     }
 
     /** One of the options; null where the run was stopped. */
-    async approve(turn: Turn, request: AskRequest, ask: Pick<AskInfo, "id" | "expires">, signal: AbortSignal): Promise<string | null> {
+    async approve(turn: Turn, request: AskRequest, ask: Pick<Ask, "id" | "expires" | "path">, signal: AbortSignal): Promise<string | null> {
         const { principal = "" } = request.detail as { readonly principal?: string };
         const tool = this.#setup.lent(askedMethod(request.detail)?.method ?? "");
-        const about: Fields = tool === null ? {} : { name: tool.name, registration: tool.registration, principal };
+        const about: Fields = {
+            path: ask.path,
+            ...(tool === null ? {} : { name: tool.name, registration: tool.registration, principal }),
+        };
         const isSame = (one: Grant): boolean =>
             one.name === tool?.name && one.registration === tool.registration && one.principal === principal;
         const before = this.#setup.grants().find(isSame);

@@ -9,9 +9,8 @@
  */
 import { randomBytes } from "node:crypto";
 import type { Json } from "@remit/language";
-import { askedMethod, type AskRequest, canonicalJson, type Effect, type UnknownAnswer } from "@remit/machine";
+import { askedMethod, type AskRequest, canonicalJson, type Effect, type Limits, type UnknownAnswer } from "@remit/machine";
 import type { Handlers, HostTool, Ledger, RemitProgram, RunHandle, RunResult, Scrubber } from "@remit/host";
-import { LedgerError, withOrigins } from "@remit/host";
 import type { Client } from "../access/clients.ts";
 import {
     ACCEPTED,
@@ -24,6 +23,7 @@ import {
     type TurnInfo,
 } from "../wire/messages.ts";
 import { OpenAsks } from "./asks.ts";
+import { failureOf, hasRun, interrupted } from "./ends.ts";
 import { conversation, person } from "./given.ts";
 import { LentTools } from "./lent.ts";
 import type { Listener, SessionLog } from "./log.ts";
@@ -58,7 +58,12 @@ export interface SessionSetup {
     readonly brain: Brain;
     readonly bounds: SessionBounds;
     readonly scrub: Scrubber["scrub"];
+    /** Bounds of every turn, beside its time. */
+    readonly limits?: Limits;
 }
+
+/** What is submitted; `inputOrigins`: where it is not all the user's word. No client says that of itself. */
+export type Submitted = NewTurn & { readonly inputOrigins?: string[] };
 
 type Fields = { readonly [key: string]: Json };
 
@@ -114,20 +119,21 @@ export class Session {
 
     static async open(
         setup: SessionSetup,
-        about: { title: string; by: string; model?: string; approvers?: readonly string[] },
+        about: { title: string; by: string; model?: string; folder?: string; approvers?: readonly string[] },
     ): Promise<Session> {
         const session = new Session(setup, emptyState());
         await session.#append("session.opened", {
             title: about.title,
             by: about.by,
             ...(about.model === undefined ? {} : { model: about.model }),
+            ...(about.folder === undefined ? {} : { folder: about.folder }),
             ...(about.approvers === undefined ? {} : { approvers: [...about.approvers] }),
         });
         return session;
     }
 
-    /** SSN2: from its log; turns that were taken go on. */
-    static async again(setup: SessionSetup): Promise<Session> {
+    /** SSN2: from its log. `goesOn`: with turns that were taken; else they end here, and the ledger keeps the run of one that ran. */
+    static async again(setup: SessionSetup, goesOn = true): Promise<Session> {
         const state = emptyState();
         const lent = new Map<string, Fields>();
         const asked = new Map<string, Fields>();
@@ -145,7 +151,8 @@ export class Session {
         for (const { name = null, client = null, tool = null, registration = null } of lent.values())
             await session.#append("lent.withdrawn", { name, client, tool, registration, why });
         for (const { turn = null, ask = null } of asked.values()) await session.#append("ask.withdrawn", { turn, ask, why });
-        session.#expect(new Set([...lent.values()].map(({ name }) => String(name))));
+        if (goesOn) session.#expect(new Set([...lent.values()].map(({ name }) => String(name))));
+        else for (const turn of state.turns.values()) if (turn.ended === undefined) await session.#end(turn, interrupted(turn));
         return session;
     }
 
@@ -169,7 +176,7 @@ export class Session {
     }
 
     info(): SessionInfo {
-        const { title, created, by, model, closed, turns } = this.#state;
+        const { title, created, by, model, folder, closed, turns } = this.#state;
         return {
             id: this.id,
             title,
@@ -177,6 +184,7 @@ export class Session {
             by,
             closed,
             ...(model === undefined ? {} : { model }),
+            ...(folder === undefined ? {} : { folder }),
             seq: this.#setup.log.seq,
             turns: [...turns.values()].map((turn) => this.#shown(turn)),
             tools: this.#lent.list(),
@@ -192,13 +200,14 @@ export class Session {
     // ---- turns ----
 
     /** Null where too many wait. Throws `KeyConflict`. */
-    async submit(by: string, body: NewTurn, key: string | undefined): Promise<TurnInfo | null> {
+    async submit(by: string, body: Submitted, key: string | undefined): Promise<TurnInfo | null> {
         const said = { ...body, ...(key === undefined ? {} : { key }) };
         if (key !== undefined) {
             const before = [...this.#state.turns.values()].find((turn) => turn.by === by && turn.key === key);
             if (before !== undefined) {
-                const { text, input, model } = before;
-                if (canonicalJson(some({ text, input, model })) !== canonicalJson(some(body))) throw new KeyConflict(before.id);
+                const { text, input, inputOrigins, model } = before;
+                if (canonicalJson(some({ text, input, inputOrigins, model })) !== canonicalJson(some(body)))
+                    throw new KeyConflict(before.id);
                 return this.#shown(before);
             }
         }
@@ -258,6 +267,11 @@ export class Session {
 
     answer(client: string, ask: string, answer: Json): Ack {
         return this.#asks.answer(ask, answer, client);
+    }
+
+    /** The person gives no answer. */
+    lapse(client: string, ask: string): Ack {
+        return this.#asks.lapse(ask, client);
     }
 
     /** A stream of the session. The client is here as long as one of its streams is. */
@@ -357,7 +371,12 @@ export class Session {
                 ...(turn.model === undefined ? {} : { model: turn.model }),
             });
         const input = turn.input ?? { task: turn.text ?? "" };
-        return program.run(input, { id: run, signal, on, limits: { time: bounds.turn }, asks: { park: true, expires: bounds.ask } });
+        return program.run(input, {
+            ...{ id: run, signal, on },
+            limits: { time: bounds.turn, ...this.#setup.limits },
+            asks: { park: true, expires: bounds.ask },
+            ...(turn.inputOrigins === undefined ? {} : { inputOrigins: turn.inputOrigins }),
+        });
     }
 
     async #outcome(result: RunResult): Promise<Partial<Turn>> {
@@ -455,19 +474,4 @@ function sameAs(name: string, registration: string, principal: string) {
 
 function some(fields: { readonly [key: string]: unknown }): Json {
     return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as unknown as Json;
-}
-
-async function hasRun(ledger: Ledger, run: string): Promise<boolean> {
-    try {
-        return (await ledger.run(run)).id === run;
-    } catch (error) {
-        if (error instanceof LedgerError && error.code === "unknown") return false;
-        throw error;
-    }
-}
-
-function failureOf(error: unknown): { readonly kind?: string; readonly message: string; readonly hint?: string } {
-    if (error !== null && typeof error === "object" && "failure" in error)
-        return error.failure as { readonly kind: string; readonly message: string; readonly hint?: string };
-    return { message: error instanceof Error ? error.message : String(error) };
 }

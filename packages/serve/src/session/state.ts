@@ -13,6 +13,8 @@ export interface Turn {
     readonly submitted: string;
     readonly text?: string;
     readonly input?: Json;
+    /** Origins of what was submitted; `user` where absent. */
+    readonly inputOrigins?: readonly string[];
     readonly model?: string;
     /** Idempotency key, and what was submitted under it. */
     readonly key?: string;
@@ -39,6 +41,8 @@ export interface SessionState {
     created: string;
     by: string;
     model?: string;
+    /** The client's folder, where it has one. */
+    folder?: string;
     /** Null: whoever submits a turn. */
     approvers: readonly string[] | null;
     closed: boolean;
@@ -60,6 +64,7 @@ export function apply(state: SessionState, { kind, data }: SessionEvent): void {
             state.created = data.at;
             state.by = text(d["by"]);
             if (typeof d["model"] === "string") state.model = d["model"];
+            if (typeof d["folder"] === "string") state.folder = d["folder"];
             state.approvers = Array.isArray(d["approvers"]) ? d["approvers"].map(text) : null;
             return;
         case "session.closed":
@@ -71,7 +76,7 @@ export function apply(state: SessionState, { kind, data }: SessionEvent): void {
                 by: text(d["by"]),
                 submitted: data.at,
                 status: "queued",
-                ...some(d, ["text", "input", "model", "key"]),
+                ...some(d, ["text", "input", "inputOrigins", "model", "key"]),
             });
             return;
         case "turn.started":

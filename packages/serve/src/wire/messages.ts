@@ -122,6 +122,8 @@ export interface SessionInfo {
     readonly by: string;
     readonly closed: boolean;
     readonly model?: string;
+    /** Of the editor that opened it. */
+    readonly folder?: string;
     /** Sequence number of its last event. */
     readonly seq: number;
     readonly turns: readonly TurnInfo[];

@@ -1,0 +1,58 @@
+/**
+ * A question of a run, as an editor puts it to its person: with the whole call, where each argument comes from, and why it is asked.
+ *
+ * Boundary: from a question to a request of the protocol and from its answer to one of the question's options. Whose answer counts is the session's.
+ *
+ * ACA1: what is no answer that allows is a no: an unknown option, an editor that cannot ask, an error.
+ * ACA2: `cancelled` ends the run: it is the person's stop.
+ */
+import type { PermissionOption, RequestPermissionResponse } from "@agentclientprotocol/sdk";
+import { isObject, type Json, plainLine } from "@remit/language";
+import { flowIn, flowText } from "@remit/machine";
+
+type Fields = { readonly [key: string]: Json };
+
+/** Answers of the machine and what they are to an editor; `abort` is its cancel. */
+const OFFERED: { readonly [option: string]: Pick<PermissionOption, "kind"> & { readonly name: (scope: string) => string } } = {
+    once: { kind: "allow_once", name: () => "Allow once" },
+    session: { kind: "allow_always", name: (scope) => `Allow for ${scope}` },
+    deny: { kind: "reject_once", name: () => "Refuse" },
+    "deny session": { kind: "reject_always", name: (scope) => `Refuse for ${scope}` },
+    again: { kind: "allow_once", name: () => "Perform it again" },
+    "give up": { kind: "reject_once", name: () => "Do not perform it again" },
+};
+
+/** `isLent`: an answer for the session holds beyond the turn. */
+export function optionsOf(options: readonly string[], isLent: boolean): PermissionOption[] {
+    return options.flatMap((optionId) => {
+        const offered = Object.hasOwn(OFFERED, optionId) ? OFFERED[optionId] : undefined;
+        return offered === undefined ? [] : [{ optionId, kind: offered.kind, name: offered.name(isLent ? "this session" : "this turn") }];
+    });
+}
+
+/** ACA1, ACA2. */
+export function decisionOf(response: RequestPermissionResponse, options: readonly string[]): string {
+    const no = options.includes("deny") ? "deny" : "give up";
+    const { outcome } = response;
+    if (outcome.outcome === "cancelled") return options.includes("abort") ? "abort" : no;
+    return outcome.outcome === "selected" && options.includes(outcome.optionId) ? outcome.optionId : no;
+}
+
+/** Why the person is asked, and where what is passed comes from. */
+export function reasonOf(question: string, detail: Json): string {
+    const about: Fields = isObject(detail) ? detail : {};
+    const origins = isObject(about["origins"]) ? Object.entries(about["origins"]) : [];
+    const flows = [about["flow"], ...(Array.isArray(about["flows"]) ? about["flows"] : [])].map(flowIn).filter((one) => one !== null);
+    const from = origins.flatMap(([name, list]) =>
+        Array.isArray(list) && list.length > 0
+            ? [`- ${plainLine(name)} comes from ${list.map((one) => plainLine(String(one))).join(", ")}`]
+            : [],
+    );
+    const principal = typeof about["principal"] === "string" ? [`Who wants it: ${plainLine(about["principal"])}.`] : [];
+    return [
+        plainLine(question),
+        ...principal,
+        ...flows.map((flow) => plainLine(flowText(String(about["capability"] ?? ""), flow, null))),
+        ...from,
+    ].join("\n");
+}

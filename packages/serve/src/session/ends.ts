@@ -1,0 +1,29 @@
+/**
+ * How a turn ended where no result of its run says so, and whether it has a run at all.
+ *
+ * Boundary: pure but for one look into the ledger.
+ */
+import { type Ledger, LedgerError } from "@remit/host";
+import type { Turn } from "./state.ts";
+
+/** A turn that the process did not end: nothing of its run is lost. */
+export function interrupted({ status, run = "" }: Turn): Partial<Turn> {
+    if (status === "queued") return { status: "cancelled" };
+    const hint = `remit resume ${run} goes on with it`;
+    return { status: "failed", failure: { kind: "unreachable", message: "the process ended in the middle of the turn", hint } };
+}
+
+export async function hasRun(ledger: Ledger, run: string): Promise<boolean> {
+    try {
+        return (await ledger.run(run)).id === run;
+    } catch (error) {
+        if (error instanceof LedgerError && error.code === "unknown") return false;
+        throw error;
+    }
+}
+
+export function failureOf(error: unknown): { readonly kind?: string; readonly message: string; readonly hint?: string } {
+    if (error !== null && typeof error === "object" && "failure" in error)
+        return error.failure as { readonly kind: string; readonly message: string; readonly hint?: string };
+    return { message: error instanceof Error ? error.message : String(error) };
+}
