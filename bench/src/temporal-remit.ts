@@ -12,6 +12,17 @@ export interface Work {
     readonly isLocal: boolean;
 }
 
+/** A worker that is started, alone in its process; one that made the bundle came before it. */
+export async function starting(address: string, folder: string): Promise<() => Promise<number>> {
+    onlyErrors();
+    const { store } = await openLedger(join(folder, "start.db"));
+    return async () => {
+        const begun = performance.now();
+        await createWorker({ connect: { address }, ledger: store, queue: `start-${process.pid}`, cache: join(folder, "bundles") });
+        return performance.now() - begun;
+    };
+}
+
 /** As wide as the one that is written by hand. */
 const WIDTH = 2_000;
 

@@ -3,13 +3,12 @@
  *
  * Boundary: builds and keeps files. First our own sources become one module, which leaves out what nothing uses; then the SDK's bundler adds its own.
  */
-import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { createHash, type Hash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BundleOptions, bundleWorkflowCode } from "@temporalio/worker";
-import { buildSync } from "esbuild";
 import { WORKFLOW } from "../wire/messages.ts";
 
 const QUIET = {
@@ -22,22 +21,54 @@ const QUIET = {
 };
 const HERE = fileURLToPath(import.meta.url);
 
-/** Path of the bundle, made where `folder` does not have it. Workers that start together may both make it. */
+/** What `npm run pack` puts beside the compiled sources; a checkout has none. */
+const PACKED = fileURLToPath(new URL("../prebuilt/", import.meta.url));
+export const PREBUILT = { code: "workflow.js", bundle: "workflow.bundle.js", about: "about.json" } as const;
+
+/** Of a bundle that was made ahead. */
+export interface Prebuilt {
+    /** Version of the SDK that is in it. */
+    readonly sdk: string;
+    readonly sha256: string;
+}
+
+/** Path of the bundle: the one that came with the package, else made where `folder` does not have it. Workers that start together may both make it. */
 export async function workflowBundle(folder: string): Promise<string> {
-    const code = ownCode();
-    const { version } = createRequire(HERE)("@temporalio/worker/package.json") as { readonly version: string };
-    const file = join(folder, `workflow-${digest(version, code)}.bundle.js`);
+    const sdk = sdkVersion();
+    if (isPacked(sdk)) return join(PACKED, PREBUILT.bundle);
+    const file = join(folder, `workflow-${digest(sdk, sourceKey())}.bundle.js`);
     if (existsSync(file)) return file;
-    const workflowsPath = kept(folder, code);
-    const { code: bundle } = await bundleWorkflowCode({ workflowsPath, logger: QUIET, webpackConfigHook: foundFrom(HERE) });
-    put(file, bundle);
+    const workflowsPath = kept(folder);
+    const { code } = await bundleWorkflowCode({ workflowsPath, logger: QUIET, webpackConfigHook: foundFrom(HERE) });
+    put(file, code);
     return file;
+}
+
+/** Another SDK than the one that it was made with needs another bundle, and so does a file that was changed. */
+function isPacked(sdk: string): boolean {
+    if (!existsSync(join(PACKED, PREBUILT.about))) return false;
+    const about = JSON.parse(readFileSync(join(PACKED, PREBUILT.about), "utf8")) as Prebuilt;
+    return about.sdk === sdk && sha256(readFileSync(join(PACKED, PREBUILT.bundle))) === about.sha256;
+}
+
+/** Makes both files ahead, for the package. */
+export async function prebuild(folder: string): Promise<void> {
+    const made = await workflowBundle(folder);
+    const bundle = readFileSync(made);
+    const about: Prebuilt = { sdk: sdkVersion(), sha256: sha256(bundle) };
+    put(join(folder, PREBUILT.code), ownCode());
+    put(join(folder, PREBUILT.bundle), bundle);
+    put(join(folder, PREBUILT.about), `${JSON.stringify(about)}\n`);
+}
+
+function sdkVersion(): string {
+    return (createRequire(HERE)("@temporalio/worker/package.json") as { readonly version: string }).version;
 }
 
 /** A team's bundle with the workflow in it. */
 export function withWorkflow(options: BundleOptions, folder: string): BundleOptions {
     const { workflowsPath: theirs, webpackConfigHook: hook = (config) => config } = options;
-    const own = kept(folder, ownCode());
+    const own = ownWorkflows(folder);
     if (theirs === own) return { ...options, webpackConfigHook: (config) => hook(foundFrom(HERE)(config)) };
     // As a module of Node's own kind, which takes a default workflow along.
     const text = `module.exports = { ...require(${JSON.stringify(theirs)}), ${WORKFLOW}: require(${JSON.stringify(own)}).${WORKFLOW} };\n`;
@@ -49,7 +80,8 @@ export function withWorkflow(options: BundleOptions, folder: string): BundleOpti
 
 /** For a worker that has no workflows of its own. */
 export function ownWorkflows(folder: string): string {
-    return kept(folder, ownCode());
+    const packed = join(PACKED, PREBUILT.code);
+    return existsSync(packed) ? packed : kept(folder);
 }
 
 type Hook = NonNullable<BundleOptions["webpackConfigHook"]>;
@@ -61,28 +93,41 @@ function foundFrom(path: string): Hook {
 }
 
 /** Path of our own code in the folder. */
-function kept(folder: string, code: string): string {
-    const path = join(folder, `workflow-${digest(code)}.js`);
-    if (!existsSync(path)) put(path, code);
+function kept(folder: string): string {
+    const path = join(folder, `workflow-${digest(sourceKey())}.js`);
+    if (!existsSync(path)) put(path, ownCode());
     return path;
 }
 
-function put(path: string, text: string): void {
-    mkdirSync(join(path, ".."), { recursive: true });
+function put(path: string, text: string | Uint8Array): void {
+    mkdirSync(dirname(path), { recursive: true });
     const made = `${path}.${process.pid}`;
     writeFileSync(made, text);
     renameSync(made, path);
 }
 
-const digest = (...texts: readonly string[]): string =>
-    texts
-        .reduce((hash, text) => hash.update(text), createHash("sha256"))
-        .digest("hex")
-        .slice(0, 16);
+const sha256 = (...parts: readonly (string | Uint8Array)[]): string =>
+    parts.reduce<Hash>((hash, part) => hash.update(part), createHash("sha256")).digest("hex");
+const digest = (...texts: readonly string[]): string => sha256(...texts).slice(0, 16);
+
+/** Names what our own code is made of; to make it each time a worker starts would take longer than all else (section `temporal` of `bench/`). */
+function sourceKey(): string {
+    const { resolve } = createRequire(HERE);
+    const folders = [dirname(dirname(HERE)), dirname(resolve("@remit/machine")), dirname(resolve("@remit/language"))];
+    const files = folders.flatMap((folder) =>
+        (readdirSync(folder, { recursive: true }) as string[])
+            .filter((name) => /\.[jt]s$/.test(name))
+            .sort()
+            .map((name) => join(folder, name)),
+    );
+    return sha256(...files.map((file) => readFileSync(file)));
+}
 
 function ownCode(): string {
+    // Only where the code is not made ahead: a package has no need of it.
+    const { buildSync } = createRequire(HERE)("esbuild") as typeof import("esbuild");
     const { outputFiles } = buildSync({
-        entryPoints: [fileURLToPath(new URL("../workflow/remit-run.ts", import.meta.url))],
+        entryPoints: [fileURLToPath(new URL(`../workflow/remit-run${extname(HERE)}`, import.meta.url))],
         bundle: true,
         format: "esm",
         platform: "neutral",
