@@ -182,19 +182,13 @@ async function fault(uri: StubUri, asked: readonly string[] | null, turns: numbe
         case "refusal":
             return { text: message("I cannot help with that."), stop: "refusal" };
         case "unreachable":
-            throw new AgentFail("unreachable", message("it is not there"));
         case "timeout":
-            throw new AgentFail(kind, message("it took too long"));
         case "rate_limited":
-            throw new AgentFail(kind, message("it is told to wait"));
         case "tool":
-            throw new AgentFail(kind, message("a tool of its own failed"));
         case "model":
-            throw new AgentFail(kind, message("its model failed"));
         case "denied":
-            throw new AgentFail(kind, message("it is not let in"));
         case "cancelled":
-            throw new AgentFail(kind, message("it was called off"));
+            throw new AgentFail(kind, message(WORDS[kind]));
         case "invalid_payload":
             return { text: message("Here is what I would do: nothing.") };
         case "crash": {
@@ -251,6 +245,17 @@ async function fault(uri: StubUri, asked: readonly string[] | null, turns: numbe
             return turns < Number(params.times ?? 1) ? { text: wrongSource(asked) } : valued(jsonOf(params.json), asked);
     }
 }
+
+/** What an agent that fails at once says. */
+const WORDS = {
+    unreachable: "it is not there",
+    timeout: "it took too long",
+    rate_limited: "it is told to wait",
+    tool: "a tool of its own failed",
+    model: "its model failed",
+    denied: "it is not let in",
+    cancelled: "it was called off",
+} as const;
 
 /** Tool calls of `limit.calls`. */
 const CALLS = 100;
@@ -312,11 +317,11 @@ async function told(said: Said, turn: AgentTurn, io: PerformIO): Promise<Outcome
     const bytes = Buffer.byteLength(said.text);
     if (limits.bytes !== undefined && bytes > limits.bytes)
         throw over("limit.bytes", `it may say ${limits.bytes} bytes of text, and said ${bytes}`, { ...said, text: "" }, [], calls);
-    const tokens = (said.usage?.input ?? 0) + (said.usage?.output ?? 0);
-    if (limits.tokens !== undefined && tokens > limits.tokens)
-        throw over("limit.tokens", `it may use ${limits.tokens} tokens, and used ${tokens}`, said, entries, calls);
-    if (limits.usd !== undefined && (said.usage?.usd ?? 0) > limits.usd)
-        throw over("limit.cost", `it may cost ${limits.usd} US dollars, and cost ${said.usage?.usd}`, said, entries, calls);
+    const { input = 0, output = 0, usd = 0 } = said.usage ?? {};
+    if (limits.tokens !== undefined && input + output > limits.tokens)
+        throw over("limit.tokens", `it may use ${limits.tokens} tokens, and used ${input + output}`, said, entries, calls);
+    if (limits.usd !== undefined && usd > limits.usd)
+        throw over("limit.cost", `it may cost ${limits.usd} US dollars, and cost ${usd}`, said, entries, calls);
     if (said.text !== "") io.emit({ type: "text", delta: said.text });
     const reply = replyOf(said, said.stop ?? "end_turn", calls, entries);
     const origins = [`agent:${turn.agent.name}`];

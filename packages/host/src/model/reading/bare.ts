@@ -12,6 +12,7 @@ import type { Contract, Field, Shapes } from "@remit/language";
 import { lines, nearestWord, open } from "./fit.ts";
 import { holds } from "./bareword.ts";
 import { Bare, Loose, type Value } from "./loose.ts";
+import { plainName } from "./words.ts";
 
 export interface BareAnswer {
     readonly value: Value;
@@ -202,11 +203,4 @@ function tags(text: string, declared: readonly Field[]): Loose | undefined {
     )
         return undefined;
     return /^\s*(?:<([\w-]{1,40})>\s*<\/\1>)?\s*$/.test(rest) ? made : undefined;
-}
-
-function plainName(name: string): string {
-    return name
-        .trim()
-        .toLowerCase()
-        .replace(/[\s_\-*`]+/g, "");
 }

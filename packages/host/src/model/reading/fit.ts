@@ -11,7 +11,7 @@ import { holds } from "./bareword.ts";
 import { readValue, same } from "./lenient.ts";
 import { Bare, Loose, type Value } from "./loose.ts";
 import { verify } from "./verify.ts";
-import { ENVELOPE, ENVELOPE_HOLDS, WRAPPERS } from "./words.ts";
+import { ENVELOPE, ENVELOPE_HOLDS, plainName, WRAPPERS } from "./words.ts";
 
 export interface Context {
     readonly shapes: Shapes;
@@ -303,13 +303,6 @@ function rename(value: Loose, fields: readonly Field[], used: Map<string, Field>
         used.set(found[0] as string, field);
         x.repairs.add(`the name '${(found[0] as string).slice(0, 40)}' read as '${field.name}'`);
     }
-}
-
-function plainName(name: string): string {
-    return name
-        .trim()
-        .toLowerCase()
-        .replace(/[\s_\-*`]+/g, "");
 }
 
 function nothing(value: Value): boolean {

@@ -170,3 +170,11 @@ const PLACEHOLDER =
 export function isPlaceholder(text: string): boolean {
     return text.length <= 64 && PLACEHOLDER.test(text);
 }
+
+/** Names that differ in case and separators alone are the same. */
+export function plainName(name: string): string {
+    return name
+        .trim()
+        .toLowerCase()
+        .replace(/[\s_\-*`]+/g, "");
+}
