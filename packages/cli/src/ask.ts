@@ -99,7 +99,7 @@ export function promptOf(options: readonly string[], width: number): string {
 }
 
 /** Lets go of what was typed already: the second press of a key must not answer the next question. */
-async function drained(): Promise<void> {
+export async function drained(): Promise<void> {
     const ignore = (): void => undefined;
     process.stdin.on("data", ignore);
     process.stdin.resume();

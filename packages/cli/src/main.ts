@@ -94,7 +94,7 @@ export function build(finish: (code: number) => void): Command {
     reInAct(add);
     ofPrograms(add);
     ofRuns(add);
-    ofBlocks(add, { bounds, ledger });
+    ofBlocks(add, { bounds, ledger, running });
     ofCredentials(add);
     ofServing(add, ledger);
     ofProjects(add);

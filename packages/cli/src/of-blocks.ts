@@ -10,8 +10,8 @@ const load = (name: keyof Commands) => async (): Promise<{ default: Work }> => (
     default: (await import("./commands/on-temporal.ts"))[name],
 });
 
-/** `bounds` and `ledger` put the options of other commands on these. */
-export function ofBlocks(add: Add, put: { readonly [name in "bounds" | "ledger"]: (command: Command) => Command }): void {
+/** `bounds`, `ledger` and `running` put the options of other commands on these. */
+export function ofBlocks(add: Add, put: { readonly [name in "bounds" | "ledger" | "running"]: (command: Command) => Command }): void {
     add("plan <file>", "Show what the blocks of a program will do, node by node, before anything runs", () => import("./commands/plan.ts"))
         .option("--json", "the plans as JSON, on one line")
         .option("--mermaid", "flowcharts in Mermaid's language")
@@ -20,6 +20,19 @@ export function ofBlocks(add: Add, put: { readonly [name in "bounds" | "ledger"]
         "--json",
         "as JSON, on one line",
     );
+    place(
+        put.running(
+            add(
+                "translate <request...>",
+                "Turn a request in plain words into a program, show it, and run it after a yes",
+                () => import("./commands/translate.ts"),
+            ),
+        ),
+    )
+        .option("-i, --input <json>", "input of the program as JSON, @FILE, or - for standard input")
+        .option("-o, --output <file>", "write the program to FILE, which is not there yet")
+        .option("--attempts <n>", "how often the model may answer, 1 to 10", "3")
+        .option("--plan-only", "show it, and ask and run nothing");
     const reaching = (command: Command): Command =>
         place(put.ledger(command))
             .option("-m, --model <uri>", "model for every `import llm` (REMIT_MODEL)")
@@ -82,6 +95,10 @@ export function changing(command: Command): Command {
 
 export const BLOCK_EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     plan: ["remit plan main.remit", "remit plan main.remit --mermaid > plan.mmd", "remit plan main.remit --svg > plan.svg"],
+    translate: [
+        'remit translate "compare a.md and b.md and tell me what changed"',
+        'remit translate "summarize https://example.com every morning" --output news.remit --plan-only',
+    ],
     verbs: ["remit verbs", "remit verbs converge"],
     temporal: ["remit temporal dev --port 7233 --ui-port 8233"],
     worker: ["remit worker --address 127.0.0.1:7233"],

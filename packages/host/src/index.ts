@@ -91,6 +91,16 @@ export { remedyOptions } from "./run/remedies.ts";
 export { load, type RemitProgram } from "./run/program.ts";
 export { run, type RunBlocksOptions } from "./run/blocks.ts";
 export { compile, type CompiledProgram, type CompileOptions } from "./load/phases.ts";
+export {
+    type Attempt,
+    type Complete,
+    translate,
+    type Translated,
+    type TranslateOptions,
+    TranslationError,
+} from "./translate/translate.ts";
+export { systemPrompt, type TranslationPrompt } from "./translate/prompt.ts";
+export { type Translator, translator } from "./translate/model.ts";
 export { type VerbEntry, type VerbPlugin, type VerbRegistry, verbRegistry } from "./verb/registry.ts";
 export { type About, chain, only, type Work, type Wrap } from "./wrap/wrap.ts";
 export { cache, type CacheOptions, log, type Logged, retry, type RetryOptions, timeout } from "./wrap/wrappers.ts";

@@ -41,7 +41,7 @@ async function show(plans: readonly Plan[], form: (typeof FORMS)[number] | undef
         }
         case undefined: {
             const { tableOf } = await import("../plan/table.ts");
-            print(plans.map(tableOf).join("\n\n"));
+            print(plans.map((plan) => tableOf(plan)).join("\n\n"));
         }
     }
 }

@@ -1,9 +1,9 @@
 /** A plan as a table for a terminal: nodes, arguments, what each waits for, and its place. */
 import type { Plan } from "@remit/machine";
-import { paint, plainLine, table } from "../io.ts";
+import { type Paint, paint, plainLine, table } from "../io.ts";
 import { argsOf, placeOf, titleOf } from "../plan-labels.ts";
 
-export function tableOf(plan: Plan): string {
+export function tableOf(plan: Plan, colour: Paint = paint(process.stdout)): string {
     const rows = plan.nodes.map((node) => [
         `  ${plainLine(node.id)}`,
         argsOf(node),
@@ -11,8 +11,9 @@ export function tableOf(plan: Plan): string {
         placeOf(node),
     ]);
     const [head = "", ...lines] = table(rows, ["  NODE", "ARGUMENTS", "WAITS FOR", "PLACE"]).split("\n");
-    const colour = paint(process.stdout);
-    const nested = plan.nodes.flatMap((node) => (node.plan === undefined ? [] : [`\n${plainLine(node.id)}: ${tableOf(node.plan)}`]));
+    const nested = plan.nodes.flatMap((node) =>
+        node.plan === undefined ? [] : [`\n${plainLine(node.id)}: ${tableOf(node.plan, colour)}`],
+    );
     return [`${colour("bold", titleOf(plan))}, gives ${plainLine(plan.results.join(", "))}`, colour("dim", head), ...lines, ...nested].join(
         "\n",
     );
