@@ -8,10 +8,9 @@
  */
 import widthOf from "fast-string-width";
 import { isObject } from "@remit/language";
-import type { LedgerEvent, Plan, PlanNode } from "@remit/machine";
+import { type LedgerEvent, type Plan, type PlanNode, type PlanRow, planTree } from "@remit/machine";
 import { duration, type Paint, plainLine } from "./io.ts";
 import { argsOf, clipped, titleOf } from "./plan-labels.ts";
-import { type Row as Stages, treeOf } from "./plan-tree.ts";
 
 type State = "pending" | "running" | "done" | "failed" | "skipped" | "cancelled" | "stopped";
 
@@ -95,7 +94,7 @@ export function picture(): Picture {
 }
 
 function linesOf(plan: Plan, path: string, before: string): Line[] {
-    return guttered(treeOf(plan.nodes)).map(({ node, gutter }) => ({
+    return guttered(planTree(plan.nodes)).map(({ node, gutter }) => ({
         path: `${path}/${node.id}`,
         node,
         gutter: before + gutter,
@@ -115,7 +114,7 @@ function insert(running: Shown, plan: Plan, path: string): void {
     running.lines.splice(inner + 1, 0, ...linesOf(plan, path, `${around.gutter.replace(/[┌├]/g, "│").replaceAll("└", " ")}  `));
 }
 
-function guttered(row: Stages): { readonly node: PlanNode; readonly gutter: string }[] {
+function guttered(row: PlanRow): { readonly node: PlanNode; readonly gutter: string }[] {
     return row.flatMap((item) => {
         if ("node" in item) return [{ node: item.node, gutter: "" }];
         const branches = item.branches.map(guttered);

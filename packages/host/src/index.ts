@@ -111,7 +111,7 @@ export { performing as perform, type Performing, type PerformingOptions } from "
 export { checkFile, type CheckedFile, type CheckFileOptions } from "./load/check.ts";
 export { ConfigError, type Problem } from "./config/check.ts";
 export { type Config, type ConfigFile, type ConfigOptions, loadConfig, NO_CONFIG, untrusted } from "./config/config.ts";
-export { namedModels } from "./config/models.ts";
+export { configuredModels, namedModels } from "./config/models.ts";
 export type { ModelConfig, NpmAllow, Price, ServerConfig } from "./config/rules.ts";
 export { distrust, trust, type TrustState, trustFile, trustState } from "./config/trust.ts";
 export { type Answer, expectedOf, readAnswer } from "./input/answer.ts";

@@ -21,6 +21,7 @@ export * from "./ledger/ndjson.ts";
 export { Compiled, compileProgram } from "./compile/program.ts";
 export { planOf, plansOf } from "./compile/plans.ts";
 export type { Plan, PlanNode } from "./plan/plan.ts";
+export { type PlanItem, type PlanRow, planTree } from "./plan/tree.ts";
 export { type PlanError, type PlanErrorKind, validatePlan } from "./plan/validate.ts";
 export { variantSites } from "./compile/variants.ts";
 export { isUnasked } from "./state/verdicts.ts";
@@ -43,7 +44,7 @@ export * from "./ledger/diff.ts";
 export * from "./ledger/explain.ts";
 export { type ExplainOptions, explainText } from "./ledger/explain-text.ts";
 export * from "./ledger/otel.ts";
-export { type Paint, type TraceOptions, traceText } from "./ledger/trace.ts";
+export { type Paint, type TraceOptions, type TraceRow, traceRows, traceText } from "./ledger/trace.ts";
 export {
     type Evidence,
     type Finding as AuditFinding,

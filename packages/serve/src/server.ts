@@ -11,15 +11,17 @@ import type { Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
-import type { LoadOptions, Process } from "@remit/host";
-import { isSession, knownSecrets, type Ledger, LedgerError, openLedger, openProcess, SESSION, stateFolder } from "@remit/host";
+import type { LedgerStore, LoadOptions, Process, Scrubber } from "@remit/host";
+import { isSession, knownSecrets, type Ledger, LedgerError, openLedger, openProcess, SESSION, shownStore, stateFolder } from "@remit/host";
+import type { Json } from "@remit/language";
 import { WebSocketServer } from "ws";
 import { type Client, Clients } from "./access/clients.ts";
 import { Codes } from "./access/codes.ts";
-import { Guard, OWNER } from "./access/guard.ts";
+import { Guard, OWNER, VIEWER } from "./access/guard.ts";
 import { brainOf } from "./brain/program.ts";
 import { announce, type Announced } from "./discovery.ts";
 import { appOf } from "./http/app.ts";
+import { modelsView, programView } from "./runs/program.ts";
 import { isEditorSession, SessionLog } from "./session/log.ts";
 import { Session, type SessionBounds } from "./session/session.ts";
 import { ACCEPTED, type Ack, type NewSession, rejected, type Scope } from "./wire/messages.ts";
@@ -44,6 +46,8 @@ export interface ServeOptions {
     readonly state?: string;
     readonly bounds?: Partial<SessionBounds> & { readonly sessions?: number };
     readonly process?: Process;
+    /** Shows the ledger and does nothing else: no program, no sessions, no clients, and programs of the same user do not find it. */
+    readonly view?: boolean;
     /** For the program, as for `load`. */
     readonly load?: Omit<LoadOptions, "ledger" | "process" | "model" | "tools">;
     readonly log?: (level: "info" | "error", message: string) => void;
@@ -73,9 +77,11 @@ export class Server {
     readonly ownerToken: string;
     readonly isSecure: boolean;
     readonly ledger: Ledger;
+    /** The ledger without what is known to be a secret. */
+    readonly shown: LedgerStore;
+    readonly secrets: Scrubber;
     readonly #options: ServeOptions;
     readonly #brain: ReturnType<typeof brainOf>;
-    readonly #secrets: ReturnType<typeof knownSecrets>;
     readonly #process: Process;
     readonly #bounds: SessionBounds;
     #http: HttpServer | null = null;
@@ -93,8 +99,9 @@ export class Server {
         this.clients = new Clients(this.#folder());
         this.isSecure = options.secure === true;
         this.#bounds = { ...BOUNDS, ...options.bounds };
-        this.#secrets = knownSecrets(process.env);
-        this.#secrets.add({ name: "owner token", value: this.ownerToken });
+        this.secrets = knownSecrets(process.env);
+        this.secrets.add({ name: "owner token", value: this.ownerToken });
+        this.shown = shownStore(ledger.store, this.secrets);
         this.guard = new Guard({
             clients: this.clients,
             ownerToken: this.ownerToken,
@@ -114,11 +121,13 @@ export class Server {
     /** Rejects with `ServeError`, `ClientsError`, `LedgerError`, or `RemitError` where the program has errors. */
     static async start(options: ServeOptions = {}): Promise<Server> {
         const process = options.process ?? openProcess();
-        const ledger = await openLedger(options.ledger, { process });
+        const ledger = await openLedger(options.ledger, { process, readOnly: options.view === true });
         const server = new Server(options, ledger, process);
         try {
-            await (await server.#brain.first()).close();
-            await server.#again();
+            if (options.view !== true) {
+                await (await server.#brain.first()).close();
+                await server.#again();
+            }
             await server.#listen();
         } catch (error) {
             await server.stop();
@@ -135,7 +144,7 @@ export class Server {
         const { form, hash, file, root } = program;
         await program.close();
         const id = `${SESSION}${randomUUID().slice(0, 13)}`;
-        const log = await SessionLog.make(this.ledger.store, { id, program: form, hash, file, root }, this.#secrets.scrub);
+        const log = await SessionLog.make(this.ledger.store, { id, program: form, hash, file, root }, this.secrets.scrub);
         const session = await Session.open(this.#setup(log), { ...about, title: about.title ?? "", by: client.id });
         this.sessions.set(id, session);
         return session;
@@ -161,11 +170,26 @@ export class Server {
 
     /** A code that the console is opened with, as its owner. */
     loginCode(): string {
-        return this.logins.code(OWNER);
+        return this.logins.code(this.#options.view === true ? VIEWER : OWNER);
+    }
+
+    /** Null where it runs none. */
+    async programView(): Promise<Json> {
+        const { program, view } = this.#options;
+        if (view === true) return null;
+        const first = await this.#brain.first();
+        const { form, hash, file } = first;
+        await first.close();
+        return programView({ program, form, hash, file, process: this.#process });
+    }
+
+    modelsView(): Promise<Json> {
+        const { load, model } = this.#options;
+        return modelsView(this.#process, load?.workspace ?? this.#process.cwd, model);
     }
 
     log(level: "info" | "error", message: string): void {
-        this.#options.log?.(level, this.#secrets.scrub(message) as string);
+        this.#options.log?.(level, this.secrets.scrub(message) as string);
     }
 
     metrics(): string {
@@ -196,7 +220,7 @@ export class Server {
     }
 
     #setup(log: SessionLog): Parameters<typeof Session.again>[0] {
-        return { log, ledger: this.ledger, brain: this.#brain, bounds: this.#bounds, scrub: this.#secrets.scrub };
+        return { log, ledger: this.ledger, brain: this.#brain, bounds: this.#bounds, scrub: this.secrets.scrub };
     }
 
     /** Sessions of servers before. */
@@ -205,7 +229,7 @@ export class Server {
         for (const { id, status, live } of await store.runs(Number.MAX_SAFE_INTEGER, () => undefined)) {
             if (!isSession(id) || isEditorSession(id) || status === "done" || live) continue;
             try {
-                const session = await Session.again(this.#setup(await SessionLog.again(store, id, this.#secrets.scrub)));
+                const session = await Session.again(this.#setup(await SessionLog.again(store, id, this.secrets.scrub)));
                 if (session.closed) await session.close(true);
                 else this.sessions.set(id, session);
             } catch (error) {
@@ -230,7 +254,7 @@ export class Server {
         });
         const { port: bound } = http.address() as AddressInfo;
         this.url = `http://${bracketed(host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host)}:${bound}`;
-        this.#announced = announce(this.#folder(), { url: this.url, token: this.ownerToken });
+        if (this.#options.view !== true) this.#announced = announce(this.#folder(), { url: this.url, token: this.ownerToken });
     }
 
     #folder(): string {

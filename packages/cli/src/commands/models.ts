@@ -1,6 +1,6 @@
 /** `remit models`: what is configured, what answers, why not, and which one would be used. */
 import { here } from "../here.ts";
-import { type Config, createModels, fetchLocal, loadConfig, resolveSecret, untrusted } from "@remit/host";
+import { configuredModels, createModels, fetchLocal, loadConfig, untrusted } from "@remit/host";
 import type { Json } from "@remit/language";
 import { EXIT, paint, plain, print, printJson, say, table } from "../io.ts";
 import { folder } from "../running.ts";
@@ -11,7 +11,7 @@ export default async function models(_args: string[], options: Record<string, un
     const config = loadConfig({ env: here().env, from: at, folder: at });
     const made = createModels({ folder: at });
     try {
-        const listed = [...configured(config), ...(await made.list())];
+        const listed = [...configuredModels(config, here().env), ...(await made.list())];
         const chosen = await made.choose(null);
         if (options["json"]) {
             printJson({ models: listed, default: chosen } as unknown as Json);
@@ -43,13 +43,4 @@ async function fetched(): Promise<number> {
         );
         return EXIT.failed;
     }
-}
-
-/** Models of the project's configuration, by the name of the import they answer for; nothing is sent to find out. */
-function configured(config: Config): { uri: string; ok: boolean; note: string }[] {
-    return Object.entries(config.models).map(([name, { uri, baseUrl, key, file }]) => {
-        const found = key === undefined ? null : resolveSecret(key, { env: here().env, folder: file.folder });
-        const where = `${uri}${baseUrl === undefined ? "" : ` at ${baseUrl}`}, in ${file.name}`;
-        return { uri: name, ok: found === null || found.ok, note: found === null || found.ok ? where : `${where}: ${found.message}` };
-    });
 }

@@ -5,8 +5,7 @@
  *
  * PLY1: a branch has a strip of its own over the whole width of its fan-out, so that no line crosses a node.
  */
-import type { PlanNode } from "@remit/machine";
-import { type Row, treeOf } from "../plan-tree.ts";
+import { type PlanNode, type PlanRow, planTree } from "@remit/machine";
 
 export interface Size {
     readonly width: number;
@@ -30,8 +29,8 @@ export function layoutOf(
     gaps: Gaps,
 ): { readonly boxes: ReadonlyMap<string, Box>; readonly size: Size } {
     const boxes = new Map<string, Box>();
-    const sizes = new Map<Row, Size>();
-    const measure = (row: Row): Size => {
+    const sizes = new Map<PlanRow, Size>();
+    const measure = (row: PlanRow): Size => {
         let [width, height] = [0, 0];
         for (const item of row) {
             const one = "node" in item ? sizeOf(item.node) : stacked(item.branches.map(measure), gaps);
@@ -42,7 +41,7 @@ export function layoutOf(
         sizes.set(row, size);
         return size;
     };
-    const place = (row: Row, left: number, top: number): void => {
+    const place = (row: PlanRow, left: number, top: number): void => {
         const { height } = sizes.get(row) as Size;
         let x = left;
         for (const item of row) {
@@ -62,7 +61,7 @@ export function layoutOf(
             x += whole.width + gaps.across;
         }
     };
-    const tree = treeOf(nodes);
+    const tree = planTree(nodes);
     const size = measure(tree);
     place(tree, 0, 0);
     return { boxes, size };

@@ -3,6 +3,7 @@
  *
  * Boundary: from configuration to values; nothing is sent here.
  */
+import type { ListedModel } from "../model/default.ts";
 import type { NamedModel } from "../model/models.ts";
 import { resolveSecret } from "../secret/ref.ts";
 import type { Config } from "./config.ts";
@@ -41,4 +42,13 @@ export function namedModels(
         };
     }
     return made;
+}
+
+/** Those that a project's configuration describes, by the name of the import they answer for; nothing is sent to find out. */
+export function configuredModels(config: Config, env: Readonly<Record<string, string | undefined>>): ListedModel[] {
+    return Object.entries(config.models).map(([name, { uri, baseUrl, key, file }]) => {
+        const found = key === undefined ? null : resolveSecret(key, { env, folder: file.folder });
+        const where = `${uri}${baseUrl === undefined ? "" : ` at ${baseUrl}`}, in ${file.name}`;
+        return { uri: name, ok: found === null || found.ok, note: found === null || found.ok ? where : `${where}: ${found.message}` };
+    });
 }

@@ -4,14 +4,28 @@
 import type { BoundForm, ClauseForm, ReadersForm, SpendForm } from "../form/form.ts";
 import type { AuthorityRow } from "./rows.ts";
 
-const HEAD = ["who", "what", "gate", "by", "where", "besides"] as const;
+export const AUTHORITY_HEAD = ["who", "what", "gate", "by", "where", "besides"] as const;
 
-/** One line a row, in columns; names of a principal stand once, with their file where several have one. */
+/** One line a row, in columns. */
 export function showAuthority(rows: readonly AuthorityRow[]): string {
+    const all = [[...AUTHORITY_HEAD], ...authorityCells(rows)];
+    const widths = AUTHORITY_HEAD.map((_, i) => Math.max(...all.map((line) => (line[i] as string).length)));
+    return all
+        .map((line) =>
+            line
+                .map((cell, i) => cell.padEnd(widths[i] as number))
+                .join("  ")
+                .trimEnd(),
+        )
+        .join("\n");
+}
+
+/** As many texts a row as the head has; names of a principal stand once, with their file where several have one. */
+export function authorityCells(rows: readonly AuthorityRow[]): string[][] {
     let before = "";
     const files = new Map<string, Set<string>>();
     for (const row of rows) files.set(row.principal, (files.get(row.principal) ?? new Set()).add(row.agent?.file ?? ""));
-    const cells = rows.map((row) => {
+    return rows.map((row) => {
         const isShared = row.agent !== null && (files.get(row.principal)?.size ?? 0) > 1;
         const name = isShared ? `${row.principal} of ${row.agent?.file}` : row.principal;
         const place = row.outside === undefined ? "" : ` (${row.outside}${row.unconfined ? ", unconfined" : ""})`;
@@ -32,16 +46,6 @@ export function showAuthority(rows: readonly AuthorityRow[]): string {
             ].join("; "),
         ];
     });
-    const all = [[...HEAD], ...cells];
-    const widths = HEAD.map((_, i) => Math.max(...all.map((line) => (line[i] as string).length)));
-    return all
-        .map((line) =>
-            line
-                .map((cell, i) => cell.padEnd(widths[i] as number))
-                .join("  ")
-                .trimEnd(),
-        )
-        .join("\n");
 }
 
 function whatText(row: AuthorityRow): string {

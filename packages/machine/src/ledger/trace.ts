@@ -41,18 +41,47 @@ export interface TraceOptions {
 
 const WIDTH = 72;
 
-export function traceText(events: Iterable<LedgerEvent>, options: TraceOptions = {}): string {
-    const out: string[] = [];
-    const all = [...events];
-    const writer: Writer = { full: options.full === true, paint: options.paint ?? ((_, text) => text), out, waiting: waitingIn(all) };
-    for (const node of treeOf(reported(all))) writeNode(node, 0, writer);
-    return out.length === 0 ? "(empty trace)" : out.join("\n");
+/** A line of the trace, before it is text. */
+export interface TraceRow {
+    readonly depth: number;
+    readonly path: string;
+    /** What kind of thing it is: `run`, `generate`, `generate.attempt`, `tool`, `plan.node` …; `iteration` for a pass of a `parallel for`. */
+    readonly family: string;
+    readonly what: string;
+    /** What came of it; empty where nothing is to be said. */
+    readonly came: string;
+    readonly bad: boolean;
+    /** How long it took and what it used. */
+    readonly aside: string;
+    /** Numbers of its events. */
+    readonly seqs: readonly number[];
+    /** Of its first event, and of its last one where it is over: milliseconds since 1970. */
+    readonly from: number | null;
+    readonly to: number | null;
+    /** Shown in full traces. */
+    readonly detail: readonly (readonly [string, string])[];
 }
+
+export function traceText(events: Iterable<LedgerEvent>, options: TraceOptions = {}): string {
+    const rows = traceRows(events, options);
+    return rows.length === 0 ? "(empty trace)" : rows.flatMap((row) => linesOf(row, options)).join("\n");
+}
+
+/** In the order of the trace, each after the one that it stands under. */
+export function traceRows(events: Iterable<LedgerEvent>, options: TraceOptions = {}): TraceRow[] {
+    const out: TraceRow[] = [];
+    const all = [...events];
+    const writer: Writer = { full: options.full === true, paint: options.paint ?? asItIs, out, waiting: waitingIn(all) };
+    for (const node of treeOf(reported(all))) writeNode(node, 0, writer);
+    return out;
+}
+
+const asItIs: Paint = (_, text) => text;
 
 interface Writer {
     readonly full: boolean;
     readonly paint: Paint;
-    readonly out: string[];
+    readonly out: TraceRow[];
     /** Paths of questions that nobody has answered, in a run that has not ended. */
     readonly waiting: readonly string[];
 }
@@ -84,7 +113,8 @@ function waitingIn(events: readonly LedgerEvent[]): string[] {
 
 function writeNode(node: TreeNode, depth: number, w: Writer): void {
     if (node.iteration !== undefined) {
-        w.out.push(`${"  ".repeat(depth)}- iteration [${node.iteration}]`);
+        const none = { came: "", bad: false, aside: "", seqs: [], from: null, to: null, detail: [] };
+        w.out.push({ depth, path: node.path, family: "iteration", what: `iteration [${node.iteration}]`, ...none });
         for (const child of node.children) writeNode(child, depth + 1, w);
         return;
     }
@@ -102,17 +132,26 @@ function firstChild(node: TreeNode): number {
 }
 
 function writeLine(one: Happening, depth: number, w: Writer): void {
-    const indent = "  ".repeat(depth);
-    const { paint } = w;
     const describe = LINES[one.family] ?? plainLine;
-    const { what, came, bad, detail } = describe(one, w);
-    const parts = [what];
-    if (came !== undefined && came !== "") parts.push(bad ? paint("red", came) : came);
+    const { what, came = "", bad = false, detail = [] } = describe(one, w);
     const aside = [duration(one), used(one)].filter((text) => text !== "").join(", ");
-    if (aside !== "") parts.push(paint("dim", `(${aside})`));
-    w.out.push(`${indent}${bad ? paint("red", "-") : "-"} ${parts.join(" ")}`);
-    if (w.full)
-        for (const [name, text] of detail ?? []) for (const line of block(name, text)) w.out.push(`${indent}    ${paint("dim", line)}`);
+    const { start, single, end } = one;
+    const first = eventOf(one);
+    w.out.push({
+        ...{ depth, path: first.path, family: one.family, what, came, bad, aside, detail },
+        seqs: [start, single, end].flatMap((event) => (event === undefined ? [] : [event.seq])),
+        from: millis(first.time),
+        to: start === undefined ? millis(first.time) : end === undefined ? null : millis(end.time),
+    });
+}
+
+function linesOf({ depth, what, came, bad, aside, detail }: TraceRow, { full = false, paint = asItIs }: TraceOptions): string[] {
+    const indent = "  ".repeat(depth);
+    const parts = [what, ...(came === "" ? [] : [bad ? paint("red", came) : came]), ...(aside === "" ? [] : [paint("dim", `(${aside})`)])];
+    const line = `${indent}${bad ? paint("red", "-") : "-"} ${parts.join(" ")}`;
+    if (!full) return [line];
+    const more = detail.flatMap(([name, text]) => block(name, text));
+    return [line, ...more.map((one) => `${indent}    ${paint("dim", one)}`)];
 }
 
 function block(name: string, text: string): string[] {

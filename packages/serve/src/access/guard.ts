@@ -16,7 +16,13 @@ import { type Client, type Clients, hashOf } from "./clients.ts";
 /** The client that holds the owner's token. */
 export const OWNER: Client = { id: "owner", name: "owner", scopes: ["observe", "submit", "lend", "approve", "admin"], created: "" };
 
-export const COOKIE = "remit_session";
+/** Who looks at a ledger that nothing is done with. */
+export const VIEWER: Client = { id: "viewer", name: "viewer", scopes: ["observe"], created: "" };
+
+/** Browsers keep cookies by host and not by port: two servers of one machine need two names. */
+export function cookieName(headers: Headers): string {
+    return `remit_session${/:(\d+)$/.exec(headers.get("host") ?? "")?.[1] ?? ""}`;
+}
 export const CSRF_HEADER = "x-remit-csrf";
 
 export interface GuardOptions {
@@ -84,11 +90,12 @@ export class Guard {
     #found(headers: Headers, method: string): Client | Refusal | null {
         const bearer = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(headers.get("authorization") ?? "")?.[1];
         if (bearer !== undefined) return this.bearer(bearer, headers.get("origin"));
-        const cookie = cookieOf(headers.get("cookie") ?? "");
+        const cookie = cookieOf(headers);
         const login = cookie === null ? undefined : this.#logins.get(hashOf(cookie));
         if (login === undefined) return null;
         // The client may have been revoked since.
-        if (login.client.id !== OWNER.id && this.#options.clients.get(login.client.id)?.revoked !== undefined) return null;
+        if (login.client !== OWNER && login.client !== VIEWER && this.#options.clients.get(login.client.id)?.revoked !== undefined)
+            return null;
         if (method !== "GET" && method !== "HEAD" && !same(headers.get(CSRF_HEADER) ?? "", login.csrf))
             return { status: 403, message: `a request with a cookie needs the header ${CSRF_HEADER}` };
         return login.client;
@@ -108,12 +115,12 @@ export class Guard {
     }
 
     csrfOf(headers: Headers): string | null {
-        const cookie = cookieOf(headers.get("cookie") ?? "");
+        const cookie = cookieOf(headers);
         return cookie === null ? null : (this.#logins.get(hashOf(cookie))?.csrf ?? null);
     }
 
     logout(headers: Headers): void {
-        const cookie = cookieOf(headers.get("cookie") ?? "");
+        const cookie = cookieOf(headers);
         if (cookie !== null) this.#logins.delete(hashOf(cookie));
     }
 }
@@ -137,10 +144,11 @@ function nameOf(host: string): string {
     return host.toLowerCase().replace(/:\d+$/, "");
 }
 
-function cookieOf(header: string): string | null {
-    for (const one of header.split(";")) {
+function cookieOf(headers: Headers): string | null {
+    const wanted = cookieName(headers);
+    for (const one of (headers.get("cookie") ?? "").split(";")) {
         const [name, value] = one.trim().split("=");
-        if (name === COOKIE && value !== undefined && value !== "") return value;
+        if (name === wanted && value !== undefined && value !== "") return value;
     }
     return null;
 }

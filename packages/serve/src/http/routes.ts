@@ -21,10 +21,11 @@ import {
     Pairing,
     ToolSpec,
 } from "../wire/messages.ts";
-import { COOKIE } from "../access/guard.ts";
+import { cookieName } from "../access/guard.ts";
 import { cursorOf, eventStream } from "./events.ts";
 import { openApi } from "./openapi.ts";
 import { type Answered, type Asked, type Env, HttpError, type Route, route } from "./route.ts";
+import { RUN_ROUTES } from "./routes-runs.ts";
 
 /** A result may hold a screenshot. */
 const MAX_RESULT = 32 << 20;
@@ -118,12 +119,12 @@ export const ROUTES: readonly Route[] = [
         summary: "Turns a login code of the terminal into a cookie for the console",
         body: Login,
         answers: { 200: "the token against forgery", 403: "the code is wrong, used, or too old", 429: "too many wrong codes" },
-        run: ({ server, body }) => {
+        run: ({ server, body, c }) => {
             const client = taken(server.logins.take(body.code));
             const cookie = randomBytes(32).toString("base64url");
             const csrf = randomBytes(24).toString("base64url");
             server.guard.login(cookie, { client, csrf });
-            const set = `${COOKIE}=${cookie}; Path=/; HttpOnly; SameSite=Strict; Max-Age=604800${server.isSecure ? "; Secure" : ""}`;
+            const set = `${cookieName(c.req.raw.headers)}=${cookie}; Path=/; HttpOnly; SameSite=Strict; Max-Age=604800${server.isSecure ? "; Secure" : ""}`;
             return { json: { csrf, client: client.id }, headers: { "set-cookie": set } };
         },
     }),
@@ -135,7 +136,10 @@ export const ROUTES: readonly Route[] = [
         answers: { 200: "`accepted`" },
         run: ({ server, c }) => {
             server.guard.logout(c.req.raw.headers);
-            return { json: { status: "accepted" }, headers: { "set-cookie": `${COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0` } };
+            return {
+                json: { status: "accepted" },
+                headers: { "set-cookie": `${cookieName(c.req.raw.headers)}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0` },
+            };
         },
     }),
     route({
@@ -304,6 +308,9 @@ export const ROUTES: readonly Route[] = [
         answers: ACK,
         run: (asked) => ok(sessionOf(asked).answer(asked.client.id, asked.params["ask"] ?? "", asked.body.answer)),
     }),
+
+    // ---- runs ----
+    ...RUN_ROUTES,
 ];
 
 async function submit(asked: Asked<NewTurn>): Promise<Answered> {

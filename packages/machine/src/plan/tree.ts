@@ -5,18 +5,18 @@
  *
  * PTR1: nodes and branches stand in the order of the source.
  */
-import type { PlanNode } from "@remit/machine";
+import type { PlanNode } from "./plan.ts";
 
-export type Item = { readonly node: PlanNode } | { readonly branches: readonly Row[] };
-export type Row = readonly Item[];
+export type PlanItem = { readonly node: PlanNode } | { readonly branches: readonly PlanRow[] };
+export type PlanRow = readonly PlanItem[];
 
-export function treeOf(nodes: readonly PlanNode[]): Row {
+export function planTree(nodes: readonly PlanNode[]): PlanRow {
     return rowOf(nodes, 0);
 }
 
 /** `depth`: how many numbers of the branches are those of the rows around this one. */
-function rowOf(nodes: readonly PlanNode[], depth: number): Row {
-    const row: Item[] = [];
+function rowOf(nodes: readonly PlanNode[], depth: number): PlanRow {
+    const row: PlanItem[] = [];
     for (let at = 0; at < nodes.length; ) {
         const node = nodes[at] as PlanNode;
         const fan = node.branch?.[depth];
@@ -26,7 +26,7 @@ function rowOf(nodes: readonly PlanNode[], depth: number): Row {
             continue;
         }
         const end = upTo(nodes, at, (one) => one.branch?.[depth] === fan);
-        const branches: Row[] = [];
+        const branches: PlanRow[] = [];
         while (at < end) {
             const branch = nodes[at]?.branch?.[depth + 1];
             const next = Math.min(

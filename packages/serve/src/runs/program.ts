@@ -1,0 +1,40 @@
+/**
+ * What a server can say of what it serves: who may do what in its program, and which models can be used.
+ *
+ * Boundary: reads the program and the project's configuration; runs nothing.
+ */
+import { checkFile, configuredModels, createModels, loadConfig, type Process } from "@remit/host";
+import { AUTHORITY_HEAD, authorityCells, authorityOf, type Json, type Program } from "@remit/language";
+
+export interface Served {
+    /** Path of the program; undefined: the one that comes with the server. */
+    readonly program: string | undefined;
+    readonly form: Program;
+    readonly hash: string;
+    readonly file: string;
+    readonly process: Process;
+}
+
+/** The table that `remit check --authority` prints, in cells. */
+export async function programView({ program, form, hash, file, process }: Served): Promise<Json> {
+    const { env, cwd } = process;
+    const policy =
+        program === undefined
+            ? loadConfig({ env, from: cwd, folder: cwd }).policy
+            : (await checkFile(program, { process })).project?.policy;
+    return { file, hash, head: [...AUTHORITY_HEAD], rows: authorityCells(authorityOf(form, policy ?? {})) };
+}
+
+/** What is configured and reachable, with the reason where it is not; `chosen`: what answers where no model is said. */
+export async function modelsView(process: Process, folder: string, model: string | undefined): Promise<Json> {
+    const { env } = process;
+    const made = createModels({ process, folder, ...(model === undefined ? {} : { model }) });
+    try {
+        const listed = [...configuredModels(loadConfig({ env, from: folder, folder }), env), ...(await made.list())];
+        const models = [...new Map(listed.map((one) => [one.uri, one])).values()];
+        const { uri, text } = await made.choose(null);
+        return { models, chosen: { uri, text } } as unknown as Json;
+    } finally {
+        await made.close();
+    }
+}

@@ -1,0 +1,180 @@
+/**
+ * Runs of the ledger as the console shows them: a list, one run, its trace, its prompts, its plans.
+ *
+ * Boundary: reads a ledger that may be shown (`shownStore`) and makes plain JSON of it by the projections of the machine; nothing is decided here.
+ *
+ * RVW1: nothing of a run is changed by looking at it.
+ */
+import { isSession, type LedgerStore, type RunInfo } from "@remit/host";
+import { isObject, type Json } from "@remit/language";
+import {
+    costOf,
+    type Explanation,
+    explainRun,
+    type LedgerEvent,
+    type Plan,
+    type PlanNode,
+    type PlanRow,
+    planTree,
+    type TraceRow,
+    traceRows,
+} from "@remit/machine";
+
+/** So many runs are looked through by a search. */
+const SEARCHED = 2000;
+const PAGE = 50;
+
+/** A run as it stands in a list. */
+export interface ListedRun extends Pick<RunInfo, "id" | "file" | "started" | "ended" | "usage" | "steps" | "effects" | "spent"> {
+    /** As `status`, or `interrupted` where its process is gone. */
+    readonly state: string;
+    /** Kind and message of what it failed with. */
+    readonly failure?: { readonly kind: string; readonly message: string };
+}
+
+export interface RunPage {
+    readonly runs: readonly ListedRun[];
+    /** Id of the last one, where more follow. */
+    readonly next: string | null;
+}
+
+export interface RunQuery {
+    /** In the id, the file, the state or the failure. */
+    readonly search?: string;
+    /** Those after this one. */
+    readonly after?: string;
+    readonly limit?: number;
+}
+
+/** Newest first. */
+export async function runPage(store: LedgerStore, { search = "", after, limit = PAGE }: RunQuery): Promise<RunPage> {
+    const wanted = search.trim().toLowerCase();
+    const all = (await store.runs(SEARCHED, () => undefined)).filter(({ id }) => !isSession(id)).map(listed);
+    const found = wanted === "" ? all : all.filter((one) => textOf(one).includes(wanted));
+    const from = after === undefined ? 0 : found.findIndex(({ id }) => id === after) + 1;
+    const runs = found.slice(from, from + limit);
+    return { runs, next: from + limit < found.length ? (runs.at(-1)?.id ?? null) : null };
+}
+
+function textOf({ id, file, state, failure }: ListedRun): string {
+    return [id, file, state, failure?.kind ?? "", failure?.message ?? ""].join("\n").toLowerCase();
+}
+
+function listed(run: RunInfo): ListedRun {
+    const { id, file, started, ended, usage, steps, effects, spent, failure } = run;
+    const state = run.status === "running" && !run.live ? "interrupted" : run.status;
+    const failed = failure === undefined ? {} : { failure: { kind: failure.kind, message: failure.message } };
+    return { id, file, started, ended, usage, steps, effects, spent, state, ...failed };
+}
+
+/** One run, whole but for its events. */
+export async function runView(store: LedgerStore, id: string): Promise<Json> {
+    const run = await store.run(id);
+    const { value, failure, events, live, root, program } = run;
+    const { models, total } = costOf(await eventsOf(store, run.id));
+    return {
+        ...listed(run),
+        ...{ events, live, root, program, models, total },
+        ...(value === undefined ? {} : { value }),
+        ...(failure === undefined ? {} : { failure }),
+    } as unknown as Json;
+}
+
+/** `seq`: number of the last event that the rows are made of. */
+export async function traceView(
+    store: LedgerStore,
+    id: string,
+): Promise<{ readonly rows: readonly Omit<TraceRow, "detail">[]; readonly seq: number }> {
+    const events = await eventsOf(store, id);
+    return { rows: traceRows(events).map(({ detail: _, ...row }) => row), seq: events.at(-1)?.seq ?? 0 };
+}
+
+/** What came back from a model at one attempt or turn. */
+interface Replied {
+    readonly path: string;
+    readonly reply: Json;
+    readonly error: Json;
+    readonly usage: Json;
+    readonly answeredBy: Json;
+}
+
+/** The prompts of a run, each with what the model answered and what came of it. */
+export async function promptsView(
+    store: LedgerStore,
+    id: string,
+): Promise<readonly (Explanation & { readonly replies: readonly Replied[]; readonly total: Json; readonly ended: Json })[]> {
+    const events = await eventsOf(store, id);
+    const of = (path: string, kind: LedgerEvent["kind"]): { readonly [key: string]: Json } => {
+        const data = events.find((one) => one.kind === kind && one.path === path)?.data ?? null;
+        return isObject(data) ? data : {};
+    };
+    return explainRun(events).map((one) => {
+        const ended = of(one.path, "generate.ended");
+        const replies = one.turns.map(({ path }): Replied => {
+            const { reply = null, error = null, usage = null, answered_by: answeredBy = null } = of(path, "generate.attempt");
+            return { path, reply, error, usage, answeredBy };
+        });
+        const { ok = null, result = null, error = null } = ended;
+        return { ...one, replies, total: of(one.path, "generate.started")["total"] ?? null, ended: { ok, result, error } };
+    });
+}
+
+/** A block of a run, as far as it has come. */
+export interface PlanView {
+    readonly path: string;
+    readonly title: string;
+    readonly tree: PlanRow;
+    /** Ids of the nodes whose values it gives. */
+    readonly results: readonly string[];
+    /** What is known of its nodes, by id; the others wait. */
+    readonly nodes: { readonly [id: string]: NodeView };
+    readonly state: "running" | "done" | "failed";
+}
+
+export interface NodeView {
+    readonly state: string;
+    readonly ms?: number;
+    readonly value?: Json;
+    readonly error?: string;
+}
+
+export async function plansView(store: LedgerStore, id: string): Promise<PlanView[]> {
+    const plans = new Map<string, { plan: Plan; nodes: { [id: string]: NodeView }; state: PlanView["state"] }>();
+    const begun = new Map<string, number>();
+    for (const { kind, path, data, time } of await eventsOf(store, id)) {
+        if (!isObject(data)) continue;
+        if (kind === "plan.started" && isObject(data["plan"] ?? null))
+            plans.set(path, { plan: data["plan"] as unknown as Plan, nodes: Object.create(null), state: "running" });
+        const known = plans.get(kind.startsWith("plan.node.") ? path.slice(0, path.lastIndexOf("/")) : path);
+        if (known === undefined) continue;
+        if (kind === "plan.ended") known.state = data["ok"] === false ? "failed" : "done";
+        if (typeof data["id"] !== "string") continue;
+        if (kind === "plan.node.started") {
+            begun.set(path, Date.parse(time));
+            known.nodes[data["id"]] = { state: "running" };
+        }
+        if (kind === "plan.node.ended") known.nodes[data["id"]] = nodeView(data, Date.parse(time) - (begun.get(path) ?? Date.parse(time)));
+    }
+    return [...plans].map(([path, { plan, nodes, state }]) => ({
+        path,
+        title: `${plan.backend} ${plan.mode} block${plan.name === undefined ? "" : ` as ${plan.name}`}`,
+        tree: planTree(plan.nodes as readonly PlanNode[]),
+        results: plan.results,
+        nodes,
+        state,
+    }));
+}
+
+function nodeView(data: { readonly [key: string]: Json }, ms: number): NodeView {
+    const { state, value, error } = data;
+    return {
+        state: typeof state === "string" ? state : data["ok"] === false ? "failed" : "done",
+        ms,
+        ...(value === undefined ? {} : { value }),
+        ...(typeof error === "string" ? { error } : {}),
+    };
+}
+
+function eventsOf(store: LedgerStore, id: string): Promise<LedgerEvent[]> {
+    return Array.fromAsync(store.events(id));
+}
