@@ -1,9 +1,10 @@
 /** Credentials on a real server: resolved on the worker, waited for where they are missing, and never in a history (TQ3). */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type CredentialSource, type LoadOptions, openWorld, type ProgramWorld } from "@remit/host";
+import { type CredentialSource, load, type LoadOptions, openLedger, openWorld, type ProgramWorld } from "@remit/host";
+import type { Json } from "@remit/language";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { DevServer } from "../src/index.ts";
+import { type DevServer, temporalBlocks } from "../src/index.ts";
 import { devServer, type Room, roomAt } from "./room.ts";
 
 let server: DevServer;
@@ -82,4 +83,29 @@ test("nothing is submitted where a credential has to be delegated and nobody is 
     const program = await world(room, 'temporal static ( fetch "https://api.github.com/user" with { credential: oauth("github") } )');
     expect(() => program.kept(null)).toThrow("nothing says which user");
     expect(await room.store.runs()).toEqual([]);
+});
+
+test("TMC1: a run here whose block lacks a credential there waits, and goes on when it is resumed", async () => {
+    await using room = await roomAt(server);
+    await using there = await api();
+    let value: string | null = null;
+    const secret: CredentialSource = () =>
+        value === null ? { kind: "missing", message: "nothing there", hint: "give it" } : { kind: "given", value };
+    await room.worker({ host: { credentials: { secret } } });
+    await using blocks = temporalBlocks({ connect: { address: server.address }, queue: room.queue });
+    const source = `memory static ( echo "before" ) as first
+temporal static ( fetch "${there.origin}/" with { credential: secret("crm") } )`;
+    const program = await load<Json, Json>({ source }, { cache: false, process: room.on, ledger: room.store, blocks: blocks.blocks });
+    const { status, run, failure } = await program.run(null).result;
+    expect(status).toBe("waiting");
+    expect(failure?.message).toContain('the credential secret("crm") is missing: nothing there');
+    expect(failure?.hint).toBe(`give it; then remit resume ${run} goes on`);
+    const ledger = await openLedger(room.store);
+    const again = await ledger.resume<Json>(run, { process: room.on, blocks: blocks.blocks });
+    expect((await again.result).status).toBe("waiting");
+    value = "s3cret-of-the-crm-9";
+    const handle = await ledger.resume<Json>(run, { process: room.on, blocks: blocks.blocks });
+    expect(await handle.value).toEqual(["before", "you sent Bearer [secret secret:crm]"]);
+    expect(there.seen).toEqual(["Bearer s3cret-of-the-crm-9"]);
+    await program.close();
 });

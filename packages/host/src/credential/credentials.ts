@@ -8,6 +8,7 @@
  * CRD4: the identity is the stage's where it names one, else the run's, else nobody's.
  */
 import type { Effect } from "@remit/machine";
+import { MIN_SECRET } from "../secret/forms.ts";
 import { CredentialError, type CredentialSources, type CredentialWanted, type Destination } from "./source.ts";
 
 /** Of an effect and its run. */
@@ -66,8 +67,11 @@ export function createCredentials({ sources, secret }: CredentialsSetup): Creden
         if (answer.kind === "elsewhere") return null;
         if (answer.kind === "missing")
             throw new CredentialError("missing", `the credential ${name} is missing: ${answer.message}`, answer.hint);
-        secret(as === null || !IDENTIFIED.has(source) ? `${source}:${arg}` : `${source}:${arg} ${as}`, answer.value);
-        return { name, value: answer.value };
+        const given: Given = { name, value: answer.value };
+        const known = as === null || !IDENTIFIED.has(source) ? `${source}:${arg}` : `${source}:${arg} ${as}`;
+        // Of what is too short to be told from other text, the whole header is.
+        secret(known, given.value.length < MIN_SECRET ? authorizationOf(given) : given.value);
+        return given;
     };
     return {
         of,

@@ -116,6 +116,8 @@ export function performing(effect: Effect, options: PerformingOptions): Performi
         .catch(thrown)
         .then((said) => {
             if (!isLater(said)) over(clean(said, secrets));
+            // An agent is told, and goes on: its use is none of the program's effects, which alone are waited for.
+            else if (said.why !== undefined && parent !== undefined) over(clean(refusedFor(said.why, effect), secrets));
             else over(null, said.why === undefined ? undefined : (secrets.scrub(said.why as unknown as Json) as unknown as Missing));
         });
     return {
@@ -195,6 +197,10 @@ function clean(outcome: Outcome, { scrub }: Scrubber): Outcome {
         if (!(error instanceof RemitError)) throw error;
         return { ok: false, failure: failureOf(error, "tool") };
     }
+}
+
+function refusedFor({ message, hint }: Missing, { site }: Effect): Outcome {
+    return { ok: false, failure: { kind: "denied", message, hint, site } };
 }
 
 /** A performer may be any code, and give anything. */

@@ -100,6 +100,8 @@ export function requestsTo(uri: string, context: ToolContext, meant: boolean): T
             const request = { verb, url, headers: headersOf(given.headers, base, context), ...bodyOf(verb, given.body) };
             const timeout = Math.min(given.timeout as number, MAX_TIMEOUT);
             const through = dispatcher;
+            // What the call itself gives comes first.
+            if (request.headers.has("authorization")) return exchange(request, base, through, timeout, io);
             return context.credentials.send(io, to, {
                 send: (credential) => exchange(authorized(request, credential), base, through, timeout, io),
                 unauthorized: ({ status }) => status === 401,
@@ -167,9 +169,9 @@ function headersOf(given: Json | undefined, base: URL, context: ToolContext): He
     return headers;
 }
 
-/** P4: with the credential of its stage, where the call itself gives no other. */
+/** P4: with the credential of its stage. */
 function authorized(request: Request, given: Given | null): Request {
-    if (given === null || request.headers.has("authorization")) return request;
+    if (given === null) return request;
     const headers = new Headers(request.headers);
     setHeader(headers, "authorization", authorizationOf(given));
     return { ...request, headers };

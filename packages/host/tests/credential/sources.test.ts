@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Json } from "@remit/language";
 import { expect, test } from "vitest";
 import { openLedger } from "../../src/run/open.ts";
+import type { Performer } from "../../src/run/host.ts";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
 import { type CredentialSource, CredentialError } from "../../src/credential/source.ts";
 import { wordsOf } from "../../src/credential/exec.ts";
@@ -45,6 +46,21 @@ test("a value that says its scheme is sent as it is, and what the call itself sa
         ["/", here.env.LOGIN],
         ["/own", "Own words"],
     ]);
+    await using strict = await serve((_, response) => void response.writeHead(401).end());
+    const refused = await here.run(`import tool Api from "${strict.origin}"
+        func own() { Api.get({ url: "/", headers: { authorization: "Own words" } }).status }
+        memory static ( own with { credential: env("LOGIN") } )`);
+    expect([refused.result.value, strict.seen.length]).toEqual([401, 1]);
+});
+
+test("a value that is too short to be told from other text is kept out as the header that it makes", async () => {
+    await using here = room();
+    await using server = await echoing();
+    here.env.PIN = "1234";
+    const { result, record } = await here.run(`memory static ( fetch "${server.origin}/" with { credential: env("PIN") } )`);
+    expect(server.seen[0]?.authorization).toBe("Bearer 1234");
+    expect(result.value).toBe("you sent [secret env:PIN]");
+    expect(record).not.toContain("Bearer 1234");
 });
 
 test("attack: a redirect to another origin takes no credential along, of http tools", async () => {
@@ -263,4 +279,29 @@ memory static (
     });
     await expect(here.run('memory static ( echo "x" with { as: "no such: name" } )')).rejects.toMatchObject({ failure: { kind: "value" } });
     expect(server.seen).toEqual([]);
+});
+
+test("EF3: what an agent does with its own hands in a stage is sent with the credential; one that is missing is an answer to the agent", async () => {
+    await using here = room();
+    await using server = await echoing();
+    const source = `import tool Api from "${server.origin}"
+import agent Fixer from "acp:anything" { remit { may Api.get } }
+func ask(x) { Fixer.send(x) }
+memory static ( echo "go" >=> ask with { credential: env("MY_KEY") } )`;
+    const agent: Performer = async (_, io) => {
+        const used = await io.use?.({ tool: "Api", method: "get", args: [{ url: "/" }] });
+        const text = used?.ok === true ? (used.value as { body: string }).body : JSON.stringify(used?.failure);
+        const reply = { text, stop: "end_turn", entries: [], confinement: "remote", spent: { steps: 1, calls: 0, ms: 0 } };
+        return { ok: true, value: reply as unknown as Json, origins: ["agent:Fixer"] };
+    };
+    const without = await here.run(source, { performers: { agent } });
+    expect(JSON.parse(without.result.value as string)).toMatchObject({
+        kind: "denied",
+        message: expect.stringContaining('the credential env("MY_KEY") is missing'),
+        hint: "set MY_KEY in the environment",
+    });
+    here.env.MY_KEY = secret();
+    const { result, record } = await here.run(source, { performers: { agent } });
+    expect(result.value).toBe("you sent Bearer [secret env:MY_KEY]");
+    expect(record).not.toContain(here.env.MY_KEY);
 });

@@ -12,7 +12,9 @@ import {
     type BlockRunner,
     follow,
     gaveOf,
+    hasCredentials,
     keptRun,
+    type Later,
     LedgerError,
     type LedgerStore,
     RemitError,
@@ -21,6 +23,7 @@ import {
 import type { Json } from "@remit/language";
 import type { AskRequest, Effect, Failure, Outcome } from "@remit/machine";
 import { ConnectError, type ConnectSettings, connect, placeOf } from "../server/connect.ts";
+import { missing } from "./missing.ts";
 import { type RemitClient, type RemitClientSettings, remitClient } from "./client.ts";
 
 export interface TemporalBlocksOptions extends Pick<RemitClientSettings, "queue" | "settings" | "keys" | "env"> {
@@ -75,17 +78,19 @@ async function infoOf(store: LedgerStore, id: string): Promise<RunInfo | null> {
     }
 }
 
-async function carriedOut(client: RemitClient, block: BlockElsewhere, isNew: boolean, by: string | undefined): Promise<Outcome> {
+async function carriedOut(client: RemitClient, block: BlockElsewhere, isNew: boolean, by: string | undefined): Promise<Outcome | Later> {
     const { request, store, io } = block;
     const { run } = request;
     if (isNew) await begun(block);
     await client.goOn(run, { attach: true });
     const over = new AbortController();
     const until = AbortSignal.any([over.signal, io.signal]);
-    const watched = [shown(block, until), asked(client, block, { until, by })];
+    const lacking = hasCredentials((await keptRun(store, run)).program) ? missing(client, block, { again: !isNew, by, until }) : null;
+    const watched = [shown(block, until), asked(client, block, { until, by }), lacking];
     try {
-        await stopped(client.result(run), io.signal);
-        return await gaveOf(store, run);
+        const ended = stopped(client.result(run), io.signal).then(() => null);
+        const later = await Promise.race(lacking === null ? [ended] : [ended, lacking]);
+        return later ?? (await gaveOf(store, run));
     } catch (error) {
         if (!(error instanceof RemitError)) throw error;
         return { ok: false, failure: error.failure as Failure };
