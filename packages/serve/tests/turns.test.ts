@@ -1,6 +1,6 @@
 /** Turns: one after another, each a run of the ledger; with tools that clients lend, and people who decide. */
 import { expect, test } from "vitest";
-import type { Frame } from "../src/wire/messages.ts";
+import type { CallResult, Frame } from "../src/wire/messages.ts";
 import { calls, ended, room, watch } from "./room.ts";
 
 const CLICK = { description: "Clicks", input: { type: "object", properties: { at: { type: "string" } }, required: ["at"] } };
@@ -194,4 +194,32 @@ test("a server that is started again goes on: the turn that ran, the one that wa
     const seen = await watch(again, id, ended(two.id));
     const numbers = seen.flatMap(({ seq }) => (seq === undefined ? [] : [seq]));
     expect(numbers).toEqual(numbers.map((_, i) => i + 1));
+});
+
+test("a turn that gets nowhere ends: a refused call that comes again is not asked about, the same result and failures have an end", async () => {
+    const click = { when: "click it", reply: calls("owner", "click", { at: "a" }) };
+    const read = { when: "read it", reply: calls("owner", "read") };
+    await using at = await room({ rules: [click, read] });
+    const { id } = await at.owner.open();
+    await at.owner.lend(id, "click", CLICK);
+    await at.owner.lend(id, "read", READ);
+    const seen: string[] = [];
+    const go = async (text: string, result: (n: number) => CallResult): Promise<unknown> => {
+        const turn = await at.owner.submit(id, { text });
+        seen.length = 0;
+        await watch(at.owner, id, ended(turn.id), async (event, data) => {
+            if (data["turn"] !== turn.id) return;
+            if (event === "ask.requested") await at.owner.decide(id, data["ask"] as string, "deny");
+            if (event === "call") await at.owner.result(id, data["id"] as string, result(seen.length));
+            if (event === "ask.requested" || event === "call") seen.push(event);
+        });
+        return at.owner.turn(id, turn.id);
+    };
+    const stuck = (text: string): object => ({ status: "failed", failure: { kind: "stuck", message: expect.stringContaining(text) } });
+    expect(await go("click it", () => ({ ok: true, value: null }))).toMatchObject(stuck("refused"));
+    expect(seen).toEqual(["ask.requested"]);
+    expect(await go("read it", () => ({ ok: true, value: "the same" }))).toMatchObject(stuck("gave the same 3 times"));
+    expect(seen.length).toBe(3);
+    expect(await go("read it", (n) => ({ ok: false, error: `no page ${n}` }))).toMatchObject(stuck("no page 3"));
+    expect(seen.length).toBe(4);
 });

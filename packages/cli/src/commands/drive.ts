@@ -196,8 +196,11 @@ class Drive {
     #decided(event: string, data: Data): void {
         this.#asks.get(String(data["ask"]))?.abort();
         this.#asks.delete(String(data["ask"]));
-        if (event === "ask.decided" && data["by"] !== this.#client)
-            this.#say(`${plainLine(String(data["by"]))} answered: ${plainLine(String(data["decision"]))}`);
+        const by = String(data["by"]);
+        if (event !== "ask.decided" || by === this.#client) return;
+        const decision = plainLine(String(data["decision"]));
+        if (by === "repeat") this.#say("The same call again, which was refused: it is not asked about.");
+        else this.#say(by === "expiry" ? `Nobody answered in time: ${decision}.` : `${plainLine(by)} answered: ${decision}.`);
     }
 
     #ended(data: Data): number {

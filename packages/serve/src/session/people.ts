@@ -13,6 +13,7 @@ import type { AskInfo, ToolInfo } from "../wire/messages.ts";
 import type { OpenAsks, Settled } from "./asks.ts";
 import type { SessionKind } from "./log.ts";
 import type { Grant, Turn } from "./state.ts";
+import { Progress } from "./stuck.ts";
 
 type Fields = { readonly [key: string]: Json };
 
@@ -25,6 +26,10 @@ export interface PeopleSetup {
     /** Who may decide about a turn's calls. */
     approvers(turn: Turn): readonly string[];
     append(kind: SessionKind, data: Fields): Promise<void>;
+    /** Of the turn that runs. */
+    progress(): Progress;
+    /** The turn gets nowhere, and ends. */
+    stuck(why: string): void;
     /** The server stops: what is open goes on with the next one. */
     isClosing(): boolean;
 }
@@ -38,6 +43,19 @@ export class People {
 
     /** One of the options; null where the run was stopped. */
     async approve(turn: Turn, request: AskRequest, ask: Pick<Ask, "id" | "expires" | "path">, signal: AbortSignal): Promise<string | null> {
+        const decision = await this.#decided(turn, request, ask, signal);
+        if (decision === null || YES.has(decision) || decision === "abort") return decision;
+        const why = this.#setup.progress().refused(keyOf(request));
+        if (why !== null) this.#setup.stuck(why);
+        return decision;
+    }
+
+    async #decided(
+        turn: Turn,
+        request: AskRequest,
+        ask: Pick<Ask, "id" | "expires" | "path">,
+        signal: AbortSignal,
+    ): Promise<string | null> {
         const { principal = "" } = request.detail as { readonly principal?: string };
         const tool = this.#setup.lent(askedMethod(request.detail)?.method ?? "");
         const about: Fields = {
@@ -46,6 +64,18 @@ export class People {
         };
         const isSame = (one: Grant): boolean =>
             one.name === tool?.name && one.registration === tool.registration && one.principal === principal;
+        // STK1.
+        if (this.#setup.progress().wasRefused(keyOf(request))) {
+            await this.#setup.append("ask.decided", {
+                turn: turn.id,
+                ask: ask.id,
+                decision: "deny",
+                by: "repeat",
+                remembered: true,
+                ...about,
+            });
+            return "deny";
+        }
         const before = this.#setup.grants().find(isSame);
         if (before !== undefined) {
             const decision = before.yes ? "session" : "deny session";
@@ -92,4 +122,11 @@ export class People {
         else if (!isClosing()) await append("ask.withdrawn", named);
         return settled;
     }
+}
+
+const YES: ReadonlySet<string> = new Set(["once", "session"]);
+
+function keyOf({ detail }: AskRequest): string {
+    const { capability = "", args = [] } = detail as { readonly capability?: string; readonly args?: readonly Json[] };
+    return Progress.key(capability, [...args]);
 }

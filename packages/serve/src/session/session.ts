@@ -29,6 +29,8 @@ import { LentTools } from "./lent.ts";
 import type { Listener, SessionLog } from "./log.ts";
 import { People } from "./people.ts";
 import { apply, emptyState, type SessionState, type Turn } from "./state.ts";
+import { Presence } from "./presence.ts";
+import { Progress } from "./stuck.ts";
 import { Teller } from "./teller.ts";
 
 /** What a session does its turns with. */
@@ -65,6 +67,16 @@ export interface SessionSetup {
 /** What is submitted; `inputOrigins`: where it is not all the user's word. No client says that of itself. */
 export type Submitted = NewTurn & { readonly inputOrigins?: string[] };
 
+/** The turn that runs. */
+interface Running {
+    readonly turn: Turn;
+    readonly cancel: AbortController;
+    readonly over: Promise<void>;
+    readonly progress: Progress;
+    /** Why it gets nowhere. */
+    stuck?: string;
+}
+
 type Fields = { readonly [key: string]: Json };
 
 /** A key was used again for something else. */
@@ -80,10 +92,8 @@ export class Session {
     readonly #people: People;
     readonly #lent: LentTools;
     readonly #programs = new Map<string, Promise<RemitProgram>>();
-    /** Streams that are open, by client; and who is away since when. */
-    readonly #here = new Map<string, number>();
-    readonly #away = new Map<string, NodeJS.Timeout>();
-    #running: { readonly turn: Turn; readonly cancel: AbortController; readonly over: Promise<void> } | null = null;
+    readonly #presence: Presence;
+    #running: Running | null = null;
     readonly #waiters = new Map<string, (() => void)[]>();
     #closing = false;
     /** Names of the tools that turns wait for after a new start; null: they wait for none. */
@@ -102,7 +112,14 @@ export class Session {
             grants: () => state.grants,
             approvers: (turn) => state.approvers ?? [turn.by],
             append: (kind, data) => this.#append(kind, data),
+            progress: () => this.#running?.progress ?? new Progress(),
+            stuck: (why) => this.#stuck(why),
             isClosing: () => this.#closing,
+        });
+        this.#presence = new Presence({
+            away: bounds.away,
+            matters: (client) => !this.#closing && this.#lent.list().some((one) => one.client === client),
+            gone: (client) => void this.#lent.gone(client, "its client went away"),
         });
         this.#lent = new LentTools(
             {
@@ -111,7 +128,12 @@ export class Session {
                 withdrawn: ({ name, client, tool, registration }, why) =>
                     this.#append("lent.withdrawn", { name, client, tool, registration, why }),
                 call: (call) => log.tell("call", call as unknown as Json),
-                ended: ({ id, client, tool, turn }, { ok }) => log.tell("call.ended", { id, client, tool, turn, ok }),
+                ended: ({ id, client, tool, turn, args }, result) => {
+                    log.tell("call.ended", { id, client, tool, turn, ok: result.ok });
+                    const gave = result.ok ? result.value : result.error;
+                    const why = this.#running?.progress.called(Progress.key(tool, args), { ok: result.ok, gave }) ?? null;
+                    if (why !== null) this.#stuck(why);
+                },
             },
             bounds.call,
         );
@@ -248,7 +270,7 @@ export class Session {
 
     async lend(client: string, tool: string, spec: ToolSpec): Promise<Ack> {
         this.#found(await this.#lent.register(client, tool, spec));
-        if (!this.#here.has(client)) this.#leave(client);
+        this.#presence.waits(client);
         return ACCEPTED;
     }
 
@@ -277,20 +299,12 @@ export class Session {
     /** A stream of the session. The client is here as long as one of its streams is. */
     listen(client: string, after: number): { readonly listener: Listener; readonly calls: readonly Json[] } {
         const listener = this.#setup.log.listen(client, after);
-        clearTimeout(this.#away.get(client));
-        this.#away.delete(client);
-        this.#here.set(client, (this.#here.get(client) ?? 0) + 1);
+        this.#presence.comes(client);
         return { listener, calls: this.#lent.open(client) as unknown as Json[] };
     }
 
     gone(client: string): void {
-        const left = (this.#here.get(client) ?? 1) - 1;
-        if (left > 0) {
-            this.#here.set(client, left);
-            return;
-        }
-        this.#here.delete(client);
-        this.#leave(client);
+        this.#presence.leaves(client);
     }
 
     /** The token of the client was revoked. */
@@ -303,7 +317,7 @@ export class Session {
     async close(end: boolean): Promise<void> {
         this.#closing = true;
         this.#found(null);
-        for (const timer of this.#away.values()) clearTimeout(timer);
+        this.#presence.stop();
         const { log } = this.#setup;
         if (end) for (const turn of this.#queued()) await this.#end(turn, { status: "cancelled" });
         const running = this.#running;
@@ -315,13 +329,6 @@ export class Session {
         }
         await Promise.all([...this.#programs.values()].map(async (program) => (await program).close()));
         await log.close(end);
-    }
-
-    #leave(client: string): void {
-        if (this.#closing || !this.#lent.list().some((one) => one.client === client)) return;
-        clearTimeout(this.#away.get(client));
-        const leave = (): void => void this.#lent.gone(client, "its client went away");
-        this.#away.set(client, setTimeout(leave, this.#setup.bounds.away));
     }
 
     // ---- running ----
@@ -336,7 +343,13 @@ export class Session {
             this.#running = null;
             this.#pump();
         });
-        this.#running = { turn: next, cancel, over };
+        this.#running = { turn: next, cancel, over, progress: new Progress() };
+    }
+
+    #stuck(why: string): void {
+        if (this.#running === null) return;
+        this.#running.stuck ??= why;
+        this.#running.cancel.abort();
     }
 
     async #run(turn: Turn, signal: AbortSignal): Promise<void> {
@@ -347,7 +360,9 @@ export class Session {
             const result = await handle.result;
             teller.close();
             if (this.#closing && !result.ok && result.status !== "failed") return;
-            await this.#end(turn, await this.#outcome(result));
+            const stuck = this.#running?.stuck;
+            const how = await this.#outcome(result);
+            await this.#end(turn, stuck === undefined || result.ok ? how : { ...how, status: "failed", failure: isStuck(stuck) });
         } catch (error) {
             teller.close();
             if (this.#closing) return;
@@ -474,4 +489,8 @@ function sameAs(name: string, registration: string, principal: string) {
 
 function some(fields: { readonly [key: string]: unknown }): Json {
     return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as unknown as Json;
+}
+
+function isStuck(message: string): NonNullable<Turn["failure"]> {
+    return { kind: "stuck", message: `the turn got nowhere: ${message}`, hint: "say more, lend another tool, or take another model" };
 }

@@ -1,0 +1,168 @@
+/** `remit serve`, `remit drive` and `remit clients`, each in a process of its own. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { ServeClient, servers } from "@remit/serve";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { BIN, type Ran, type Room, room } from "./remit.ts";
+
+let at: Room;
+let server: ChildProcess | null = null;
+beforeEach(() => {
+    at = room();
+});
+afterEach(async () => {
+    await stop();
+    at.clear();
+});
+
+function command(...args: string[]): { readonly child: ChildProcess; readonly ran: Promise<Ran> } {
+    const child = spawn(process.execPath, [BIN, ...args], { cwd: at.folder, env: at.env, stdio: ["ignore", "pipe", "pipe"] });
+    let [out, err] = ["", ""];
+    child.stdout?.on("data", (part) => (out += String(part)));
+    child.stderr?.on("data", (part) => (err += String(part)));
+    return { child, ran: once(child, "close").then(([code]) => ({ code: code as number | null, out, err })) };
+}
+
+async function serve(replies: unknown, ...args: string[]): Promise<{ readonly client: ServeClient; readonly ran: Promise<Ran> }> {
+    at.write("replies.json", JSON.stringify(replies));
+    const { child, ran } = command("serve", "--model", "scripted:replies.json", "--ledger", "ledger.db", ...args);
+    server = child;
+    for (;;) {
+        const [found] = servers(join(at.folder, "remit/serve"));
+        if (found !== undefined) return { client: new ServeClient(found), ran };
+        if (child.exitCode !== null) throw new Error((await ran).err);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+}
+
+async function stop(): Promise<void> {
+    if (server !== null && server.exitCode === null) {
+        server.kill("SIGINT");
+        await once(server, "exit");
+    }
+    server = null;
+}
+
+const drive = (...args: string[]): Promise<Ran> => command("drive", ...args).ran;
+
+test("a task is answered on standard output; the session goes on, and is found by the beginning of its id", async () => {
+    const { client, ran } = await serve({
+        rules: [
+            { when: "named", reply: { text: "Named." } },
+            { when: "anew", reply: { text: "New." } },
+            { when: "once more", reply: { text: "Again." } },
+            { when: "say hello", reply: { text: "Hello." } },
+        ],
+    });
+    const first = await drive("say", "hello");
+    expect(first).toMatchObject({ code: 0, out: "Hello.\n", err: expect.stringContaining("no tools are lent to it") });
+    expect(await drive("--quiet", "once more")).toEqual({ code: 0, out: "Again.\n", err: "" });
+    expect(await drive("--session", "new", "--json", "anew")).toMatchObject({ code: 0, out: '"New."\n' });
+    const { sessions } = await client.sessions();
+    expect(sessions.map(({ turns }) => turns)).toEqual([1, 2]);
+    const id = sessions[1]?.id ?? "";
+    expect(await drive("--quiet", "--session", id.slice(0, 14), "named")).toMatchObject({ code: 0, out: "Named.\n" });
+    expect(await drive("--session", "nothing", "x")).toMatchObject({
+        code: 2,
+        err: expect.stringContaining(`open are: ${sessions[0]?.id}`),
+    });
+    server?.kill("SIGINT");
+    const ended = await ran;
+    expect(ended).toMatchObject({ code: 0, out: "" });
+    expect(ended.err).toMatch(/^Serving at http:\/\/127\.0\.0\.1:\d+;.*\nThe console: .*#code=[a-z2-9]{4}-[a-z2-9]{4}/);
+    const runs = JSON.parse(at.remit("runs", "--ledger", "ledger.db", "--json").out) as { id: string; status: string }[];
+    expect(runs.filter((run) => run.id === id)).toMatchObject([{ status: "session" }]);
+    expect(at.remit("resume", id, "--ledger", "ledger.db").err).toContain("is a session of a server");
+    expect(at.remit("trace", `${id}.t1`, "--ledger", "ledger.db").code).toBe(0);
+});
+
+test("without a terminal a call that acts is refused; --auto-approve makes it, and says so", async () => {
+    const click = { calls: [{ name: "Lent_owner__click", args: {} }] };
+    // The script begins anew where the model was closed between two turns.
+    const { client } = await serve([click, { text: "over" }, click, { text: "over" }]);
+    const { id } = await client.open();
+    const over = new AbortController();
+    const made: string[] = [];
+    const lending = (async () => {
+        for await (const { event, data } of client.events(id, { signal: over.signal })) {
+            if (event === "session.opened") await client.lend(id, "click", { description: "Clicks" });
+            if (event !== "call") continue;
+            made.push(event);
+            await client.result(id, (data as { id: string }).id, { ok: true, value: null });
+        }
+    })();
+    while ((await client.session(id)).tools.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await drive("click it")).toMatchObject({
+        code: 0,
+        out: "over\n",
+        err: expect.stringContaining("no: there is no terminal to ask on"),
+    });
+    expect(made).toEqual([]);
+    const auto = await drive("--auto-approve", "click it");
+    expect(auto).toMatchObject({ code: 0, out: "over\n" });
+    expect(auto.err).toContain("nobody looks at it first");
+    expect(auto.err).toContain("approved unseen: May Model call Lent.owner__click?");
+    expect(made).toEqual(["call"]);
+    over.abort();
+    await lending;
+});
+
+test("Ctrl-C cancels the turn on the server", async () => {
+    const { client } = await serve([{ text: "late", delay: 600_000 }]);
+    const { id } = await client.open();
+    const { child, ran } = command("drive", "wait");
+    while ((await client.session(id)).turns[0]?.status !== "running") await new Promise((resolve) => setTimeout(resolve, 20));
+    child.kill("SIGINT");
+    expect(await ran).toMatchObject({ code: 130, out: "", err: expect.stringContaining("The turn was cancelled.") });
+    expect((await client.session(id)).turns[0]?.status).toBe("cancelled");
+});
+
+test("a server that is not there, a credential that is wrong and a program with errors are told in one message", async () => {
+    expect(at.remit("drive", "x")).toMatchObject({ code: 2, out: "", err: expect.stringContaining("start one with `remit serve`") });
+    expect(at.remit("drive")).toMatchObject({ code: 2, err: expect.stringContaining("needs a task") });
+    expect(at.remit("drive", "x", "--url", "http://127.0.0.1:1")).toMatchObject({
+        code: 2,
+        err: expect.stringContaining("--token or REMIT_TOKEN"),
+    });
+    expect(await drive("x", "--url", "http://127.0.0.1:9", "--token", "t")).toMatchObject({
+        code: 2,
+        err: expect.stringContaining("cannot be reached"),
+    });
+    at.write("bad.remit", "main func(input) { missing }");
+    const bad = at.remit("serve", "bad.remit", "--ledger", "ledger.db");
+    expect(bad).toMatchObject({ code: 1, err: expect.stringContaining("bad.remit:1:20") });
+    expect(at.remit("serve", "--origin", "shop.example")).toMatchObject({ code: 2, err: expect.stringContaining("is no origin") });
+    const { client } = await serve([]);
+    const url = servers(join(at.folder, "remit/serve"))[0]?.url ?? "";
+    expect(await drive("x", "--url", url, "--token", "wrong")).toMatchObject({
+        code: 2,
+        err: expect.stringContaining("not, or no longer, one of this server"),
+    });
+    const port = new URL(url).port;
+    expect(await command("serve", "--port", port, "--ledger", "other.db", "--model", "mock:").ran).toMatchObject({
+        code: 2,
+        err: expect.stringContaining(`another program listens on 127.0.0.1:${port}`),
+    });
+    expect((await client.me()).id).toBe("owner");
+});
+
+test("a client is paired by a code, listed and revoked", async () => {
+    await serve([]);
+    const paired = await command("clients", "pair", "--scopes", "observe").ran;
+    expect(paired.out).toMatch(/^[a-z2-9]{4}-[a-z2-9]{4}\n$/);
+    const [found] = servers(join(at.folder, "remit/serve"));
+    const response = await fetch(`${found?.url}/v1/pair`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ code: paired.out.trim(), name: "A panel \u001b[31mred" }),
+    });
+    const { id, token } = (await response.json()) as { id: string; token: string };
+    const list = await command("clients").ran;
+    expect(list.out).toContain(id);
+    expect(list.out).not.toContain("\u001b");
+    expect(list.out).not.toContain(token);
+    expect(await command("clients", "revoke", id).ran).toMatchObject({ code: 0 });
+    expect(await command("clients", "revoke", id).ran).toMatchObject({ code: 1 });
+    expect((await command("clients", "list", "--json").ran).out).toContain('"revoked"');
+});

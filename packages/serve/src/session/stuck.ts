@@ -1,0 +1,63 @@
+/**
+ * Whether a turn gets anywhere: the calls of lent tools, what came of each, and when that is enough.
+ *
+ * Boundary: pure. What is done about it is the session's.
+ *
+ * STK1: a call that was refused is not put to a person again in the same turn.
+ * STK2: a turn ends after `MAX_SAME` calls in a row that are the same and give the same, and after `MAX_FAILED` in a row that fail.
+ */
+import { canonicalJson, type Json } from "@remit/language";
+
+const MAX_SAME = 3;
+const MAX_FAILED = 4;
+
+export interface Called {
+    readonly ok: boolean;
+    /** What it gave, or why it failed. */
+    readonly gave: Json;
+}
+
+export class Progress {
+    readonly #refused = new Map<string, number>();
+    #last = "";
+    #same = 0;
+    #failed = 0;
+
+    /** What a call is told by. */
+    static key(tool: string, args: Json): string {
+        return canonicalJson([tool, args]);
+    }
+
+    /**
+     * A call was refused, by a person now or because one refused it before. Why the turn ends, or null.
+     */
+    refused(key: string): string | null {
+        const times = (this.#refused.get(key) ?? 0) + 1;
+        this.#refused.set(key, times);
+        if (times > MAX_SAME) return `the same call of ${toolOf(key)} came ${times} times after it was refused`;
+        return this.#counts(false, `the last one, of ${toolOf(key)}, was refused`);
+    }
+
+    /** STK1. */
+    wasRefused(key: string): boolean {
+        return this.#refused.has(key);
+    }
+
+    /** What came of a call. Why the turn ends, or null. */
+    called(key: string, { ok, gave }: Called): string | null {
+        const now = canonicalJson([key, ok, gave]);
+        this.#same = now === this.#last ? this.#same + 1 : 1;
+        this.#last = now;
+        if (this.#same >= MAX_SAME) return `the same call of ${toolOf(key)} gave the same ${this.#same} times in a row`;
+        return this.#counts(ok, `the last one, of ${toolOf(key)}: ${typeof gave === "string" ? gave : JSON.stringify(gave)}`);
+    }
+
+    #counts(ok: boolean, last: string): string | null {
+        this.#failed = ok ? 0 : this.#failed + 1;
+        return this.#failed >= MAX_FAILED ? `${this.#failed} calls in a row came to nothing, ${last}` : null;
+    }
+}
+
+function toolOf(key: string): string {
+    return (JSON.parse(key) as [string, unknown])[0];
+}
