@@ -67,6 +67,19 @@ test("WW2: a long run goes on in new executions, nothing is performed twice and 
     expect(await room.store.verify(run)).toMatchObject({ ok: true, anchored: "yes", bound: "yes" });
 });
 
+test("WW2: a run that ends as it drains has ended, whatever the length at which it began to", async () => {
+    const left: string[] = [];
+    for (let events = 24; events <= 28; events += 1) {
+        await using room = await roomAt(server, { settings: { events } });
+        await room.worker({ host: { tools: { Words: { size: { call: (word: string) => word.length } } } } });
+        const program = await world(room, SUM);
+        const run = await room.client.submit(program, program.kept({ words: ["a", "bb", "ccc"] }));
+        expect(await room.client.result(run)).toBe(6);
+        if ((await room.store.run(run)).status !== "done") left.push(`${events}`);
+    }
+    expect(left).toEqual([]);
+});
+
 test("ENC1: 3 MB values pass, encrypted and kept beside the run; the history holds no word of them", async () => {
     const old = randomBytes(32);
     const keys = { current: "2026", keys: { 2025: old, 2026: randomBytes(32) } };

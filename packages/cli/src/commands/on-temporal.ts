@@ -92,14 +92,17 @@ export const result = of((client, run, options) => resultOf(client, run, options
 
 export const status = of(async (client, run, options) => {
     const now = await client.status(run);
+    const asked = await client.questions(run);
     if (options["json"] === true) {
-        printJson(now as unknown as Json, true);
+        printJson({ ...now, asked } as unknown as Json, true);
         return EXIT.ok;
     }
     print(`${now.run}  ${now.state}  ${now.steps} steps`);
     for (const path of now.performing) print(`  performing ${plainLine(path)}`);
-    for (const question of now.questions) print(shown(question, run));
-    return now.state === "waiting" ? EXIT.waiting : EXIT.ok;
+    for (const part of now.parts) print(`  block ${plainLine(part.path)} is run ${part.run}`);
+    for (const one of asked) print(shown(one.question, one.run));
+    // A question of a block is one of the run: somebody has to answer it there.
+    return now.state === "waiting" || asked.length > 0 ? EXIT.waiting : EXIT.ok;
 });
 
 function shown({ id, kind, request, options }: Question, run: string): string {
@@ -118,18 +121,19 @@ export const cancel = of(async (client, run) => {
 
 /** Without a question: the only one that is open. Without an answer: once. */
 export const approve = of(async (client, run, options, [which, said]) => {
-    const { questions } = await client.status(run);
-    const question =
-        which === undefined && questions.length === 1
-            ? questions[0]
-            : questions.find((one) => one.id.startsWith(which ?? " ") || one.path === which);
-    if (question === undefined)
+    const all = await client.questions(run);
+    const found =
+        which === undefined && all.length === 1
+            ? all[0]
+            : all.find(({ question: { id, path } }) => id.startsWith(which ?? " ") || path === which);
+    if (found === undefined)
         throw new UsageError(
-            questions.length === 0 ? `run ${run} asks nothing` : "say which question is answered",
+            all.length === 0 ? `run ${run} asks nothing` : "say which question is answered",
             `remit status ${run} shows them`,
         );
+    const { question } = found;
     const by = options["by"] === undefined ? question.owner : String(options["by"]);
-    await client.answer(run, { question: question.id, by, ...answerTo(question, said) });
+    await client.answer(found.run, { question: question.id, by, ...answerTo(question, said) });
     say(`${paint(process.stderr)("green", "answered")}: ${plainLine(said ?? "once")}`);
     return EXIT.ok;
 });

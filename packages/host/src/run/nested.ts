@@ -5,6 +5,7 @@
  * the caller's.
  *
  * NST1: its id follows from the run around it and the path, so that performing the effect again finds it.
+ * NST3: one that failed goes on with a retry where its effect is tried again.
  * NST2: it has the options of the run around it, but for its entry, its input and what it may use.
  */
 import type { Json } from "@remit/language";
@@ -60,7 +61,8 @@ export function nestedRuns(options: NestedOptions): Performer {
         const known = await infoOf(store, request.run);
         if (known?.status === "done") return gaveOf(store, known);
         const writer = known === null ? await begun(options, request) : await store.own(known.id);
-        return outcomeOf(await carriedOut(options, writer, io), effect, () => gaveOf(store, request.run));
+        const again = known?.status === "failed" && (effect.attempt ?? 1) > 1;
+        return outcomeOf(await carriedOut(options, writer, io, again), effect, () => gaveOf(store, request.run));
     };
 }
 
@@ -70,7 +72,8 @@ function unreachable({ backend, name }: RunRequest, { site }: Effect): Outcome {
     return { ok: false, failure: { kind: "unreachable", message, site, hint } };
 }
 
-async function infoOf(store: LedgerStore, id: string): Promise<RunInfo | null> {
+/** Of the run with this very id; null where there is none. */
+export async function infoOf(store: LedgerStore, id: string): Promise<RunInfo | null> {
     try {
         const found = await store.run(id);
         return found.id === id ? found : null;
@@ -105,6 +108,7 @@ async function carriedOut(
     { store, secrets, on, host: hostOf }: NestedOptions,
     writer: RunWriter,
     { signal }: PerformIO,
+    again: boolean,
 ): Promise<RunResult> {
     const host = hostOf(writer.id);
     const { machine, recovered, info } = await continueRun(store, writer.id, host, (of, saved) =>
@@ -112,11 +116,26 @@ async function carriedOut(
             ? machineOf(of, secrets)
             : machineGoingOn(of, saved, secrets, () => recordOf(shownStore(store, secrets), of.info.id)),
     );
-    const { program } = await keptRun(store, writer.id);
+    const { program, options } = await keptRun(store, writer.id);
     const { spent } = info;
+    const { pending } = machine;
+    const retried = again && machine.canGoOn === true;
+    if (retried) machine.goOn?.({ retry: true }, (options as unknown as KeptOptions).asks?.owner ?? "");
     // Its time is that of the run around it, and so is its world, which that one closes.
     const how = { timeout: undefined, over: () => undefined };
-    return execute<Json>(machine, { store, id: writer.id, program, writer, host, secrets, on, signal, recovered, spent, ...how }).result;
+    return execute<Json>(machine, {
+        store,
+        id: writer.id,
+        program,
+        writer,
+        host,
+        secrets,
+        on,
+        signal,
+        spent,
+        ...how,
+        recovered: retried ? { ...recovered, pending } : recovered,
+    }).result;
 }
 
 async function outcomeOf(result: RunResult, { site }: Effect, value: () => Promise<Outcome>): Promise<Outcome | Later> {

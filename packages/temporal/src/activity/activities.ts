@@ -8,6 +8,7 @@
  */
 import {
     AskError,
+    infoOf,
     LedgerError,
     type LedgerStore,
     type Missing,
@@ -40,6 +41,7 @@ import {
     type UpInput,
 } from "../wire/messages.ts";
 import { keep, patiently, wholeOf } from "./carried.ts";
+import { part } from "./parts.ts";
 import { type Messages, performed, type Said } from "./performer.ts";
 import { type Worlds, worldsOf } from "./worlds.ts";
 
@@ -66,6 +68,7 @@ export function activitiesOf(options: ActivityOptions): RunActivities {
         open: (wanted) => opened(store, worlds, wanted),
         program: (hash) => store.program(hash),
         perform: (wanted) => beating(() => worlds.use(wanted.run, (world) => perform(options, world, wanted))),
+        part: (wanted) => worlds.use(wanted.run, (world) => part({ store, host }, world, wanted)),
         look: (wanted) => worlds.use(wanted.run, (world) => looked(store, world, wanted)),
         flush: async (carried) => {
             await worlds.use(carried.run, ({ secrets }) => keep({ store, secrets }, carried));
@@ -147,19 +150,10 @@ async function opened(
 
 /** The run of a schedule; it is there already where its workflow goes on. */
 async function made(store: LedgerStore, id: string, { program, hash, file, root, options }: Planned, by: string): Promise<void> {
-    if (await isThere(store, id)) return;
+    if ((await infoOf(store, id)) !== null) return;
     const form = JSON.parse(await store.claims.get(program)) as Program;
     const writer = await store.create({ ...{ id, program: form, hash, file, root, by }, options: options as unknown as Json });
     await writer.release();
-}
-
-async function isThere(store: LedgerStore, id: string): Promise<boolean> {
-    try {
-        return (await store.run(id)).id === id;
-    } catch (error) {
-        if (error instanceof LedgerError && error.code === "unknown") return false;
-        throw error;
-    }
 }
 
 async function perform({ store, queue }: ActivityOptions, world: RunWorld, wanted: PerformInput): Promise<Performed> {

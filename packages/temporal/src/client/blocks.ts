@@ -13,12 +13,11 @@ import {
     follow,
     gaveOf,
     hasCredentials,
+    infoOf,
     keptRun,
     type Later,
-    LedgerError,
     type LedgerStore,
     RemitError,
-    type RunInfo,
 } from "@remit/host";
 import type { Json } from "@remit/language";
 import type { AskRequest, Effect, Failure, Outcome } from "@remit/machine";
@@ -67,15 +66,6 @@ export function temporalBlocks({ connect: settings, by, ...how }: TemporalBlocks
             if (opened !== null) await (await opened).close();
         },
     };
-}
-
-async function infoOf(store: LedgerStore, id: string): Promise<RunInfo | null> {
-    try {
-        return await store.run(id);
-    } catch (error) {
-        if (error instanceof LedgerError && error.code === "unknown") return null;
-        throw error;
-    }
 }
 
 async function carriedOut(client: RemitClient, block: BlockElsewhere, isNew: boolean, by: string | undefined): Promise<Outcome | Later> {
@@ -136,15 +126,15 @@ async function asked(
     while (!until.aborted) {
         await after(LOOK_MS, undefined, { signal: until }).catch(() => undefined);
         if (until.aborted) return;
-        const { questions } = await client.status(request.run);
-        for (const question of questions) {
-            if (question.kind !== "ask" || said.has(question.id)) continue;
-            said.add(question.id);
+        for (const { run, question } of await client.questions(request.run)) {
+            const key = `${run} ${question.id}`;
+            if (question.kind !== "ask" || said.has(key)) continue;
+            said.add(key);
             const { id: ask, owner, request: about, path } = question;
             const effect: Effect = { path, kind: "ask", principal: owner, site: null, request: about, labels: [] };
-            const record = await store.asks.find(request.run, ask);
+            const record = await store.asks.find(run, ask);
             const decision = await on.ask(about as unknown as AskRequest, { effect, ask: record, signal: until });
-            if (decision !== null && !until.aborted) await client.answer(request.run, { question: ask, by: by ?? owner, decision });
+            if (decision !== null && !until.aborted) await client.answer(run, { question: ask, by: by ?? owner, decision });
         }
     }
 }

@@ -36,6 +36,7 @@ import {
     FAILURES,
     type LedgerPage,
     QUERIES,
+    type Question,
     QUEUE,
     type RunInput,
     type RunOutput,
@@ -47,7 +48,8 @@ import {
     WORKFLOW,
 } from "../wire/messages.ts";
 
-import { beginOf, known } from "./begin.ts";
+import { beginOf } from "../wire/begin.ts";
+import { known, shownOf } from "./attributes.ts";
 import { executionOf, type Released, type ReleaseOptions, release } from "./owner.ts";
 import { type Schedules, schedulesOf } from "./schedules.ts";
 
@@ -93,6 +95,8 @@ export interface RemitClient {
     /** Waits for the value; rejects with `RemitError` as the run failed. */
     result(run: string): Promise<Json>;
     status(run: string): Promise<Status>;
+    /** Of the run, and of its blocks that are runs of their own: each is answered at its run. */
+    questions(run: string): Promise<readonly Asked[]>;
     /** Events of the execution that goes on, from number `from` on. */
     ledger(run: string, from?: number): Promise<LedgerPage>;
     answer(run: string, answer: Answer): Promise<void>;
@@ -101,6 +105,11 @@ export interface RemitClient {
     drain(run: string): Promise<void>;
     list(query?: string): AsyncIterable<Listed>;
     readonly schedules: Schedules;
+}
+
+export interface Asked {
+    readonly run: string;
+    readonly question: Question;
 }
 
 export interface Listed {
@@ -120,7 +129,7 @@ export function remitClient(options: RemitClientOptions): RemitClient {
         const { id, file, program } = await store.run(run);
         const kept = (await store.options(id)) as unknown as KeptOptions;
         const input: RunInput = { run: id, settings: await whole(), ...(goesOn === undefined ? {} : { goesOn }) };
-        const begin = beginOf({ file, program, kept }, input, queue);
+        const begin = beginOf({ file, program, ...shownOf(kept) }, input, queue);
         await client.workflow.start<(input: RunInput) => Promise<RunOutput>>(WORKFLOW, { ...more, ...begin });
     };
     return {
@@ -163,6 +172,7 @@ export function remitClient(options: RemitClientOptions): RemitClient {
             }
         },
         status: (id) => flow(id).query<Status>(QUERIES.status),
+        questions: (id) => asked(client, id),
         ledger: (id, from = 1) => flow(id).query<LedgerPage, [number]>(QUERIES.ledger, from),
         answer: async (id, answer) => {
             await flow(id).executeUpdate<null, [Answer]>(UPDATES.answer, { args: [answer] });
@@ -181,6 +191,12 @@ function clientOf({ client, connection, store, namespace = "default", keys, env 
     const secrets = knownSecrets(env);
     const dataConverter = converter({ store, shows: true, scrubbers: () => [secrets], ...(keys === undefined ? {} : { keys }) });
     return new Client({ connection, namespace, dataConverter });
+}
+
+async function asked(client: Client, run: string): Promise<readonly Asked[]> {
+    const { questions, parts } = await client.workflow.getHandle(run).query<Status>(QUERIES.status);
+    const inside = await Promise.all(parts.map((one) => asked(client, one.run)));
+    return [...questions.map((question) => ({ run, question })), ...inside.flat()];
 }
 
 async function* listed(client: Client, query = `WorkflowType = '${WORKFLOW}'`): AsyncIterable<Listed> {

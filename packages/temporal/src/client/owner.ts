@@ -7,7 +7,8 @@
  *     whatever the server knows of it.
  */
 import { setTimeout as after } from "node:timers/promises";
-import { LedgerError, type LedgerStore, type RunInfo } from "@remit/host";
+import { infoOf, LedgerError, type LedgerStore, type RunInfo } from "@remit/host";
+import { partOf } from "@remit/machine";
 import {
     type Client,
     isGrpcServiceError,
@@ -67,7 +68,17 @@ export async function release(
     }
     const released: Released =
         status === "RUNNING" ? await drained(client, client.workflow.getHandle(info.id), options) : { how: "gone", status };
+    for (const { path } of await store.pending(info.id)) await partReleased(client, store, partOf(info.id, path), options);
     return { ...released, epoch: (await store.run(info.id)).epoch };
+}
+
+/** A block that is a run of its own goes on by itself where the run around it was given up: it is let go, too, and has no owner then. */
+async function partReleased(client: Client, store: LedgerStore, id: string, options: ReleaseOptions): Promise<void> {
+    const info = await infoOf(store, id);
+    if (info === null || (await executionOf(client, info)) === null) return;
+    const { how, epoch } = await release(client, store, id, options);
+    if (how === "drained" || (await store.run(id)).by === undefined) return;
+    await (await store.own(id, { from: epoch })).release();
 }
 
 async function drained(client: Client, flow: WorkflowHandle, { grace = GRACE_MS, signal, waits }: ReleaseOptions): Promise<Released> {

@@ -15,7 +15,8 @@ import {
     type ScheduleOverlapPolicy,
 } from "@temporalio/client";
 import { type Planned, type RunInput, type Settings, WORKFLOW } from "../wire/messages.ts";
-import { beginOf } from "./begin.ts";
+import { beginOf } from "../wire/begin.ts";
+import { shownOf } from "./attributes.ts";
 import { cronProblem } from "./cron.ts";
 
 /** What becomes of a time at which the run before still goes on. */
@@ -126,7 +127,7 @@ async function created(
     const { id, cron, zone = "UTC", overlap = "skip" } = checked(options);
     const { form, hash, file, root } = world;
     const input: RunInput = { run: id, settings: await settings() };
-    const begin = beginOf({ file, program: hash, kept }, input, queue);
+    const begin = beginOf({ file, program: hash, ...shownOf(kept) }, input, queue);
     // The program travels by its hash, as that of every run.
     const text = await store.claims.put(id, JSON.stringify(form));
     const planned: Planned = { program: text, hash, file, root, options: { ...kept, backend: "temporal" } };

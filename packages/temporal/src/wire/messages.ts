@@ -20,11 +20,21 @@ import type {
     Up,
 } from "@remit/machine";
 
+import type { Begun } from "./begin.ts";
+
 /** Types and names as Temporal shows them. */
 export const WORKFLOW = "remitRun";
 export const QUEUE = "remit";
 export const UPDATES = { answer: "answer", up: "up" } as const;
-export const SIGNALS = { cancel: "cancel", drain: "drain", ups: "ups" } as const;
+export const SIGNALS = {
+    cancel: "cancel",
+    drain: "drain",
+    ups: "ups",
+    /** The workflow around it wants to be told when it ends. */
+    follow: "follow",
+    /** A block that is a workflow of its own has ended. */
+    ended: "ended",
+} as const;
 export const QUERIES = { status: "status", ledger: "ledger", questions: "questions" } as const;
 
 /** Name of the owner of a run in the ledger, up to the execution. */
@@ -78,6 +88,15 @@ export interface RunInput {
     readonly goesOn?: GoesOn;
     /** Of a schedule: its run has the id of the workflow, and is made when that begins. */
     readonly planned?: Planned;
+    /** Of executions after the first. */
+    readonly followers?: readonly Follower[];
+}
+
+/** A workflow that waits for the end of another one. */
+export interface Follower {
+    readonly workflow: string;
+    /** Of that other one among its effects. */
+    readonly path: string;
 }
 
 /** What the runs of a schedule are begun with. */
@@ -120,6 +139,8 @@ export interface Status {
     /** Paths of effects that are performed now. */
     readonly performing: readonly string[];
     readonly questions: readonly Question[];
+    /** Blocks that are runs of their own, and go on. */
+    readonly parts: readonly { readonly path: string; readonly run: string }[];
     /** Events so far of this execution. */
     readonly events: number;
     readonly value?: Json;
@@ -210,6 +231,15 @@ export type Performed =
     /** It was begun before, and has no outcome. */
     | { readonly lost: true; readonly repeatable: boolean };
 
+/** Of an effect that is a run of its own. `over`: its workflow has ended. */
+export interface PartInput extends Carried {
+    readonly effect: Effect;
+    readonly over?: true;
+}
+
+/** What its workflow begins with; or its outcome, where it has one. */
+export type Part = Performed | { readonly begins: Begun; readonly goesOn?: GoesOn };
+
 export interface LookInput extends Carried {
     readonly effect: Effect;
 }
@@ -230,6 +260,8 @@ export interface Activities {
     open(wanted: Pick<RunInput, "run" | "goesOn" | "planned">): Promise<Opened>;
     program(hash: string): Promise<Program>;
     perform(wanted: PerformInput): Promise<Performed>;
+    /** Makes the run that an effect is, where there is none yet; or what that came to. */
+    part(wanted: PartInput): Promise<Part>;
     /** What the ledger has of an effect whose activity was lost. */
     look(wanted: LookInput): Promise<Performed>;
     flush(wanted: Carried): Promise<null>;
@@ -247,6 +279,7 @@ const EACH: { readonly [K in keyof Activities]: true } = {
     open: true,
     program: true,
     perform: true,
+    part: true,
     look: true,
     flush: true,
     decide: true,

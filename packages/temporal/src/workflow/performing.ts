@@ -28,6 +28,7 @@ import {
     type Settings,
     type UpAnswer,
 } from "../wire/messages.ts";
+import { Parts } from "./parts.ts";
 import { summaryOf } from "./summary.ts";
 import type { Unsent } from "./ledger.ts";
 
@@ -71,8 +72,11 @@ export class Works {
     /** Sessions that are being ended. */
     private readonly closing = new Set<Promise<unknown>>();
 
+    readonly parts: Parts;
+
     constructor(ops: PerformingOps) {
         this.ops = ops;
+        this.parts = new Parts(ops);
     }
 
     get paths(): string[] {
@@ -218,6 +222,7 @@ export class Works {
     }
 
     private scheduled(effect: Effect, wanted: PerformInput): Promise<Performed> {
+        if (effect.kind === "run") return this.parts.perform(effect, wanted);
         const { settings } = this.ops;
         const session = sessionOf(effect);
         const held = session === null ? undefined : this.queues.get(session);

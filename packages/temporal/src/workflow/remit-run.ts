@@ -38,6 +38,7 @@ import {
     type UpAnswer,
     type UpInput,
 } from "../wire/messages.ts";
+import { followersOf, tell } from "./parts.ts";
 import { Shell, type ShellEnd } from "./shell.ts";
 
 /** Events in one answer to a query. */
@@ -64,7 +65,8 @@ export async function remitRun({ goesOn, planned, ...given }: RunInput): Promise
         if (input.settings.attributes) upsertSearchAttributes([{ key: RUN_STATUS, value: state }]);
     }
     function statusNow(): Status {
-        const now: Status = shell === null ? { run, state: "opening", steps: 0, performing: [], questions: [], events: 0 } : shell.status;
+        const now: Status =
+            shell === null ? { run, state: "opening", steps: 0, performing: [], questions: [], parts: [], events: 0 } : shell.status;
         return value === undefined ? now : { ...now, value };
     }
     function cancel(): void {
@@ -94,21 +96,12 @@ export async function remitRun({ goesOn, planned, ...given }: RunInput): Promise
             },
         },
     );
-    setHandler(defineUpdate<UpAnswer, [UpInput]>(UPDATES.up), async ({ path, up }) => {
-        await opened();
-        const answer = there().works.answer(path, up.n);
-        there().tell({ kind: "up", path, up });
-        return answer;
-    });
-    setHandler(defineSignal<[readonly UpInput[]]>(SIGNALS.ups), async (ups) => {
-        await opened();
-        for (const { path, up } of ups) there().tell({ kind: "up", path, up });
-    });
     setHandler(defineSignal(SIGNALS.cancel), cancel);
-    setHandler(defineSignal(SIGNALS.drain), async () => {
+    hears(async () => {
         await opened();
-        there().drain("drained");
+        return there();
     });
+    const followers = followersOf(input);
     CancellationScope.current().cancelRequested.catch(cancel);
 
     const end = await CancellationScope.nonCancellable(async (): Promise<ShellEnd> => {
@@ -124,9 +117,26 @@ export async function remitRun({ goesOn, planned, ...given }: RunInput): Promise
     });
     if (end.status === "done") value = end.value;
     await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
-    if (end.status === "on") return continueAsNew<typeof remitRun>(input);
+    if (end.status === "on") return continueAsNew<typeof remitRun>({ ...input, followers });
+    await tell(followers);
     if (end.status === "done") return { run, value: end.value };
     throw failureOf(end);
+}
+
+/** What performers, parts and clients tell a run that is open. */
+function hears(there: () => Promise<Shell>): void {
+    setHandler(defineUpdate<UpAnswer, [UpInput]>(UPDATES.up), async ({ path, up }) => {
+        const shell = await there();
+        const answer = shell.works.answer(path, up.n);
+        shell.tell({ kind: "up", path, up });
+        return answer;
+    });
+    setHandler(defineSignal<[readonly UpInput[]]>(SIGNALS.ups), async (ups) => {
+        const shell = await there();
+        for (const { path, up } of ups) shell.tell({ kind: "up", path, up });
+    });
+    setHandler(defineSignal<[string]>(SIGNALS.ended), async (path) => (await there()).works.parts.ended(path));
+    setHandler(defineSignal(SIGNALS.drain), async () => (await there()).drain("drained"));
 }
 
 async function machineOf({ program: hash, options, state, goesOn }: Opened): Promise<Machine> {

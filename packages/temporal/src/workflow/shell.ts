@@ -86,6 +86,7 @@ export class Shell {
             steps: this.machine.usage.steps,
             performing: this.works.paths,
             questions,
+            parts: this.works.parts.list,
             events: this.unsent.events.length,
         };
     }
@@ -104,6 +105,7 @@ export class Shell {
         if (this.drains !== null) return;
         this.drains = how;
         this.tell({ kind: "drain" });
+        this.works.parts.drain(how);
         // A question can be asked again, and nothing of it is lost.
         for (const { path } of this.questions.list) {
             this.questions.drop(path);
