@@ -1,15 +1,14 @@
 /** Killed anywhere (a worker, the server), a run on Temporal ends with its value: nothing that has an outcome is performed again, what is not known is asked. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type LoadOptions, openWorld } from "@remit/host";
 import type { Json } from "@remit/language";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DevServer } from "../src/index.ts";
+import { type Call, callsIn, type Child, startChild } from "./process/child.ts";
 import type { ChildOptions } from "./process/worker.ts";
-import { BUNDLES, devServer, questionsOf, type Room, roomAt } from "./room.ts";
+import { devServer, questionsOf, type Room, roomAt } from "./room.ts";
 
 let server: DevServer;
 beforeAll(async () => {
@@ -17,45 +16,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
+/** The example of a long import. */
+const EXAMPLE = fileURLToPath(new URL("../../../examples/long-import", import.meta.url));
 const SETTINGS = { heartbeat: 1_500 };
 /** So that a workflow task of a worker that is gone is given to another one soon. */
 const START = { start: { workflowTaskTimeout: "2s" } } as const;
 
-interface Child extends AsyncDisposable {
-    readonly process: ChildProcess;
-    readonly over: Promise<unknown>;
-}
-
-async function child(room: Room, kill?: ChildOptions["kill"], at: DevServer = server): Promise<Child> {
-    const { queue, folder } = room;
-    const options: ChildOptions = { address: at.address, queue, folder, cache: BUNDLES, ...(kill === undefined ? {} : { kill }) };
-    const file = fileURLToPath(new URL("./process/worker.ts", import.meta.url));
-    const env = Object.fromEntries(Object.entries(room.on.env).filter((one) => one[1] !== undefined)) as NodeJS.ProcessEnv;
-    const made = spawn(process.execPath, [file, JSON.stringify(options)], {
-        stdio: ["ignore", "pipe", "inherit"],
-        env: { ...env, NODE_OPTIONS: "" },
-    });
-    const over = once(made, "close");
-    await Promise.race([once(made.stdout, "data"), over.then(() => Promise.reject(new Error("the worker ended before it was ready")))]);
-    return {
-        process: made,
-        over,
-        [Symbol.asyncDispose]: async () => {
-            made.kill("SIGKILL");
-            await over;
-        },
-    };
-}
-
-/** What really happened, in order: names of calls, and by which process. */
-function calls(room: Room): { readonly name: string; readonly pid: string }[] {
-    const file = join(room.folder, "calls");
-    const lines = existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n") : [];
-    return lines.map((line) => {
-        const [name = "", pid = ""] = line.split(" ");
-        return { name, pid };
-    });
-}
+const child = (room: Room, kill?: ChildOptions["kill"]): Promise<Child> => startChild(room, server, kill === undefined ? {} : { kill });
+const calls = (room: Room): Call[] => callsIn(room.folder);
 
 const chain = (method: string): string => `import tool Log from "host:log"
 main func(input) { total = 0
@@ -206,6 +174,42 @@ temporal static ( echo ["p0", "p1"] >=> Clerk )`;
     await answered;
     expect(await room.client.result(run)).toBe(20);
     expect(calls(room).map(({ name }) => name)).toEqual(["p0", "asked-p0", "p1", "asked-p1"]);
+    await sound(room, run);
+});
+
+test("the example of a long import goes on on another worker, and no row is written twice", async () => {
+    await using room = await roomAt(server, { settings: SETTINGS });
+    const workspace = join(room.folder, "data");
+    cpSync(join(EXAMPLE, "data"), workspace, { recursive: true });
+    const source = readFileSync(join(EXAMPLE, "main.remit"), "utf8").replace(/^memory /m, "temporal ");
+    await using first = await child(room);
+    const run = await submitted(room, source, null, { workspace, concurrency: 2 });
+    // A file that was being written when its worker was killed may stand beside them under a name of its own.
+    const written = (): number =>
+        existsSync(join(workspace, "customers"))
+            ? readdirSync(join(workspace, "customers")).filter((name) => /^c\d+\.json$/.test(name)).length
+            : 0;
+    while (written() < 10) await new Promise((resolve) => setTimeout(resolve, 5));
+    first.process.kill("SIGKILL");
+    await first.over;
+    expect(written()).toBeLessThan(37);
+    await using _second = await child(room);
+    const result = room.client.result(run);
+    let ended = false;
+    void result.finally(() => {
+        ended = true;
+    });
+    while (!ended) {
+        // The file holds the same, whether it was written or not.
+        for (const { id } of (await room.client.status(run)).questions)
+            await room.client.answer(run, { question: id, by: room.on.user, said: { answer: "again" } });
+        await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(await result).toEqual(JSON.parse(readFileSync(join(EXAMPLE, "expected.json"), "utf8")));
+    expect(written()).toBe(37);
+    const events = await Array.fromAsync(room.store.events(run));
+    const writes = events.filter(({ kind, data }) => kind === "tool.ended" && (data as { method?: string }).method === "write");
+    expect(writes).toHaveLength(38);
     await sound(room, run);
 });
 

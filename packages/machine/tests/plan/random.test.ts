@@ -3,23 +3,15 @@ import type { FlowForm, Json } from "@remit/language";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { call, func, list, lit, member, name, runAll, stmt } from "../run/forms.ts";
-import { block, blocks, fan, pipe, stage } from "./blocks.ts";
+import { flowsOf } from "./arbitrary.ts";
+import { block, blocks, stage } from "./blocks.ts";
 
 const ask = func("ask", ["a"], [stmt(list(lit("ask"), member(call(member(name("T"), "get"), name("a")), "n")))]);
 const wrap = func("wrap", ["a"], [stmt(list(lit("wrap"), name("a")))]);
 const both = func("both", ["a", "b"], [stmt(list(lit("both"), name("a"), name("b")))]);
 const FUNCS = [ask, wrap, both];
 
-const flows = fc.letrec<{ flow: FlowForm }>((tie) => ({
-    flow: fc.oneof(
-        { maxDepth: 4 },
-        fc.constantFrom<FlowForm>(stage("wrap"), stage("ask"), stage("both", 7)),
-        fc.array(tie("flow"), { minLength: 2, maxLength: 3 }).map((stages) => pipe(...stages)),
-        fc.array(tie("flow"), { minLength: 2, maxLength: 3 }).map((branches) => fan(...branches)),
-        tie("flow").map((body) => block(body)),
-        tie("flow").map((body) => block(body, { mode: "dynamic" })),
-    ),
-})).flow;
+const flows = flowsOf([stage("wrap"), stage("ask"), stage("both", 7)]);
 
 /** The value of a flow; `join`: several values came out of a fan-out. */
 type Came = { readonly one: Json } | { readonly join: readonly Json[] };

@@ -15,14 +15,16 @@ export interface ChildOptions {
     readonly folder: string;
     readonly cache: string;
     /** Name of the call at which the process is killed: before it happens, or after it, when its outcome is not told yet. */
+    /** A call takes so long after it happened, milliseconds. */
+    readonly pause?: number;
     readonly kill?: { readonly at: string; readonly when: "before" | "after" };
 }
 
-const { address, queue, folder, cache, kill } = JSON.parse(process.argv[2] as string) as ChildOptions;
+const { address, queue, folder, cache, pause = 0, kill } = JSON.parse(process.argv[2] as string) as ChildOptions;
 Runtime.install({ logger: new DefaultLogger("ERROR"), telemetryOptions: { logging: { forward: {}, filter: "OFF" } } });
 
 /** A model calls it with an object. */
-function call(given: string | { readonly name: string }): number {
+async function call(given: string | { readonly name: string }): Promise<number> {
     const name = typeof given === "string" ? given : given.name;
     const dies = (when: "before" | "after"): void => {
         if (kill?.at === name && kill.when === when) process.kill(process.pid, "SIGKILL");
@@ -30,6 +32,7 @@ function call(given: string | { readonly name: string }): number {
     dies("before");
     appendFileSync(join(folder, "calls"), `${name} ${process.pid}\n`);
     dies("after");
+    if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
     return name.length;
 }
 const on = openProcess({ cwd: folder });

@@ -1,0 +1,28 @@
+/** Random plans, and kills at random moments: a few of those that `npm run temporal-matrix` runs. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { DevServer } from "../src/index.ts";
+import { kills } from "./matrix/kills.ts";
+import { plans, tools } from "./matrix/plans.ts";
+import { devServer, type Room, roomAt } from "./room.ts";
+
+let server: DevServer;
+let room: Room;
+beforeAll(async () => {
+    server = await devServer();
+    room = await roomAt(server);
+    await room.worker({ host: { tools } });
+});
+afterAll(async () => {
+    await room[Symbol.asyncDispose]();
+    await server.stop();
+});
+
+test("20 random plans give the values, failures and ledgers of this process", async () => {
+    expect(await plans(room, 0, 20)).toEqual([]);
+});
+
+test("10 kills at random moments: values, single writes and chains are those of runs that nothing kills", async () => {
+    const { wrong, runs } = await kills(0, 10);
+    expect(wrong).toEqual([]);
+    expect(runs).toBe(20);
+});

@@ -1,0 +1,54 @@
+/** Workers in processes of their own (`worker.ts`), and what really happened in them. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { BUNDLES, type Room } from "../room.ts";
+import type { ChildOptions } from "./worker.ts";
+
+export interface Child extends AsyncDisposable {
+    readonly process: ChildProcess;
+    readonly over: Promise<unknown>;
+}
+
+/** Resolves when it is ready. */
+export async function startChild(
+    room: Room,
+    at: { readonly address: string },
+    how: Pick<ChildOptions, "kill" | "pause"> = {},
+): Promise<Child> {
+    const { queue, folder } = room;
+    const options: ChildOptions = { address: at.address, queue, folder, cache: BUNDLES, ...how };
+    const file = fileURLToPath(new URL("./worker.ts", import.meta.url));
+    const env = Object.fromEntries(Object.entries(room.on.env).filter((one) => one[1] !== undefined)) as NodeJS.ProcessEnv;
+    const made = spawn(process.execPath, [file, JSON.stringify(options)], {
+        stdio: ["ignore", "pipe", "inherit"],
+        env: { ...env, NODE_OPTIONS: "" },
+    });
+    const over = once(made, "close");
+    await Promise.race([once(made.stdout, "data"), over.then(() => Promise.reject(new Error("the worker ended before it was ready")))]);
+    return {
+        process: made,
+        over,
+        [Symbol.asyncDispose]: async () => {
+            made.kill("SIGKILL");
+            await over;
+        },
+    };
+}
+
+export interface Call {
+    readonly name: string;
+    readonly pid: string;
+}
+
+/** What really happened, in order: names of calls, and by which process. */
+export function callsIn(folder: string): Call[] {
+    const file = join(folder, "calls");
+    const lines = existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n") : [];
+    return lines.map((line) => {
+        const [name = "", pid = ""] = line.split(" ");
+        return { name, pid };
+    });
+}
