@@ -9,6 +9,7 @@ import { upgradeWebSocket } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import type { Server } from "../server.ts";
 import { consolePage } from "./console.ts";
+import { lendScript } from "./lend.ts";
 import { answer, type Env, HttpError, refused, type Route } from "./route.ts";
 import { ROUTES } from "./routes.ts";
 import { socketOf } from "./socket.ts";
@@ -42,6 +43,7 @@ export function appOf(server: Server): Hono<Env> {
     app.get("/healthz", (c) => c.json({ ok: true }));
     app.get("/readyz", (c) => (server.isReady ? c.json({ ok: true }) : c.json({ ok: false }, 503)));
     app.get("/metrics", (c) => metrics(server, c));
+    app.get("/lend.js", lendScript);
     app.get("/v1/socket", upgradeWebSocket(socketOf(server, app)) as never);
     app.get("*", (c) => consolePage(c));
     app.all("*", () => {
