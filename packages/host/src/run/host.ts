@@ -4,10 +4,10 @@
  * Boundary: shapes only. A performer decides no policy: what comes up while it works goes back through `child`. It answers with an outcome and
  * never throws for something that can happen; what it throws all the same is turned into a failure.
  */
-import type { AgentNote, AgentUse, Effect, EffectKind, Outcome, Permission } from "@remit/machine";
+import type { AgentNote, AgentUse, Effect, EffectKind, Missing, Outcome, Permission } from "@remit/machine";
 import type { Json } from "@remit/language";
 
-export type { AgentUse, Permission } from "@remit/machine";
+export type { AgentUse, Missing, Permission } from "@remit/machine";
 
 export interface PerformIO {
     /** Aborted at cancel, at the effect's deadline and at the end of the run's time. */
@@ -49,11 +49,6 @@ export interface Later {
     readonly later: true;
     /** What is missing, and how a person gives it; absent for questions, which say that themselves. */
     readonly why?: Missing;
-}
-
-export interface Missing {
-    readonly message: string;
-    readonly hint: string;
 }
 
 export type Performer = (effect: Effect, io: PerformIO) => Promise<Outcome | Later>;

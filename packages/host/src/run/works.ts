@@ -44,7 +44,8 @@ export class Works {
             answered: (outcome, why) => {
                 if (why !== undefined) this.options.missing?.(path, why);
                 if (this.open.get(path) === work) this.open.delete(path);
-                this.tell(outcome === null ? { kind: "later", path } : { kind: "outcome", path, outcome });
+                if (outcome !== null) this.tell({ kind: "outcome", path, outcome });
+                else this.tell({ kind: "later", path, ...(why === undefined ? {} : { why }) });
             },
         });
         this.open.set(path, work);

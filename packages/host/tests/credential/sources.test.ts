@@ -191,6 +191,16 @@ test("a credential that is missing pauses the run where it stands; the run goes 
     ]);
     let lines = "";
     for await (const line of ledger.export(result.run)) lines += line;
+    const told: Json[] = [];
+    for await (const { kind, data } of ledger.events(result.run)) if (kind === "input.requested") told.push(data);
+    const missing = {
+        name: 'the credential env("LATE_KEY") is missing: the environment has no LATE_KEY',
+        description: "set LATE_KEY in the environment",
+        effect: "tool",
+        host: true,
+    };
+    expect(told).toEqual([missing, missing]);
+    expect(await ledger.replay(result.run)).toMatchObject({ equal: true });
     expect(lines).not.toContain(value);
     expect((await ledger.verify(result.run)).ok).toBe(true);
     await store.close();

@@ -12,7 +12,7 @@ import { goodToken, revoked } from "../../src/oauth/renew.ts";
 import { serverOf } from "../../src/oauth/server.ts";
 import { openLedger } from "../../src/run/open.ts";
 import { openTokens, type Token, type TokenStore } from "../../src/token/store.ts";
-import { type Room, room } from "../credential/room.ts";
+import { echoing, type Room, room, serve } from "../credential/room.ts";
 import { type OAuthRoom, oauthRoom } from "./server.ts";
 
 const { signal } = new AbortController();
@@ -253,6 +253,30 @@ describe("renewing", () => {
         ]);
         expect(new Set([...values.map((one) => one?.access), ...gave]).size).toBe(1);
         expect(there.grants.refreshes).toBe(1);
+    });
+
+    test("attack, OAS2: a token endpoint that redirects gets the refresh token, and nobody else does; plain http elsewhere gets nothing", async () => {
+        await using here = room();
+        await using there = await oauthRoom();
+        await using thief = await echoing();
+        await using leads = await serve((_, response) => void response.writeHead(307, { location: `${thief.origin}/token` }).end());
+        const { provider, store } = await client(here, there);
+        const moved = {
+            ...provider,
+            endpoints: { ...provider.endpoints, authorization: `${there.issuer}/auth`, token: `${leads.origin}/token` },
+        };
+        const kept = { access: "a", refresh: "the-refresh-token", expires: 1, client: "remit-test", server: `${leads.origin}/token` };
+        await store.put(PLACE, kept);
+        const wanted = { place: PLACE, store, env: here.env, signal };
+        await expect(goodToken({ ...wanted, provider: moved })).rejects.toMatchObject({ code: "refused" });
+        expect([leads.seen.length, thief.seen.length]).toEqual([1, 0]);
+        expect(await store.get(PLACE)).toEqual(kept);
+        const plain = { ...moved, endpoints: { ...moved.endpoints, token: "http://login.example/token" } };
+        await store.put(PLACE, { ...kept, server: "http://login.example/token" });
+        await expect(goodToken({ ...wanted, provider: plain })).rejects.toMatchObject({
+            code: "setup",
+            message: expect.stringContaining("plain http"),
+        });
     });
 
     test("OAR3, CST1: another description of the provider, in a project that was trusted, gets neither the token nor its renewal", async () => {

@@ -118,6 +118,7 @@ const EFFECTS: readonly Verb[] = [
         effects: ["tool:Verb_web.call"],
         backends: BOTH,
         example: 'fetch "https://example.com"',
+        credential: "the Authorization header of the request",
         code: FETCH,
     },
     {

@@ -24,9 +24,9 @@ import { notes } from "../ledger/notes.ts";
 import { changed } from "./approvals.ts";
 import { Commits } from "./commits.ts";
 import { batchOf, type Draft, emptyDraft, isEmpty, keptOf, restOf, struck } from "./draft.ts";
-import type { Answered, Batch, ConductEnd, Conducted, ConductOptions, Decision, Down, News, Up } from "./messages.ts";
+import type { Answered, Batch, ConductEnd, Conducted, ConductOptions, Decision, Down, Missing, News, Up } from "./messages.ts";
 import { anew, Reports } from "./reports.ts";
-import { again, decided, outcomeOf, type Recovered, repeats } from "./recover.ts";
+import { again, decided, lacking, outcomeOf, type Recovered, repeats } from "./recover.ts";
 import { answerRequest, type RequestOps, request, use, type Work } from "./requests.ts";
 import { RunTime } from "./time.ts";
 import { type Known, Unknowns } from "./unknowns.ts";
@@ -109,7 +109,7 @@ export class Conductor {
                 this.answered(this.works.running.get(news.path), news.outcome);
                 return;
             case "later":
-                this.answered(this.works.running.get(news.path), null);
+                this.answered(this.works.running.get(news.path), null, news.why);
                 return;
             case "up":
                 this.up(this.works.running.get(news.path), news.up);
@@ -188,7 +188,7 @@ export class Conductor {
         this.draft.usage = addUsage(this.draft.usage, usageSince(counted, usage));
     }
 
-    private answered(work: Work | undefined, outcome: Outcome | null): void {
+    private answered(work: Work | undefined, outcome: Outcome | null, why?: Missing): void {
         // D9.
         if (work === undefined) return;
         const { effect } = work;
@@ -200,6 +200,7 @@ export class Conductor {
         if (work.of !== null) answerRequest(this.ops, work, outcome);
         else if (outcome === null) {
             this.works.later.set(effect.path, effect);
+            if (why !== undefined) this.draft.notes.push(lacking(effect, why));
             // It was not performed: the next resume begins it.
             if (!isPersonal(effect)) this.draft.unbegun.push(effect.path);
         } else if (this.phase === "running") this.tell(effect.path, outcome, work.used);

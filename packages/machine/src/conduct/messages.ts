@@ -89,10 +89,16 @@ export type UnknownAnswer =
     /** The program is told that it failed. */
     | { readonly answer: "give up" };
 
+/** What an effect lacks, and how a person gives it. */
+export interface Missing {
+    readonly message: string;
+    readonly hint: string;
+}
+
 export type News =
     | { readonly kind: "outcome"; readonly path: string; readonly outcome: Outcome }
-    /** No person can answer it now, one may later. */
-    | { readonly kind: "later"; readonly path: string }
+    /** No person can answer it now, one may later. `why`: it was not performed, because something is missing that a person gives. */
+    | { readonly kind: "later"; readonly path: string; readonly why?: Missing }
     /** Its performer is gone, and no outcome was kept. `repeatable`: performing it again does no harm, as its host says. */
     | { readonly kind: "lost"; readonly path: string; readonly repeatable: boolean }
     | { readonly kind: "up"; readonly path: string; readonly up: Up }

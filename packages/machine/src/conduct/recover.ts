@@ -10,7 +10,7 @@ import type { Effect, Outcome } from "../effect/effect.ts";
 import { opOf } from "../effect/effect.ts";
 import type { MachineEvent } from "../ledger/events.ts";
 import { answeredOutcome } from "./by-hand.ts";
-import type { Answered, UnknownAnswer } from "./messages.ts";
+import type { Answered, Missing, UnknownAnswer } from "./messages.ts";
 
 /** What a run begins with that goes on. */
 export interface Recovered {
@@ -52,6 +52,12 @@ export function outcomeOf(effect: Effect, said: UnknownAnswer): Outcome | null {
     if (said.answer === "done") return answeredOutcome(effect, said.value);
     const message = "given up after an interruption: it is not known whether this happened";
     return { ok: false, failure: { kind: kind === "agent" || kind === "author" ? "unreachable" : "tool", message, site } };
+}
+
+/** The ledger's word that an effect waits for something that is missing. */
+export function lacking({ path, principal, site, labels, kind }: Effect, { message, hint }: Missing): MachineEvent {
+    const data = { name: message, description: hint, effect: kind, host: true };
+    return { path: `${path}/missing`, parent: path, kind: "input.requested", principal, site, labels, data };
 }
 
 /** The question about an unknown outcome and its answer, as the ledger keeps them (H1). */
