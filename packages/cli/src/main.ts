@@ -161,7 +161,9 @@ function toAnswer(add: Add): void {
             "Answer a question: once, session, deny, deny session or abort",
             () => import("./commands/answer.ts"),
         ),
-    ).option("--json", "the record as JSON");
+    )
+        .option("--as <principal>", "who answers, such as user:alice; default: the user of this process")
+        .option("--json", "the record as JSON");
     ledger(
         add(
             "replay <run>",

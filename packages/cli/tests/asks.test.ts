@@ -178,3 +178,18 @@ async function waited(look: () => string | undefined): Promise<string> {
         await new Promise((resolve) => setTimeout(resolve, 50));
     }
 }
+
+test("an approver of a trusted project answers with --as; who may not is refused, and `remit asks` shows who tried", () => {
+    at.write("remit.json", JSON.stringify({ questions: [{ kind: "approve", approvers: ["user:alice"] }] }));
+    at.write("go.remit", 'memory static ( echo "a" >=> approve "Go on?" )\n');
+    expect(at.remit("run", "go.remit", "--quiet", "--trust", "--park").code).toBe(3);
+    const [ask] = JSON.parse(at.remit("asks", "--json").out) as { id: string }[];
+    const id = ask?.id as string;
+    expect(at.remit("asks").out).toContain("for user:alice");
+    expect(at.remit("answer", "last", id, "yes")).toMatchObject({ code: 1, err: expect.stringContaining("is for user:alice, not for") });
+    expect(at.remit("answer", "last", id, "yes", "--as", "user:mallory").code).toBe(1);
+    expect(at.remit("asks").out).toMatch(/refused: user:mallory said once and may not answer/);
+    expect(at.remit("answer", "last", id, "yes", "--as", "user:alice").code).toBe(0);
+    expect(at.remit("resume", "last", "--quiet", "--trust")).toMatchObject({ code: 0, out: '"a"\n' });
+    expect(at.remit("answer", "last", id, "yes", "--as", "a b").code).toBe(2);
+});

@@ -22,7 +22,7 @@ export { LEDGER_ERRORS, LedgerError, type LedgerErrorCode } from "./ledger/error
 export { type ExportOptions, exported, exportRun } from "./ledger/export.ts";
 export { shownStore } from "./ledger/shown.ts";
 export { type FollowOptions, follow } from "./ledger/follow.ts";
-export { type Ask, ASK_ERRORS, AskError, type AskErrorCode, type Asks, type AskState } from "./ledger/asks.ts";
+export { type Ask, ASK_ERRORS, AskError, type AskErrorCode, type AskNote, type Asks, type AskState } from "./ledger/asks.ts";
 export { startOf as processStart } from "./ledger/lease.ts";
 export { memoryStore } from "./ledger/memory.ts";
 export { openStore, openStore as openSqlite } from "./ledger/open.ts";

@@ -1,5 +1,6 @@
 /** What the machine gives to its hosts: effects, the machine itself, and projections of its events. Exports only. */
 export * from "./effect/effect.ts";
+export * from "./effect/approvers.ts";
 export * from "./effect/usage.ts";
 export type { RunRequest } from "./effect/elsewhere.ts";
 export { partOf } from "./native/stage.ts";

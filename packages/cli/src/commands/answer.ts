@@ -6,6 +6,8 @@ import { EXIT, paint, plain, printJson, say, UsageError } from "../io.ts";
 
 export default async function answer(args: string[], options: Record<string, unknown>): Promise<number> {
     const [run, ask, ...words] = args as [string, string, ...string[]];
+    const by = options["as"] === undefined ? undefined : String(options["as"]);
+    if (by !== undefined && !/^\S+$/.test(by)) throw new UsageError(`--as takes who answers, such as user:alice, not '${by}'`);
     const ledger = await openLedger(options["ledger"] as string | undefined);
     try {
         const { id } = await ledger.run(run);
@@ -14,7 +16,7 @@ export default async function answer(args: string[], options: Record<string, unk
         // Of a record that somebody changed nothing is an answer, and that is what is said.
         if (decision === null && question.tampered !== true)
             throw new UsageError(`'${words.join(" ")}' is no answer to this question`, `it takes ${question.request.options.join(", ")}`);
-        const answered = await ledger.answer(id, question.id, decision ?? "deny");
+        const answered = await ledger.answer(id, question.id, decision ?? "deny", by);
         if (options["json"]) printJson(answered as unknown as Json, true);
         else say(`${paint(process.stderr)("green", "answered")}: ${plain(answered.decision ?? "")}. remit resume ${id} goes on.`);
         return EXIT.ok;

@@ -1,6 +1,7 @@
 /** `remit asks`: questions that wait for a person, with everything needed to decide. */
-import { type Ask, LedgerError, type LedgerStore } from "@remit/host";
+import { type Ask, type AskNote, LedgerError, type LedgerStore } from "@remit/host";
 import type { Json } from "@remit/language";
+import { shownApprovers } from "@remit/machine";
 import { askText, offered } from "../asking.ts";
 import { EXIT, paint, plainLine, print, printJson, say } from "../io.ts";
 import { openForShowing } from "../ledger.ts";
@@ -36,6 +37,7 @@ export default async function asks(args: string[], options: Record<string, unkno
                     width: process.stdout.isTTY === true ? process.stdout.columns || 80 : undefined,
                 }),
             );
+            for (const note of one.notes ?? []) print(colour("dim", `  ${noteText(note)}`));
             if (one.tampered) print(colour("red", "  This record was changed by somebody without the key: it counts for nothing."));
             else if (one.state === "open") print(colour("dim", `  remit answer ${run} ${id} … (${offered(one.request.options)})`));
             print("");
@@ -56,8 +58,17 @@ async function rootOf(store: LedgerStore, run: string): Promise<string> {
     }
 }
 
+function noteText({ kind, who, text, at }: AskNote): string {
+    const when = at.replace("T", " ").slice(0, 16);
+    if (kind === "sent") return plainLine(`${when} sent to ${who}`);
+    return plainLine(
+        kind === "failed" ? `${when} could not be sent to ${who}: ${text}` : `${when} refused: ${who} said ${text} and may not answer`,
+    );
+}
+
 function state(one: Ask): string {
-    if (one.state === "open") return `open until ${one.expires.replace("T", " ").slice(0, 16)} UTC, for ${plainLine(one.owner)}`;
+    if (one.state === "open")
+        return `open until ${one.expires.replace("T", " ").slice(0, 16)} UTC, for ${plainLine(shownApprovers(one.owner))}`;
     if (one.decision !== undefined)
         return `${plainLine(one.decision)} by ${plainLine(one.by ?? "")} at ${(one.decided ?? "").slice(0, 16)}`;
     return one.state === "expired" ? "expired: a no" : plainLine(one.state);

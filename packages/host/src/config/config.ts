@@ -19,6 +19,7 @@ import type { Policy } from "@remit/machine";
 import { configFolder, type Environment } from "../ledger/place.ts";
 import { lowest, type Rate } from "../process/limiter.ts";
 import { type AuditConfig, auditProblems, joinedAudit, loosens } from "./audit.ts";
+import { type ChannelConfig, channelProblem, type RouteConfig, routeProblem } from "./channels.ts";
 import { ConfigError, checkJson, type Keys, type Problem } from "./check.ts";
 import {
     AGENTSCRIPT_MCP_KEYS,
@@ -73,6 +74,10 @@ export interface Config {
     readonly servers: { readonly [name: string]: From<ServerConfig> };
     /** Agents outside the program, by the NAME of `acp://NAME`. */
     readonly agents: { readonly [name: string]: From<AgentConfig> };
+    /** Where questions are sent, by name. */
+    readonly channels: { readonly [name: string]: From<ChannelConfig> };
+    /** Which questions go where; the first that fits counts. Its channels are those of its own file. */
+    readonly questions: readonly From<RouteConfig>[];
     readonly node: ReadonlySet<string>;
     readonly npm: { readonly [name: string]: From<NpmAllow> };
     /** Absolute paths of the program's own modules that may be loaded. */
@@ -186,6 +191,7 @@ function readConfig(
         const problem = agentProblem(said);
         if (problem !== null) problems.push({ file: name, key: `agents.${agent}.${problem.key}`, message: problem.message });
     }
+    problems.push(...channelProblems(read.json as unknown as RemitFile).map((one) => ({ file: name, ...one })));
     const policy = readPolicy(read.json.policy as unknown as PolicyFile | undefined, { name, text: content.toString("utf8") });
     problems.push(...policy.problems.map(({ key, message }) => ({ file: name, key: `policy.${key}`, message })));
     problems.push(...auditProblems((read.json as unknown as RemitFile).audit).map((one) => ({ file: name, ...one })));
@@ -202,6 +208,17 @@ function readConfig(
         content: read.json as unknown as RemitFile,
         policy: policy.policy,
     };
+}
+
+function channelProblems({ channels = {}, questions = [] }: RemitFile): Omit<Problem, "file">[] {
+    const known = new Set(Object.keys(channels));
+    const found = (key: string, message: string | null): Omit<Problem, "file">[] => (message === null ? [] : [{ key, message }]);
+    return [
+        ...Object.entries(channels).flatMap(([name, said]) =>
+            found(`channels.${name}`, channelProblem(name, said as unknown as { [key: string]: Json })),
+        ),
+        ...questions.flatMap((said, i) => found(`questions[${i}]`, routeProblem(said as unknown as { [key: string]: Json }, known))),
+    ];
 }
 
 /** Every `remit.json` upward, the nearest first; a repository's root ends the search, and where there is none the nearest file does. */
@@ -250,6 +267,8 @@ function merged(files: readonly ConfigFile[]): Omit<Config, "files" | "workspace
     const npm: { [name: string]: From<NpmAllow> } = Object.create(null);
     const secrets: { [name: string]: From<{ readonly origins: readonly string[] }> } = Object.create(null);
     const oauth: { [name: string]: From<ProviderConfig> } = Object.create(null);
+    const channels: { [name: string]: From<ChannelConfig> } = Object.create(null);
+    const questions: From<RouteConfig>[] = [];
     const node = new Set<string>();
     const local = new Set<string>();
     const privateOrigins = new Set<string>();
@@ -267,6 +286,8 @@ function merged(files: readonly ConfigFile[]): Omit<Config, "files" | "workspace
             ...each(content.allow?.npm, "npm", npm, (said) => ({ ...said, file })),
             ...each(content.secrets, "secret", secrets, (said) => ({ origins: said.map(originOf), file })),
             ...each(content.oauth, "oauth", oauth, (said) => ({ ...said, origins: said.origins?.map(originOf), file })),
+            ...each(content.channels, "channel", channels, (said) => ({ ...said, file })),
+            ...(content.questions ?? []).map((said): Said => ["route", "", () => void questions.push({ ...said, file })]),
             ...all(content.allow?.node, "node", (name) => void node.add(name.replace(/^node:/, ""))),
             ...all(
                 content.allow?.local?.map((path) => resolve(file.folder, path)),
@@ -291,6 +312,8 @@ function merged(files: readonly ConfigFile[]): Omit<Config, "files" | "workspace
         npm,
         secrets,
         oauth,
+        channels,
+        questions,
         node,
         local,
         privateOrigins,

@@ -5,6 +5,7 @@
  */
 import type { Json } from "@remit/language";
 import { SEVERITIES } from "@remit/machine";
+import { CHANNEL, ROUTE } from "./channels.ts";
 import type { Keys, Read, ReadKeys, Rule } from "./check.ts";
 
 const text = { is: "text" } as const satisfies Rule;
@@ -165,6 +166,9 @@ export const REMIT_KEYS = {
     env: { is: "object", keys: { allow: texts } },
     secrets: { is: "map", of: { is: "list", of: origin } },
     oauth: { is: "map", of: provider },
+    /** Where questions are sent, by name; and which go where. The first route that fits counts. */
+    channels: { is: "map", of: CHANNEL },
+    questions: { is: "list", of: ROUTE },
     /** Clauses and remits in the language's own words; it takes away, whatever it says. */
     policy: {
         is: "object",
@@ -189,7 +193,7 @@ export const AGENTSCRIPT_MCP_KEYS: Keys = { mcpServers: servers };
 export const AGENTSCRIPT_NPM_KEYS: Keys = { allow: { is: "object", keys: { node: texts, npm } } };
 
 /**
- * Keys that start commands, load modules, read the environment, send credentials somewhere or say what something costs. In a project's file
+ * Keys that start commands, load modules, read the environment, send credentials or questions somewhere or say what something costs. In a project's file
  * they count only when the file is trusted. What is left, limits, rates, a policy, audits and a workspace inside the project's own
  * folder, can only narrow.
  */
@@ -203,6 +207,8 @@ export const NEEDS_TRUST: ReadonlySet<string> = new Set([
     "env",
     "secrets",
     "oauth",
+    "channels",
+    "questions",
 ]);
 
 // ---- what they are read to -------------------------------------------------------------------------------------------

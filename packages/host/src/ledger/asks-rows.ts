@@ -4,7 +4,7 @@
  * Boundary: one table of its own in the ledger's file, made when the first question is kept; the rules are in `asks.ts`.
  */
 import type { DatabaseSync } from "node:sqlite";
-import type { AskChange, AskRow, AskRows } from "./asks.ts";
+import type { AskChange, AskNoteRow, AskRow, AskRows } from "./asks.ts";
 import type { Job } from "./jobs.ts";
 import { queriesOf } from "./reading.ts";
 import type { Writing } from "./thread.ts";
@@ -18,6 +18,7 @@ export function sqliteAskRows(
 ): AskRows {
     const query = queriesOf(db);
     let known = false;
+    let noted = false;
     const there = (): boolean => {
         known ||= db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'asks'").get() !== undefined;
         return known;
@@ -58,11 +59,25 @@ export function sqliteAskRows(
         ofPath: async (run, path) => rows("SELECT * FROM asks WHERE run = ? AND path = ? ORDER BY asked DESC, rowid DESC", run, path),
         update: async (one) => there() && (await writing.run({ statements: [change(one)] }))[0] === 1,
         waits: async (run, pending) => read(() => waits(run, pending)),
+        note: async ({ ask, run, at, kind, who, text, mac }) => {
+            const table: Job["statements"] = [["makeNotes"], ["indexNotes"]];
+            await writing.run({ statements: [...table, ["insertNote", ask, run, at, kind, who, text, mac, MOST_NOTES]] });
+        },
+        notes: async (ask) =>
+            read(() => {
+                noted ||= db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'ask_notes'").get() !== undefined;
+                const sql = "SELECT * FROM ask_notes WHERE ask = ? ORDER BY rowid";
+                return noted ? (query(sql).all(ask) as unknown as AskNoteRow[]) : [];
+            }),
     };
 }
 
+/** Notes kept of one question: whoever is refused again and again fills no disk. */
+const MOST_NOTES = 200;
+
 export function memoryAskRows(waits: (run: string, pending: string) => boolean): AskRows {
     let kept: AskRow[] = [];
+    const notes: AskNoteRow[] = [];
     const change = ({ row, from }: AskChange): boolean => {
         const was = kept.find((r) => r.id === row.id && r.state === from);
         kept = kept.map((r) => (r === was ? row : r));
@@ -78,5 +93,9 @@ export function memoryAskRows(waits: (run: string, pending: string) => boolean):
         ofPath: async (run, path) => kept.filter((r) => r.run === run && r.path === path).reverse(),
         update: async (one) => change(one),
         waits: async (run, pending) => waits(run, pending),
+        note: async (row) => {
+            if (notes.filter(({ ask }) => ask === row.ask).length < MOST_NOTES) notes.push(row);
+        },
+        notes: async (ask) => notes.filter((one) => one.ask === ask),
     };
 }

@@ -6,13 +6,13 @@
  * AK1: a record is bound to run, path, principal, capability, arguments and the tool's schema (`bound`), and sealed under the user's own key with
  *     its owner and its end: whoever can write the file, but not read the key, can neither make, change nor answer one.
  * AK2: a record is answered at most once and its answer used at most once; of two who answer at the same time one is told that it was late.
- * AK3: only its owner answers a question, only until it expires, and only while its run waits for it. Nobody in time: no.
- * AK4: an attempt that is refused changes nothing.
+ * AK3: only its owner, or one of the approvers that stand in the owner's place, answers a question, only until it expires, and only while its run waits for it. Nobody in time: no.
+ * AK4: an attempt that is refused changes nothing in the record. Beside it stands, sealed, who tried and was not allowed to.
  */
 import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
 import { isObject, type Json } from "@remit/language";
 import { canonicalJson } from "@remit/language";
-import type { AskRequest } from "@remit/machine";
+import { type AskRequest, mayAnswer, shownApprovers } from "@remit/machine";
 import { sha256 } from "./blob.ts";
 import { CodedError } from "./error.ts";
 import type { Unused } from "./unused.ts";
@@ -27,7 +27,7 @@ export interface Ask {
     readonly path: string;
     readonly request: AskRequest;
     readonly state: AskState;
-    /** Who may answer. */
+    /** Who may answer: one principal, or several (`mayAnswer`). */
     readonly owner: string;
     /** ISO 8601 UTC. */
     readonly asked: string;
@@ -37,6 +37,18 @@ export interface Ask {
     readonly decided?: string;
     /** Somebody changed the record without the key: it counts for nothing. */
     readonly tampered?: true;
+    /** What became of it besides, oldest first; absent where there is nothing to tell. */
+    readonly notes?: readonly AskNote[];
+}
+
+/** `sent` and `failed`: to a channel. `refused`: a principal that may not answer tried to. */
+export type AskNoteKind = "sent" | "failed" | "refused";
+export interface AskNote {
+    readonly kind: AskNoteKind;
+    /** Name of the channel, or the principal. */
+    readonly who: string;
+    readonly text: string;
+    readonly at: string;
 }
 
 export interface NewAsk {
@@ -65,6 +77,8 @@ export interface Asks {
     list(run?: string): Promise<Ask[]>;
     /** By id, an unambiguous beginning of one, or path. Rejects with `AskError` `unknown`. */
     find(run: string, id: string): Promise<Ask>;
+    /** Keeps what became of an open question besides. */
+    note(id: string, note: Pick<AskNote, "kind" | "who" | "text">): Promise<void>;
     /** Rejects with `AskError`; then nothing was changed. */
     decide(id: string, decision: string, by: string): Promise<Ask>;
     /** The answer to the question of this path that is bound like this; given once. */
@@ -77,7 +91,7 @@ export const ASK_ERRORS = {
     answered: "A question is answered once; remit asks --all shows how.",
     withdrawn: "The program asked anew: remit asks lists what is open.",
     expired: "It counts as a no; remit resume goes on with the run.",
-    owner: "The person on whose behalf the run was started answers.",
+    owner: "The person on whose behalf the run was started answers, or an approver of the project: remit answer RUN ASK once --as WHO.",
     tampered: "The record was changed by somebody without the key, so it counts for nothing; remit resume asks again.",
     lost: "The run has ended, or goes on without this answer.",
     option: "Answer once, session, deny, deny session or abort.",
@@ -110,6 +124,16 @@ export interface AskRow {
     readonly seal: string | null;
 }
 
+export interface AskNoteRow {
+    readonly ask: string;
+    readonly run: string;
+    readonly at: number;
+    readonly kind: AskNoteKind;
+    readonly who: string;
+    readonly text: string;
+    readonly mac: string;
+}
+
 /** A question's row as it is to be, where it was in state `from`. */
 export interface AskChange {
     readonly row: AskRow;
@@ -128,6 +152,10 @@ export interface AskRows {
     ofPath(run: string, path: string): Promise<AskRow[]>;
     /** Makes the change where the row is in its state `from`, at one stroke. True where it was made. */
     update(change: AskChange): Promise<boolean>;
+    /** Kept up to a number of them. */
+    note(row: AskNoteRow): Promise<void>;
+    /** Of one question, oldest first. */
+    notes(ask: string): Promise<AskNoteRow[]>;
     /** The run has not ended and waits for this effect. */
     waits(run: string, pending: string): Promise<boolean>;
 }
@@ -177,6 +205,7 @@ export function asksOver(rows: AskRows, key: () => KeyObject, unused: Unused | n
             const begins = all.filter((r) => id !== "" && r.id.startsWith(id));
             return shown(asking, one(named.length === 0 ? begins : open.length > 0 ? open : named.slice(-1), id));
         },
+        note: async (id, note) => noted(asking, one(await rows.byId(id), id), note),
         decide: (id, decision, by) => decide(asking, id, decision, by),
         take: (run, path, bound) => take(asking, run, path, bound),
     };
@@ -201,7 +230,26 @@ function isExpired({ now }: Asking, r: AskRow): boolean {
     return r.state === "open" && r.expires <= now();
 }
 
+function noteMac(asking: Asking, { ask, run, at, kind, who, text }: Omit<AskNoteRow, "mac">): string {
+    return sealed(asking, "ask-note", [ask, run, at, kind, who, text]);
+}
+
+/** Characters of what somebody tried to answer, or of why a channel failed. */
+const MOST_TEXT = 300;
+
+async function noted(asking: Asking, { id, run }: AskRow, { kind, who, text }: Pick<AskNote, "kind" | "who" | "text">): Promise<void> {
+    const row = { ask: id, run, at: asking.now(), kind, who: who.slice(0, MOST_TEXT), text: text.slice(0, MOST_TEXT) };
+    await asking.rows.note({ ...row, mac: noteMac(asking, row) });
+}
+
+/** Those that were written with the key. */
+async function notesOf(asking: Asking, id: string): Promise<AskNote[]> {
+    const rows = await asking.rows.notes(id);
+    return rows.filter((row) => same(row.mac, noteMac(asking, row))).map(({ kind, who, text, at }) => ({ kind, who, text, at: iso(at) }));
+}
+
 async function shown(asking: Asking, r: AskRow): Promise<Ask> {
+    const notes = await notesOf(asking, r.id);
     const over = r.state === "open" || r.state === "answered" ? !(await asking.rows.waits(r.run, r.pending)) : false;
     return {
         id: r.id,
@@ -216,6 +264,7 @@ async function shown(asking: Asking, r: AskRow): Promise<Ask> {
         ...(r.decider === null ? {} : { by: r.decider }),
         ...(r.decided === null ? {} : { decided: iso(r.decided) }),
         ...(isSound(asking, r) ? {} : { tampered: true as const }),
+        ...(notes.length === 0 ? {} : { notes }),
     };
 }
 function answered(asking: Asking, r: AskRow, state: "answered" | "used", decision: string, by: string): AskRow {
@@ -257,7 +306,10 @@ async function decide(asking: Asking, id: string, decision: string, by: string):
     const { rows } = asking;
     const row = one(await rows.byId(id), id);
     if (!isSound(asking, row)) throw new AskError("tampered", `the question ${row.id} was changed since it was asked`);
-    if (row.owner !== by) throw new AskError("owner", `the question ${row.id} is for ${row.owner}, not for ${by}`);
+    if (!mayAnswer(row.owner, by)) {
+        await noted(asking, row, { kind: "refused", who: by, text: decision });
+        throw new AskError("owner", `the question ${row.id} is for ${shownApprovers(row.owner)}, not for ${by}`);
+    }
     if (row.state === "withdrawn") throw new AskError("withdrawn", `the question ${row.id} was withdrawn`);
     if (row.state !== "open") throw new AskError("answered", `the question ${row.id} was answered already: ${row.decision}`);
     if (!(await rows.waits(row.run, row.pending))) throw new AskError("lost", `nothing waits for the question ${row.id} any more`);

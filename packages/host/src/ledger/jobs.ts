@@ -42,6 +42,11 @@ export const SQL = {
     insertClaim: "INSERT OR IGNORE INTO claims (run, sha256) VALUES (?, ?)",
     indexAsks: "CREATE INDEX IF NOT EXISTS asks_run ON asks (run, path)",
     insertAsk: "INSERT INTO asks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    makeNotes: `CREATE TABLE IF NOT EXISTS ask_notes (
+        ask TEXT NOT NULL, run TEXT NOT NULL, at INTEGER NOT NULL, kind TEXT NOT NULL, who TEXT NOT NULL, text TEXT NOT NULL, mac TEXT NOT NULL
+    ) STRICT`,
+    indexNotes: "CREATE INDEX IF NOT EXISTS ask_notes_ask ON ask_notes (ask)",
+    insertNote: "INSERT INTO ask_notes SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE (SELECT count(*) FROM ask_notes WHERE ask = ?1) < ?8",
     changeAsk: "UPDATE asks SET state = ?, decision = ?, decider = ?, decided = ?, seal = ? WHERE id = ? AND state = ?",
 } as const;
 

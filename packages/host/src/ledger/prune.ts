@@ -35,7 +35,9 @@ export function removeRuns({ path, db, anchors, key }: Connection, rows: readonl
     const before = size();
     transaction(db, () => {
         // Made with the first question.
-        const asks = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'asks'").get() !== undefined;
+        const has = (table: string): boolean =>
+            db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table) !== undefined;
+        const [asks, notes] = [has("asks"), has("ask_notes")];
         const claims = hasClaims(db);
         const owners = db.prepare("SELECT owner, beat FROM runs WHERE key = ?");
         for (const row of rows) {
@@ -45,6 +47,7 @@ export function removeRuns({ path, db, anchors, key }: Connection, rows: readonl
                 db.prepare(`DELETE FROM ${table} WHERE at >= ?1 * 268435456 AND at < (?1 + 1) * 268435456`).run(row.key);
             db.prepare("DELETE FROM early WHERE run = ?").run(row.key);
             if (asks) db.prepare("DELETE FROM asks WHERE run = ?").run(row.id);
+            if (notes) db.prepare("DELETE FROM ask_notes WHERE run = ?").run(row.id);
             if (claims) db.prepare("DELETE FROM claims WHERE run = ?").run(row.id);
             db.prepare("DELETE FROM runs WHERE key = ?").run(row.key);
         }

@@ -9,9 +9,21 @@
  * AP3: every answer says how the tool described its method when it was asked, also one that a performer of the caller's own gives. The machine keeps
  *     that with the answer (AV3).
  * AP4: nobody there is a no, unless the run may wait (`park`): then its state is kept, and the process may end.
+ * AP5: a question that the project sends to a channel waits, whatever was said of waiting; at the terminal it is put only to a person who may answer it.
  */
 import { canonicalJson, type Json } from "@remit/language";
-import { askedMethod, type AskRequest, calledMethod, type Effect, type MethodOf, type Outcome, type ToolRequest } from "@remit/machine";
+import {
+    askedMethod,
+    type AskRequest,
+    calledMethod,
+    type Effect,
+    mayAnswer,
+    type MethodOf,
+    type Outcome,
+    shownApprovers,
+    type ToolRequest,
+} from "@remit/machine";
+import type { Routes } from "../channel/routes.ts";
 import { type Ask, AskError, type Asks, boundOf } from "../ledger/asks.ts";
 import { sha256 } from "../ledger/blob.ts";
 import type { Later, Performer, PerformIO } from "./host.ts";
@@ -30,6 +42,10 @@ export interface Asking {
     readonly shared: boolean;
     /** What a tool says of a method now; null where nothing can be said. */
     readonly describe: (about: MethodOf, signal: AbortSignal) => Promise<Json>;
+    /** A workflow conducts the run. */
+    readonly elsewhere: boolean;
+    /** Where questions go, and who may answer them; null: to the owner, here. */
+    readonly routes: Routes | null;
 }
 
 export interface Approving {
@@ -59,11 +75,20 @@ export function approving(on: Handlers, asking: Asking): Approving {
         const request = effect.request as unknown as AskRequest;
         const bound = boundOf(run, effect.path, request, schema);
         const given = (decision: string): Outcome => ({ ok: true, value: decision, origins: ["user"] });
+        const route = asking.routes?.route(request, owner) ?? { owner, here: true, channels: [] };
+        const isHere = on.ask !== undefined && route.here && mayAnswer(route.owner, owner);
+        const waits = asking.park || route.channels.length > 0;
 
         const before = await asks.take(run, effect.path, bound);
         if (before.kind === "decided") return before.late ? denied(effect, "nobody answered in time") : given(before.decision);
         // What is open already was left for later, and stays so until it expires.
-        if (on.ask === undefined && !asking.park && before.kind !== "open") return denied(effect, "nobody was there to answer");
+        if (!isHere && !waits && before.kind !== "open")
+            return denied(
+                effect,
+                on.ask === undefined
+                    ? "nobody was there to answer"
+                    : `it is for ${shownApprovers(route.owner)}, and nobody of them is here`,
+            );
         const open: Ask =
             before.kind === "open"
                 ? before.ask
@@ -74,21 +99,16 @@ export function approving(on: Handlers, asking: Asking): Approving {
                       request,
                       bound,
                       schema,
-                      owner,
+                      owner: route.owner,
                       expires: Date.now() + asking.expires,
                   });
-        if (on.ask === undefined) return { later: true };
+        const tell = (text: string): void => io.emit({ type: "notice", text });
+        await asking.routes?.deliver(open, route, { asks, signal: io.signal, tell, elsewhere: asking.elsewhere });
+        if (!isHere || !mayAnswer(open.owner, owner)) return { later: true };
 
         const said = await asked(request, effect, open, io.signal);
         if (said === null) return { later: true };
-        if (said !== ELSEWHERE) {
-            try {
-                await asks.decide(open.id, request.options.includes(said) ? said : "deny", owner);
-            } catch (error) {
-                // Somebody else was faster, or it came too late: the record says what counts.
-                if (!(error instanceof AskError)) throw error;
-            }
-        }
+        if (said !== ELSEWHERE) await recorded(asks, open, request.options.includes(said) ? said : "deny", owner);
         const taken = await asks.take(run, effect.path, bound);
         if (taken.kind !== "decided") return denied(effect, "the record of the question does not hold");
         return taken.late ? denied(effect, "nobody answered in time") : given(taken.decision);
@@ -116,6 +136,15 @@ export function approving(on: Handlers, asking: Asking): Approving {
     }
 
     return { ask, call };
+}
+
+/** An answer from elsewhere may have been faster, or this one is too late: then the record says what counts. */
+async function recorded(asks: Asks, { id }: Ask, decision: string, by: string): Promise<void> {
+    try {
+        await asks.decide(id, decision, by);
+    } catch (error) {
+        if (!(error instanceof AskError)) throw error;
+    }
 }
 
 const ELSEWHERE = Symbol("answered elsewhere");

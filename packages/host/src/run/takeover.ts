@@ -38,7 +38,15 @@ export async function runWorld(store: LedgerStore, id: string, options: ResumeRu
     const world = await worldAgain(run, user === undefined ? options : { ...options, user });
     const interactive = kept.interactive === true;
     const on = interactive ? { ...options.on, input: () => null } : (options.on ?? {});
-    const host = withPeople(world, { run: run.info.id, store, on, asks: kept.asks, park: true, as: kept.as ?? options.as });
+    const host = withPeople(world, {
+        run: run.info.id,
+        store,
+        on,
+        asks: kept.asks,
+        park: true,
+        elsewhere: true,
+        as: kept.as ?? options.as,
+    });
     return { run, host, secrets: world.secrets, owner: user ?? world.user, interactive };
 }
 

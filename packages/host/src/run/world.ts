@@ -21,6 +21,7 @@ import type { Tools } from "../tool/tools.ts";
 import { basics } from "./basics.ts";
 import { type Host, type Performer, type Performers, hostOf } from "./host.ts";
 import { approving } from "./approving.ts";
+import { questionRoutes, type Routes } from "../channel/routes.ts";
 import { given } from "../input/given.ts";
 import { type BlockRunner, nestedRuns } from "./nested.ts";
 import { people } from "./people.ts";
@@ -40,6 +41,8 @@ export interface World {
     readonly telemetry: boolean;
     /** On whose behalf the program runs. */
     readonly user: string;
+    /** Where the project sends questions; null: nowhere. */
+    readonly routes: Routes | null;
     /** What the caller puts around every effect. */
     readonly wraps: readonly Wrap[];
     /** Carries out blocks of another backend; null: there is none. */
@@ -124,6 +127,7 @@ export function worldOf(
         host,
         own: options.performers ?? {},
         telemetry: options.telemetry === true,
+        routes: mode === undefined ? questionRoutes(config, { env, secrets, secret }) : null,
         wraps: options.wrap ?? [],
         blocks: options.blocks ?? null,
         user,
@@ -191,13 +195,15 @@ export interface Asked {
     readonly park?: boolean | undefined;
     /** On whose behalf. */
     readonly as?: string | undefined;
+    /** A workflow conducts the run, and takes the answers. */
+    readonly elsewhere?: boolean;
 }
 
 /** What is not the same for all runs of a program. */
 const OF_THE_RUN: ReadonlySet<string> = new Set(["ask", "input", "run"]);
 
 /** The host of one run: the shared world, and the people this run may ask. */
-export function withPeople(world: World, { run, store, on, asks, as, park = asks?.park ?? false }: Asked): Host {
+export function withPeople(world: World, { run, store, on, asks, as, elsewhere = false, park = asks?.park ?? false }: Asked): Host {
     const owner = asks?.owner ?? world.user;
     const approvals = approving(on, {
         run,
@@ -207,10 +213,12 @@ export function withPeople(world: World, { run, store, on, asks, as, park = asks
         expires: asks?.expires ?? EXPIRES_MS,
         shared: store.durable,
         describe: (about, signal) => world.describe(about, { signal, owner }),
+        routes: world.routes,
+        elsewhere,
     });
-    const host = (part: string): Host => withPeople(world, { run: part, store, on, asks, as, park });
-    const { secrets, blocks: elsewhere } = world;
-    const nested = isWhole(store) ? { run: nestedRuns({ store, run, secrets, on, host, elsewhere }) } : {};
+    const host = (part: string): Host => withPeople(world, { run: part, store, on, asks, as, elsewhere, park });
+    const { secrets, blocks } = world;
+    const nested = isWhole(store) ? { run: nestedRuns({ store, run, secrets, on, host, elsewhere: blocks }) } : {};
     const { ask: own, ...others } = world.own;
     const asked = hostOf({ ...people(on, park), ...nested, ...others, ask: (effect, io) => approvals.ask(effect, io, own) });
     const perform: Host["perform"] = (effect, io) => world.host.perform(effect, io);

@@ -9,6 +9,7 @@
  */
 import type { Json } from "@remit/language";
 import type { Effect, Outcome, UnknownAnswer } from "@remit/machine";
+import { mayAnswer, shownApprovers } from "@remit/machine";
 import { ApplicationFailure, CancellationScope, sleep } from "@temporalio/workflow";
 import { type Answer, FAILURES, type Question } from "../wire/messages.ts";
 
@@ -71,7 +72,7 @@ export class Questions {
         const open = this.find(question);
         if (open === undefined) return `no question ${question} is open`;
         const { kind, owner, options = [] } = open.question;
-        if (by !== owner) return `the question ${question} is for ${owner}, not for ${by}`;
+        if (!mayAnswer(owner, by)) return `the question ${question} is for ${shownApprovers(owner)}, not for ${by}`;
         if (open.busy) return `the question ${question} is being answered`;
         const [given, wanted] = {
             ask: [decision, "decision"],
