@@ -20,14 +20,13 @@ export interface Exec {
     readonly env: Environment;
     /** Where it runs, and where a relative path of a program begins. */
     readonly folder: string;
-    readonly signal: AbortSignal;
     readonly ms?: number;
 }
 
 export type Printed = { readonly ok: true; readonly value: string } | { readonly ok: false; readonly message: string };
 
 /** What the command printed, without the line break at its end. Throws `CredentialError` where it cannot be started. */
-export async function printed(line: string, { env, folder, signal, ms = EXEC_MS }: Exec): Promise<Printed> {
+export async function printed(line: string, { env, folder, ms = EXEC_MS }: Exec): Promise<Printed> {
     const words = wordsOf(line);
     const [command = "", ...args] = words ?? [];
     if (words === null || command === "")
@@ -55,9 +54,6 @@ export async function printed(line: string, { env, folder, signal, ms = EXEC_MS 
     // CEX2. It is read, so that a full pipe holds nothing up.
     child.stderr.resume();
     const timer = setTimeout(() => stop(`gave nothing in ${Math.round(ms / 1000)} s`), ms);
-    const aborted = (): void => stop("was stopped");
-    if (signal.aborted) aborted();
-    signal.addEventListener("abort", aborted, { once: true });
     try {
         const { code, error } = await child.over;
         if (error !== undefined)
@@ -74,7 +70,6 @@ export async function printed(line: string, { env, folder, signal, ms = EXEC_MS 
         return value === "" ? { ok: false, message: `the command '${command}' printed nothing` } : { ok: true, value };
     } finally {
         clearTimeout(timer);
-        signal.removeEventListener("abort", aborted);
     }
 }
 

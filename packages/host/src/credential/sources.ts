@@ -6,13 +6,15 @@
  * CSO1: where an entry of a trusted configuration names a source, its credential goes to the origins of the entry and nowhere else.
  * CSO2: without an entry it goes where a key goes without being asked about (`free`), or, where the person trusts the project for this time, to what the
  *      program's own text names. A program that was found somewhere gets no secret out.
+ * CSO4: requests that want the value of one command at the same time wait for one run of it, and use what it printed for `KEEP_MS`, unless a server
+ *     refused that.
  * CSO3: a command runs only where a trusted configuration names it, or where the person trusts the project for this time.
  */
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { type Environment, homeOf } from "../ledger/place.ts";
 import { resolveSecret } from "../secret/ref.ts";
-import { printed } from "./exec.ts";
+import { type Printed, printed } from "./exec.ts";
 import { CredentialError, type CredentialSource, type CredentialSources, type CredentialWanted } from "./source.ts";
 
 export interface SourceSetup {
@@ -24,6 +26,7 @@ export interface SourceSetup {
 
 export function builtInSources(setup: SourceSetup): CredentialSources {
     const { env, folder } = setup;
+    const commands = remembered((line) => printed(line, { env, folder }));
     return {
         env: bounded("env", setup, ({ arg }) => {
             const found = resolveSecret(`env:${arg}`, { env });
@@ -38,8 +41,8 @@ export function builtInSources(setup: SourceSetup): CredentialSources {
                 throw new CredentialError("denied", found.message, "a secret file is yours alone, and holds one secret");
             return { kind: "missing", message: found.message, hint: `write the secret to ${arg}, and chmod 600 it` };
         }),
-        exec: bounded("exec", setup, async ({ arg, signal }) => {
-            const found = await printed(arg, { env, folder, signal });
+        exec: bounded("exec", setup, async ({ arg, signal, refused }) => {
+            const found = await unlessAborted(commands(arg, refused), signal);
             if (found.ok) return { kind: "given", value: found.value };
             return {
                 kind: "missing",
@@ -48,6 +51,38 @@ export function builtInSources(setup: SourceSetup): CredentialSources {
             };
         }),
     };
+}
+
+/** How long what a command printed is used, milliseconds: a fan-out does not ask a password manager hundreds of times. */
+const KEEP_MS = 60_000;
+
+/** CSO4. What gave nothing is asked again. */
+function remembered(run: (line: string) => Promise<Printed>): (line: string, refused: string | undefined) => Promise<Printed> {
+    const known = new Map<string, { readonly printed: Promise<Printed>; readonly until: number }>();
+    return async (line, refused) => {
+        const kept = known.get(line);
+        if (kept !== undefined && kept.until > performance.now()) {
+            const found = await kept.printed;
+            if (found.ok && found.value !== refused) return found;
+        }
+        const newer = known.get(line);
+        // Another request that was refused, too, may have asked meanwhile.
+        if (newer !== undefined && newer !== kept) return newer.printed;
+        const made = { printed: run(line), until: performance.now() + KEEP_MS };
+        known.set(line, made);
+        made.printed.catch(() => known.delete(line));
+        return made.printed;
+    };
+}
+
+/** The command goes on for the others that wait for it, within its bound. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+    return new Promise((done, fail) => {
+        const stop = (): void => fail(signal.reason);
+        if (signal.aborted) return stop();
+        signal.addEventListener("abort", stop, { once: true });
+        work.then(done, fail).finally(() => signal.removeEventListener("abort", stop));
+    });
 }
 
 function bounded(source: string, { config }: SourceSetup, read: CredentialSource): CredentialSource {

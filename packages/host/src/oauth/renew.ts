@@ -40,7 +40,7 @@ export async function goodToken(wanted: Renewing): Promise<Token | null> {
     // OAR1.
     return store.alone(place, { signal, waitMs: WAIT_MS }, async () => {
         const now = await store.get(place);
-        return now === null || isGood(now, refused) ? now : renewed(wanted, now);
+        return now === null || isGood(now, refused) ? now : renewedOr(wanted, now);
     });
 }
 
@@ -50,6 +50,17 @@ function isGood({ access, expires }: Token, refused: string | undefined): boolea
 
 function hasEnded({ expires }: Token): boolean {
     return expires !== undefined && expires <= Date.now();
+}
+
+/** A token that ends soon is still good where its provider cannot be reached. */
+async function renewedOr(wanted: Renewing, old: Token): Promise<Token | null> {
+    try {
+        return await renewed(wanted, old);
+    } catch (error) {
+        const isStill = old.access !== wanted.refused && !hasEnded(old);
+        if (isStill && error instanceof OAuthError && error.code === "unreachable") return old;
+        throw error;
+    }
 }
 
 async function renewed({ provider, place, store, env, signal }: Renewing, old: Token): Promise<Token | null> {

@@ -21,15 +21,28 @@ export type KeysIn = "keychain" | "file";
 /** Installed by those who want their keychain used; its calls are the system's own. */
 const PACKAGE: string = "@napi-rs/keyring";
 
-/** The keychain of this machine; null where the package is not installed or no keychain answers. */
+interface Entry {
+    getPassword(): string | null;
+    setPassword(text: string): void;
+    deleteCredential(): boolean;
+}
+
+/** On Linux the package takes the kernel's keyring where no service answers, which is empty after a restart. */
+const LASTING = { linux: { store: "secret-service" } };
+
+/** The keychain of this machine; null where the package is not installed, or no keychain answers that lasts. */
 export async function systemKeychain(account: string): Promise<Keychain | null> {
     try {
         const { Entry } = (await import(/* @vite-ignore */ PACKAGE)) as {
-            readonly Entry: new (service: string, account: string) => { getPassword(): string | null; setPassword(text: string): void };
+            readonly Entry: new (service: string, account: string, options: typeof LASTING) => Entry;
         };
-        const entry = new Entry("remit", account);
+        const entry = new Entry("remit", account, LASTING);
         const keychain: Keychain = { read: () => entry.getPassword(), write: (text) => entry.setPassword(text) };
-        keychain.read();
+        if (keychain.read() !== null) return keychain;
+        // One that is read may still take nothing.
+        const probe = new Entry("remit", `${account} probe`, LASTING);
+        probe.setPassword("probe");
+        probe.deleteCredential();
         return keychain;
     } catch {
         // Not installed, or without a service behind it: the file has the keys.

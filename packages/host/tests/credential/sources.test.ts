@@ -1,5 +1,6 @@
 /** Credentials of stages: what is sent where, what is refused, what waits (CRD1–CRD4, CSO1–CSO3, CEX1, CEX2, IDN1). */
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Json } from "@remit/language";
 import { expect, test } from "vitest";
@@ -142,6 +143,26 @@ test.each([
     expect(result).toMatchObject({ status: "waiting", failure: { kind: "waiting", message: expect.stringContaining(message) } });
     expect(record).not.toContain("t0ken");
     expect(server.seen).toEqual([]);
+});
+
+test("CSO4: a fan-out runs the command once; a value that a server refused is asked for again, once for all", async () => {
+    await using here = room();
+    let good = "value-of-run-1";
+    await using server = await serve((request, response) => {
+        response.statusCode = request.headers.authorization === `Bearer ${good}` ? 200 : 401;
+        response.end("answered");
+    });
+    here.write(
+        "key.mjs",
+        'import { appendFileSync, readFileSync } from "node:fs"; appendFileSync("runs", "x"); console.log(`value-of-run-${readFileSync("runs").length}`)',
+    );
+    const stage = `fetch "${server.origin}/" with { credential: exec("node key.mjs") }`;
+    const wide = `memory static ( ( ${Array.from({ length: 12 }, () => stage).join(" <*> ")} ) >=> merge )`;
+    expect((await here.run(wide, { trust: true })).result.status).toBe("done");
+    expect(readFileSync(join(here.folder, "project", "runs"), "utf8")).toBe("x");
+    good = "value-of-run-3";
+    expect((await here.run(wide, { trust: true })).result.status).toBe("done");
+    expect(readFileSync(join(here.folder, "project", "runs"), "utf8")).toBe("xxx");
 });
 
 test("words of a command: quotes keep spaces, and mean nothing else", () => {

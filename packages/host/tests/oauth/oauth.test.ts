@@ -184,6 +184,20 @@ describe("renewing", () => {
         expect(there.grants.refreshes).toBe(2);
     });
 
+    test("a token that ends soon is sent as it is while the provider cannot be reached; one that has ended is not", async () => {
+        await using here = room();
+        await using there = await oauthRoom();
+        const { provider, store } = await client(here, there);
+        const gone = { ...provider, endpoints: { authorization: "http://127.0.0.1:9/auth", token: "http://127.0.0.1:9/token" } };
+        const soon = { access: "a", refresh: "r", expires: Date.now() + 20_000, client: "c", server: "http://127.0.0.1:9/token" };
+        await store.put(PLACE, soon);
+        const wanted = { provider: gone, place: PLACE, store, env: here.env, signal };
+        expect(await goodToken(wanted)).toEqual(soon);
+        await expect(goodToken({ ...wanted, refused: "a" })).rejects.toMatchObject({ code: "unreachable" });
+        await store.put(PLACE, { ...soon, expires: 1 });
+        await expect(goodToken(wanted)).rejects.toMatchObject({ code: "unreachable" });
+    });
+
     test("a 401 renews the token once, and the request is sent again", async () => {
         await using here = room();
         await using there = await oauthRoom();
