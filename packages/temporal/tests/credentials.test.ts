@@ -1,9 +1,24 @@
 /** Credentials on a real server: resolved on the worker, waited for where they are missing, and never in a history (TQ3). */
+import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type CredentialSource, load, type LoadOptions, openLedger, openWorld, type ProgramWorld } from "@remit/host";
+import { dirname, join } from "node:path";
+import {
+    type CredentialSource,
+    load,
+    loadConfig,
+    type LoadOptions,
+    loginHere,
+    openLedger,
+    openTokens,
+    openWorld,
+    type ProgramWorld,
+    providerOf,
+    serverOf,
+} from "@remit/host";
 import type { Json } from "@remit/language";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { oauthRoom } from "../../host/tests/oauth/server.ts";
 import { type DevServer, temporalBlocks } from "../src/index.ts";
 import { devServer, type Room, roomAt } from "./room.ts";
 
@@ -76,6 +91,33 @@ test("TQ3: a credential that is missing is a question, no try after the other; t
     expect(await history(room, run)).not.toContain("s3cret-of-alice-17");
     for await (const event of room.store.events(run)) expect(JSON.stringify(event)).not.toContain("s3cret-of-alice-17");
     expect(await room.store.verify(run)).toMatchObject({ ok: true });
+});
+
+test("a delegated token is renewed on the worker after a 401, and neither the old nor the new one is in a history", async () => {
+    await using oauth = await oauthRoom();
+    await using room = await roomAt(server);
+    const file = join(room.folder, ".config/remit/remit.json");
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(file, JSON.stringify({ oauth: { acme: oauth.described } }));
+    const { env, cwd } = room.on;
+    const { signal } = new AbortController();
+    const provider = providerOf("acme", loadConfig({ env, from: cwd }));
+    const tell = (url: string): void => void oauth.browse(url).then((redirect) => fetch(redirect));
+    const token = await loginHere(await serverOf(provider, { env, signal }), { signal, tell });
+    const tokens = await openTokens(env);
+    await tokens.put({ provider: "acme", as: "user:alice" }, token);
+    await (await oauth.provider.AccessToken.find(token.access))?.destroy();
+    await room.worker();
+    const program = await world(room, `temporal static ( fetch "${oauth.api}/" with { credential: oauth("acme") } )`, { as: "user:alice" });
+    const run = await room.client.submit(program, program.kept(null));
+    expect(await room.client.result(run)).toBe("for alice");
+    expect(oauth.grants.refreshes).toBe(1);
+    const renewed = await tokens.get({ provider: "acme", as: "user:alice" });
+    const all = await history(room, run);
+    for (const value of [token.access, token.refresh, renewed?.access, renewed?.refresh]) {
+        expect(value?.length).toBeGreaterThan(20);
+        expect(all).not.toContain(value);
+    }
 });
 
 test("nothing is submitted where a credential has to be delegated and nobody is said", async () => {

@@ -7,6 +7,7 @@
  * MAU2: a connection has one credential and one identity; the value may be another one with each call.
  */
 import { authorizationOf, type Credentials, type Given, type Sender } from "../credential/credentials.ts";
+import { isLoopback } from "../process/loopback.ts";
 import { CredentialError, type Destination } from "../credential/source.ts";
 import { type Asked, ToolFail } from "./tool.ts";
 
@@ -23,7 +24,8 @@ export interface Authorizing {
 /** Null where the request goes without one. Throws `CredentialError`. */
 export async function authorizing(url: string, asked: Asked, credentials: Credentials): Promise<Authorizing | null> {
     const { effect, as, signal } = asked;
-    const to: Destination = { origin: new URL(url).origin, named: true, free: false };
+    const { origin, host } = new URL(url);
+    const to: Destination = { origin, named: true, free: isLoopback(host) };
     const never = new AbortController().signal;
     const sender: Sender = { ...(effect === undefined ? {} : { effect }), as, signal: signal ?? never };
     const given = await credentials.of(sender, to);

@@ -2,7 +2,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import type { Json } from "@remit/language";
 import { expect, test } from "vitest";
 import type { CredentialSource } from "../../src/credential/source.ts";
 import { echoing, type Room, room, serve } from "./room.ts";
@@ -28,8 +27,7 @@ async function notebook(here: Room, key: string) {
     };
 }
 
-const configured = (here: Room, url: string, secrets: Json = {}): string =>
-    here.write("remit.json", JSON.stringify({ mcpServers: { notes: { url } }, secrets }));
+const configured = (here: Room, url: string): string => here.write("remit.json", JSON.stringify({ mcpServers: { notes: { url } } }));
 
 test("a call has the credential of its stage; a connection without it, or with another identity's, is another one", async () => {
     await using here = room();
@@ -86,7 +84,7 @@ test("attack: an MCP server that redirects to another origin takes no credential
     await using thief = await echoing();
     await using server = await serve((_, response) => void response.writeHead(307, { location: `${thief.origin}/mcp` }).end());
     here.env.MY_KEY = "the-key-of-alice";
-    configured(here, `${server.origin}/mcp`, { "env:MY_KEY": [server.origin] });
+    configured(here, `${server.origin}/mcp`);
     const source = `import tool Notes from "mcp://notes"
         memory static ( echo { note: "x" } >=> Notes.add with { credential: env("MY_KEY") } )`;
     const { result } = await here.run(source, { trust: true });

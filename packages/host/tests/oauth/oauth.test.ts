@@ -236,6 +236,29 @@ describe("renewing", () => {
         await ledger.close();
     });
 
+    test("a provider that gives no new refresh token means the old one to go on", async () => {
+        await using here = room();
+        await using there = await oauthRoom();
+        await using plain = await serve((_, response) => {
+            response.setHeader("content-type", "application/json");
+            response.end(JSON.stringify({ access_token: `a${plain.seen.length}`, token_type: "bearer", expires_in: 3600 }));
+        });
+        const { provider, store } = await client(here, there);
+        const own = { ...provider, endpoints: { authorization: `${plain.origin}/auth`, token: `${plain.origin}/token` } };
+        await store.put(PLACE, {
+            access: "a",
+            refresh: "r",
+            expires: 1,
+            client: "c",
+            scopes: ["s"],
+            server: `${plain.origin}/token`,
+            origins: [there.api],
+        });
+        const renewed = await goodToken({ provider: own, place: PLACE, store, env: here.env, signal });
+        expect(renewed).toMatchObject({ access: "a1", refresh: "r", scopes: ["s"], origins: [there.api] });
+        expect(await store.get(PLACE)).toEqual(renewed);
+    });
+
     test("a refresh token that is used a second time is a theft to the server: it takes everything back, and we say so", async () => {
         await using here = room();
         await using there = await oauthRoom();
