@@ -7,10 +7,10 @@ import { place } from "./temporal.ts";
 import { examples } from "./examples.ts";
 import { changing, ofBlocks } from "./of-blocks.ts";
 import { ofCredentials } from "./of-credentials.ts";
+import { bounds } from "./bounds.ts";
 import { ofServing } from "./of-serving.ts";
+import { VERSION } from "./version.ts";
 import { EXIT, paint, plain, say, UsageError, watchPipes } from "./io.ts";
-
-const VERSION = "0.1.0";
 
 /** What a command's work gets: its arguments, then its options. Returns the exit code. */
 type Work = (args: string[], options: Record<string, unknown>) => Promise<number>;
@@ -397,19 +397,4 @@ function gathered(value: string, before: string[] | undefined): string[] {
 /** Options of what begins a run: its bounds are kept with it, so that resuming it keeps them. */
 function running(command: Command): Command {
     return bounds(performing(command));
-}
-
-function bounds(command: Command): Command {
-    return command
-        .option("--max-tokens <n>", "end with limit.tokens after N tokens, input and output")
-        .option("--max-cost <usd>", "end with limit.cost after this many US dollars")
-        .option("--max-steps <n>", "end with limit.steps after N steps")
-        .option("--max-calls <n>", "end with limit.calls after N effects: model turns, calls of tools and memories")
-        .option(
-            "--untrusted <ask|never>",
-            "before what is not trusted goes into a call that does more than read, where no clause speaks of it",
-        )
-        .option("--expires <duration>", "how long a question can be answered (30min, 24h); after that it is a no; default 24h")
-        .option("--timeout <duration>", "end with limit.time after this long (30s, 5min)")
-        .option("--concurrency <n>", "how many iterations of a parallel for run at once", "4");
 }

@@ -1,5 +1,6 @@
 /** The commands of the server and of those who use it: names, options, examples. */
 import type { Command } from "commander";
+import { limits } from "./bounds.ts";
 
 type Work = (args: string[], options: Record<string, unknown>) => Promise<number>;
 type Add = (name: string, description: string, load: () => Promise<{ default: Work }>) => Command;
@@ -45,10 +46,27 @@ export function ofServing(add: Add, ledger: (command: Command) => Command): void
             () => import("./commands/clients.ts"),
         ),
     ).option("--scopes <scopes>", "with pair: what the client may do; default: observe,submit,lend,approve");
+    faces(add, ledger);
+}
+
+/** A program for clients that speak a protocol of their own. */
+function faces(add: Add, ledger: (command: Command) => Command): void {
+    const placed = (command: Command): Command =>
+        limits(ledger(command))
+            .option("-m, --model <uri>", "model for every `import llm` (REMIT_MODEL)")
+            .option("--trust", "let this project's configuration start commands and load modules");
+    placed(
+        add(
+            "acp [program]",
+            "Make a program an agent for editors that speak the Agent Client Protocol, over standard input and output",
+            () => import("./commands/acp.ts"),
+        ),
+    ).option("-w, --workspace <dir>", "folder the tools may reach; default: the folder that the editor opens a session in");
 }
 
 export const SERVING_EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     serve: ["remit serve --model mock:", "remit serve brain.remit --port 4100 --origin https://shop.example"],
     drive: ['remit drive "book the cheapest slot"', 'remit drive --session new "what is on this page?" > answer.txt'],
+    acp: ["remit acp main.remit", "remit acp --model openai://gpt-5-mini --max-cost 0.50"],
     clients: ["remit clients pair", "remit clients list", "remit clients revoke panel-3f9c01"],
 };

@@ -23,7 +23,7 @@ import {
     sendSpans,
 } from "@remit/host";
 import { isObject, type Json } from "@remit/language";
-import type { LedgerEvent, Remedies } from "@remit/machine";
+import type { LedgerEvent, Limits, Remedies } from "@remit/machine";
 import { atLeastOne, dollars, milliseconds, whole } from "./amounts.ts";
 import { here, ledgerHere } from "./here.ts";
 import { showFailure } from "./failure.ts";
@@ -93,17 +93,10 @@ function jsonLines(): Progress {
 }
 
 export function loadOptions(options: Options, watch: Watch): LoadOptions {
-    const limits = {
-        ...(options["maxTokens"] === undefined ? {} : { tokens: whole(String(options["maxTokens"]), "--max-tokens") }),
-        ...(options["maxCost"] === undefined ? {} : { usd: dollars(String(options["maxCost"]), "--max-cost") }),
-        ...(options["maxSteps"] === undefined ? {} : { steps: whole(String(options["maxSteps"]), "--max-steps") }),
-        ...(options["maxCalls"] === undefined ? {} : { calls: whole(String(options["maxCalls"]), "--max-calls") }),
-        ...(options["timeout"] === undefined ? {} : { time: milliseconds(String(options["timeout"]), "--timeout") }),
-    };
     return {
         ...hostOptions(options),
         ledger: ledgerHere(options),
-        limits,
+        limits: limitsOf(options),
         concurrency: atLeastOne(whole(String(options["concurrency"] ?? "4"), "--concurrency"), "--concurrency"),
         interactive: true,
         ...(options["untrusted"] === undefined ? {} : { untrusted: untrustedGate(String(options["untrusted"])) }),
@@ -117,7 +110,18 @@ export function loadOptions(options: Options, watch: Watch): LoadOptions {
     };
 }
 
-function untrustedGate(said: string): "ask" | "never" {
+/** Bounds of a run. */
+export function limitsOf(options: Options): Limits {
+    return {
+        ...(options["maxTokens"] === undefined ? {} : { tokens: whole(String(options["maxTokens"]), "--max-tokens") }),
+        ...(options["maxCost"] === undefined ? {} : { usd: dollars(String(options["maxCost"]), "--max-cost") }),
+        ...(options["maxSteps"] === undefined ? {} : { steps: whole(String(options["maxSteps"]), "--max-steps") }),
+        ...(options["maxCalls"] === undefined ? {} : { calls: whole(String(options["maxCalls"]), "--max-calls") }),
+        ...(options["timeout"] === undefined ? {} : { time: milliseconds(String(options["timeout"]), "--timeout") }),
+    };
+}
+
+export function untrustedGate(said: string): "ask" | "never" {
     if (said !== "ask" && said !== "never") throw new UsageError("--untrusted takes ask or never");
     return said;
 }

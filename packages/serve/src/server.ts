@@ -19,6 +19,7 @@ import { type Client, Clients } from "./access/clients.ts";
 import { Codes } from "./access/codes.ts";
 import { Guard, OWNER, VIEWER } from "./access/guard.ts";
 import { brainOf } from "./brain/program.ts";
+import { ServeError } from "./faces/error.ts";
 import { announce, type Announced } from "./discovery.ts";
 import { appOf } from "./http/app.ts";
 import { modelsView, programView } from "./runs/program.ts";
@@ -56,16 +57,6 @@ export interface ServeOptions {
 const BOUNDS: SessionBounds = { queue: 16, call: 60_000, ask: 3 * 60_000, away: 3000, back: 5000, turn: 10 * 60_000 };
 const MAX_SESSIONS = 500;
 const CODE_MS = 10 * 60_000;
-
-/** A server cannot begin. */
-export class ServeError extends Error {
-    override readonly name = "ServeError";
-    readonly hint: string | undefined;
-    constructor(message: string, hint?: string) {
-        super(message);
-        this.hint = hint;
-    }
-}
 
 export class Server {
     readonly sessions = new Map<string, Session>();

@@ -31,12 +31,12 @@ import { writeWhole } from "../files.ts";
 import { counted, EXIT, paint, plain, print, printJson, say, UsageError } from "../io.ts";
 import { here, secretsNow } from "../here.ts";
 import { hostOptions } from "../running.ts";
+import { VERSION } from "../version.ts";
 
 type Options = Record<string, unknown>;
 
 /** Nothing is called clean that could not be looked at. */
 const UNSURE = 2;
-const VERSION = "0.1.0";
 
 export default async function audit(args: string[], options: Options): Promise<number> {
     const subject = args[0] ?? "last";

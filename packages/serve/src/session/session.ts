@@ -361,7 +361,7 @@ export class Session {
             teller.close();
             if (this.#closing && !result.ok && result.status !== "failed") return;
             const stuck = this.#running?.stuck;
-            const how = await this.#outcome(result);
+            const how = await this.#outcome(result, signal.aborted);
             await this.#end(turn, stuck === undefined || result.ok ? how : { ...how, status: "failed", failure: isStuck(stuck) });
         } catch (error) {
             teller.close();
@@ -394,7 +394,7 @@ export class Session {
         });
     }
 
-    async #outcome(result: RunResult): Promise<Partial<Turn>> {
+    async #outcome(result: RunResult, isCancelled: boolean): Promise<Partial<Turn>> {
         const { run, status, usage, failure } = result;
         if (result.ok) {
             let origins: readonly string[] = [];
@@ -404,7 +404,8 @@ export class Session {
         }
         const { kind, message, hint } = failure ?? { kind: "error", message: "it failed" };
         return {
-            status: status === "stopped" ? "cancelled" : "failed",
+            // a run that is cancelled while it asks has put its question aside, and waits
+            status: status === "stopped" || (isCancelled && status === "waiting") ? "cancelled" : "failed",
             failure: { kind, message, ...(hint === undefined ? {} : { hint }) },
             usage: usage as unknown as Json,
         };

@@ -1,0 +1,22 @@
+/** Options that bound what a run spends and may; what they mean is `running.ts`'s. */
+import type { Command } from "commander";
+
+/** Of each run, however many a command begins. */
+export function limits(command: Command): Command {
+    return command
+        .option("--max-tokens <n>", "end with limit.tokens after N tokens, input and output")
+        .option("--max-cost <usd>", "end with limit.cost after this many US dollars")
+        .option("--max-steps <n>", "end with limit.steps after N steps")
+        .option("--max-calls <n>", "end with limit.calls after N effects: model turns, calls of tools and memories")
+        .option(
+            "--untrusted <ask|never>",
+            "before what is not trusted goes into a call that does more than read, where no clause speaks of it",
+        )
+        .option("--timeout <duration>", "end with limit.time after this long (30s, 5min)");
+}
+
+export function bounds(command: Command): Command {
+    return limits(command)
+        .option("--expires <duration>", "how long a question can be answered (30min, 24h); after that it is a no; default 24h")
+        .option("--concurrency <n>", "how many iterations of a parallel for run at once", "4");
+}
