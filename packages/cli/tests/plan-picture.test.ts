@@ -1,10 +1,11 @@
 /** Plans as pictures: SVG in a real browser, and lines that fill in on a terminal (played by a real emulator). */
+import { spawn } from "node:child_process";
 import headless from "@xterm/headless";
 import * as fc from "fast-check";
 import { chromium } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { screen } from "../src/screen.ts";
-import { type Room, room } from "./remit.ts";
+import { BIN, type Room, room } from "./remit.ts";
 
 const { Terminal } = headless;
 
@@ -132,6 +133,29 @@ test("a node that fails is marked, and so are those that it stopped", async () =
     expect(shown).toContain("┌ ✗ fail#0 N ms 1");
     expect(shown).toContain("└ ○ wait#0 cancelled 600000");
     expect(shown).toContain("· merge#0");
+});
+
+test("Ctrl-C leaves the plan as it stood, once, and the cursor below it", async () => {
+    here.write("long.remit", 'memory static ( ( echo "a" <*> echo "b" >=> wait 10min ) >=> merge ) as long\n');
+    const line = `stty cols 80 rows 30; '${process.execPath}' '${BIN}' run long.remit`;
+    const shell = spawn("script", ["-qec", line, "/dev/null"], { cwd: here.folder, env: { ...here.env, TERM: "xterm" } });
+    let seen = "";
+    let stopped = false;
+    shell.stdout.on("data", (piece) => {
+        seen += piece;
+        if (stopped || !/echo#1[^\n]*\n[^\n]*wait#0/.test(seen)) return;
+        stopped = true;
+        shell.stdin.write("\u0003");
+    });
+    const code = await new Promise<number | null>((done) => shell.on("close", done));
+    expect(code).toBe(130);
+    const shown = (await shownBy(seen, 80, 40)).map((one) => one.replace(/\d+ ms/, "N ms").replace(/ +/g, " "));
+    expect(shown.filter((one) => one.startsWith("memory static block as long"))).toHaveLength(1);
+    expect(shown).toContain("└ ○ wait#0 stopped 600000");
+    expect(shown.indexOf("· merge#0")).toBeLessThan(shown.findIndex((one) => one.includes("· stopped ·")));
+    // what was switched off for a frame is on again, and the cursor was never hidden
+    expect(seen.lastIndexOf("\u001b[?7h")).toBeGreaterThan(seen.lastIndexOf("\u001b[?7l"));
+    expect(seen).not.toContain("\u001b[?25l");
 });
 
 test("[SCR1] whatever is drawn and however the terminal is resized, only what was kept is left", async () => {

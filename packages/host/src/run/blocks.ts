@@ -18,8 +18,6 @@ import type { LoadOptions } from "./setup.ts";
 export interface RunBlocksOptions extends LoadOptions {
     /** What flows into the first stages. */
     readonly input?: Json;
-    /** On whose behalf, such as `user:alice`. */
-    readonly as?: string;
     /** `HOST:PORT` of the Temporal server that carries out `temporal` blocks; its workers share the ledger. */
     readonly address?: string;
     readonly namespace?: string;

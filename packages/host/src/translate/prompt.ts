@@ -32,7 +32,7 @@ const RULES = `# Rules
 3. The mode is static.
 4. Things that do not need one another stand side by side: ( a <*> b ). Otherwise use >=>. What follows a fan-out gets the list of its values: merge makes one text of it.
 5. Text that the request gives stands in the program as a literal; it is not read from a file.
-6. Paths are relative and stay in the workspace: no / or ~ at the beginning, no .., no part that begins with a dot.
+6. Paths are relative and stay in the workspace: no / or ~ at the beginning, no .., no part that begins with a dot. Paths and addresses stand in the program as literals; they do not flow in.
 7. No import, no credential, no as: in an option. Write a function only where no verb does it: func NAME(a: string) { EXPRESSION }; it calls no tool.
 8. Nothing is saved, fetched or asked that the request does not want.
 9. Where the request says when or how often, the program does it once, and its first line is a comment with the schedule as five cron fields: // schedule: 0 8 * * *

@@ -5,7 +5,8 @@
  *
  * TRR1: it imports nothing, so that it has no more authority than the verbs; it calls nothing trusted that is not; it sends no credential and acts for
  *     nobody.
- * TRR2: a path that it names stays in the workspace and is none of a project's own settings.
+ * TRR2: a path that it names stays in the workspace and is none of a project's own settings; where it reads, writes and fetches stands in its text, so
+ *     that a person sees it: no path and no address flows into a stage.
  */
 import { isObject, type Json, type Program } from "@remit/language";
 import type { Plan, PlanNode } from "@remit/machine";
@@ -14,6 +15,13 @@ import type { Plan, PlanNode } from "@remit/machine";
 const RIGHTS: ReadonlySet<Json> = new Set(["endorse", "delegate", "define"]);
 /** Settings of a project, which decide what programs may do. */
 const SETTINGS = /^(?:remit\.json|remit\.lock|package\.json|package-lock\.json|node_modules)$/i;
+
+/** Verbs that reach a place, and the parameter that names it. */
+const REACHES: ReadonlyMap<string, "path" | "url"> = new Map([
+    ["read", "path"],
+    ["save", "path"],
+    ["fetch", "url"],
+]);
 
 export const NO_BLOCK = "It has no block. Write memory static ( … ) or temporal static ( … ).";
 
@@ -38,11 +46,18 @@ function ofNode(node: PlanNode): string[] {
     const problems: string[] = [];
     if (node.credential !== undefined) problems.push(`${at} names a credential. Take it out; the person adds credentials.`);
     if (node.as !== undefined) problems.push(`${at} names an identity with as:. Take it out.`);
-    if (node.call === "read" || node.call === "save")
-        for (const { value } of node.args) {
+    const what = REACHES.get(node.call);
+    if (what !== undefined) {
+        const said = node.args.filter(({ name, value }) => (name === undefined || name === what) && typeof value === "string");
+        if (said.length === 0) problems.push(`${at} takes its ${what} from what flows in. Write it as a literal: ${node.call} "…".`);
+        for (const { value } of what === "path" ? node.args : []) {
             const why = typeof value === "string" ? pathProblem(value) : null;
             if (why !== null) problems.push(`${at} has the path "${String(value)}", which ${why}.`);
         }
+    }
+    for (const { value } of node.args)
+        if (isObject(value) && REACHES.has(String(value["ref"])))
+            problems.push(`${at} calls ${String(value["ref"])} with what flows in. Write one stage for each, side by side: ( a <*> b ).`);
     return [...problems, ...(node.plan?.nodes ?? []).flatMap(ofNode)];
 }
 

