@@ -34,6 +34,7 @@ const HINTS: Partial<Record<string, string>> = {
     "limit.cost": "raise --max-cost",
     "limit.time": "raise --timeout",
     "limit.steps": "raise --max-steps, or look for a loop that does not end",
+    "limit.bytes": "pass less at once: a part of the text, or the items one by one",
     "limit.depth": "look for a call of itself that does not end",
     cancelled: "`remit resume RUN` goes on from where it stopped",
     denied: "run it on a terminal to be asked, or with --park: then `remit asks` shows the question and `remit answer` answers it",

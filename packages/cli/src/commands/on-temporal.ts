@@ -67,11 +67,17 @@ export async function submit(args: string[], options: Options): Promise<number> 
         return await asking(options, async (client) => {
             const kept = world.kept(input ?? null, { asks: { park: true } });
             if (options["cron"] !== undefined) return (await import("./schedule.ts")).planned(client, world, kept, options);
+            // Nothing would come of waiting.
+            if (options["wait"] === true) await client.attended();
             const run = await client.submit(world, kept, options["id"] === undefined ? {} : { id: String(options["id"]) });
             if (options["wait"] !== true) {
                 if (options["json"] === true) printJson({ run }, true);
                 else print(run);
                 say(`submitted: remit result ${run} waits for it, remit status ${run} looks at it`);
+                if (!(await client.hasWorker()))
+                    say(
+                        `no worker takes runs from the queue '${plainLine(client.queue)}' now: remit worker --queue ${plainLine(client.queue)} starts one`,
+                    );
                 return EXIT.ok;
             }
             return resultOf(client, run, options);

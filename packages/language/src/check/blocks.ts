@@ -22,11 +22,19 @@ interface Reached {
     readonly block: number;
 }
 
+/** An argument of a stage that names a block. */
+interface Direct {
+    readonly of: Binding;
+    readonly at: Expr;
+    readonly block: number;
+}
+
 export interface BlockChecks {
     readonly file: FileScope;
     /** Functions that stand for the blocks. */
     readonly funcs: readonly FuncInfo[];
     readonly reached: readonly Reached[];
+    readonly direct: readonly Direct[];
     /** Number of the block at the top level that gives a value its name, or holds the one that does. */
     readonly places: ReadonlyMap<string, number>;
 }
@@ -43,6 +51,7 @@ export function checkBlocks(checking: Checking, file: FileScope): BlockChecks | 
     for (const [number, block] of blocks.entries()) eachNode(block, (one) => place(one as BlockDecl, number, places));
     const scope = withVerbs(checking, file);
     const reached: Reached[] = [];
+    const direct: Direct[] = [];
     const funcs = blocks.map((node, block) => {
         const code: Code = { statements: [] };
         const x: Within = {
@@ -52,7 +61,7 @@ export function checkBlocks(checking: Checking, file: FileScope): BlockChecks | 
             code,
             backend: node.backend,
             read: (of, at) => {
-                if ((places.get(of.name) ?? -1) >= block) tooEarly(file, of, { at, reader: null });
+                direct.push({ of, at, block });
             },
             reach: ({ func, name }: Target, at) => {
                 if (func !== null) reached.push({ func, name, at, block });
@@ -61,7 +70,7 @@ export function checkBlocks(checking: Checking, file: FileScope): BlockChecks | 
         flow(x, node.body, { kind: "start", value: blockInput(node.range), contract: null });
         return newFunc(functionOf(node, block, code), scope, null);
     });
-    return { file, funcs, reached, places };
+    return { file, funcs, reached, direct, places };
 }
 
 function place(node: BlockDecl, number: number, places: Map<string, number>): void {
@@ -105,15 +114,39 @@ function flow(x: Within, node: Flow, input: Port): Port {
 
 // ---- order -----------------------------------------------------------------------------------------------------------
 
-/** Once all calls are known: functions that read the value of a block which has not run. */
+/** A block that reads the value of one, itself or by a function that it reaches. */
+interface Read extends Direct {
+    /** Of the function; null: the block's own argument. */
+    readonly reader: string | null;
+    /** Number of the block whose value it is. */
+    readonly place: number;
+}
+
+/** Once all calls are known: what reads the value of a block which has not run. */
 export function checkOrder(checks: readonly BlockChecks[]): void {
-    for (const { file, reached, places } of checks) {
-        if (places.size === 0) continue;
-        const known = new Map<FuncInfo, ReadonlySet<Binding>>();
-        for (const { func, name, at, block } of reached)
-            for (const of of readsOf(func, known))
-                if ((places.get(of.name) ?? -1) >= block && file.names.get(of.name) === of) tooEarly(file, of, { at, reader: name });
+    for (const checked of checks) {
+        const reads = allReads(checked);
+        for (const one of reads) if (one.place >= one.block) tooEarly(checked.file, one, isCircle(reads, one));
     }
+}
+
+function allReads({ file, direct, reached, places }: BlockChecks): Read[] {
+    if (places.size === 0) return [];
+    const known = new Map<FuncInfo, ReadonlySet<Binding>>();
+    const byFunctions = reached.flatMap(({ func, name, at, block }) =>
+        [...readsOf(func, known)].flatMap((of) => (file.names.get(of.name) === of ? [{ of, at, block, reader: name }] : [])),
+    );
+    return [...direct.map((one) => ({ ...one, reader: null })), ...byFunctions].map((one) => ({
+        ...one,
+        place: places.get(one.of.name) ?? -1,
+    }));
+}
+
+/** Whether the block that is read waits for the one that reads it, through others too. */
+function isCircle(reads: readonly Read[], { block, place }: Read): boolean {
+    const waits = new Set([place]);
+    for (const at of waits) for (const one of reads) if (one.block === at && one.place >= 0) waits.add(one.place);
+    return place !== block && waits.has(block);
 }
 
 function readsOf(func: FuncInfo, known: Map<FuncInfo, ReadonlySet<Binding>>): ReadonlySet<Binding> {
@@ -129,17 +162,20 @@ function readsOf(func: FuncInfo, known: Map<FuncInfo, ReadonlySet<Binding>>): Re
     return reads;
 }
 
-function tooEarly(file: FileScope, of: Binding, { at, reader }: { readonly at: Expr; readonly reader: string | null }): void {
-    const inside = file.tree.items.some(
-        (item) => item.kind === "block" && item.range.start <= at.range.start && item.range.end >= at.range.end && holds(item, of),
-    );
-    const when = inside ? "is what this block gives" : "is given by a later block";
+function tooEarly(file: FileScope, { of, at, reader, place, block }: Read, circle: boolean): void {
+    const inside = place === block;
+    const when = inside
+        ? "is what this block gives"
+        : circle
+          ? "is given by a later block, which waits for this one"
+          : "is given by a later block";
+    const hint = inside
+        ? "pass it on with >=>, or read it in a block after this one"
+        : circle
+          ? "blocks in a circle cannot run: let one of them take its value from elsewhere"
+          : "put that block before this one";
     reporter(file)("BLOCK_ORDER", at.range, reader === null ? `'${of.name}' ${when}` : `'${reader}' reads '${of.name}', which ${when}`, {
-        hint: inside ? "pass it on with >=>, or read it in a block after this one" : "put that block before this one",
+        hint,
         related: [{ message: "named here", file: file.name, range: of.range }],
     });
-}
-
-function holds(item: BlockDecl, of: Binding): boolean {
-    return of.range.start >= item.range.start && of.range.end <= item.range.end;
 }

@@ -4,6 +4,7 @@
  * Boundary: between a block and the client. What the block is begun with is the host's, what its workflow does `workflow/remit-run.ts`.
  *
  * TBL1: the workflow has the id of the run, so that performing the effect again finds it: it goes on while this process is gone.
+ * TBL3: nothing of a block is left where its workflow could not be started, or where no worker would carry it out.
  * TBL2: a stop of the run around it lets the workflow go on; only its own cancel ends it.
  */
 import { setTimeout as after } from "node:timers/promises";
@@ -71,8 +72,17 @@ export function temporalBlocks({ connect: settings, by, ...how }: TemporalBlocks
 async function carriedOut(client: RemitClient, block: BlockElsewhere, isNew: boolean, by: string | undefined): Promise<Outcome | Later> {
     const { request, store, io } = block;
     const { run } = request;
-    if (isNew) await begun(block);
-    await client.goOn(run, { attach: true });
+    if (isNew) {
+        await client.attended();
+        await begun(block);
+    }
+    try {
+        await client.goOn(run, { attach: true });
+    } catch (error) {
+        // TBL3.
+        if (isNew) await store.remove([run]);
+        throw error;
+    }
     const over = new AbortController();
     const until = AbortSignal.any([over.signal, io.signal]);
     const lacking = hasCredentials((await keptRun(store, run)).program) ? missing(client, block, { again: !isNew, by, until }) : null;

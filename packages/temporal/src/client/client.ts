@@ -52,6 +52,7 @@ import { beginOf } from "../wire/begin.ts";
 import { known, shownOf } from "./attributes.ts";
 import { executionOf, type Released, type ReleaseOptions, release } from "./owner.ts";
 import { type Schedules, schedulesOf } from "./schedules.ts";
+import { attended, hasWorker, unplaced } from "./workers.ts";
 
 export type RemitClientOptions = RemitClientSettings &
     (
@@ -104,6 +105,10 @@ export interface RemitClient {
     /** Lets the run go once what was begun is answered, so that it can go on elsewhere. */
     drain(run: string): Promise<void>;
     list(query?: string): AsyncIterable<Listed>;
+    /** Rejects with `ConnectError` where no worker takes runs from the queue. `hasWorker` only looks. */
+    attended(): Promise<void>;
+    readonly queue: string;
+    hasWorker(): Promise<boolean>;
     readonly schedules: Schedules;
 }
 
@@ -182,6 +187,9 @@ export function remitClient(options: RemitClientOptions): RemitClient {
         },
         drain: (id) => flow(id).signal(SIGNALS.drain),
         list: (query) => listed(client, query),
+        queue,
+        attended: () => attended(client, queue),
+        hasWorker: () => hasWorker(client, queue),
         schedules: schedulesOf({ client, store, queue, settings: whole }),
     };
 }
@@ -205,7 +213,7 @@ async function* listed(client: Client, query = `WorkflowType = '${WORKFLOW}'`): 
 }
 
 function refused(error: unknown, id: string): unknown {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) return error;
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) return unplaced(error);
     return new RemitError({ kind: "value", message: `there is a workflow ${id} already`, hint: "give the run another id with --id" });
 }
 

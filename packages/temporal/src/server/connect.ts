@@ -3,7 +3,7 @@
  *
  * Boundary: settings in, connections out. What is done with them is the worker's and the client's.
  */
-import { Connection } from "@temporalio/client";
+import { Connection, isGrpcServiceError } from "@temporalio/client";
 import { loadClientConnectConfig } from "@temporalio/envconfig";
 import { NativeConnection, type NativeConnectionOptions } from "@temporalio/worker";
 
@@ -30,7 +30,9 @@ export interface Place {
 
 const ADDRESS = "localhost:7233";
 /** A server that has not answered by then is away, milliseconds. */
-const CONNECT_MS = 4_000;
+const CONNECT_MS = 3_000;
+/** gRPC's NOT_FOUND, which a server says of a namespace. */
+export const NOT_FOUND = 5;
 
 /** The server cannot be reached, or what was said of it cannot be read. */
 export class ConnectError extends Error {
@@ -85,13 +87,29 @@ export async function connect(place: Place): Promise<Connection> {
     }
 }
 
-/** For workers. Rejects with `ConnectError`. */
+/** For workers. Rejects with `ConnectError`, also where the namespace is not there. */
 export async function connectWorker(place: Place): Promise<NativeConnection> {
+    let connection: NativeConnection;
     try {
-        return await NativeConnection.connect({ ...place.options, address: place.address });
+        connection = await NativeConnection.connect({ ...place.options, address: place.address });
     } catch (error) {
         throw away(place, error);
     }
+    // A worker would try for long to find it.
+    try {
+        await connection.workflowService.describeNamespace({ namespace: place.namespace });
+    } catch (error) {
+        if (!isGrpcServiceError(error) || error.code !== NOT_FOUND) return connection;
+        await connection.close();
+        throw noNamespace(place.namespace, error);
+    }
+    return connection;
+}
+
+/** What the server says of a namespace that it does not have. */
+export function noNamespace(namespace: string, error: unknown): ConnectError {
+    const hint = `name another one with --namespace, TEMPORAL_NAMESPACE or the profile file, or make it: temporal operator namespace create ${namespace}`;
+    return new ConnectError(`the Temporal server has no namespace '${namespace}'`, hint, error);
 }
 
 function away({ address }: Place, error: unknown): ConnectError {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { cacheFolder, knownSecrets, type LedgerStore, openProcess, type Process, type ResumeRunOptions } from "@remit/host";
 import { DefaultLogger, type NativeConnection, Runtime, Worker, type WorkerOptions } from "@temporalio/worker";
 import { activitiesOf } from "../activity/activities.ts";
-import { type ConnectSettings, connectWorker, placeOf } from "../server/connect.ts";
+import { type ConnectSettings, connectWorker, type Place, placeOf } from "../server/connect.ts";
 import { converter } from "../codec/converter.ts";
 import type { Keys } from "../codec/encryption.ts";
 import { BEAT_MS, QUEUE } from "../wire/messages.ts";
@@ -43,13 +43,22 @@ export function onlyErrors(): void {
 }
 
 export async function createWorker(options: RemitWorkerOptions): Promise<RemitWorker> {
-    const { queue = QUEUE, ledger } = options;
     const on: Process = options.host?.process ?? openProcess();
     const place = placeOf({ env: on.env, ...options.connect });
+    const connection = await connectWorker(place);
+    try {
+        return await over(connection, place, on, options);
+    } catch (error) {
+        await connection.close();
+        throw error;
+    }
+}
+
+async function over(connection: NativeConnection, place: Place, on: Process, options: RemitWorkerOptions): Promise<RemitWorker> {
+    const { queue = QUEUE, ledger } = options;
     const holder = {};
     const store = typeof ledger === "string" ? await on.store(ledger, holder) : ledger;
     const codePath = await workflowBundle(options.cache ?? join(cacheFolder(on.env), "temporal"));
-    const connection = await connectWorker(place);
     const own = `${queue}/${on.user}/${process.pid}-${Date.now().toString(36)}`;
     const { activities, secrets, ended: worldsEnded } = activitiesOf({ store, host: { ...options.host, process: on }, queue: own });
     const known = knownSecrets(on.env);

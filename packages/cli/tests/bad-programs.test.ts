@@ -1,0 +1,147 @@
+/** Programs and settings that cannot work: each gets one error that says where and what to do, and leaves nothing behind in the ledger or on the server. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { BIN, type Ran, type Room, room } from "./remit.ts";
+
+let here: Room;
+const started: ChildProcess[] = [];
+let address = "";
+let provider = "";
+
+/** What a process says that matches. */
+async function says(process: ChildProcess, from: "stdout" | "stderr", wanted: RegExp): Promise<string> {
+    started.push(process);
+    let said = "";
+    return new Promise((resolve, reject) => {
+        process[from]?.on("data", (chunk: Buffer) => {
+            said += chunk.toString("utf8");
+            const found = wanted.exec(said)?.[1];
+            if (found !== undefined) resolve(found);
+        });
+        process.once("exit", () => reject(new Error(`it ended: ${said}`)));
+    });
+}
+
+const REFUSES = `import { createServer } from "node:http";
+const server = createServer((_, reply) => reply.writeHead(401, { "content-type": "application/json" }).end('{"error":{"message":"Incorrect API key provided"}}'));
+server.listen(0, "127.0.0.1", () => console.log("port " + server.address().port + "."));
+`;
+
+beforeAll(async () => {
+    here = room();
+    here.write("401.mjs", REFUSES);
+    here.write("fine.remit", 'temporal static (\n    echo "hi"\n)\n');
+    const how = { cwd: here.folder, env: here.env } as const;
+    const dev = spawn(process.execPath, [BIN, "temporal", "dev", "--workspace", here.folder], {
+        ...how,
+        stdio: ["ignore", "ignore", "pipe"],
+    });
+    address = await says(dev, "stderr", /answers at (\S+?)\.\n[\s\S]*This worker/);
+    const refuses = spawn(process.execPath, ["401.mjs"], { ...how, stdio: ["ignore", "pipe", "inherit"] });
+    provider = `http://127.0.0.1:${await says(refuses, "stdout", /port (\d+)\./)}/v1#m`;
+});
+afterAll(() => {
+    for (const one of started) one.kill("SIGKILL");
+    here.clear();
+});
+
+const at = (): string[] => ["--address", address];
+function submitted(source: string, ...options: string[]): Ran {
+    here.write("bad.remit", source);
+    return here.remit("submit", "bad.remit", "--wait", ...at(), ...options);
+}
+const runs = (): string[] => (JSON.parse(here.remit("runs", "--json").out) as { id: string }[]).map(({ id }) => id);
+
+test.each([
+    ["an unknown verb", 'temporal static (\n    reed "a.md"\n)\n', "bad.remit:2:5", "did you mean 'read'?"],
+    ["too many arguments", 'temporal static (\n    echo "a" "b"\n)\n', "bad.remit:2:14", "it takes text?, input?"],
+    [
+        "blocks in a circle",
+        "temporal static ( echo b ) as a\ntemporal static ( echo a ) as b\n",
+        "bad.remit:1:24",
+        "'b' is given by a later block, which waits for this one",
+    ],
+    ["an option that is none", 'temporal static ( echo "a" with { timeout: 3 } )\n', "bad.remit:1:44", "30s, 5 min"],
+])("%s is told before anything begins", (_, source, place, what) => {
+    const before = runs();
+    const { code, err } = submitted(source);
+    expect(code).toBe(1);
+    expect(err).toContain(place);
+    expect(err).toContain(what);
+    expect(err.match(/error [A-Z_]+:/g)).toHaveLength(1);
+    expect(runs()).toEqual(before);
+});
+
+test.each([
+    ["submit", "no server", ["--address", "127.0.0.1:9"], "no Temporal server answers at 127.0.0.1:9", "remit temporal dev"],
+    [
+        "submit",
+        "another namespace",
+        ["--namespace", "nope"],
+        "the Temporal server has no namespace 'nope'",
+        "temporal operator namespace create nope",
+    ],
+    [
+        "submit",
+        "a queue without a worker",
+        ["--queue", "nobody"],
+        "no worker takes runs from the queue 'nobody'",
+        "remit worker --queue nobody",
+    ],
+])("%s --wait to %s: one error, and no run", (command, _, options, what, help) => {
+    const before = runs();
+    const { code, err } = here.remit(command, "fine.remit", "--wait", ...at(), ...options);
+    expect(code).toBe(1);
+    expect(err.split("\n").filter((line) => line.includes("error:"))).toEqual([`error: ${what}`]);
+    expect(err).toContain(help);
+    expect(runs()).toEqual(before);
+});
+
+test.each([
+    ["no server", ["--address", "127.0.0.1:9"], "no Temporal server answers at 127.0.0.1:9", "remit temporal dev"],
+    [
+        "another namespace",
+        ["--namespace", "nope"],
+        "the Temporal server has no namespace 'nope'",
+        "temporal operator namespace create nope",
+    ],
+    ["a queue without a worker", ["--queue", "nobody"], "no worker takes runs from the queue 'nobody'", "remit worker --queue nobody"],
+])("a block of a program here, and %s: the failure stands at the block, which left no run", (_, options, what, help) => {
+    const before = runs();
+    const { code, err } = here.remit("run", "fine.remit", ...at(), ...options);
+    expect(code).toBe(1);
+    expect(err).toContain(`fine.remit:1:1: unreachable: ${what}`);
+    expect(err).toContain(help);
+    expect(runs()).toHaveLength(before.length + 1);
+    expect(runs().filter((id) => id.includes("."))).toEqual(before.filter((id) => id.includes(".")));
+});
+
+test("submitted without waiting, a run for a queue without a worker is there, and the command says that none takes it", () => {
+    const { code, err } = here.remit("submit", "fine.remit", ...at(), "--queue", "later");
+    expect(code).toBe(0);
+    expect(err).toContain("no worker takes runs from the queue 'later' now: remit worker --queue later starts one");
+});
+
+test("a worker for a namespace that is not there says so", () => {
+    const { code, err } = here.remitProcess({}, "worker", ...at(), "--namespace", "nope");
+    expect(code).toBe(1);
+    expect(err).toContain("error: the Temporal server has no namespace 'nope'");
+});
+
+test("a provider that refuses the key: the failure names the stage and the key", () => {
+    const { code, err } = submitted(`import llm M from "${provider}"\ntemporal static (\n    ask "hi"\n)\n`);
+    expect(code).toBe(1);
+    expect(err).toContain("bad.remit:3:5");
+    expect(err).toContain("ask#0 failed");
+    expect(err).toContain("does not know the key: Incorrect API key provided");
+});
+
+test("a value over the limit: the failure names the line and the limit", () => {
+    const source =
+        'func big(x) {\n    t = "0123456789abcdef"\n    loop until false max 30 { t = t + t }\n    t\n}\ntemporal static ( big )\n';
+    const { code, err } = submitted(source);
+    expect(code).toBe(1);
+    expect(err).toContain("bad.remit:3:35");
+    expect(err).toContain("a string may hold 67108864 characters");
+    expect(err).toContain("pass less at once");
+});

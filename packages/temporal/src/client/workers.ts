@@ -1,0 +1,50 @@
+/**
+ * Whether what is begun is carried out: a namespace that is there, and a worker that takes runs from the queue.
+ *
+ * Boundary: asks the server. A server tells of a worker for five minutes after it was heard of last, so one that has just ended still counts.
+ */
+import { setTimeout as after } from "node:timers/promises";
+import { type Client, isGrpcServiceError } from "@temporalio/client";
+import { NamespaceNotFoundError } from "@temporalio/common";
+import proto from "@temporalio/proto";
+import { ConnectError, NOT_FOUND, noNamespace } from "../server/connect.ts";
+
+/** So long a worker that is just beginning is waited for, and how often it is looked for, milliseconds. */
+const PATIENCE_MS = 1_500;
+const LOOK_MS = 250;
+/** The server does not tell, or not this client: gRPC's UNIMPLEMENTED and PERMISSION_DENIED. */
+const UNTOLD: ReadonlySet<unknown> = new Set([12, 7]);
+const { TASK_QUEUE_TYPE_WORKFLOW } = proto.temporal.api.enums.v1.TaskQueueType;
+
+/** Also where the server does not tell. */
+export async function hasWorker(client: Client, queue: string): Promise<boolean> {
+    const { namespace } = client.options;
+    try {
+        const about = { namespace, taskQueue: { name: queue }, taskQueueType: TASK_QUEUE_TYPE_WORKFLOW };
+        const { pollers } = await client.workflowService.describeTaskQueue(about);
+        return (pollers ?? []).length > 0;
+    } catch (error) {
+        if (!isGrpcServiceError(error)) throw error;
+        if (UNTOLD.has(error.code)) return true;
+        throw error.code === NOT_FOUND ? noNamespace(namespace, error) : error;
+    }
+}
+
+/** Rejects with `ConnectError` where no worker takes runs from the queue. */
+export async function attended(client: Client, queue: string): Promise<void> {
+    const until = performance.now() + PATIENCE_MS;
+    while (!(await hasWorker(client, queue))) {
+        if (performance.now() > until) throw unattended(queue);
+        await after(LOOK_MS);
+    }
+}
+
+function unattended(queue: string): ConnectError {
+    const hint = `start one with remit worker --queue ${queue}; remit submit without --wait leaves the run for a worker that comes later`;
+    return new ConnectError(`no worker takes runs from the queue '${queue}'`, hint, undefined);
+}
+
+/** An error that says which namespace is not there, in the words of this package. */
+export function unplaced(error: unknown): unknown {
+    return error instanceof NamespaceNotFoundError ? noNamespace(error.namespace, error) : error;
+}
