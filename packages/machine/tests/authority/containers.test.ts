@@ -84,7 +84,7 @@ U.write({ d: o.a, n: o.keys().length })`);
 // ---- generated pairs -------------------------------------------------------------------------------------------------
 
 const secrets = fc.uniqueArray(fc.constantFrom(0, 1, 2, 3), { minLength: 2, maxLength: 2 });
-const RUNS = Number(process.env.REMIT_TEST_PAIRS ?? 400);
+const RUNS = Number(process.env.REMIT_TEST_PAIRS ?? 200);
 
 /** A program, and the lines of which the checker says that a change there may be refused. */
 function checkedOf(text: string): { readonly form: Program; readonly told: ReadonlySet<number> } {

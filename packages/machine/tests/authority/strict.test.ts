@@ -474,7 +474,7 @@ function seen(ran: Ran): Json {
     return ran.effects.filter((e) => isPublic(e.labels)).map((e) => [e.path, e.request]) as Json;
 }
 
-const RUNS = 300;
+const RUNS = 150;
 
 describe("noninterference", () => {
     test("two runs that differ in the secret alone look the same to whoever may not see it", () => {

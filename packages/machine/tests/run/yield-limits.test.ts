@@ -277,8 +277,8 @@ describe("F8: a yield is bounded, and what bounds it is not caught inside", () =
 });
 
 describe("what an answer leaves behind", () => {
-    test("10,000 yields leave nothing in the program, the sessions, the continuation or the heap", () => {
-        const text = withFixer("n = 0\nloop until false max 10000 { n = n + Fixer.yield(a: 1) }\nreturn n");
+    test("5,000 yields leave nothing in the program, the sessions, the continuation or the heap", () => {
+        const text = withFixer("n = 0\nloop until false max 5000 { n = n + Fixer.yield(a: 1) }\nreturn n");
         const machine = Machine.start(new Compiled(formOf(text)), OPTIONS);
         // Every tenth is like none before, so that it is not found among those that were read.
         const given = (i: number): Outcome => replied(answer(`return a // ${i % 10 === 0 ? i : ""} ${"x".repeat(200)}`, "a"));
@@ -286,7 +286,7 @@ describe("what an answer leaves behind", () => {
         let step = machine.advance();
         for (let i = 0; step.state !== "done"; i++) {
             for (const e of step.effects) machine.resolve(e.path, given(i));
-            if (i % 2_500 === 1_000) {
+            if (i % 1_250 === 500) {
                 expect(machine.compiled.files.length).toBeLessThan(4);
                 expect(machine.compiled.functions.length).toBeLessThan(4);
                 expect(machine.sessions.size).toBeLessThan(2);
@@ -299,7 +299,7 @@ describe("what an answer leaves behind", () => {
             }
             step = machine.advance();
         }
-        expect(step.result).toMatchObject({ ok: true, value: 10_000 });
+        expect(step.result).toMatchObject({ ok: true, value: 5_000 });
         expect(machine.compiled.files).toHaveLength(1);
         expect(machine.standing.alive.size).toBe(0);
         expect(machine.accounts.open.size).toBeLessThan(2);
@@ -308,8 +308,8 @@ describe("what an answer leaves behind", () => {
         for (const one of later) {
             expect(one.image).toBeLessThan(first.image + 200);
             expect(one.held).toBeLessThan(first.held + 50);
-            // Less than 300 bytes for each of 7,500 yields.
-            expect(one.heap).toBeLessThan(first.heap + 2 * 1024 * 1024);
+            // Less than 300 bytes for each of 3,750 yields.
+            expect(one.heap).toBeLessThan(first.heap + 1024 * 1024);
         }
     });
 

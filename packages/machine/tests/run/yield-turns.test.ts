@@ -129,7 +129,7 @@ describe("turns of one session", () => {
                     expect(one({ saving })).toEqual(straight);
                 },
             ),
-            { numRuns: 60 },
+            { numRuns: 25 },
         );
     });
 
