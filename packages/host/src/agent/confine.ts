@@ -9,7 +9,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Environment } from "../ledger/place.ts";
-import type { Begin } from "../process/child.ts";
+import type { Begin, Children } from "../process/child.ts";
 import { type Running, start } from "../process/piped.ts";
 import { AgentFail } from "./fail.ts";
 import { INSIDE, loopbackPorts, PROXY_PORT, proxyEnv, type Relay, relay } from "./relay.ts";
@@ -43,6 +43,7 @@ export interface ConfineOptions {
     readonly sandbox: () => Promise<Sandbox>;
     readonly unconfined: boolean;
     readonly env: Environment;
+    readonly children: Children;
     /** Programs that the agent starts: seen inside, too. */
     readonly programs: readonly string[];
     /** Further paths that may be read. */
@@ -50,7 +51,7 @@ export interface ConfineOptions {
 }
 
 export async function confine(options: ConfineOptions): Promise<Confined> {
-    const { target, unconfined, env } = options;
+    const { target, unconfined, env, children } = options;
     const sandbox: Sandbox | null = unconfined ? null : await options.sandbox();
     if (sandbox?.kind === "none")
         throw new AgentFail("unreachable", `it must run in a sandbox, and ${sandbox.reason}`, { hint: sandbox.hint });
@@ -70,7 +71,7 @@ export async function confine(options: ConfineOptions): Promise<Confined> {
     try {
         if (sandbox === null) {
             const begin: Begin = { command: target.command, args: target.args, env: unconfinedEnv(env, target.env), cwd };
-            return { confinement: "unconfined", cwd, start: () => started(begin), close };
+            return { confinement: "unconfined", cwd, start: () => started(children, begin), close };
         }
         const socket = sandbox.kind === "bwrap" ? join(room, "model.sock") : null;
         if (target.endpoints.length > 0) relayed = await relay(socket, target.endpoints);
@@ -91,7 +92,7 @@ export async function confine(options: ConfineOptions): Promise<Confined> {
             const script = { socket: SOCKET_INSIDE, proxy: PROXY_PORT, ports: loopbackPorts(target.endpoints), command };
             const inner = relayed === null ? command : [process.execPath, "-e", INSIDE, JSON.stringify(script)];
             const begin: Begin = { command: sandbox.command, args: [...bwrapArgs(plan), ...inner], env: environment, cwd: "/" };
-            return { confinement: "sandbox", cwd, start: () => started(begin), close };
+            return { confinement: "sandbox", cwd, start: () => started(children, begin), close };
         }
         // There is one loopback on this system: its own ports are reached as they are, everything else through the relay.
         const ports = [...(relayed?.port == null ? [] : [relayed.port]), ...loopbackPorts(target.endpoints).map(({ port }) => port)];
@@ -103,16 +104,16 @@ export async function confine(options: ConfineOptions): Promise<Confined> {
             env: { ...environment, HOME: plan.home, TMPDIR: plan.home },
             cwd,
         };
-        return { confinement: "sandbox", cwd, start: () => started(begin), close };
+        return { confinement: "sandbox", cwd, start: () => started(children, begin), close };
     } catch (error) {
         await close();
         throw error;
     }
 }
 
-async function started(begin: Begin): Promise<Running> {
+async function started(children: Children, begin: Begin): Promise<Running> {
     try {
-        return await start(begin);
+        return await start(children, begin);
     } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException;
         throw new AgentFail("unreachable", `it cannot be started: ${begin.command} (${code ?? message})`);

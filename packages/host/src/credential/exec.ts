@@ -7,7 +7,7 @@
  * CEX2: nothing that it wrote is ever shown: not its output, which is the secret, and not its error output, which may quote it.
  */
 import { findCommand } from "../process/command.ts";
-import { startChild } from "../process/child.ts";
+import type { Children } from "../process/child.ts";
 import type { Environment } from "../ledger/place.ts";
 import { CredentialError } from "./source.ts";
 
@@ -18,6 +18,7 @@ export const MAX_OUTPUT = 64 * 1024;
 
 export interface Exec {
     readonly env: Environment;
+    readonly children: Children;
     /** Where it runs, and where a relative path of a program begins. */
     readonly folder: string;
     readonly ms?: number;
@@ -26,7 +27,7 @@ export interface Exec {
 export type Printed = { readonly ok: true; readonly value: string } | { readonly ok: false; readonly message: string };
 
 /** What the command printed, without the line break at its end. Throws `CredentialError` where it cannot be started. */
-export async function printed(line: string, { env, folder, ms = EXEC_MS }: Exec): Promise<Printed> {
+export async function printed(line: string, { env, children, folder, ms = EXEC_MS }: Exec): Promise<Printed> {
     const words = wordsOf(line);
     const [command = "", ...args] = words ?? [];
     if (words === null || command === "")
@@ -38,7 +39,7 @@ export async function printed(line: string, { env, folder, ms = EXEC_MS }: Exec)
     const path = findCommand(command, folder, env);
     if (path === null) throw new CredentialError("denied", `there is no command '${command}'`, "install it, or put its folder on the PATH");
     const all = Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
-    const child = startChild({ command: path, args, env: all, cwd: folder }, "ignore");
+    const child = children.start({ command: path, args, env: all, cwd: folder }, "ignore");
     const chunks: Buffer[] = [];
     let size = 0;
     let why = "";

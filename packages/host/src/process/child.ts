@@ -1,13 +1,14 @@
 /**
- * The processes that the host starts: each in a group of its own, none outlives this process.
+ * The processes that the host starts: each in a group of its own, none outlives its owner or this process.
  *
  * Boundary: starts, signals and ends. The caller reads the pipes; `sandbox.ts` confines.
  *
  * PC1: every process that does more than a short look is started here, without a shell, as the leader of a new session and group.
  * PC2: when the leader ends, the rest of its group is killed at once, because the group's id may be used again afterwards.
+ * PC5: what started them is a value, made once a process (`process.ts`). Its `close` kills the groups that are left, and lets the watchdog look once more.
  * PC3: when this process ends, by whatever signal, each group gets TERM and, a second later, KILL. A watchdog sends them: a `/bin/sh` in a session
  *      of its own, started with the first process, that reads a pipe whose other end only this process holds.
- * PC4: on Linux the watchdog ends every process whose environment has this process's mark, too. That reaches a grandchild in a session of its own,
+ * PC4: on Linux the watchdog ends every process whose environment has the owner's mark, too. That reaches a grandchild in a session of its own,
  *      and a child that was started and not yet registered. A process that clears its environment is out of reach.
  */
 import { type ChildProcess, spawn } from "node:child_process";
@@ -39,6 +40,8 @@ export interface Child {
     readonly started: Promise<void>;
     /** How it ended, once it did. */
     ending(): Ending | null;
+    /** Resolves when it ended; never where it could not be started. */
+    readonly ended: Promise<void>;
     /** Resolves when it ended and its pipes are read to their end, at most `DRAIN_MS` after its end. */
     readonly over: Promise<Ending>;
     /** To the whole group. Nothing happens after the leader's end. */
@@ -48,28 +51,48 @@ export interface Child {
 /** A detached grandchild may hold the pipes open for so long after the child's end. */
 const DRAIN_MS = 1000;
 
-const MARK = `REMIT_OWNER=${randomUUID()}`;
+const MARK = "REMIT_OWNER";
 
-/** One a process, as its children are: groups that live, and the watchdog that knows them. */
-const groups = new Set<number>();
-let watchdog: ChildProcess | null = null;
+/** Who owns processes. */
+export interface Children {
+    start(begin: Begin, stdin: "pipe" | "ignore"): Child;
+    /** PC5. */
+    close(): Promise<void>;
+}
 
-export function startChild({ command, args, env, cwd }: Begin, stdin: "pipe" | "ignore"): Child {
-    watch();
-    const [name, value] = MARK.split("=") as [string, string];
-    const child = spawn(command, [...args], {
-        cwd,
-        env: { ...env, [name]: value },
-        stdio: [stdin, "pipe", "pipe"],
-        detached: true,
-        windowsHide: true,
-    });
+export function children(): Children {
+    const mark = randomUUID();
+    const living = new Set<Child>();
+    let watchdog: Watchdog | null = null;
+    return {
+        start: (begin, stdin) => {
+            if (watchdog?.alive() !== true) watchdog = watching(mark, living);
+            const child = started({ ...begin, env: { ...begin.env, [MARK]: mark } }, stdin);
+            const { pid } = child;
+            if (pid === undefined) return child;
+            living.add(child);
+            watchdog?.tell(`+${pid}`);
+            void child.ended.then(() => {
+                living.delete(child);
+                watchdog?.tell(`-${pid}`);
+            });
+            return child;
+        },
+        close: async () => {
+            const left = [...living];
+            for (const child of left) child.signal("SIGKILL");
+            await Promise.all(left.map((child) => child.over));
+            watchdog?.end();
+            watchdog = null;
+        },
+    };
+}
+
+function started({ command, args, env, cwd }: Begin, stdin: "pipe" | "ignore"): Child {
+    const child = spawn(command, [...args], { cwd, env, stdio: [stdin, "pipe", "pipe"], detached: true, windowsHide: true });
     const { pid } = child;
     const streams = child as unknown as { readonly stdin: Writable | null; readonly stdout: Readable; readonly stderr: Readable };
-    if (pid !== undefined) {
-        groups.add(pid);
-        tell(`+${pid}`);
-    }
+    const gone = Promise.withResolvers<void>();
     let ending: Ending | null = null;
     const signal = (name: NodeJS.Signals): void => {
         if (ending === null && pid !== undefined) toGroup(child, pid, name);
@@ -85,7 +108,7 @@ export function startChild({ command, args, env, cwd }: Begin, stdin: "pipe" | "
             signal("SIGKILL");
             const end: Ending = { code, signal: by };
             ending = end;
-            if (pid !== undefined && groups.delete(pid)) tell(`-${pid}`);
+            gone.resolve();
             const timer = setTimeout(() => {
                 done(end);
                 streams.stdout.destroy();
@@ -101,7 +124,7 @@ export function startChild({ command, args, env, cwd }: Begin, stdin: "pipe" | "
     // The caller may look at `over` alone.
     started.catch(() => undefined);
     const { stdout, stderr } = streams;
-    return { pid, stdin: streams.stdin, stdout, stderr, started, ending: () => ending, over, signal };
+    return { pid, stdin: streams.stdin, stdout, stderr, started, ending: () => ending, ended: gone.promise, over, signal };
 }
 
 function toGroup(child: ChildProcess, group: number, signal: NodeJS.Signals): void {
@@ -144,25 +167,31 @@ for again in 1 2 3; do
     [ -z "$told" ] && exit
 done`;
 
-function watch(): void {
-    if (watchdog !== null || process.platform === "win32") return;
-    const it = spawn("/bin/sh", ["-c", WATCH, "remit-watchdog", MARK], {
+interface Watchdog {
+    alive(): boolean;
+    tell(line: string): void;
+    /** It looks once more, as where this process ends. */
+    end(): void;
+}
+
+/** `living`: it knows them from the beginning. Null where there are no groups. */
+function watching(mark: string, living: Iterable<Child>): Watchdog | null {
+    if (process.platform === "win32") return null;
+    const it = spawn("/bin/sh", ["-c", WATCH, "remit-watchdog", `${MARK}=${mark}`], {
         cwd: "/",
         env: { PATH: "/usr/bin:/bin:/run/current-system/sw/bin" },
         stdio: ["pipe", "ignore", "ignore"],
         detached: true,
     });
+    let alive = true;
     const gone = (): void => {
-        if (watchdog === it) watchdog = null;
+        alive = false;
     };
     // Without a `/bin/sh` there is no watchdog. One that was ended is started again with the next child.
     it.once("error", gone).once("exit", gone);
     it.stdin.on("error", gone);
     it.unref();
-    watchdog = it;
-    for (const group of groups) tell(`+${group}`);
-}
-
-function tell(line: string): void {
-    watchdog?.stdin?.write(`${line}\n`);
+    const tell = (line: string): void => void (alive && it.stdin.write(`${line}\n`));
+    for (const { pid } of living) tell(`+${pid}`);
+    return { alive: () => alive, tell, end: () => it.stdin.end() };
 }

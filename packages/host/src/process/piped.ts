@@ -6,7 +6,7 @@
  * PP1: nothing of the process's group outlives `stop`.
  */
 import type { Readable, Writable } from "node:stream";
-import { type Begin, startChild } from "./child.ts";
+import type { Begin, Children } from "./child.ts";
 
 export interface Running {
     readonly input: Writable;
@@ -27,8 +27,8 @@ export const MAX_STDERR = 8_000;
 const EOF_MS = 500;
 
 /** Rejects with the system's error where it cannot be started. */
-export async function start(begin: Begin): Promise<Running> {
-    const child = startChild(begin, "pipe");
+export async function start(children: Children, begin: Begin): Promise<Running> {
+    const child = children.start(begin, "pipe");
     const input = child.stdin as Writable;
     let stderr = "";
     child.stderr.setEncoding("utf8").on("data", (chunk: string) => {

@@ -5,7 +5,7 @@
  *
  * PR1: a limit belongs to an endpoint and an account, a connection to all that its server is started or reached with, to a workspace and to a user,
  *      a model to its files, a ledger to its path.
- * PR2: `close` ends the servers and the models first and the ledgers last, so that what a server's end leads to can still be kept.
+ * PR2: `close` ends the servers and the models first, then what else was started, and the ledgers last, so that what a server's end leads to can still be kept.
  */
 import { resolve } from "node:path";
 import { openStore } from "../ledger/open.ts";
@@ -13,6 +13,7 @@ import type { LedgerStore } from "../ledger/store.ts";
 import { type Limits, limits } from "./limiter.ts";
 import type { LoadedModel } from "../model/local.ts";
 import type { Connection } from "../tool/mcp-servers.ts";
+import { type Children, children } from "./child.ts";
 import { fromThisProcess, type Surroundings } from "./here.ts";
 import { type Pool, pool } from "./pool.ts";
 
@@ -20,6 +21,8 @@ export interface Process extends Surroundings {
     readonly limits: Limits;
     readonly servers: Pool<Connection>;
     readonly models: Pool<LoadedModel>;
+    /** Who owns the processes that are started. */
+    readonly children: Children;
     /** The ledger at a path, opened once; `holder` lets go of it with `release`. Rejects with `LedgerError`. */
     store(path: string, holder: object, options?: { readonly readOnly?: boolean; readonly config?: string }): Promise<LedgerStore>;
     /** What the holder had of ledgers. */
@@ -37,11 +40,13 @@ export function openProcess(from: Partial<Surroundings> = {}): Process {
     );
     const models = pool<LoadedModel>(async ({ model }) => model.close());
     const stores = pool<LedgerStore>((one) => one.close());
+    const owner = children();
     return {
         ...here,
         limits: limits(),
         servers,
         models,
+        children: owner,
         store: (named, holder, options = {}) => {
             const path = resolve(here.cwd, named);
             return stores.take(JSON.stringify([path, options]), holder, () => openStore(path, { ...options, env: here.env }));
@@ -49,6 +54,7 @@ export function openProcess(from: Partial<Surroundings> = {}): Process {
         release: (holder) => stores.release(holder),
         close: async () => {
             await Promise.all([servers.close(), models.close()]);
+            await owner.close();
             await stores.close();
         },
     };

@@ -16,6 +16,7 @@ import { dirname, join } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import type { Json } from "@remit/language";
 import { folderBeside } from "../process/sandbox.ts";
+import type { Children } from "../process/child.ts";
 import { findCommand } from "../process/command.ts";
 import type { Environment } from "../ledger/place.ts";
 import { ToolFail } from "../tool/tool.ts";
@@ -74,6 +75,7 @@ export interface RasOptions {
     readonly limits: RasLimits;
     readonly unconfined: boolean;
     readonly env: Environment;
+    readonly children: Children;
 }
 
 /** Characters of standard error that are kept, its end. */
@@ -289,14 +291,14 @@ async function begun(
         writeFileSync(runner, PYTHON_RUNNER, { mode: 0o600 });
         const args = ["-u", "-B", runner, source.path];
         const env = { ...variables, PYTHONIOENCODING: "utf-8", PYTHONHASHSEED: "0" };
-        return launch({ ...base, command: python.path, args, env, read: [...python.places, ...read] }, options.env);
+        return launch({ ...base, command: python.path, args, env, read: [...python.places, ...read] }, options.env, options.children);
     }
     if (source.language === "typescript") {
         const runner = join(at.folder, "runner.mjs");
         writeFileSync(runner, NODE_RUNNER, { mode: 0o600 });
         const heap = Math.max(64, Math.floor(options.limits.memory / 1_048_576));
         const args = ["--disable-warning=ExperimentalWarning", `--max-old-space-size=${heap}`, runner, source.path];
-        return launch({ ...base, command: process.execPath, args, env: variables, read }, options.env);
+        return launch({ ...base, command: process.execPath, args, env: variables, read }, options.env, options.children);
     }
     mkdirSync(bin, { mode: 0o700 });
     writeFileSync(at.client, BASH_CLIENT, { mode: 0o600 });
@@ -306,7 +308,7 @@ async function begun(
     }
     const bash = findCommand("bash", "/", options.env);
     if (bash === null) throw new ToolFail("there is no bash on the PATH", { kind: "unreachable", hint: "install bash" });
-    return launch({ ...base, command: bash, args: [source.path], env: variables, path: [bin], read }, options.env);
+    return launch({ ...base, command: bash, args: [source.path], env: variables, path: [bin], read }, options.env, options.children);
 }
 
 /** Keeps the beginning of what is printed, whole characters. */

@@ -135,7 +135,13 @@ class Programs {
         if (depth > MAX_DEPTH) throw new ToolFail(`Riffs call each other more than ${MAX_DEPTH} deep`, { kind: "value" });
         const source = rasSource(riff?.path ?? this.file);
         const unconfined = given.confinement === "unconfined";
-        const options = { inputs: given.inputs ?? {}, limits: limitsOf(given.limits), unconfined, env: context.env };
+        const options = {
+            inputs: given.inputs ?? {},
+            limits: limitsOf(given.limits),
+            unconfined,
+            env: context.env,
+            children: context.children,
+        };
         const id = io.effect.path;
         const begin = (): Promise<RasProcess> => startRas(source, options);
         this.kept.set(keyOf(id, io), {

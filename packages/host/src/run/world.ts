@@ -71,11 +71,11 @@ export function worldOf(
     const secrets = knownSecrets(env, config);
     const secret = (name: string, value: string): void => secrets.add({ name, value });
 
-    const about = { config, env, root, workspace, secret };
-    const credentials = lazy(async () => (await import("../credential/setup.ts")).credentialsFor({ ...about, more }));
+    const about = { config, env, workspace, secret, children: process.children };
+    const credentials = lazy(async () => (await import("../credential/setup.ts")).credentialsFor({ ...about, root, more }));
     const tools = lazy(async (): Promise<Tools> => {
         const { createTools } = await import("../tool/tools.ts");
-        return createTools(config, { ...about, user, process, functions, credentials: await credentials.get() });
+        return createTools(config, { ...about, root, user, process, functions, credentials: await credentials.get() });
     });
     let answering: Models["describe"] = () => [];
     const models = lazy(async (): Promise<Models> => {
@@ -96,7 +96,7 @@ export function worldOf(
     });
     const memories = lazy(async () => (await import("../memory/memory.ts")).createMemories({ root, workspace }));
     const inTree = root === "" ? {} : { root };
-    const outside = lazy(async () => (await import("../agent/agents.ts")).agents({ config, workspace, env, secret, ...inTree }));
+    const outside = lazy(async () => (await import("../agent/agents.ts")).agents({ ...about, ...inTree }));
     const recorded = lazy(() =>
         agentsRecorded(options, setting, secrets.scrub, async (effect, io) => (await outside.get()).perform(effect, io)),
     );

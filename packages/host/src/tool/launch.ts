@@ -12,7 +12,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { bwrapArgs, findSandbox, insideEnv, programFolders, type SandboxPlan, seatbeltProfile, unconfinedEnv } from "../process/sandbox.ts";
 import type { Environment } from "../ledger/place.ts";
-import { type Begin, type Child, startChild } from "../process/child.ts";
+import type { Begin, Child, Children } from "../process/child.ts";
 import { ToolFail } from "./tool.ts";
 
 export interface Launch {
@@ -40,9 +40,9 @@ export interface Launched {
 }
 
 /** Throws `ToolFail` where there is no sandbox and nobody said `unconfined`. */
-export async function launch(it: Launch, env: Environment): Promise<Launched> {
+export async function launch(it: Launch, env: Environment, children: Children): Promise<Launched> {
     const begin = it.unconfined ? plain(it, env) : await confined(it, env);
-    const child = startChild(begin, "ignore");
+    const child = children.start(begin, "ignore");
     return { child, confinement: it.unconfined ? "unconfined" : "sandbox", kill: () => child.signal("SIGKILL") };
 }
 

@@ -66,7 +66,7 @@ export function mcpServers(context: ToolContext): Servers {
     const holder = {};
     const id = randomUUID();
     const targets = new Map<string, Target>();
-    const { pool, user, workspace } = context;
+    const { pool, user, workspace, children } = context;
     return {
         connect: async (key, asked) => {
             const { owner = user, signal } = asked;
@@ -75,7 +75,7 @@ export function mcpServers(context: ToolContext): Servers {
             const sent = "url" in target.at ? await authorizing(target.at.url, asked, context.credentials) : null;
             const shared = sent === null ? [target, workspace, owner] : [target, workspace, owner, id, sent.key];
             const made = pool
-                .take(JSON.stringify(shared), holder, (ending) => connectTo(target, sent, ending))
+                .take(JSON.stringify(shared), holder, (ending) => connectTo({ ...target, children }, sent, ending))
                 .then((connection) => {
                     // It may have been made with an earlier value.
                     if (sent !== null && connection.newest !== undefined) Object.assign(connection.newest, sent.newest);
@@ -125,7 +125,11 @@ interface Attempt {
     readonly close: () => void;
 }
 
-async function connectTo(target: Target, sent: Authorizing | null, ending: AbortSignal): Promise<Connection> {
+async function connectTo(
+    target: Target & Pick<ToolContext, "children">,
+    sent: Authorizing | null,
+    ending: AbortSignal,
+): Promise<Connection> {
     const { protocol } = target;
     // A process is asked the old way first: that starts it once whichever era it speaks, unless it speaks the new one alone.
     const modes =
@@ -161,7 +165,11 @@ function takesAll<T>(): JsonSchemaValidator<T> {
     return (input) => ({ valid: true, data: input as T, errorMessage: undefined });
 }
 
-async function prepare({ key, at }: Target, sent: Authorizing | null, mode: "auto" | "legacy" | "modern"): Promise<Attempt> {
+async function prepare(
+    { key, at, children }: Target & Pick<ToolContext, "children">,
+    sent: Authorizing | null,
+    mode: "auto" | "legacy" | "modern",
+): Promise<Attempt> {
     const sdk = await import("@modelcontextprotocol/client");
     const client = new sdk.Client(
         { name: "remit", version: "0.1.0" },
@@ -190,7 +198,7 @@ async function prepare({ key, at }: Target, sent: Authorizing | null, mode: "aut
             fetch: sent === null ? bounded : sent.fetch(bounded),
         });
     else {
-        const stdio = await stdioTransport(at, MAX_MESSAGE);
+        const stdio = await stdioTransport(children, at, MAX_MESSAGE);
         stderr = stdio.stderr;
         transport = stdio;
     }

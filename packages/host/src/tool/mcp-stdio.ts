@@ -5,7 +5,7 @@
  * on Windows alone, where there are no groups and where it finds commands such as `npx.cmd`.
  */
 import type { Transport } from "@modelcontextprotocol/client";
-import type { Begin } from "../process/child.ts";
+import type { Begin, Children } from "../process/child.ts";
 import { MAX_STDERR, type Running, start } from "../process/piped.ts";
 
 export interface StdioTransport extends Transport {
@@ -17,7 +17,7 @@ export interface StdioTransport extends Transport {
 /** Time for a server to end when its input has ended, and again when it is asked, milliseconds. */
 const GRACE_MS = 2000;
 
-export async function stdioTransport(begin: Begin, maxMessage: number): Promise<StdioTransport> {
+export async function stdioTransport(children: Children, begin: Begin, maxMessage: number): Promise<StdioTransport> {
     if (process.platform === "win32") return ofLibrary(begin, maxMessage);
     const { ReadBuffer, SdkError, SdkErrorCode, serializeMessage } = await import("@modelcontextprotocol/client");
     const buffer = new ReadBuffer({ maxBufferSize: maxMessage });
@@ -49,7 +49,7 @@ export async function stdioTransport(begin: Begin, maxMessage: number): Promise<
         },
         stderr: () => running?.stderr() ?? "",
         start: async () => {
-            const it = await start(begin);
+            const it = await start(children, begin);
             running = it;
             it.output.on("data", take);
             void it.over.then(() => {

@@ -69,6 +69,7 @@ export const openShell: Open = (uri, _about, context) => {
                         unconfined: word === "unconfined",
                     },
                     context.env,
+                    context.children,
                 );
                 running.add(started.kill);
                 try {

@@ -10,6 +10,7 @@ import type { Credentials } from "../credential/credentials.ts";
 import type { Environment } from "../ledger/place.ts";
 import type { HostToolSource } from "./functions.ts";
 import type { PerformIO } from "../run/host.ts";
+import type { Children } from "../process/child.ts";
 import type { Pool } from "../process/pool.ts";
 import type { Connection, Servers } from "./mcp-servers.ts";
 
@@ -69,6 +70,7 @@ export interface ToolContext {
     readonly user: string;
     /** Connections of the process to tool servers. */
     readonly pool: Pool<Connection>;
+    readonly children: Children;
     /** Folder for what must outlive a crash (the undo journal). */
     readonly state: string;
     /** Tools that the calling program brings. */

@@ -77,6 +77,7 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
         env,
         user: options.user ?? on.user,
         pool: on.servers,
+        children: on.children,
         state: options.state ?? stateFolder(env),
         functions: options.functions ?? {},
         secret: options.secret ?? (() => undefined),

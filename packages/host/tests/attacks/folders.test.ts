@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { children } from "../../src/process/child.ts";
 import { RAS_LIMITS, startRas } from "../../src/ras/process.ts";
 import { rasSource } from "../../src/ras/source.ts";
 import { handOf, rig } from "../agent/rig.ts";
@@ -68,6 +69,7 @@ test("in a folder that is empty for it, what is named and what was granted furth
 
 test("a program of Re in Act that lies in a home sees none of the home beside it", async () => {
     const home = mkdtempSync(join(tmpdir(), "remit-home-"));
+    const owner = children();
     try {
         mkdirSync(join(home, ".ssh"));
         writeFileSync(join(home, ".ssh", "id"), "PRIVATE");
@@ -78,7 +80,8 @@ test("a program of Re in Act that lies in a home sees none of the home beside it
         writeFileSync(join(home, "work", "x.py"), text(join(home, "work")));
         const env = { PATH: process.env.PATH ?? "", HOME: home };
         const printed = async (file: string): Promise<string | undefined> => {
-            const ran = await startRas(rasSource(join(home, file)), { inputs: {}, limits: RAS_LIMITS, unconfined: false, env });
+            const options = { inputs: {}, limits: RAS_LIMITS, unconfined: false, env, children: owner };
+            const ran = await startRas(rasSource(join(home, file)), options);
             try {
                 return (await ran.step([], new AbortController().signal)).output?.trim();
             } finally {
@@ -88,6 +91,7 @@ test("a program of Re in Act that lies in a home sees none of the home beside it
         expect(await printed("x.py")).toBe("['x.py']");
         expect(await printed("work/x.py")).toBe("['beside.txt', 'x.py']");
     } finally {
+        await owner.close();
         rmSync(home, { recursive: true });
     }
 });

@@ -15,6 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Json } from "@remit/language";
 import { afterAll, expect, test } from "vitest";
+import { children } from "../../src/process/child.ts";
 import { RAS_LIMITS, type RasCall, type RasLimits, type RasStep, startRas } from "../../src/ras/process.ts";
 import { rasSource } from "../../src/ras/source.ts";
 import { workFolder } from "../../src/ras/work.ts";
@@ -28,6 +29,8 @@ interface Ended {
     readonly end: RasStep;
 }
 
+const owner = children();
+afterAll(() => owner.close());
 let made = 0;
 /** Runs a program; each call is answered with its example, or with the name that was called. */
 async function runs(ending: string, text: string, more: { limits?: Partial<RasLimits>; inputs?: Json } = {}): Promise<Ended> {
@@ -38,6 +41,7 @@ async function runs(ending: string, text: string, more: { limits?: Partial<RasLi
         limits: { ...RAS_LIMITS, ...more.limits },
         unconfined: false,
         env: process.env,
+        children: owner,
     });
     expect(process_.confinement).toBe("sandbox");
     const calls: RasCall[] = [];
@@ -323,7 +327,13 @@ test("forged ids, frames that are none, and a second program end it", async () =
 test("nothing of the machine is seen, and no other run's socket can be used", async () => {
     const other = join(folder, "other.sh");
     writeFileSync(other, "reason --prompt wait --structure '{}'\n");
-    const waiting = await startRas(rasSource(other), { inputs: {}, limits: RAS_LIMITS, unconfined: false, env: process.env });
+    const waiting = await startRas(rasSource(other), {
+        inputs: {},
+        limits: RAS_LIMITS,
+        unconfined: false,
+        env: process.env,
+        children: owner,
+    });
     await waiting.step([], new AbortController().signal);
     const places = readdirSync(tmpdir()).filter((name) => name.startsWith("remit-ras-") && !name.startsWith("remit-ras-test"));
     expect(places.length).toBeGreaterThan(0);
@@ -358,7 +368,13 @@ test("too many calls end it", async () => {
 test("a cancelled step ends it, and nothing is left", async () => {
     const file = join(folder, "long.sh");
     writeFileSync(file, "sleep 1000 & sleep 1000\n");
-    const running = await startRas(rasSource(file), { inputs: {}, limits: RAS_LIMITS, unconfined: true, env: process.env });
+    const running = await startRas(rasSource(file), {
+        inputs: {},
+        limits: RAS_LIMITS,
+        unconfined: true,
+        env: process.env,
+        children: owner,
+    });
     const abort = new AbortController();
     const step = running.step([], abort.signal);
     abort.abort();
