@@ -39,11 +39,18 @@ export function ofBlocks(add: Add, put: { readonly [name in "bounds" | "ledger" 
             .option("-w, --workspace <dir>", "folder the tools may reach; default: the current folder")
             .option("--as <identity>", "on whose behalf, such as user:alice: whose delegated credentials are sent (REMIT_AS)")
             .option("--trust", "let projects' configuration start commands and load modules");
-    reaching(add("temporal <dev>", "dev: start a development server of Temporal and a worker", load("dev")))
+    const working = (command: Command): Command =>
+        reaching(command)
+            .option("--deployment <name>", "worker deployment: executions stay with the build that they began with")
+            .option("--build <id>", "with --deployment: name of this build; default: that of Remit's machine")
+            .option("--max-activities <n>", "effects performed at once")
+            .option("--max-workflows <n>", "workflow tasks at once")
+            .option("--metrics <host:port>", "where its metrics are read, as Prometheus reads them");
+    working(add("temporal <dev>", "dev: start a development server of Temporal and a worker", load("dev")))
         .option("--port <n>", "port of the server; default: a free one")
         .option("--ui-port <n>", "port of its pages; without it there are none")
         .option("--db <file>", "file in which it keeps its state; default: in memory");
-    reaching(add("worker", "Carry out runs that were submitted to a Temporal server", load("worker")));
+    working(add("worker", "Carry out runs that were submitted to a Temporal server", load("worker")));
     put.bounds(reaching(add("submit <file>", "Begin a run on a Temporal server", load("submit"))))
         .option("-i, --input <json>", "input as JSON, @FILE, or - for standard input")
         .option("--id <id>", "id of the run, and of its workflow; of the schedule with --cron")
@@ -89,6 +96,7 @@ export function changing(command: Command): Command {
     return place(command)
         .option("--on <backend>", "memory or temporal: go on in this process, or in an execution on Temporal")
         .option("--wait", "with --on temporal: wait for the value and print it")
+        .option("--move", "with --on temporal: a run that goes on there goes on with the workers that serve now")
         .option("--grace <duration>", "with --on memory: how long what has begun there is waited for; default 30s")
         .option("--fence", "with --on memory: take the run without asking the server; what its execution still does is refused");
 }
@@ -101,7 +109,7 @@ export const BLOCK_EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     ],
     verbs: ["remit verbs", "remit verbs converge"],
     temporal: ["remit temporal dev --port 7233 --ui-port 8233"],
-    worker: ["remit worker --address 127.0.0.1:7233"],
+    worker: ["remit worker --address 127.0.0.1:7233", "remit worker --deployment reviews --build 2026-11-25 --metrics 127.0.0.1:9464"],
     submit: [
         "remit submit triage.remit --input @input.json --address 127.0.0.1:7233 --wait",
         "remit submit nightly.remit --cron '0 7 * * *' --timezone Europe/Berlin",

@@ -7,7 +7,7 @@ import type { BlockRunner } from "@remit/host";
 import type * as Temporal from "@remit/temporal";
 import type { Command } from "commander";
 import { here } from "./here.ts";
-import { UsageError } from "./io.ts";
+import { say, UsageError } from "./io.ts";
 
 /** Found where the command is installed; the bundle of the command does not hold it. */
 const PACKAGE: string = "@remit/temporal";
@@ -24,20 +24,41 @@ export async function temporal(): Promise<typeof Temporal> {
     }
 }
 
-/** Carries out `temporal` blocks of programs that run here; a server is looked for when the first one comes. `end` closes the connection. */
+/**
+ * Carries out `temporal` blocks of programs that run here; a server is looked for when the first one comes. `end` closes the connection, and says which
+ * blocks go on there although the run here was stopped.
+ */
 export function blocksThere(options: Options): { readonly blocks: BlockRunner; readonly end: () => Promise<void> } {
     let made: Promise<Temporal.TemporalBlocks> | null = null;
+    const left = new Set<string>();
     const there = async (): Promise<Temporal.TemporalBlocks> =>
         (await temporal()).temporalBlocks({ connect: settings(options), env: here().env, ...queue(options) });
     return {
         blocks: async (block) => {
+            const { run } = block.request;
             made ??= there();
-            return (await made).blocks(block);
+            const { blocks } = await made;
+            left.add(run);
+            try {
+                const gave = await blocks(block);
+                left.delete(run);
+                return gave;
+            } catch (error) {
+                if (!block.io.signal.aborted) left.delete(run);
+                throw error;
+            }
         },
         end: async () => {
+            for (const run of left) sayGoesOn(run);
             if (made !== null) await (await made)[Symbol.asyncDispose]();
         },
     };
+}
+
+function sayGoesOn(run: string): void {
+    say(
+        `The block goes on on Temporal as run ${run}: remit status ${run} looks at it, remit result ${run} waits for it, remit cancel ${run} stops it.`,
+    );
 }
 
 export function place(command: Command): Command {

@@ -1,12 +1,33 @@
 /** The command line against a real Temporal server: one command starts it with a worker, others begin, ask about and answer runs there. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { BIN, type Room, room } from "./remit.ts";
+import { BIN, type Ran, type Room, room } from "./remit.ts";
+
+/** Runs a command until what it says will do. Each holds this thread up, so that no time limit of the test ends it: it is told after many. */
+function eventually(args: readonly string[], when: (ran: Ran) => boolean): Ran {
+    let ran = here.remit(...args);
+    for (let tries = 0; !when(ran); tries++) {
+        if (tries > 400) throw new Error(`remit ${args.join(" ")}: ${ran.code} ${ran.out} ${ran.err}`);
+        ran = here.remit(...args);
+    }
+    return ran;
+}
 
 let here: Room;
 let dev: ChildProcess;
 let address = "";
+let metrics = 0;
+
+/** A port that nobody listens at now. */
+async function freePort(): Promise<number> {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    return port;
+}
 
 beforeAll(async () => {
     here = room();
@@ -15,7 +36,8 @@ beforeAll(async () => {
         "save.remit",
         'import tool Files from "file://workspace" { write: ask }\nmain func(text: string) { Files.write({ path: "out.txt", content: text })  "saved" }\n',
     );
-    dev = spawn(process.execPath, [BIN, "temporal", "dev", "--workspace", here.folder], {
+    metrics = await freePort();
+    dev = spawn(process.execPath, [BIN, "temporal", "dev", "--workspace", here.folder, "--metrics", `127.0.0.1:${metrics}`], {
         cwd: here.folder,
         env: here.env,
         stdio: ["ignore", "ignore", "pipe"],
@@ -31,7 +53,11 @@ beforeAll(async () => {
     });
 });
 afterAll(async () => {
-    if (dev.exitCode === null) dev.kill("SIGKILL");
+    if (dev.exitCode === null) {
+        // So that its server ends, too.
+        dev.kill("SIGINT");
+        await once(dev, "exit");
+    }
     here.clear();
 });
 
@@ -43,8 +69,7 @@ test("a run submitted and waited for, and a program here whose block runs there"
 
 test("a question is shown, answered and followed by the value", () => {
     const run = here.remit("submit", "save.remit", "--address", address, "--workspace", here.folder, "--input", '{"text":"x"}').out.trim();
-    let status = here.remit("status", run, "--address", address);
-    while (status.code === 0 && !status.out.includes("done")) status = here.remit("status", run, "--address", address);
+    const status = eventually(["status", run, "--address", address], ({ code, out }) => code !== 0 || out.includes("done"));
     expect(status).toMatchObject({ code: 3 });
     expect(status.out).toContain("May user call Files.write?");
     expect(here.remit("approve", run, "--address", address).code).toBe(0);
@@ -61,11 +86,10 @@ test("a run goes from here to Temporal and back, and the command says what becam
     expect(here.remit("resume", "last", "--on", "elsewhere")).toMatchObject({ code: 2 });
     const there = here.remit("resume", "last", "--on", "temporal", "--address", address);
     expect(there).toMatchObject({ code: 0, err: expect.stringContaining("goes on on Temporal") });
-    let status = here.remit("status", "last", "--address", address);
-    while (status.code === 0) status = here.remit("status", "last", "--address", address);
+    const waits = (): Ran => eventually(["status", "last", "--address", address], ({ code }) => code === 3);
+    waits();
     expect(here.remit("approve", "last", "--address", address).code).toBe(0);
-    do status = here.remit("status", "last", "--address", address);
-    while (status.code === 0);
+    waits();
     expect(here.remit("resume", "last", "--yes")).toMatchObject({ code: 2, err: expect.stringContaining("--on memory takes it over") });
     const back = here.remit("resume", "last", "--on", "memory", "--yes", "--address", address);
     expect(back).toMatchObject({ code: 0, out: '"both"\n', err: expect.stringContaining("Temporal let run") });
@@ -90,10 +114,10 @@ test("a schedule is made, looked at and deleted; a wrong one is not made", () =>
     expect(here.remit("schedule", "pause", "shout", "--note", "a rest", ...at).code).toBe(0);
     expect(here.remit("schedule", "show", "shout", ...at).out).toContain("paused (a rest)");
     expect(here.remit("schedule", "trigger", "shout", ...at).code).toBe(0);
-    let run = "";
-    while (run === "") run = /run (\S+)/.exec(here.remit("schedule", "show", "shout", ...at).out)?.[1] ?? "";
+    const [, run = ""] =
+        /run (shout-\S+)/.exec(eventually(["schedule", "show", "shout", ...at], ({ out }) => /run shout-/.test(out)).out) ?? [];
     // The run is in the ledger once its workflow has begun.
-    while (here.remit("result", run, ...at).code !== 0);
+    eventually(["result", run, ...at], ({ code }) => code === 0);
     expect(here.remit("result", run, ...at)).toMatchObject({ code: 0, out: '"HI!!"\n' });
     expect(here.remit("schedule", "delete", "shout", ...at).code).toBe(0);
     expect(here.remit("schedule", "mend", "shout", ...at)).toMatchObject({ code: 2 });
@@ -103,11 +127,40 @@ test("a run that waits for a part of its input gets it by its name", () => {
     here.write("greet.remit", 'main func(name: string) { "Hello " + name }\n');
     const at = ["--address", address];
     const run = here.remit("submit", "greet.remit", "--input", "{}", ...at).out.trim();
-    let status = here.remit("status", run, ...at);
-    while (status.code === 0) status = here.remit("status", run, ...at);
+    eventually(["status", run, ...at], ({ code }) => code === 3);
     expect(here.remit("signal", run, "nick", "Ada", ...at)).toMatchObject({ code: 2, err: expect.stringContaining("it waits for name") });
     expect(here.remit("signal", run, "name", "Ada", ...at).code).toBe(0);
     expect(here.remit("result", run, ...at)).toMatchObject({ code: 0, out: '"Hello Ada"\n' });
+});
+
+test("a block goes on where Ctrl-C stops the run around it, and the command says how it is followed", async () => {
+    here.write("long.remit", 'temporal static ( echo "there" >=> wait 20s )\n');
+    const run = spawn(process.execPath, [BIN, "run", "long.remit", "--address", address], {
+        cwd: here.folder,
+        env: here.env,
+        stdio: ["ignore", "pipe", "pipe"],
+    });
+    let said = "";
+    run.stderr.on("data", (chunk: Buffer) => {
+        said += chunk.toString("utf8");
+    });
+    const over = once(run, "close");
+    const at = ["--address", address];
+    // A node of the block has ended: it goes on there.
+    while (!said.includes("done: echo")) await new Promise((resolve) => setTimeout(resolve, 50));
+    run.kill("SIGINT");
+    expect(await over).toEqual([130, null]);
+    const [, block = ""] = /The block goes on on Temporal as run (\S+): remit status /.exec(said) ?? [];
+    expect(block).toMatch(/\.blocks-block-0$/);
+    expect(here.remit("status", block, ...at).out).toContain("running");
+    expect(here.remit("cancel", block, ...at).code).toBe(0);
+    expect(here.remit("result", block, ...at).code).toBe(130);
+});
+
+test("the metrics of a worker are read as Prometheus reads them", async () => {
+    const text = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
+    expect(text).toMatch(/^temporal_workflow_completed\w*\{.*workflow_type="remitRun".*\} \d+$/m);
+    expect(text).toContain("temporal_worker_task_slots_available");
 });
 
 test("no server: one error that says what to do", () => {

@@ -13,21 +13,28 @@ type Options = Record<string, unknown>;
 export function there(id: string, options: Options, said: Said): Promise<number> {
     return asking(options, async (client, store) => {
         const { id: run } = await store.run(id);
-        await client.goOn(run, { resume: { ...hostOptions(options), ...said, ...(parks(options) ? { park: true } : {}) } });
+        if (options["move"] === true)
+            say(`${paint(process.stderr)("cyan", "moved")}: ${told(run, await client.move(run, { ...graceOf(options), waits }))}`);
+        else await client.goOn(run, { resume: { ...hostOptions(options), ...said, ...(parks(options) ? { park: true } : {}) } });
         say(`run ${run} goes on on Temporal: remit result ${run} waits for it, remit status ${run} looks at it`);
         return options["wait"] === true ? resultOf(client, run, options) : EXIT.ok;
     });
+}
+
+function graceOf(options: Options): { readonly grace?: number } {
+    return options["grace"] === undefined ? {} : { grace: milliseconds(String(options["grace"]), "--grace") };
+}
+
+function waits(performing: readonly string[]): void {
+    say(`Waiting until Temporal lets the run go${performing.length === 0 ? "" : `: ${shown(performing)}`}.`);
 }
 
 /** `remit resume RUN --on memory` of a run that an execution has: the epoch from which it can be taken. */
 export async function back(info: RunInfo, options: Options, signal: AbortSignal): Promise<number> {
     // The ledger refuses what the execution does after that.
     if (options["fence"] === true) return info.epoch;
-    const grace = options["grace"] === undefined ? {} : { grace: milliseconds(String(options["grace"]), "--grace") };
-    const waits = (performing: readonly string[]): void =>
-        say(`Waiting until Temporal lets the run go${performing.length === 0 ? "" : `: ${shown(performing)}`}.`);
     return asking(options, async (client) => {
-        const { epoch, ...released } = await client.release(info.id, { ...grace, signal, waits });
+        const { epoch, ...released } = await client.release(info.id, { ...graceOf(options), signal, waits });
         say(`${paint(process.stderr)("cyan", "taken over")}: ${told(info.id, released)}`);
         return epoch;
     });

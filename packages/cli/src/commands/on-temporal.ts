@@ -1,8 +1,8 @@
 /** Runs on a Temporal server: a development server, workers, and what a person does with a run there. */
-import { openWorld } from "@remit/host";
+import { machineId, openWorld } from "@remit/host";
 import type { Json } from "@remit/language";
-import type { Answer, Question, RemitClient } from "@remit/temporal";
-import { whole } from "../amounts.ts";
+import type { Answer, Question, RemitClient, RemitWorkerOptions } from "@remit/temporal";
+import { atLeastOne, whole } from "../amounts.ts";
 import { asking, resultOf } from "../client.ts";
 import { here, ledgerHere } from "../here.ts";
 import { EXIT, paint, plain, plainLine, print, printJson, say, UsageError } from "../io.ts";
@@ -49,13 +49,37 @@ export async function worker(_args: string[], options: Options): Promise<number>
 
 async function work(options: Options, stopped: Promise<void>): Promise<number> {
     const { createWorker, onlyErrors } = await temporal();
-    onlyErrors();
+    const { metrics } = options;
+    if (metrics !== undefined && !/^[^:]+:\d+$/.test(String(metrics)))
+        throw new UsageError("--metrics takes HOST:PORT", "for example --metrics 127.0.0.1:9464");
+    const how = { ...versionOf(options), tune: tuneOf(options) };
+    onlyErrors(metrics === undefined ? {} : { metrics: String(metrics) });
     const ledger = ledgerHere(options);
-    const made = await createWorker({ connect: settings(options), ledger, ...queue(options), host: hostOptions(options) });
+    const made = await createWorker({ connect: settings(options), ledger, ...queue(options), ...how, host: hostOptions(options) });
     say(`This worker carries out runs of ${plainLine(ledger)}; Ctrl-C ends it.`);
+    if (metrics !== undefined) say(`Its metrics are at http://${plainLine(String(metrics))}/metrics.`);
     await Promise.race([stopped, made.ended]);
     await made.shutdown();
     return EXIT.ok;
+}
+
+/** Without a name for the build it is that of the machine. */
+function versionOf({ deployment, build }: Options): Pick<RemitWorkerOptions, "version"> {
+    if (deployment === undefined) {
+        if (build !== undefined) throw new UsageError("--build needs --deployment, of which it is a build");
+        return {};
+    }
+    return { version: { deployment: String(deployment), build: String(build ?? machineId().replace(/[^\w.-]+/g, "-")) } };
+}
+
+function tuneOf(options: Options): NonNullable<RemitWorkerOptions["tune"]> {
+    const most = (name: "maxActivities" | "maxWorkflows", flag: string): number | undefined =>
+        options[name] === undefined ? undefined : atLeastOne(whole(String(options[name]), flag), flag);
+    const [activities, workflows] = [most("maxActivities", "--max-activities"), most("maxWorkflows", "--max-workflows")];
+    return {
+        ...(activities === undefined ? {} : { maxConcurrentActivityTaskExecutions: activities }),
+        ...(workflows === undefined ? {} : { maxConcurrentWorkflowTaskExecutions: workflows }),
+    };
 }
 
 export async function submit(args: string[], options: Options): Promise<number> {

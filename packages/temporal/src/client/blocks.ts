@@ -88,7 +88,9 @@ async function carriedOut(client: RemitClient, block: BlockElsewhere, isNew: boo
     const lacking = hasCredentials((await keptRun(store, run)).program) ? missing(client, block, { again: !isNew, by, until }) : null;
     const watched = [shown(block, until), asked(client, block, { until, by }), lacking];
     try {
-        const ended = stopped(client.result(run), io.signal).then(() => null);
+        // A call to the server that is still open would keep the process.
+        const result = client.client.withAbortSignal(until, () => client.result(run));
+        const ended = stopped(result, io.signal).then(() => null);
         const later = await Promise.race(lacking === null ? [ended] : [ended, lacking]);
         return later ?? (await gaveOf(store, run));
     } catch (error) {

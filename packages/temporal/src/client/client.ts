@@ -95,6 +95,11 @@ export interface RemitClient {
     release(run: string, options?: ReleaseOptions): Promise<Released & { readonly epoch: number }>;
     /** Waits for the value; rejects with `RemitError` as the run failed. */
     result(run: string): Promise<Json>;
+    /**
+     * Lets a run that an execution has go on in a new one, which any worker takes that serves now: another build, where the execution was pinned to one
+     * or its history does not replay on it. The state in the ledger is loaded there, or told again.
+     */
+    move(run: string, options?: ReleaseOptions & Pick<SubmitOptions, "start">): Promise<Released>;
     status(run: string): Promise<Status>;
     /** Of the run, and of its blocks that are runs of their own: each is answered at its run. */
     questions(run: string): Promise<readonly Asked[]>;
@@ -169,6 +174,11 @@ export function remitClient(options: RemitClientOptions): RemitClient {
             await handOver(store, info.id, { ...(options.env === undefined ? {} : { env: options.env }), ...resume, ...from }, begin);
         },
         release: (run, how = {}) => release(client, store, run, how),
+        move: async (run, { start: more, ...how } = {}) => {
+            const { epoch: _, ...released } = await release(client, store, run, how);
+            await start(run, more);
+            return released;
+        },
         result: async (id) => {
             try {
                 return ((await flow(id).result()) as RunOutput).value;

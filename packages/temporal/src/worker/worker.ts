@@ -37,9 +37,20 @@ export interface RemitWorker extends AsyncDisposable {
     shutdown(): Promise<void>;
 }
 
-/** From here on Temporal's library says errors only. Once a process, before its first connection. */
-export function onlyErrors(): void {
-    Runtime.install({ logger: new DefaultLogger("ERROR"), telemetryOptions: { logging: { forward: {}, filter: "OFF" } } });
+/**
+ * From here on Temporal's library says errors only. `metrics`: `HOST:PORT` at which its figures (tasks, slots, latencies) are read, as Prometheus reads
+ * them. Once a process, before its first connection.
+ */
+export function onlyErrors({ metrics }: { readonly metrics?: string } = {}): void {
+    Runtime.install({
+        logger: new DefaultLogger("ERROR"),
+        telemetryOptions: {
+            logging: { forward: {}, filter: "OFF" },
+            ...(metrics === undefined
+                ? {}
+                : { metrics: { prometheus: { bindAddress: metrics, countersTotalSuffix: true, unitSuffix: true } } }),
+        },
+    });
 }
 
 export async function createWorker(options: RemitWorkerOptions): Promise<RemitWorker> {

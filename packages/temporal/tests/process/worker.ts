@@ -14,13 +14,15 @@ export interface ChildOptions {
     readonly queue: string;
     readonly folder: string;
     readonly cache: string;
-    /** Name of the call at which the process is killed: before it happens, or after it, when its outcome is not told yet. */
+    /** The build that executions are pinned to. */
+    readonly version?: { readonly deployment: string; readonly build: string };
     /** A call takes so long after it happened, milliseconds. */
     readonly pause?: number;
+    /** Name of the call at which the process is killed: before it happens, or after it, when its outcome is not told yet. */
     readonly kill?: { readonly at: string; readonly when: "before" | "after" };
 }
 
-const { address, queue, folder, cache, pause = 0, kill } = JSON.parse(process.argv[2] as string) as ChildOptions;
+const { address, queue, folder, cache, pause = 0, kill, version } = JSON.parse(process.argv[2] as string) as ChildOptions;
 Runtime.install({ logger: new DefaultLogger("ERROR"), telemetryOptions: { logging: { forward: {}, filter: "OFF" } } });
 
 /** A model calls it with an object. */
@@ -41,6 +43,7 @@ const worker = await createWorker({
     ledger: join(folder, "ledger.db"),
     queue,
     cache,
+    ...(version === undefined ? {} : { version }),
     host: { process: on, tools: { Log: { write: { call }, read: { call, readOnly: true } } } },
     // A worker that was killed is not waited for long.
     tune: { stickyQueueScheduleToStartTimeout: "500ms", maxConcurrentActivityTaskExecutions: 4 },
