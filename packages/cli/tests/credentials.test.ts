@@ -53,9 +53,9 @@ test("a run waits for a login with exit code 3, goes on after it, and a logout t
         return ran;
     };
 
-    const nobody = alone("run", "main.remit", "--trust");
-    expect(nobody.code).toBe(1);
-    expect(nobody.err).toContain('main.remit:2:5: denied: oauth("acme") is a credential that a user delegates');
+    const unnamed = alone("run", "main.remit", "--trust");
+    expect(unnamed.code).toBe(1);
+    expect(unnamed.err).toContain('main.remit:2:5: denied: oauth("acme") is a credential that a user delegates');
     expect(alone("runs", "--json").out.trim()).toBe("[]");
 
     const waiting = alone("run", "main.remit", "--trust", "--as", "user:alice");
@@ -150,7 +150,7 @@ test("a secret by its name: added from standard input, sent to its origin alone,
     expect(seen).toEqual(["Bearer the-key-of-the-crm"]);
     expect(here.remit("credentials", "rotate").err).toBe("1 sealed anew\n");
     const json = JSON.parse(here.remit("credentials", "list", "--json").out) as { name: string }[];
-    expect(json).toMatchObject([{ kind: "secret", name: "crm", as: "anybody", state: "does not end", origins: [origin] }]);
+    expect(json).toMatchObject([{ kind: "secret", name: "crm", as: "everyone", state: "does not end", origins: [origin] }]);
 
     chmodSync(join(here.folder, ".config/remit/tokens.json"), 0o644);
     const open = here.remit("run", "main.remit");

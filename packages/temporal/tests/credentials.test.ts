@@ -120,7 +120,7 @@ test("a delegated token is renewed on the worker after a 401, and neither the ol
     }
 });
 
-test("nothing is submitted where a credential has to be delegated and nobody is said", async () => {
+test("nothing is submitted where a credential has to be delegated and no identity is named", async () => {
     await using room = await roomAt(server);
     const program = await world(room, 'temporal static ( fetch "https://api.github.com/user" with { credential: oauth("github") } )');
     expect(() => program.kept(null)).toThrow("nothing says which user");

@@ -151,7 +151,7 @@ function shown({ provider, as, updated, token }: ListedToken): Shown {
     return {
         kind: isSecret ? "secret" : "oauth",
         name: isSecret ? provider.slice(namedSecret("").length) : provider,
-        as: as === "" ? "anybody" : as,
+        as: as === "" ? "everyone" : as,
         state: stateOf(token),
         origins: [...(token?.origins ?? [])],
         scopes: [...(token?.scopes ?? [])],

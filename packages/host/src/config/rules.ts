@@ -129,7 +129,7 @@ const provider = {
         scopes: texts,
         /** Where its tokens may be sent. */
         origins: { is: "list", of: wide },
-        /** How a user logs in where nobody says. */
+        /** How a user logs in where the command names neither way. */
         flow: { is: "text", one: ["code", "device"] },
         /** What else is said when a user is asked. */
         parameters: { is: "map", of: text },

@@ -5,17 +5,15 @@
  *
  * CRD2: a value is known as a secret before its caller has it.
  * CRD3: a server that does not accept a credential is asked once more where the source gives another one; after that it is an error.
- * CRD4: the identity is the stage's where it names one, else the run's, else nobody's.
+ * CRD4: the identity is the stage's where it names one, else the run's; there may be none.
  */
 import type { Effect } from "@remit/machine";
 import { MIN_SECRET } from "../secret/forms.ts";
 import { CredentialError, type CredentialSources, type CredentialWanted, type Destination } from "./source.ts";
 
-/** Of an effect and its run. */
+/** An effect has the identity of its stage, else of its run. */
 export interface Sender {
     readonly effect?: Pick<Effect, "credential" | "as">;
-    /** On whose behalf the run is. */
-    readonly as?: string | undefined;
     readonly signal: AbortSignal;
 }
 
@@ -49,11 +47,11 @@ export interface CredentialsSetup {
 }
 
 export function createCredentials({ sources, secret }: CredentialsSetup): Credentials {
-    const of: Credentials["of"] = async ({ effect, as: ofRun, signal }, to, refused) => {
+    const of: Credentials["of"] = async ({ effect, signal }, to, refused) => {
         const { credential } = effect ?? {};
         if (credential === undefined) return null;
         const { source, arg } = credential;
-        const as = effect?.as ?? ofRun ?? null;
+        const as = effect?.as ?? null;
         const ask = Object.hasOwn(sources, source) ? sources[source] : undefined;
         const name = nameOf(source, arg, as);
         if (ask === undefined)
@@ -95,9 +93,9 @@ function nameOf(source: string, arg: string, as: string | null): string {
 /** Sources that depend on whose credential it is. */
 const IDENTIFIED: ReadonlySet<string> = new Set(["oauth", "secret"]);
 
-function renewHint({ effect, as: ofRun }: Sender): string {
+function renewHint({ effect }: Sender): string {
     const { source, arg } = effect?.credential ?? {};
-    const as = effect?.as ?? ofRun;
+    const as = effect?.as;
     if (source !== "oauth") return "look at its value, and at what it is allowed to do";
     return `remit login ${arg}${as === undefined ? "" : ` --as ${as}`} gets a new one; then remit resume RUN --retry`;
 }

@@ -20,7 +20,7 @@ export interface Destination {
 export interface CredentialWanted {
     /** `KEY` of `env("KEY")`. */
     readonly arg: string;
-    /** On whose behalf; null: nobody said. */
+    /** On whose behalf; null: neither the stage nor the run names an identity. */
     readonly as: string | null;
     readonly to: Destination;
     readonly signal: AbortSignal;

@@ -51,7 +51,7 @@ async function delegated(wanted: CredentialWanted, { config, env }: StoredSetup,
     return { kind: "missing", message, hint: `remit login ${arg} --as ${as}` };
 }
 
-/** Of the identity, else of everybody. */
+/** The one of the identity, else the one for all. */
 async function given({ arg, as, to }: CredentialWanted, store: TokenStore): Promise<CredentialAnswer> {
     const own = as === null ? null : await store.get({ provider: named(arg), as });
     const found = own ?? (await store.get({ provider: named(arg), as: "" }));

@@ -83,8 +83,6 @@ export interface ModelIO {
     readonly signal: AbortSignal;
     emit(part: Json): void;
     child?(effect: Effect): Promise<unknown>;
-    /** On whose behalf, where the stage names nobody. */
-    readonly as?: string;
 }
 
 export interface Answering {
@@ -200,7 +198,7 @@ async function sent(
 ): Promise<Turned> {
     if (to === null || credentials === undefined) return send(null);
     try {
-        return await credentials.send({ effect, ...io }, to, { send, unauthorized: isUnauthorized });
+        return await credentials.send({ effect, signal: io.signal }, to, { send, unauthorized: isUnauthorized });
     } catch (error) {
         if (!(error instanceof CredentialError) || error.code === "missing") throw error;
         return failed(error.code === "refused" ? "model" : error.kind, error.message, { hint: error.hint });

@@ -67,7 +67,7 @@ export async function redirectHere(port = 0): Promise<Redirect> {
                     fail(
                         new OAuthError(
                             signal.reason instanceof Error && signal.reason.name === "TimeoutError" ? "expired" : "cancelled",
-                            "nobody answered in the browser",
+                            "no answer came from the browser",
                             "log in again",
                         ),
                     );

@@ -28,7 +28,7 @@ export interface Provider {
     readonly scopes: readonly string[];
     /** Where its tokens may be sent: origins, of which a host may begin with `*.`. */
     readonly origins: readonly string[];
-    /** How a user is asked where nobody says. */
+    /** How a user logs in where the command names neither way. */
     readonly flow: "code" | "device";
     /** What else is said when a user is asked. */
     readonly parameters?: { readonly [name: string]: string };

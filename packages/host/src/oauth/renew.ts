@@ -3,8 +3,8 @@
  *
  * Boundary: between the store and the provider. What a request does with it is `../credential`.
  *
- * OAR1: a token is renewed once, by one process, however many want it: each looks again when it is its turn, and takes what another one got.
- * OAR2: a new token is kept before anybody has it, since the old one renews nothing any more.
+ * OAR1: a token is renewed once, by one process; each of the others looks again when it is its turn, and takes what another one got.
+ * OAR2: a new token is kept before a caller gets it, since the old one renews nothing any more.
  * OAR3: a token is renewed only by the server and the client that gave it; another description of the provider means logging in again.
  */
 import * as oauth from "oauth4webapi";

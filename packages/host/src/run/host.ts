@@ -40,8 +40,6 @@ export interface PerformIO {
     readonly run?: string;
     /** On whose behalf the run is, where the host serves several. */
     readonly owner?: string;
-    /** On whose behalf requests are made whose stage names nobody. */
-    readonly as?: string;
 }
 
 /** Nobody can answer now, somebody may later: the run goes on as far as it can without this effect, then stops as waiting. */

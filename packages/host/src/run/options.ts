@@ -40,7 +40,7 @@ export interface KeptOptions {
     readonly prices?: Prices;
     /** Model URI that stands for every `import llm`. */
     readonly model?: string;
-    /** On whose behalf requests are made whose stage names nobody. */
+    /** On whose behalf requests are made whose stage names no identity. */
     readonly as?: string;
     /** What is performed; all where absent. */
     readonly mode?: Mode;

@@ -98,7 +98,7 @@ export interface HostOptions {
     readonly process?: Process;
     /** On whose behalf it runs. Default: who answers its questions (`asks.owner`), else the user of the process. Connections to tool servers are shared between programs of one user alone. */
     readonly user?: string;
-    /** On whose behalf requests are made whose stage names nobody, such as `user:alice`. Kept with the run. */
+    /** On whose behalf requests are made whose stage names no identity, such as `user:alice`. Kept with the run. */
     readonly as?: string;
     /** Sources of credentials by the names that programs write, before the built-in ones: `env`, `file`, `exec`, `oauth`, `secret`. */
     readonly credentials?: CredentialSources;

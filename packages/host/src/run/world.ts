@@ -226,14 +226,24 @@ export function withPeople(world: World, { run, store, on, asks, as, elsewhere =
         ...world.host,
         end: async (session) => world.host.end?.(session, run),
         perform: (effect: Effect, io) => {
-            const behalf = as === undefined ? {} : { as };
-            const ours = { ...io, ...behalf, ...(world.telemetry ? { traceparent: traceparent(run, effect.path) } : {}), run, owner };
+            const ours = { ...io, ...(world.telemetry ? { traceparent: traceparent(run, effect.path) } : {}), run, owner };
             if (effect.kind === "tool") return approvals.call(effect, ours, perform);
-            if (effect.kind === "agent" || effect.kind === "model") return world.host.perform(effect, ours);
+            if (effect.kind === "agent") return world.host.perform(effect, ours);
             return (OF_THE_RUN.has(effect.kind) ? asked : world.host).perform(effect, io);
         },
     };
-    return wrapped(one, { wraps: world.wraps, owner });
+    return onBehalf(wrapped(one, { wraps: world.wraps, owner }), as);
+}
+
+/** An effect whose stage names no identity has that of the run, for wrappers too: what one remembers is of one identity. */
+function onBehalf(host: Host, as: string | undefined): Host {
+    if (as === undefined) return host;
+    const of = (effect: Effect): Effect => (effect.as === undefined ? { ...effect, as } : effect);
+    return {
+        ...host,
+        perform: (effect, io) => host.perform(of(effect), io),
+        repeatable: async (effect) => (await host.repeatable?.(of(effect))) === true,
+    };
 }
 
 /** Agents as the caller wants them: written to a recording, or answered from one. */

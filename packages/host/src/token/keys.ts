@@ -18,7 +18,7 @@ export interface Keychain {
 
 export type KeysIn = "keychain" | "file";
 
-/** Installed by those who want their keychain used; its calls are the system's own. */
+/** A user installs it where the keychain is to have the keys. */
 const PACKAGE: string = "@napi-rs/keyring";
 
 interface Entry {

@@ -1,5 +1,5 @@
 /**
- * Private files of the user, read only where nobody else could have written or read them.
+ * Private files of the user, read only where no other user could have read or written them.
  *
  * Boundary: one file at a time; how it is written is `writePrivate` of `../ledger/place.ts`.
  *

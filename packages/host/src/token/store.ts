@@ -172,7 +172,7 @@ function opened(row: Row, keys: Keys, where: KeysIn, path: string): Token {
     if (token !== null) return token;
     throw new TokenError(
         "damaged",
-        `the token for ${row.provider} of ${row.as || "nobody"} in ${path} does not open: it was changed, moved, or sealed with other keys`,
+        `the token for ${row.provider} of ${row.as || "every identity"} in ${path} does not open: it was changed, moved, or sealed with other keys`,
         `remove it with remit credentials remove ${row.provider}, then log in again`,
     );
 }

@@ -23,17 +23,17 @@ export interface Authorizing {
 
 /** Null where the request goes without one. Throws `CredentialError`. */
 export async function authorizing(url: string, asked: Asked, credentials: Credentials): Promise<Authorizing | null> {
-    const { effect, as, signal } = asked;
+    const { effect, signal } = asked;
     const { origin, host } = new URL(url);
     const to: Destination = { origin, named: true, free: isLoopback(host) };
     const never = new AbortController().signal;
-    const sender: Sender = { ...(effect === undefined ? {} : { effect }), as, signal: signal ?? never };
+    const sender: Sender = { ...(effect === undefined ? {} : { effect }), signal: signal ?? never };
     const given = await credentials.of(sender, to);
     if (given === null) return null;
     const newest: Authorizing["newest"] = { given, fail: null };
     const later: Sender = { ...sender, signal: never };
     return {
-        key: JSON.stringify([effect?.credential, effect?.as ?? as ?? null]),
+        key: JSON.stringify([effect?.credential, effect?.as ?? null]),
         newest,
         fetch: (inner) => async (at, init) => {
             if (new URL(at).origin !== to.origin) return inner(at, init);

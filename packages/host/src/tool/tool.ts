@@ -28,7 +28,7 @@ export interface MethodInfo {
 }
 
 /** One call as its tool sees it. */
-export interface CallIO extends Pick<PerformIO, "signal" | "emit" | "child" | "traceparent" | "run" | "owner" | "as"> {
+export interface CallIO extends Pick<PerformIO, "signal" | "emit" | "child" | "traceparent" | "run" | "owner"> {
     /** Import name in the program. */
     readonly name: string;
     readonly effect: Effect;
@@ -45,7 +45,7 @@ export class Sourced {
 }
 
 /** Who asks what a tool has. */
-export interface Asked extends Pick<CallIO, "owner" | "as"> {
+export interface Asked extends Pick<CallIO, "owner"> {
     readonly signal?: AbortSignal | undefined;
     /** What is performed meanwhile. */
     readonly effect?: Pick<Effect, "credential" | "as">;

@@ -105,7 +105,7 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
             signal: io.signal,
             emit: io.emit,
             child: io.child,
-            ...given(io, ["traceparent", "run", "owner", "as"]),
+            ...given(io, ["traceparent", "run", "owner"]),
         });
     }
 

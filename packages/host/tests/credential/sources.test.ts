@@ -10,6 +10,7 @@ import { openSqlite } from "../../src/ledger/sqlite.ts";
 import { type CredentialSource, CredentialError } from "../../src/credential/source.ts";
 import { wordsOf } from "../../src/credential/exec.ts";
 import { startFakeProvider } from "../model/fake-provider.ts";
+import { cache } from "../../src/wrap/wrappers.ts";
 import { echoing, room, serve } from "./room.ts";
 
 const secret = (): string => `s3cret-${randomBytes(9).toString("hex")}`;
@@ -277,6 +278,16 @@ test("CRD4: a source of the caller's own hears the stage's identity, else the ru
     expect(result.failure).toMatchObject({ kind: "unreachable", hint: "look at the vault" });
 });
 
+test("what a wrapper remembers of one identity is not given to another", async () => {
+    await using here = room();
+    await using server = await echoing();
+    const secret: CredentialSource = ({ as }) => ({ kind: "given", value: `the-value-of-${as}` });
+    const options = { credentials: { secret }, wrap: [cache({ ttl: 60_000 })] };
+    const source = `memory static ( fetch "${server.origin}/" with { credential: secret("crm") } )`;
+    for (const as of ["user:alice", "user:alice", "user:bob"]) await here.run(source, { ...options, as });
+    expect(server.seen.map((one) => one.authorization)).toEqual(["Bearer the-value-of-user:alice", "Bearer the-value-of-user:bob"]);
+});
+
 test("the credential of a stage is the key of its models, and no other stage's", async () => {
     await using here = room();
     await using provider = await startFakeProvider();
@@ -298,7 +309,7 @@ test("the credential of a stage is the key of its models, and no other stage's",
     expect((await here.run(source)).result).toMatchObject({ status: "waiting" });
 });
 
-test("IDN1: a credential that a user delegates is refused before anything begins, where nobody is said", async () => {
+test("IDN1: a credential that a user delegates is refused before anything begins, where no identity is named", async () => {
     await using here = room();
     await using server = await echoing();
     const source = `memory static ( fetch "${server.origin}/first" )

@@ -156,7 +156,7 @@ describe("on another device", () => {
         expect((await here.run(program(there), { trust: true })).result.value).toBe("for alice");
     });
 
-    test("a code that nobody used in time, and one that the user refused", { timeout: 30_000 }, async () => {
+    test("a code that was not used in time, and one that the user refused", { timeout: 30_000 }, async () => {
         await using here = room();
         await using there = await oauthRoom({ device: 1 });
         const { server } = await client(here, there);
@@ -292,7 +292,7 @@ describe("renewing", () => {
         expect(there.grants.refreshes).toBe(1);
     });
 
-    test("attack, OAS2: a token endpoint that redirects gets the refresh token, and nobody else does; plain http elsewhere gets nothing", async () => {
+    test("attack, OAS2: a token endpoint that redirects gets the refresh token alone; plain http elsewhere gets nothing", async () => {
         await using here = room();
         await using there = await oauthRoom();
         await using thief = await echoing();

@@ -14,13 +14,13 @@ import type { RemitClient } from "./client.ts";
 const LOOK_MS = 1_000;
 
 export interface Looking {
-    /** The block was begun before: whoever goes on says that its credential is there. */
+    /** The block was begun before: the user who goes on says that its credential is there. */
     readonly again: boolean;
     readonly by: string | undefined;
     readonly until: AbortSignal;
 }
 
-/** What is missing, as soon as something is; null once nobody waits for it any more. */
+/** What is missing, as soon as something is; null once the block is over, or stopped. */
 export async function missing(client: RemitClient, { request: { run } }: BlockElsewhere, looking: Looking): Promise<Later | null> {
     const { again, by, until } = looking;
     const retried = new Set<string>();
