@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { Kept, simulate } from "../../../machine/tests/conduct/simulated.ts";
 import { OPTIONS, runAll } from "../../../machine/tests/run/forms.ts";
 import { randomProgram } from "../../../machine/tests/run/random.ts";
+import { formOf } from "../../../machine/tests/run/text.ts";
 import { memoryStore } from "../../src/ledger/memory.ts";
 import { conduct, type LocalEnd, type LocalOptions } from "../../src/run/local.ts";
 import { createScrubber } from "../../src/secret/scrub.ts";
@@ -134,3 +135,25 @@ test("stopped or killed anywhere on one, it goes on on another: nothing finished
     );
     for (const kind of ["cancel", "kill"]) for (const shell of SHELLS) expect([...ended.keys()]).toContain(`${kind} on ${shell}`);
 }, 600_000);
+
+test("a large text crosses to a remote shell once, however many requests, answers and prompts hold it", async () => {
+    const size = 700_000;
+    const program = formOf(`import tool T from "host:t"
+
+main func() {
+    s = "0123456789"
+    repeat * 17 { s = s + s }
+    s = s.slice(0, ${size})
+    said = T.get(s).given
+    T.get({ body: said, more: [s, "x"] })
+    return said.length
+}
+`);
+    const before = far.crossed();
+    const there = await shelled(program, ["remote"]);
+    const crossed = far.crossed() - before;
+    expect(there.end).toMatchObject({ status: "done", value: size });
+    expect(canonicalLedger(there.kept.events)).toBe(canonicalLedger((await shelled(program, ["local"])).kept.events));
+    expect(crossed).toBeGreaterThan(size);
+    expect(crossed).toBeLessThan(1.2 * size);
+});

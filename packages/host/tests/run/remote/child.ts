@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 import { type Performing, performing } from "../../../src/run/performing.ts";
 import { createScrubber } from "../../../src/secret/scrub.ts";
 import type { Host } from "../../../src/run/host.ts";
+import { Lines } from "./lines.ts";
 import type { ToChild, ToShell } from "./remote.ts";
 
 const [module = "", ...args] = process.argv.slice(2);
@@ -10,10 +11,11 @@ const { worldOf } = (await import(module)) as { worldOf(...args: string[]): Host
 const world = await worldOf(...args);
 const secrets = createScrubber();
 const works = new Map<number, Performing>();
-const say = (line: ToShell): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
+const lines = new Lines("child");
+const say = (line: ToShell): void => void process.stdout.write(lines.write(line));
 
 for await (const text of createInterface({ input: process.stdin })) {
-    const line = JSON.parse(text) as ToChild;
+    const line = lines.read(text) as unknown as ToChild;
     const { id } = line;
     if (line.kind === "begin") {
         const work = performing(line.effect, {

@@ -1,9 +1,10 @@
-/** The remote shell: the conductor here, each effect performed in a child process. Only effects, outcomes and messages cross, as JSON lines. */
+/** The remote shell: the conductor here, each effect performed in a child process. Only effects, outcomes and messages cross, as JSON lines; a large text once. */
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Down, Effect, Outcome, Up } from "@remit/machine";
 import type { Performing, PerformingOptions } from "../../../src/run/performing.ts";
 import { scriptAt } from "../../script.ts";
+import { Lines } from "./lines.ts";
 
 /** `end`: a session with an agent is over. */
 export type ToChild = { readonly id: number } & (
@@ -20,6 +21,8 @@ export type ToShell = { readonly id: number } & (
 export interface Remote {
     perform(effect: Effect, options: PerformingOptions): Performing;
     end(session: string): Promise<void>;
+    /** Bytes, both ways. */
+    crossed(): number;
     [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -30,9 +33,13 @@ export function remote(world: URL, ...args: string[]): Remote {
         env: { ...process.env, NODE_OPTIONS: "" },
     });
     const open = new Map<number, PerformingOptions>();
+    const lines = new Lines("shell");
+    let read = 0;
+    const send = (line: ToChild): void => void child.stdin.write(lines.write(line));
     let ids = 0;
     createInterface({ input: child.stdout }).on("line", (text) => {
-        const line = JSON.parse(text) as ToShell;
+        read += Buffer.byteLength(text);
+        const line = lines.read(text) as unknown as ToShell;
         const options = open.get(line.id);
         if (line.kind === "up") options?.up(line.up);
         else {
@@ -43,18 +50,18 @@ export function remote(world: URL, ...args: string[]): Remote {
     return {
         perform: (effect, options) => {
             const id = ++ids;
-            const say = (line: ToChild): void => void child.stdin.write(`${JSON.stringify(line)}\n`);
             open.set(id, options);
-            say({ id, kind: "begin", effect, ...(options.parent === undefined ? {} : { parent: options.parent }) });
+            send({ id, kind: "begin", effect, ...(options.parent === undefined ? {} : { parent: options.parent }) });
             return {
-                down: (down) => say({ id, kind: "down", down }),
+                down: (down) => send({ id, kind: "down", down }),
                 stop: (reason, waits) => {
                     if (!waits) open.delete(id);
-                    say({ id, kind: "stop", reason, waits });
+                    send({ id, kind: "stop", reason, waits });
                 },
             };
         },
-        end: async (session) => void child.stdin.write(`${JSON.stringify({ id: 0, kind: "end", session } satisfies ToChild)}\n`),
+        end: async (session) => send({ id: 0, kind: "end", session }),
+        crossed: () => lines.sent + read,
         [Symbol.asyncDispose]: () =>
             new Promise((resolve) => {
                 child.on("close", () => resolve());
