@@ -3,7 +3,7 @@
  *
  * Boundary: names and options. What a worker, a client and a server are is `@remit/temporal`'s.
  */
-import type { BlockRunner } from "@remit/host";
+import type { BlockRunner, QueueCaller } from "@remit/host";
 import type * as Temporal from "@remit/temporal";
 import type { Command } from "commander";
 import { here } from "./here.ts";
@@ -25,10 +25,14 @@ export async function temporal(): Promise<typeof Temporal> {
 }
 
 /**
- * Carries out `temporal` blocks of programs that run here; a server is looked for when the first one comes. `end` closes the connection, and says which
- * blocks go on there although the run here was stopped.
+ * Carries out `temporal` blocks of programs that run here, and calls what they import from task queues; a server is looked for when the first one comes.
+ * `end` closes the connection, and says which blocks go on there although the run here was stopped.
  */
-export function blocksThere(options: Options): { readonly blocks: BlockRunner; readonly end: () => Promise<void> } {
+export function blocksThere(options: Options): {
+    readonly blocks: BlockRunner;
+    readonly queues: QueueCaller;
+    readonly end: () => Promise<void>;
+} {
     let made: Promise<Temporal.TemporalBlocks> | null = null;
     const left = new Set<string>();
     const there = async (): Promise<Temporal.TemporalBlocks> =>
@@ -47,6 +51,10 @@ export function blocksThere(options: Options): { readonly blocks: BlockRunner; r
                 if (!block.io.signal.aborted) left.delete(run);
                 throw error;
             }
+        },
+        queues: async (call) => {
+            made ??= there();
+            return (await made).queues(call);
         },
         end: async () => {
             for (const run of left) sayGoesOn(run);

@@ -19,8 +19,10 @@ export {
 } from "./client/schedules.ts";
 export type { Released, ReleaseOptions } from "./client/owner.ts";
 export { type TemporalBlocks, type TemporalBlocksOptions, temporalBlocks } from "./client/blocks.ts";
+export { queueCaller } from "./client/queues.ts";
 export { CodecError, type Keys } from "./codec/encryption.ts";
 export * from "./wire/messages.ts";
 export { type DevServer, type DevServerOptions, findServer, startDevServer } from "./server/dev.ts";
+export type { Programs } from "./activity/begun.ts";
 export { RemitPlugin, type RemitPluginOptions } from "./worker/plugin.ts";
 export { createWorker, onlyErrors, type RemitWorker, type RemitWorkerOptions } from "./worker/worker.ts";

@@ -1,14 +1,16 @@
 /** The plugin in a worker and a client that a team has: its own workflows, activities, interceptors and codec beside runs of Remit. */
 import { createRequire } from "node:module";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type HostTool, openWorld } from "@remit/host";
+import { type HostTool, load, openWorld } from "@remit/host";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { Client } from "@temporalio/client";
 import type { Payload, PayloadCodec } from "@temporalio/common";
 import { OpenTelemetryPlugin } from "@temporalio/interceptors-opentelemetry";
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker, type WorkerOptions } from "@temporalio/worker";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connect, type DevServer, placeOf, RemitPlugin, type RemitClient, remitClient } from "../src/index.ts";
+import { connect, type DevServer, placeOf, RemitPlugin, type RemitClient, remitClient, temporalBlocks } from "../src/index.ts";
 import { BUNDLES, devServer, type Room, roomAt } from "./room.ts";
 import * as activities from "./team/activities.ts";
 
@@ -43,7 +45,8 @@ interface Team extends AsyncDisposable {
 /** A team's worker and client, each with the plugin. */
 async function teamAt(room: Room, more: Partial<WorkerOptions>, words: HostTool, plugins: OpenTelemetryPlugin[] = []): Promise<Team> {
     const at = { ledger: room.store, cache: BUNDLES };
-    const plugin = new RemitPlugin({ ...at, host: { process: room.on, tools: { Words: words } } });
+    const programs = { Sizes: { source: SOURCE } };
+    const plugin = new RemitPlugin({ ...at, programs, host: { process: room.on, tools: { Words: words } } });
     const connection = await NativeConnection.connect({ address: server.address });
     const dataConverter = { payloadCodecs: [turned] };
     const worker = await Worker.create({
@@ -110,6 +113,74 @@ test("a team's bundle that was made with the plugin has the workflow; a worker w
     }
     await using alone = await teamAt(room, {}, size);
     expect(await summed(alone, room, ["a", "b"])).toBe(2);
+});
+
+test("RCH1: a workflow of the team calls a program as a child, with types, and is told how it failed", async () => {
+    await using room = await roomAt(server);
+    const fails: HostTool = {
+        size: {
+            call: (word: string) => {
+                if (word === "bad") throw new Error("no such word");
+                return word.length;
+            },
+        },
+    };
+    await using team = await teamAt(room, { workflowsPath: WORKFLOWS }, fails);
+    const measured = (words: readonly string[]): Promise<string> => {
+        const workflowId = `${room.queue}-${words.join("-")}`;
+        return team.client.workflow.execute<(words: string[]) => Promise<string>>("measured", {
+            ...{ taskQueue: room.queue, workflowId, args: [[...words]] as [string[]] },
+        });
+    };
+    expect(await measured(["a", "bb"])).toBe("3 letters");
+    expect(await measured(["a", "bad"])).toMatch(/^tool: .*no such word/);
+    // The input does not fit: told before a run is begun.
+    expect(await measured([1 as unknown as string])).toMatch(/^value: /);
+    const { length } = await Array.fromAsync(team.remit.list());
+    expect(length).toBeGreaterThanOrEqual(2);
+});
+
+const BILLING = {
+    methods: {
+        refund: {
+            activity: "refundOrder",
+            description: "Refunds an order.",
+            input: { type: "object", properties: { order: { type: "integer" }, cents: { type: "integer" } }, required: ["order", "cents"] },
+        },
+        greet: { workflow: "greeted", readOnly: true },
+    },
+};
+const REFUND = `import tool Billing from "temporal://QUEUE/billing.json" {
+    arg refund.cents: trusted
+}
+main func(input) {
+    said = try { Billing.refund({ order: input.order, cents: input.cents }) } catch failure { failure.kind + ": " + failure.message }
+    [said, Billing.greet({ name: "Ada" })]
+}`;
+
+test("QC1: a program calls activities and workflows of a team's queue as a tool, here and on Temporal; clauses hold", async () => {
+    await using room = await roomAt(server);
+    await using team = await teamAt(room, { workflowsPath: WORKFLOWS }, size);
+    writeFileSync(join(room.folder, "billing.json"), JSON.stringify(BILLING));
+    const file = join(room.folder, "refund.remit");
+    writeFileSync(file, REFUND.replace("QUEUE", room.queue));
+    const [order] = [Number(room.queue.split("-")[2])];
+    const right = [{ refunded: 500 }, "HELLO ADA"];
+    await using there = temporalBlocks({ connect: { address: server.address }, dataConverter: { payloadCodecs: [turned] } });
+    const options = { process: room.on, cache: false, ledger: room.store };
+    const here = await load(file, { ...options, queues: there.queues });
+    expect(await here({ order, cents: 500 })).toEqual(right);
+    const [said] = (await here({ order, cents: 15_000 })) as [string];
+    expect(said).toMatch(/^tool: Tool Billing\.refund \(temporal:.*\) failed: order \d+ is too much$/);
+    const world = await openWorld(file, options);
+    const run = await team.remit.submit(world, world.kept({ order, cents: 500 }));
+    expect(await team.remit.result(run)).toEqual(right);
+    expect(activities.refunded.filter((one) => one === order)).toHaveLength(2);
+    const [text, path] = [readFileSync(file, "utf8"), join(room.folder, "greeted.remit")];
+    writeFileSync(path, text.replace("cents: input.cents", 'cents: Billing.greet({ name: "x" })'));
+    await expect(load(path, options)).rejects.toThrow("this comes from Billing, and 'cents' of Billing takes only what is trusted");
+    const [unreachable] = (await (await load(file, options))({ order, cents: 500 }).catch((error: unknown) => [String(error)])) as [string];
+    expect(unreachable).toContain("no Temporal server is named");
 });
 
 /** OpenTelemetry as the interceptors have it. */

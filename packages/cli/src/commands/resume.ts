@@ -39,6 +39,7 @@ export default async function resume(args: string[], options: Options): Promise<
                 ...said,
                 ...from,
                 blocks: there.blocks,
+                queues: there.queues,
                 ...(parks(options) ? { park: true } : {}),
                 signal,
                 on: handlers(options, watch),

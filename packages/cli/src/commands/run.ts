@@ -23,6 +23,7 @@ export default async function run(args: string[], given: Record<string, unknown>
     const program = await load<Json, Json>(file, {
         ...loadOptions(options, watch),
         blocks: there.blocks,
+        queues: there.queues,
         ...(options["mock"] ? { mode: "mock" as const } : options["dryRun"] ? { mode: "dry-run" as const } : {}),
         ...(options["cache"] === false ? { cache: false } : {}),
         ...(options["frozen"] ? { frozen: true } : {}),

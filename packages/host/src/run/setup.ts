@@ -11,6 +11,7 @@ import type { LedgerError } from "../ledger/error.ts";
 import type { LedgerStore } from "../ledger/store.ts";
 import type { Process } from "../process/process.ts";
 import type { HostToolSource } from "../tool/functions.ts";
+import type { QueueCaller } from "../tool/queue.ts";
 import type { VerbRegistry } from "../verb/registry.ts";
 import type { Wrap } from "../wrap/wrap.ts";
 import type { Performers } from "./host.ts";
@@ -94,6 +95,8 @@ export interface HostOptions {
     readonly performers?: Performers;
     /** Carries out blocks of another backend than this process, as runs of the same ledger. */
     readonly blocks?: BlockRunner;
+    /** Calls activities and workflows of task queues, which a program imports as tools (`temporal://QUEUE/FILE.json`). */
+    readonly queues?: QueueCaller;
     /** What programs of one process share (`openProcess`). Default: one of this program's own, which its `close` closes. */
     readonly process?: Process;
     /** On whose behalf it runs. Default: who answers its questions (`asks.owner`), else the user of the process. Connections to tool servers are shared between programs of one user alone. */

@@ -67,7 +67,7 @@ export function worldOf(
     const { mode, process, credentials: more = {} } = options;
     const model = options.model ?? (mode === undefined ? undefined : "mock:");
     const { env, user } = setting.here;
-    const { functions, own } = brought(options);
+    const { functions, own, queues } = brought(options);
     const secrets = knownSecrets(env, config);
     const secret = (name: string, value: string): void => secrets.add({ name, value });
 
@@ -75,7 +75,7 @@ export function worldOf(
     const credentials = lazy(async () => (await import("../credential/setup.ts")).credentialsFor({ ...about, root, more }));
     const tools = lazy(async (): Promise<Tools> => {
         const { createTools } = await import("../tool/tools.ts");
-        return createTools(config, { ...about, root, user, process, functions, credentials: await credentials.get() });
+        return createTools(config, { ...about, root, user, process, functions, ...queues, credentials: await credentials.get() });
     });
     let answering: Models["describe"] = () => [];
     const models = lazy(async (): Promise<Models> => {
@@ -139,14 +139,19 @@ export function worldOf(
     };
 }
 
-/** Functions that the caller brings, and the names under which programs import them. */
-function brought({ tools = {}, registry }: HostOptions): {
+/** Functions that the caller brings, the names under which programs import them, and the caller of task queues. */
+function brought({ tools = {}, registry, queues }: HostOptions): {
     readonly functions: Readonly<Record<string, HostToolSource>>;
     readonly own: ReadonlySet<string>;
+    readonly queues: Pick<HostOptions, "queues">;
 } {
     const verbs = registry?.functions ?? {};
     const imported = Object.keys(verbs).map((uri) => toolOf(uri.slice("verb:".length)));
-    return { functions: { ...tools, ...verbs }, own: new Set([...Object.keys(tools), ...imported]) };
+    return {
+        functions: { ...tools, ...verbs },
+        own: new Set([...Object.keys(tools), ...imported]),
+        queues: queues === undefined ? {} : { queues },
+    };
 }
 
 async function methodOf(tools: Tools, { tool, uri, file, method }: MethodOf, asked: Asking): Promise<Json> {

@@ -23,6 +23,7 @@ export const SCHEMES: readonly Scheme[] = [
     { form: "ras:FILE", fits: starts("ras:"), open: async () => (await import("../ras/tool.ts")).openRas },
     { form: "env://process", fits: starts("env:"), open: async () => (await import("./env.ts")).openEnv },
     { form: "mcp://SERVER", fits: starts("mcp:"), open: async () => (await import("./mcp.ts")).openMcp },
+    { form: "temporal://QUEUE/FILE.json", fits: starts("temporal:"), open: async () => (await import("./queue.ts")).openQueue },
     { form: "node:MODULE", fits: starts("node:"), open: async () => (await import("./module.ts")).openModule },
     { form: "npm:PACKAGE", fits: starts("npm:"), open: async () => (await import("./module.ts")).openModule },
     { form: "verb:NAME", fits: starts("verb:"), open: async () => (await import("./verb.ts")).openVerb },

@@ -13,6 +13,7 @@ import type { PerformIO } from "../run/host.ts";
 import type { Children } from "../process/child.ts";
 import type { Pool } from "../process/pool.ts";
 import type { Connection, Servers } from "./mcp-servers.ts";
+import type { QueueCaller } from "./queue.ts";
 
 export interface MethodInfo {
     readonly name: string;
@@ -79,6 +80,8 @@ export interface ToolContext {
     readonly secret: (name: string, value: string) => void;
     /** What stages name. */
     readonly credentials: Credentials;
+    /** Calls what is on task queues of Temporal; null: there is no server. */
+    readonly queues: QueueCaller | null;
     /** The tool servers of the program, the same for all its imports. */
     readonly servers: () => Promise<Servers>;
 }

@@ -22,6 +22,7 @@ import type { HostToolSource } from "./functions.ts";
 import { missingIn } from "./mcp-authorized.ts";
 import type { Servers } from "./mcp-servers.ts";
 import { allowModule, type Allowed, isLocalModule } from "./module.ts";
+import type { QueueCaller } from "./queue.ts";
 import { opening, SCHEMES } from "./schemes.ts";
 import { type Asked, type MethodInfo, Sourced, type ToolContext, ToolFail, type ToolHandle, type ToolImport } from "./tool.ts";
 
@@ -37,6 +38,8 @@ export interface ToolsOptions {
     /** Folder for the undo journal. Default: the user's state folder. */
     readonly state?: string;
     readonly functions?: { readonly [name: string]: HostToolSource };
+    /** Calls what is on task queues of Temporal. */
+    readonly queues?: QueueCaller;
     /** Told of each secret before its first use. */
     readonly secret?: (name: string, value: string) => void;
     /** What stages name. Default: none. */
@@ -80,6 +83,7 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
         children: on.children,
         state: options.state ?? stateFolder(env),
         functions: options.functions ?? {},
+        queues: options.queues ?? null,
         secret: options.secret ?? (() => undefined),
         credentials: options.credentials ?? createCredentials({ sources: {}, secret: () => undefined }),
         servers: () => {

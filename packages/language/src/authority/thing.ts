@@ -68,6 +68,8 @@ function canonical(what: string, written: string, file: string): string {
     const rest = uri.slice(scheme === "" ? 0 : scheme.length + 1);
     if (scheme === "") return rest.startsWith("/") ? `/${shortest(rest)}` : `./${rooted(file, rest)}`;
     if (scheme === "http" || scheme === "https") return webOf(scheme, rest, what);
+    // Whatever describes it, it reaches the same workers.
+    if (scheme === "temporal") return `${scheme}://${splitAt(rest.replace(/^\/\//, ""), "/")[0]}`;
     if (what === "memory" && (scheme === "file" || scheme === "sqlite")) {
         const [path = "", name = ""] = splitAt(rest.replace(/^\/\//, ""), "#");
         const place = path.startsWith("/") ? `/${shortest(path)}` : rooted(file, path);

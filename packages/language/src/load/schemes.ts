@@ -8,7 +8,25 @@ import type { ImportKind } from "../syntax/tree.ts";
 
 /** Schemes of each kind; `""` stands for a path without one. */
 export const SCHEMES: Readonly<Record<ImportKind, readonly string[]>> = {
-    tool: ["sh", "file", "env", "http", "https", "mcp", "node", "npm", "host", "inspect", "shell", "webfetch", "skills", "ras", "verb", ""],
+    tool: [
+        "sh",
+        "file",
+        "env",
+        "http",
+        "https",
+        "mcp",
+        "node",
+        "npm",
+        "host",
+        "inspect",
+        "shell",
+        "webfetch",
+        "skills",
+        "ras",
+        "verb",
+        "temporal",
+        "",
+    ],
     llm: ["openai", "anthropic", "google", "ollama", "local", "mock", "scripted", "recorded", "default", "http", "https"],
     memory: ["file", "sqlite"],
     file: ["file", ""],

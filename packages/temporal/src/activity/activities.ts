@@ -40,6 +40,7 @@ import {
     type UpAnswer,
     type UpInput,
 } from "../wire/messages.ts";
+import { begunRuns, type Programs } from "./begun.ts";
 import { keep, patiently, wholeOf } from "./carried.ts";
 import { part } from "./parts.ts";
 import { type Messages, performed, type Said } from "./performer.ts";
@@ -51,6 +52,7 @@ export interface ActivityOptions {
     readonly host: ResumeRunOptions;
     /** Queue of this worker alone, to which the effects of its sessions with agents come. */
     readonly queue: string;
+    readonly programs?: Programs;
 }
 
 export interface RunActivities {
@@ -62,7 +64,8 @@ export interface RunActivities {
 }
 
 export function activitiesOf(options: ActivityOptions): RunActivities {
-    const { store, host } = options;
+    const { store, host, programs = {} } = options;
+    const begun = begunRuns(store, host, programs);
     const worlds = worldsOf(store, host);
     const activities: Activities = {
         open: (wanted) => opened(store, worlds, wanted),
@@ -84,9 +87,17 @@ export function activitiesOf(options: ActivityOptions): RunActivities {
             await worlds.use(run, async (world) => world.host.end?.(session, run));
             return null;
         },
+        begin: (wanted) => begun.begin(wanted),
         turn: async () => null,
     };
-    return { activities: told(activities), secrets: () => worlds.secrets(), ended: () => worlds.close() };
+    return {
+        activities: told(activities),
+        secrets: () => worlds.secrets(),
+        ended: async () => {
+            await begun.close();
+            await worlds.close();
+        },
+    };
 }
 
 /** Errors that no further try changes end an activity for good. */

@@ -18,40 +18,54 @@ import {
     keptRun,
     type Later,
     type LedgerStore,
+    type QueueCaller,
     RemitError,
 } from "@remit/host";
 import type { Json } from "@remit/language";
 import type { AskRequest, Effect, Failure, Outcome } from "@remit/machine";
+import { Client } from "@temporalio/client";
+import type { DataConverter } from "@temporalio/common";
 import { ConnectError, type ConnectSettings, connect, placeOf } from "../server/connect.ts";
 import { missing } from "./missing.ts";
+import { queueCaller } from "./queues.ts";
 import { type RemitClient, type RemitClientSettings, remitClient } from "./client.ts";
 
 export interface TemporalBlocksOptions extends Pick<RemitClientSettings, "queue" | "settings" | "keys" | "env"> {
     readonly connect: ConnectSettings;
     /** Who answers questions here. Default: the owner of the run. */
     readonly by?: string;
+    /** Of the team whose task queues are called. */
+    readonly dataConverter?: DataConverter;
 }
 
 export interface TemporalBlocks extends AsyncDisposable {
     readonly blocks: BlockRunner;
+    /** Calls what a program imports from a task queue. */
+    readonly queues: QueueCaller;
 }
 
 /** Between two looks for questions of a workflow, milliseconds. */
 const LOOK_MS = 500;
 
 /** The connection is made when the first block comes. */
-export function temporalBlocks({ connect: settings, by, ...how }: TemporalBlocksOptions): TemporalBlocks {
+export function temporalBlocks({ connect: settings, by, dataConverter, ...how }: TemporalBlocksOptions): TemporalBlocks {
     const place = placeOf(settings);
     let opened: ReturnType<typeof connect> | null = null;
-    const client = async (store: LedgerStore): Promise<RemitClient> => {
+    const { namespace } = place;
+    const connected = (): ReturnType<typeof connect> => {
         opened ??= connect(place);
         // The next block tries again.
         opened.catch(() => {
             opened = null;
         });
-        return remitClient({ connection: await opened, store, namespace: place.namespace, ...how });
+        return opened;
     };
+    const client = async (store: LedgerStore): Promise<RemitClient> =>
+        remitClient({ connection: await connected(), store, namespace, ...how });
+    const plain = async (): Promise<Client> =>
+        new Client({ connection: await connected(), namespace, ...(dataConverter === undefined ? {} : { dataConverter }) });
     return {
+        queues: queueCaller(plain),
         blocks: async (block) => {
             const { run } = block.request;
             const known = await infoOf(block.store, run);

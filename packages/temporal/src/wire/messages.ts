@@ -3,7 +3,7 @@
  *
  * Boundary: shapes and names only; imported in the workflow's sandbox and outside it.
  */
-import type { GoesOn, KeptOptions } from "@remit/host";
+import type { GoesOn, KeptOptions, RunOptions } from "@remit/host";
 import type { Json, Program } from "@remit/language";
 import type {
     AgentNote,
@@ -128,6 +128,8 @@ export const FAILURES = {
     waiting: "RemitWaiting",
     /** It was drained, to go on elsewhere. */
     drained: "RemitDrained",
+    /** The worker knows no program of that name. */
+    unknown: "RemitUnknown",
     /** An answer was not taken. */
     refused: "RemitRefused",
 } as const;
@@ -250,6 +252,15 @@ export interface DecideInput extends Carried {
     readonly by: string;
 }
 
+/** For a workflow that is not Remit's. */
+export interface BeginInput {
+    readonly run: string;
+    /** A name that the worker knows. */
+    readonly program: string;
+    readonly input: Json;
+    readonly more: Pick<RunOptions, "entry" | "limits" | "inputOrigins" | "concurrency">;
+}
+
 export interface CloseInput {
     readonly run: string;
     readonly session: string;
@@ -268,6 +279,8 @@ export interface Activities {
     decide(wanted: DecideInput): Promise<null>;
     /** A session with an agent is over. */
     close(wanted: CloseInput): Promise<null>;
+    /** Begins a run of a program that the worker knows by name. */
+    begin(wanted: BeginInput): Promise<null>;
     /** Nothing: a turn of the server. */
     turn(): Promise<null>;
 }
@@ -285,6 +298,7 @@ const EACH: { readonly [K in keyof Activities]: true } = {
     decide: true,
     close: true,
     turn: true,
+    begin: true,
 };
 export const ACTIVITY_NAMES = Object.keys(EACH) as readonly (keyof Activities)[];
 

@@ -8,12 +8,15 @@
  */
 import { join } from "node:path";
 import { cacheFolder, knownSecrets, type LedgerStore, openProcess, type Process, type ResumeRunOptions, type Scrubber } from "@remit/host";
+import { Context } from "@temporalio/activity";
 import type { ClientOptions } from "@temporalio/client";
 import type { DataConverter } from "@temporalio/common";
 import { SimplePlugin } from "@temporalio/plugin";
 import { type BundleOptions, type ReplayWorkerOptions, Worker, type WorkerOptions } from "@temporalio/worker";
 import { activitiesOf, type RunActivities } from "../activity/activities.ts";
+import type { Programs } from "../activity/begun.ts";
 import { beside, Runs } from "../codec/beside.ts";
+import { queueCaller } from "../client/queues.ts";
 import { converter } from "../codec/converter.ts";
 import type { Keys } from "../codec/encryption.ts";
 import { ACTIVITY_NAMES, BEAT_MS, named, type NamedActivities } from "../wire/messages.ts";
@@ -24,6 +27,8 @@ export interface RemitPluginOptions {
     readonly ledger: string | LedgerStore;
     /** What performing takes from this process. */
     readonly host?: ResumeRunOptions;
+    /** Programs that the team's workflows begin by name (`remitChild`). */
+    readonly programs?: Programs;
     /** With which payloads of runs are encrypted; the team's own codecs come after. */
     readonly keys?: Keys;
     /** Where built code is kept. Default: the user's own cache. */
@@ -130,7 +135,11 @@ export class RemitPlugin extends SimplePlugin implements AsyncDisposable {
     private parted(taskQueue: string): Part {
         const queue = `${taskQueue}/${this.on.user}/${process.pid}-${Date.now().toString(36)}`;
         const made = async (): Promise<NamedActivities> => {
-            this.made ??= this.store().then((store) => activitiesOf({ store, host: { ...this.remit.host, process: this.on }, queue }));
+            // The client of an activity has the team's codecs and interceptors.
+            const queues = queueCaller(() => Context.current().client);
+            const { programs = {} } = this.remit;
+            const host: ResumeRunOptions = { queues, ...this.remit.host, process: this.on };
+            this.made ??= this.store().then((store) => activitiesOf({ store, host, queue, programs }));
             this.performing = await this.made;
             return this.performing.activities;
         };

@@ -6,7 +6,10 @@
 import { join } from "node:path";
 import { cacheFolder, knownSecrets, type LedgerStore, openProcess, type Process, type ResumeRunOptions } from "@remit/host";
 import { DefaultLogger, type NativeConnection, Runtime, Worker, type WorkerOptions } from "@temporalio/worker";
+import { Client } from "@temporalio/client";
 import { activitiesOf } from "../activity/activities.ts";
+import type { Programs } from "../activity/begun.ts";
+import { queueCaller } from "../client/queues.ts";
 import { type ConnectSettings, connectWorker, type Place, placeOf } from "../server/connect.ts";
 import { converter } from "../codec/converter.ts";
 import type { Keys } from "../codec/encryption.ts";
@@ -20,6 +23,8 @@ export interface RemitWorkerOptions {
     readonly queue?: string;
     /** What performing takes from this process. */
     readonly host?: ResumeRunOptions;
+    /** Programs that workflows begin by name (`remitChild`). */
+    readonly programs?: Programs;
     /** With which payloads are encrypted. */
     readonly keys?: Keys;
     /** Where the bundle of the workflow is kept. Default: the user's own cache. */
@@ -66,12 +71,14 @@ export async function createWorker(options: RemitWorkerOptions): Promise<RemitWo
 }
 
 async function over(connection: NativeConnection, place: Place, on: Process, options: RemitWorkerOptions): Promise<RemitWorker> {
-    const { queue = QUEUE, ledger } = options;
+    const { queue = QUEUE, ledger, programs = {} } = options;
     const holder = {};
     const store = typeof ledger === "string" ? await on.store(ledger, holder) : ledger;
     const codePath = await workflowBundle(options.cache ?? join(cacheFolder(on.env), "temporal"));
+    const queues = queueCaller(() => new Client({ connection, namespace: place.namespace }));
+    const host: ResumeRunOptions = { queues, ...options.host, process: on };
     const own = `${queue}/${on.user}/${process.pid}-${Date.now().toString(36)}`;
-    const { activities, secrets, ended: worldsEnded } = activitiesOf({ store, host: { ...options.host, process: on }, queue: own });
+    const { activities, secrets, ended: worldsEnded } = activitiesOf({ store, host, queue: own, programs });
     const known = knownSecrets(on.env);
     const { keys } = options;
     const common = {

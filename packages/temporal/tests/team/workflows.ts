@@ -1,4 +1,5 @@
-/** A team's own workflows, which know nothing of Remit. */
+/** A team's own workflows, one of which calls a program of Remit. */
+import { remitChild, remitFailure } from "@remit/temporal/workflow";
 import { proxyActivities } from "@temporalio/workflow";
 import type * as activities from "./activities.ts";
 
@@ -6,6 +7,24 @@ const { shout } = proxyActivities<typeof activities>({ startToCloseTimeout: 10_0
 
 export async function greet(name: string): Promise<string> {
     return shout(`hello ${name}`);
+}
+
+/** Of one object, as tools are called. */
+export async function greeted({ name }: { readonly name: string }): Promise<string> {
+    return greet(name);
+}
+
+const sizes = remitChild<{ words: string[] }, number>("Sizes");
+
+/** Calls a program of Remit as a child. */
+export async function measured(words: string[]): Promise<string> {
+    try {
+        return `${await sizes({ words })} letters`;
+    } catch (error) {
+        const failure = remitFailure(error);
+        if (failure === null) throw error;
+        return `${failure.kind}: ${failure.message}`;
+    }
 }
 
 /** Takes what no other workflow has the name of. */
