@@ -28,6 +28,13 @@ export function whole(text: string, option: string): number {
     return value;
 }
 
+/** Of `--port`. */
+export function portOf(said: string): number {
+    const port = whole(said, "--port");
+    if (port > 65_535) throw new UsageError(`--port ${said}: there is no such port`, "1 to 65535");
+    return port;
+}
+
 /** Refuses 0, which would mean nothing at all. */
 export function atLeastOne(value: number, option: string): number {
     if (value < 1) throw new UsageError(`${option} takes a number above 0`);

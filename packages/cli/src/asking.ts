@@ -9,8 +9,8 @@
  */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { type Json, plainColumns, safeJson, shownName } from "@remit/language";
-import { type AskRequest, type Flow, flowIn, flowText } from "@remit/machine";
+import { plainColumns, safeJson } from "@remit/language";
+import { type AskedCall, askedCall, type AskedPlace, type AskRequest } from "@remit/machine";
 import { barred, count, counted, folded, type Paint, plain, plainLine } from "./io.ts";
 
 export interface ShowAsk {
@@ -33,8 +33,6 @@ const MAX_NAME = 80;
 /** Where a broken line of ours goes on. */
 const INDENT = " ".repeat(10);
 
-type Fields = { readonly [key: string]: Json };
-
 export function askText(request: AskRequest, show: ShowAsk): string {
     return rows(request, show)
         .flatMap((row) => row.split("\n"))
@@ -44,86 +42,41 @@ export function askText(request: AskRequest, show: ShowAsk): string {
 
 function rows(request: AskRequest, show: ShowAsk): string[] {
     const { paint } = show;
-    const about = fields(request.detail);
+    const call = askedCall(request.detail);
     const lines = [paint("bold", plainLine(request.question))];
     const row = (name: string, text: string): void => void lines.push(`  ${paint("dim", name.padEnd(7))} ${text}`);
-    if (about === null || !Array.isArray(about.args)) {
+    if (call === null) {
         lines.push(...shortened(typeof request.detail === "string" ? request.detail : safeJson(request.detail, 2), show, "  "));
         return lines;
     }
-    if (typeof about.principal === "string") row("who", plainLine(who(about.principal)));
-    const chosen = typeof about.chosen_by === "string" && about.chosen_by.startsWith("model:") ? about.chosen_by.slice(6) : null;
-    const agent = typeof about.chosen_by === "string" && about.chosen_by.startsWith("agent:") ? about.chosen_by.slice(6) : null;
-    const by =
-        agent !== null
-            ? `the agent ${agent} itself`
-            : about.chosen_by === "agent"
-              ? "a function that the agent wrote"
-              : chosen === null
-                ? "the program"
-                : `the model ${chosen}${typeof about.generate === "string" ? ` in ${about.generate}` : ""}`;
-    row("what", plainLine(`${text(about.capability)} (${text(about.uri)}), chosen by ${by}`));
-    if (typeof about.note === "string" && about.note !== "") row("says", plainLine(about.note));
-    const site = siteOf(about.site);
-    if (site !== null) row("where", [place(site), ...excerpt(site, show)].join("\n"));
-    row("why", why(about, chosen !== null, show));
-    row("with", about.args.length === 0 ? "no arguments" : "");
-    if (about.args.length === 0) return lines;
+    if (call.who !== "") row("who", plainLine(call.who));
+    row("what", plainLine(`${call.what} (${call.uri}), chosen by ${call.by}`));
+    if (call.note !== "") row("says", plainLine(call.note));
+    if (call.site !== null) row("where", [place(call.site), ...excerpt(call.site, show)].join("\n"));
+    row("why", why(call, show));
+    row("with", call.args.length === 0 ? "no arguments" : "");
+    if (call.args.length === 0) return lines;
     lines[lines.length - 1] = `  ${paint("dim", "with")}`;
-    const origins = fields(about.origins ?? null) ?? {};
-    const flows = flowsOf(about);
-    const all = named(about.args);
-    const some = show.full ? all : all.slice(0, MAX_ARGS);
-    for (const [name, value] of some) {
-        const from = list(Object.hasOwn(origins, name) ? origins[name] : origins["*"]);
-        const bad = flows.some((flow) => flow.arg === name || flow.arg === "*");
+    const some = show.full ? call.args : call.args.slice(0, MAX_ARGS);
+    for (const { name, value, origins, isAsked } of some) {
         const called = plainLine(name);
         const short = show.full || called.length <= MAX_NAME ? called : `${called.slice(0, MAX_NAME)}…`;
-        lines.push(`    ${paint("bold", short)}  ${paint(bad ? "red" : "cyan", `← ${sources(from)}`)}`);
+        lines.push(`    ${paint("bold", short)}  ${paint(isAsked ? "red" : "cyan", `← ${sources(origins)}`)}`);
         lines.push(...shortened(typeof value === "string" ? value : safeJson(value, 2), show, "      "));
     }
-    if (some.length < all.length)
-        lines.push(`    ${paint("yellow", `… ${counted(all.length - some.length, "more argument")}; ${show.more}`)}`);
+    if (some.length < call.args.length)
+        lines.push(`    ${paint("yellow", `… ${counted(call.args.length - some.length, "more argument")}; ${show.more}`)}`);
     return lines;
-}
-
-/** `agent:fix.remit#Fixer` is Fixer of fix.remit; `user` is the program itself. */
-function who(principal: string): string {
-    const found = /^agent:(.*)#([^#]+)$/.exec(principal);
-    return found === null
-        ? principal === "user"
-            ? "the program, with all that you may"
-            : principal
-        : `${shownName(found[2] as string)} (${found[1]})`;
 }
 
 function sources(from: readonly string[]): string {
     return from.length === 0 ? "the program's own text" : from.map(plainLine).join(", ");
 }
 
-function why(about: Fields, chosen: boolean, show: ShowAsk): string {
-    const clause = siteOf(about.clause ?? null);
+function why({ why, isFlow, clause }: AskedCall, show: ShowAsk): string {
     const at = clause === null ? [] : [`    ${place(clause)}`, ...excerpt(clause, show)];
-    const flows = flowsOf(about);
-    if (about.why === "changed") return "the tool describes this method otherwise than when it was allowed";
-    if (about.why === "flow" && flows.length > 0) {
-        const said = flows.map((flow) => flowText(text(about.capability), flow, null));
-        return [...said.map((one, i) => `${i === 0 ? "" : "    "}${show.paint("red", plainLine(one))}`), ...at].join("\n");
-    }
-    if (clause !== null) return ["a clause says ask", ...at].join("\n");
-    return chosen ? "a model chose a call that does more than read, and nothing says may" : "its gate says ask";
-}
-
-/** Every flow that is asked about. */
-function flowsOf(about: Fields): Flow[] {
-    const more = Array.isArray(about.flows) ? about.flows : [];
-    return [about.flow, ...more].map(flowIn).filter((one) => one !== null);
-}
-
-/** An object's fields where there is one, else by place. */
-function named(args: readonly Json[]): [string, Json][] {
-    const only = args.length === 1 ? fields(args[0] as Json) : null;
-    return only === null ? args.map((arg, i) => [String(i + 1), arg]) : Object.entries(only);
+    const said = isFlow ? why.map((one, i) => `${i === 0 ? "" : "    "}${show.paint("red", plainLine(one))}`) : why;
+    return [...said, ...at].join("\n");
 }
 
 function shortened(given: string, show: ShowAsk, indent: string): string[] {
@@ -136,24 +89,12 @@ function shortened(given: string, show: ShowAsk, indent: string): string[] {
     return missing > 0 ? [...shown, `${indent}${show.paint("yellow", `… ${count(missing)} more characters; ${show.more}`)}`] : shown;
 }
 
-interface Site {
-    readonly file: string;
-    readonly line: number;
-    readonly column: number;
-}
-
-function siteOf(json: Json | undefined): Site | null {
-    const site = fields(json ?? null);
-    if (site === null || typeof site.file !== "string" || typeof site.line !== "number" || typeof site.column !== "number") return null;
-    return { file: site.file, line: site.line, column: site.column };
-}
-
-function place(site: Site): string {
+function place(site: AskedPlace): string {
     return `${plainLine(site.file)}:${site.line}:${site.column}`;
 }
 
 /** The line of a site; nothing where the file cannot be read any more. */
-function excerpt(site: Site, show: ShowAsk): string[] {
+function excerpt(site: AskedPlace, show: ShowAsk): string[] {
     let line: string | undefined;
     try {
         line = readFileSync(resolve(show.root, site.file), "utf8").split(/\r?\n/)[site.line - 1];
@@ -162,16 +103,6 @@ function excerpt(site: Site, show: ShowAsk): string[] {
         return [];
     }
     return line === undefined ? [] : [`    ${show.paint("dim", `${site.line} |`)} ${plainColumns(line.trim(), "·")}`];
-}
-
-function fields(json: Json): Fields | null {
-    return json !== null && typeof json === "object" && !Array.isArray(json) ? json : null;
-}
-function list(json: Json | undefined): string[] {
-    return Array.isArray(json) ? json.filter((one) => typeof one === "string") : [];
-}
-function text(json: Json | undefined): string {
-    return typeof json === "string" ? json : "";
 }
 
 /** What may be typed for each answer, the first one shown. */

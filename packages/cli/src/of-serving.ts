@@ -27,6 +27,15 @@ export function ofServing(add: Add, ledger: (command: Command) => Command): void
         )
         .option("--trust", "let this project's configuration start commands and load modules")
         .option("--json", "what it says as JSON, one object a line");
+    ledger(
+        add(
+            "open [run]",
+            "Show a run of the ledger, or all of them, in the console, without a server of its own",
+            () => import("./commands/open.ts"),
+        ),
+    )
+        .option("--port <n>", "port to listen on; default: a free one")
+        .option("--no-browser", "print the link, and open no browser");
     const reaching = (command: Command): Command =>
         command
             .option("--url <url>", "the server; default: the newest of this user on this machine")
@@ -66,6 +75,7 @@ function faces(add: Add, ledger: (command: Command) => Command): void {
 
 export const SERVING_EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     serve: ["remit serve --model mock:", "remit serve brain.remit --port 4100 --origin https://shop.example"],
+    open: ["remit open last", "remit open 4f2a --no-browser"],
     drive: ['remit drive "book the cheapest slot"', 'remit drive --session new "what is on this page?" > answer.txt'],
     acp: ["remit acp main.remit", "remit acp --model openai://gpt-5-mini --max-cost 0.50"],
     clients: ["remit clients pair", "remit clients list", "remit clients revoke panel-3f9c01"],

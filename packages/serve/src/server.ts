@@ -13,7 +13,6 @@ import { join } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import type { LedgerStore, LoadOptions, Process, Scrubber } from "@remit/host";
 import { isSession, knownSecrets, type Ledger, LedgerError, openLedger, openProcess, SESSION, shownStore, stateFolder } from "@remit/host";
-import type { Json } from "@remit/language";
 import { WebSocketServer } from "ws";
 import { type Client, Clients } from "./access/clients.ts";
 import { Codes } from "./access/codes.ts";
@@ -26,6 +25,7 @@ import { modelsView, programView } from "./runs/program.ts";
 import { isEditorSession, SessionLog } from "./session/log.ts";
 import { Session, type SessionBounds } from "./session/session.ts";
 import { ACCEPTED, type Ack, type NewSession, rejected, type Scope } from "./wire/messages.ts";
+import type { ModelsView, ProgramView } from "./wire/runs.ts";
 
 export interface ServeOptions {
     /** Program of the turns; default: the one that comes with the server. */
@@ -165,7 +165,7 @@ export class Server {
     }
 
     /** Null where it runs none. */
-    async programView(): Promise<Json> {
+    async programView(): Promise<ProgramView | null> {
         const { program, view } = this.#options;
         if (view === true) return null;
         const first = await this.#brain.first();
@@ -174,7 +174,7 @@ export class Server {
         return programView({ program, form, hash, file, process: this.#process });
     }
 
-    modelsView(): Promise<Json> {
+    modelsView(): Promise<ModelsView> {
         const { load, model } = this.#options;
         return modelsView(this.#process, load?.workspace ?? this.#process.cwd, model);
     }

@@ -1,6 +1,6 @@
 /** `remit serve`: a server, until Ctrl-C. */
 import { LedgerError } from "@remit/host";
-import { whole } from "../amounts.ts";
+import { portOf } from "../amounts.ts";
 import { ledgerHere } from "../here.ts";
 import { EXIT, paint, plainLine, safeJson, say, UsageError } from "../io.ts";
 import { hostOptions } from "../running.ts";
@@ -73,12 +73,6 @@ function originOf(said: string): string {
             "a scheme and a host, and the port where there is one, such as https://shop.example",
         );
     return said;
-}
-
-function portOf(said: string): number {
-    const port = whole(said, "--port");
-    if (port > 65_535) throw new UsageError(`--port ${said}: there is no such port`, "1 to 65535");
-    return port;
 }
 
 function untrusted(said: unknown): { readonly untrusted?: "ask" | "never" } {

@@ -4,7 +4,8 @@
  * Boundary: reads the program and the project's configuration; runs nothing.
  */
 import { checkFile, configuredModels, createModels, loadConfig, type Process } from "@remit/host";
-import { AUTHORITY_HEAD, authorityCells, authorityOf, type Json, type Program } from "@remit/language";
+import { AUTHORITY_HEAD, authorityCells, authorityOf, type Program } from "@remit/language";
+import type { ModelsView, ProgramView } from "../wire/runs.ts";
 
 export interface Served {
     /** Path of the program; undefined: the one that comes with the server. */
@@ -16,7 +17,7 @@ export interface Served {
 }
 
 /** The table that `remit check --authority` prints, in cells. */
-export async function programView({ program, form, hash, file, process }: Served): Promise<Json> {
+export async function programView({ program, form, hash, file, process }: Served): Promise<ProgramView> {
     const { env, cwd } = process;
     const policy =
         program === undefined
@@ -26,14 +27,14 @@ export async function programView({ program, form, hash, file, process }: Served
 }
 
 /** What is configured and reachable, with the reason where it is not; `chosen`: what answers where no model is said. */
-export async function modelsView(process: Process, folder: string, model: string | undefined): Promise<Json> {
+export async function modelsView(process: Process, folder: string, model: string | undefined): Promise<ModelsView> {
     const { env } = process;
     const made = createModels({ process, folder, ...(model === undefined ? {} : { model }) });
     try {
         const listed = [...configuredModels(loadConfig({ env, from: folder, folder }), env), ...(await made.list())];
         const models = [...new Map(listed.map((one) => [one.uri, one])).values()];
         const { uri, text } = await made.choose(null);
-        return { models, chosen: { uri, text } } as unknown as Json;
+        return { models, chosen: { uri, text } };
     } finally {
         await made.close();
     }

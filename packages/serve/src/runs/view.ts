@@ -7,36 +7,12 @@
  */
 import { isSession, type LedgerStore, type RunInfo } from "@remit/host";
 import { isObject, type Json } from "@remit/language";
-import {
-    costOf,
-    type Explanation,
-    explainRun,
-    type LedgerEvent,
-    type Plan,
-    type PlanNode,
-    type PlanRow,
-    planTree,
-    type TraceRow,
-    traceRows,
-} from "@remit/machine";
+import { costOf, explainRun, type LedgerEvent, type Plan, planTree, traceRows } from "@remit/machine";
+import type { ListedRun, NodeView, PlanView, PromptView, Replied, RunPage, RunView, TraceView } from "../wire/runs.ts";
 
 /** So many runs are looked through by a search. */
 const SEARCHED = 2000;
 const PAGE = 50;
-
-/** A run as it stands in a list. */
-export interface ListedRun extends Pick<RunInfo, "id" | "file" | "started" | "ended" | "usage" | "steps" | "effects" | "spent"> {
-    /** As `status`, or `interrupted` where its process is gone. */
-    readonly state: string;
-    /** Kind and message of what it failed with. */
-    readonly failure?: { readonly kind: string; readonly message: string };
-}
-
-export interface RunPage {
-    readonly runs: readonly ListedRun[];
-    /** Id of the last one, where more follow. */
-    readonly next: string | null;
-}
 
 export interface RunQuery {
     /** In the id, the file, the state or the failure. */
@@ -68,41 +44,26 @@ function listed(run: RunInfo): ListedRun {
 }
 
 /** One run, whole but for its events. */
-export async function runView(store: LedgerStore, id: string): Promise<Json> {
+export async function runView(store: LedgerStore, id: string): Promise<RunView> {
     const run = await store.run(id);
-    const { value, failure, events, live, root, program } = run;
+    const { value, failure, events, live } = run;
     const { models, total } = costOf(await eventsOf(store, run.id));
     return {
         ...listed(run),
-        ...{ events, live, root, program, models, total },
+        ...{ events, live, models, total },
         ...(value === undefined ? {} : { value }),
         ...(failure === undefined ? {} : { failure }),
-    } as unknown as Json;
+    };
 }
 
 /** `seq`: number of the last event that the rows are made of. */
-export async function traceView(
-    store: LedgerStore,
-    id: string,
-): Promise<{ readonly rows: readonly Omit<TraceRow, "detail">[]; readonly seq: number }> {
+export async function traceView(store: LedgerStore, id: string): Promise<TraceView> {
     const events = await eventsOf(store, id);
     return { rows: traceRows(events).map(({ detail: _, ...row }) => row), seq: events.at(-1)?.seq ?? 0 };
 }
 
-/** What came back from a model at one attempt or turn. */
-interface Replied {
-    readonly path: string;
-    readonly reply: Json;
-    readonly error: Json;
-    readonly usage: Json;
-    readonly answeredBy: Json;
-}
-
 /** The prompts of a run, each with what the model answered and what came of it. */
-export async function promptsView(
-    store: LedgerStore,
-    id: string,
-): Promise<readonly (Explanation & { readonly replies: readonly Replied[]; readonly total: Json; readonly ended: Json })[]> {
+export async function promptsView(store: LedgerStore, id: string): Promise<PromptView[]> {
     const events = await eventsOf(store, id);
     const of = (path: string, kind: LedgerEvent["kind"]): { readonly [key: string]: Json } => {
         const data = events.find((one) => one.kind === kind && one.path === path)?.data ?? null;
@@ -117,25 +78,6 @@ export async function promptsView(
         const { ok = null, result = null, error = null } = ended;
         return { ...one, replies, total: of(one.path, "generate.started")["total"] ?? null, ended: { ok, result, error } };
     });
-}
-
-/** A block of a run, as far as it has come. */
-export interface PlanView {
-    readonly path: string;
-    readonly title: string;
-    readonly tree: PlanRow;
-    /** Ids of the nodes whose values it gives. */
-    readonly results: readonly string[];
-    /** What is known of its nodes, by id; the others wait. */
-    readonly nodes: { readonly [id: string]: NodeView };
-    readonly state: "running" | "done" | "failed";
-}
-
-export interface NodeView {
-    readonly state: string;
-    readonly ms?: number;
-    readonly value?: Json;
-    readonly error?: string;
 }
 
 export async function plansView(store: LedgerStore, id: string): Promise<PlanView[]> {
@@ -158,7 +100,7 @@ export async function plansView(store: LedgerStore, id: string): Promise<PlanVie
     return [...plans].map(([path, { plan, nodes, state }]) => ({
         path,
         title: `${plan.backend} ${plan.mode} block${plan.name === undefined ? "" : ` as ${plan.name}`}`,
-        tree: planTree(plan.nodes as readonly PlanNode[]),
+        tree: planTree(plan.nodes),
         results: plan.results,
         nodes,
         state,

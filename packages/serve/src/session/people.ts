@@ -8,7 +8,7 @@
 import { randomBytes } from "node:crypto";
 import type { Json } from "@remit/language";
 import type { Ask } from "@remit/host";
-import { askedMethod, type AskRequest, type Effect, type UnknownAnswer } from "@remit/machine";
+import { askedCall, askedMethod, type AskRequest, type Effect, type UnknownAnswer } from "@remit/machine";
 import type { AskInfo, ToolInfo } from "../wire/messages.ts";
 import type { OpenAsks, Settled } from "./asks.ts";
 import type { SessionKind } from "./log.ts";
@@ -105,7 +105,7 @@ export class People {
 
     async #ask(
         turn: Turn,
-        request: Omit<AskInfo, "turn" | "approvers">,
+        request: Omit<AskInfo, "turn" | "approvers" | "call">,
         late: Json,
         signal: AbortSignal,
         about: Fields = {},
@@ -114,7 +114,8 @@ export class People {
         const { id, expires, question, options, detail } = request;
         const approvers = [...of(turn)];
         // SAK1.
-        const waits = asks.wait({ id, turn: turn.id, question, options: [...options], detail, expires, approvers }, late, signal);
+        const call = askedCall(detail);
+        const waits = asks.wait({ id, turn: turn.id, question, options: [...options], detail, call, expires, approvers }, late, signal);
         const named = { turn: turn.id, ask: id, ...about };
         await append("ask.requested", { ...named, question, options: [...options], detail, expires, approvers });
         const settled = await waits;

@@ -464,17 +464,17 @@ export class Session {
     }
 
     #shown(turn: Turn): TurnInfo {
-        const { id, status, text, by, run, value, failure, usage, submitted, ended } = turn;
+        const { id, status, text, input, model, by, run, value, origins, failure, usage, submitted, ended } = turn;
         const position = status === "queued" ? this.#queued().indexOf(turn) + 1 : undefined;
         return some({
             id,
             session: this.id,
             status,
             position,
-            text,
+            ...{ text, input, model },
             by,
             run,
-            value,
+            ...{ value, origins: origins as Json | undefined },
             failure,
             usage,
             submitted,

@@ -7,6 +7,7 @@
  * WIR2: a body with a field that is not here is refused, not read in part.
  */
 import type { Json } from "@remit/language";
+import type { AskedCall } from "@remit/machine";
 import { z } from "zod";
 
 export const SCOPES = ["observe", "submit", "lend", "approve", "admin"] as const;
@@ -79,11 +80,15 @@ export interface TurnInfo {
     /** 1 for the next one to run; only while queued. */
     readonly position?: number;
     readonly text?: string;
+    readonly input?: Json;
+    readonly model?: string;
     /** Id of the client that submitted it. */
     readonly by: string;
     /** Id of its run in the ledger, once it has begun. */
     readonly run?: string;
     readonly value?: Json;
+    /** Of the value. */
+    readonly origins?: readonly string[];
     readonly failure?: { readonly kind: string; readonly message: string; readonly hint?: string };
     readonly usage?: Json;
     readonly submitted: string;
@@ -110,6 +115,8 @@ export interface AskInfo {
     readonly options: readonly string[];
     /** The whole call: capability, method, arguments, origins, the flow that is asked about. */
     readonly detail: Json;
+    /** The same in words for a person; null where it is about no call. */
+    readonly call: AskedCall | null;
     readonly expires: string;
     /** Ids of the clients that may decide. */
     readonly approvers: readonly string[];

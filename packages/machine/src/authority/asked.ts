@@ -1,0 +1,116 @@
+/**
+ * A question about a call, read for a person: who wants what with which arguments, where each came from, and why it is asked.
+ *
+ * Boundary: pure, from the question's detail to words and values. How it looks is each face's; what of it others wrote is made plain there.
+ */
+import { type Json, isObject, shownName, type Site } from "@remit/language";
+import type { Flow } from "./decide.ts";
+import { flowIn, flowText } from "./refusal.ts";
+
+export interface AskedCall {
+    readonly who: string;
+    /** `Mail.send`. */
+    readonly what: string;
+    readonly uri: string;
+    /** Who chose the call. */
+    readonly by: string;
+    /** What the one who asks says besides. */
+    readonly note: string;
+    readonly site: Place | null;
+    /** Why it is asked, a sentence each. */
+    readonly why: readonly string[];
+    /** The sentences tell of flows that a rule would refuse. */
+    readonly isFlow: boolean;
+    /** Where the rule stands. */
+    readonly clause: Place | null;
+    readonly args: readonly AskedArg[];
+}
+
+export type Place = Pick<Site, "file" | "line" | "column">;
+
+export interface AskedArg {
+    readonly name: string;
+    readonly value: Json;
+    /** None: the program's own text. */
+    readonly origins: readonly string[];
+    /** A flow into it is what is asked about. */
+    readonly isAsked: boolean;
+}
+
+type Fields = { readonly [key: string]: Json };
+
+/** Null where the detail is of no call. */
+export function askedCall(detail: Json): AskedCall | null {
+    if (!isObject(detail) || !Array.isArray(detail["args"])) return null;
+    const about: Fields = detail;
+    const flows = flowsOf(about);
+    const origins: Json = about["origins"] ?? null;
+    const from = (name: string): Json | undefined =>
+        isObject(origins) ? (Object.hasOwn(origins, name) ? origins[name] : origins["*"]) : undefined;
+    const isFlow = about["why"] === "flow" && flows.length > 0;
+    return {
+        who: typeof about["principal"] === "string" ? who(about["principal"]) : "",
+        what: text(about["capability"]),
+        uri: text(about["uri"]),
+        by: chosenBy(about),
+        note: text(about["note"]),
+        site: placeIn(about["site"]),
+        why: isFlow ? flows.map((flow) => flowText(text(about["capability"]), flow, null)) : [why(about)],
+        isFlow,
+        clause: about["why"] === "changed" ? null : placeIn(about["clause"]),
+        args: named(detail["args"]).map(([name, value]) => ({
+            name,
+            value,
+            origins: list(from(name)),
+            isAsked: flows.some((flow) => flow.arg === name || flow.arg === "*"),
+        })),
+    };
+}
+
+/** `agent:fix.remit#Fixer` is Fixer of fix.remit; `user` is the program itself. */
+function who(principal: string): string {
+    const found = /^agent:(.*)#([^#]+)$/.exec(principal);
+    if (found !== null) return `${shownName(found[2] as string)} (${found[1]})`;
+    return principal === "user" ? "the program, with all that you may" : principal;
+}
+
+function chosenBy(about: Fields): string {
+    const by = text(about["chosen_by"]);
+    if (by.startsWith("agent:")) return `the agent ${by.slice(6)} itself`;
+    if (by === "agent") return "a function that the agent wrote";
+    if (!by.startsWith("model:")) return "the program";
+    return `the model ${by.slice(6)}${typeof about["generate"] === "string" ? ` in ${about["generate"]}` : ""}`;
+}
+
+function why(about: Fields): string {
+    if (about["why"] === "changed") return "the tool describes this method otherwise than when it was allowed";
+    if (placeIn(about["clause"]) !== null) return "a clause says ask";
+    const isChosen = text(about["chosen_by"]).startsWith("model:");
+    return isChosen ? "a model chose a call that does more than read, and nothing says may" : "its gate says ask";
+}
+
+/** Every flow that is asked about. */
+function flowsOf(about: Fields): Flow[] {
+    const more = Array.isArray(about["flows"]) ? about["flows"] : [];
+    return [about["flow"], ...more].map(flowIn).filter((one) => one !== null);
+}
+
+/** An object's fields where there is one, else by place. */
+function named(args: readonly Json[]): [string, Json][] {
+    const only = args.length === 1 && isObject(args[0] ?? null) ? (args[0] as Fields) : null;
+    return only === null ? args.map((arg, i) => [String(i + 1), arg]) : Object.entries(only);
+}
+
+function placeIn(json: Json | undefined): Place | null {
+    if (!isObject(json ?? null)) return null;
+    const { file, line, column } = json as Fields;
+    return typeof file === "string" && typeof line === "number" && typeof column === "number" ? { file, line, column } : null;
+}
+
+function list(json: Json | undefined): string[] {
+    return Array.isArray(json) ? json.filter((one) => typeof one === "string") : [];
+}
+
+function text(json: Json | undefined): string {
+    return typeof json === "string" ? json : "";
+}

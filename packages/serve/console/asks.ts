@@ -1,0 +1,214 @@
+/**
+ * What waits for a person: a call with all that it would do and why it is asked, a question of the program, an effect of which nothing is known.
+ *
+ * Boundary: shows one question and sends one answer. Who may answer is the server's to say.
+ *
+ * CAK1: a key answers the topmost question alone, and only once it has been seen for a moment: what was typed before it was there answers nothing.
+ */
+import { type ComponentChildren, h } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { AskInfo } from "../src/wire/messages.ts";
+import { at, type Me, Refused, request } from "./api.ts";
+import { useKeys } from "./keys.ts";
+import { line, Long, Origins, Place, said, time, Trouble } from "./parts.ts";
+import { useNow } from "./place.ts";
+import { Value } from "./value.ts";
+
+interface Choice {
+    readonly key: string;
+    readonly name: string;
+    readonly does: string;
+    readonly kind: "yes" | "no" | "stop";
+}
+
+const CHOICES: { readonly [decision: string]: Choice } = {
+    once: { key: "y", name: "Yes, once", does: "yes to the topmost question, for this call", kind: "yes" },
+    session: { key: "a", name: "Always", does: "yes for the rest of the session", kind: "yes" },
+    deny: { key: "n", name: "No", does: "no to this call; the program is told", kind: "no" },
+    "deny session": { key: "x", name: "Never", does: "no for the rest of the session", kind: "no" },
+    abort: { key: "s", name: "Stop", does: "no, and the turn ends", kind: "stop" },
+    again: { key: "y", name: "Do it again", does: "perform the effect again", kind: "yes" },
+    "give up": { key: "n", name: "Give up", does: "leave it as it is", kind: "no" },
+};
+
+/** Before a key counts, milliseconds. */
+const SEEN_MS = 500;
+
+interface Props {
+    readonly session: string;
+    readonly ask: AskInfo;
+    readonly me: Me;
+    readonly isFirst: boolean;
+    readonly onDone: () => void;
+}
+
+export function Asks({
+    session,
+    asks,
+    me,
+    onDone,
+}: {
+    readonly session: string;
+    readonly asks: readonly AskInfo[];
+    readonly me: Me;
+    readonly onDone: () => void;
+}): ComponentChildren {
+    if (asks.length === 0) return null;
+    return h(
+        "section",
+        { class: "asks", "aria-label": "Waits for you" },
+        asks.map((ask, i) => h(Ask, { key: ask.id, session, ask, me, isFirst: i === 0, onDone })),
+    );
+}
+
+function Ask({ session, ask, me, isFirst, onDone }: Props): ComponentChildren {
+    const [refused, setRefused] = useState<Refused | null>(null);
+    const [sent, setSent] = useState(false);
+    const since = useRef(0);
+    useEffect(() => {
+        since.current = isFirst ? performance.now() : 0;
+    }, [isFirst]);
+    const may = ask.approvers.includes(me.id) && me.scopes.includes(ask.options.length === 0 ? "submit" : "approve");
+    const send = async (what: "decision" | "answer", answer: string): Promise<void> => {
+        if (sent) return;
+        setSent(true);
+        try {
+            const ack = await request<{ status: string; reason?: string }>("POST", at("sessions", session, "asks", ask.id, what), {
+                [what]: answer,
+            });
+            if (ack.status === "accepted") return onDone();
+            setRefused(new Refused(200, ack.status, ack.reason ?? ack.status));
+            onDone();
+        } catch (error) {
+            if (!(error instanceof Refused)) throw error;
+            setRefused(error);
+            setSent(false);
+        }
+    };
+    const decide = (decision: string): void => void send("decision", decision);
+    useKeys(
+        isFirst && may
+            ? ask.options.flatMap((option) => {
+                  const choice = CHOICES[option];
+                  const run = (): void => {
+                      if (performance.now() - since.current > SEEN_MS) decide(option);
+                  };
+                  return choice === undefined ? [] : [{ key: choice.key, does: choice.does, run }];
+              })
+            : [],
+    );
+    return h(
+        "article",
+        { class: "ask card", "aria-labelledby": `ask-${ask.id}` },
+        h("header", null, h("h2", { id: `ask-${ask.id}` }, said(ask.question)), h(Left, { expires: ask.expires })),
+        h(Call, { ask }),
+        h(Trouble, { refused }),
+        may
+            ? ask.options.length === 0
+                ? h(Answer, { onAnswer: (text: string) => void send("answer", text), sent })
+                : h(
+                      "div",
+                      { class: "choices" },
+                      ask.options.map((option) => h(Button, { key: option, option, isFirst, sent, decide })),
+                  )
+            : h("p", { class: "soft" }, `Decided by ${ask.approvers.map(line).join(", ") || "no client that is known"}.`),
+    );
+}
+
+function Button({
+    option,
+    isFirst,
+    sent,
+    decide,
+}: {
+    readonly option: string;
+    readonly isFirst: boolean;
+    readonly sent: boolean;
+    readonly decide: (option: string) => void;
+}): ComponentChildren {
+    const choice = CHOICES[option];
+    return h(
+        "button",
+        { type: "button", class: choice?.kind ?? "", disabled: sent, onClick: () => decide(option), title: choice?.does },
+        choice?.name ?? line(option),
+        isFirst && choice !== undefined ? h("kbd", { "aria-hidden": "true" }, choice.key) : null,
+    );
+}
+
+function Left({ expires }: { readonly expires: string }): ComponentChildren {
+    const left = Date.parse(expires) - useNow(true);
+    return h("span", { class: "soft left" }, left > 0 ? `${time(left)} left, then no` : "its time is up");
+}
+
+/** The whole call. */
+function Call({ ask }: { readonly ask: AskInfo }): ComponentChildren {
+    const { call, detail } = ask;
+    if (call === null) return detail === null ? null : h(Value, { value: detail });
+    return h(
+        "div",
+        null,
+        h(
+            "dl",
+            { class: "call" },
+            call.who === "" ? null : [h("dt", null, "who"), h("dd", null, line(call.who))],
+            h("dt", null, "what"),
+            h(
+                "dd",
+                null,
+                h("code", { class: "strong" }, line(call.what)),
+                call.uri === "" ? null : h("span", { class: "soft" }, ` ${line(call.uri)}`),
+                `, chosen by ${line(call.by)}`,
+            ),
+            call.note === "" ? null : [h("dt", null, "says"), h("dd", null, line(call.note))],
+            call.site === null ? null : [h("dt", null, "where"), h("dd", null, h(Place, { site: call.site }))],
+            h("dt", null, "why"),
+            h(
+                "dd",
+                { class: call.isFlow ? "flow" : "" },
+                call.why.map((one, i) => h("p", { key: i }, line(one))),
+                h(Place, { site: call.clause }),
+            ),
+        ),
+        call.args.length === 0
+            ? h("p", { class: "soft" }, "no arguments")
+            : h(
+                  "div",
+                  { class: "args" },
+                  call.args.map(({ name, value, origins, isAsked }) =>
+                      h(
+                          "div",
+                          { class: `arg ${isAsked ? "asked" : ""}`, key: name },
+                          h(
+                              "div",
+                              { class: "argname" },
+                              h("strong", null, line(name)),
+                              h("span", { class: "soft" }, " from "),
+                              h(Origins, { origins }),
+                          ),
+                          typeof value === "string" ? h(Long, { text: value, most: 600 }) : h(Value, { value }),
+                      ),
+                  ),
+              ),
+    );
+}
+
+function Answer({ onAnswer, sent }: { readonly onAnswer: (text: string) => void; readonly sent: boolean }): ComponentChildren {
+    const [text, set] = useState("");
+    return h(
+        "form",
+        {
+            class: "inline",
+            onSubmit: (event: Event) => {
+                event.preventDefault();
+                onAnswer(text);
+            },
+        },
+        h("input", {
+            "aria-label": "Your answer",
+            value: text,
+            disabled: sent,
+            onInput: (event: Event) => set((event.target as HTMLInputElement).value),
+        }),
+        h("button", { class: "primary", disabled: sent }, "Answer"),
+    );
+}

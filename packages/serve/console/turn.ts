@@ -1,0 +1,102 @@
+/** One turn of a session: what was asked, what is being done, what came of it. */
+import { type ComponentChildren, h } from "preact";
+import type { TurnInfo } from "../src/wire/messages.ts";
+import type { Doing, Step } from "./live.ts";
+import { line, Origins, said, State, time, When } from "./parts.ts";
+import { to, useNow } from "./place.ts";
+import { Value } from "./value.ts";
+
+interface Props {
+    readonly turn: TurnInfo;
+    readonly doing: Doing | undefined;
+    readonly waits: boolean;
+    readonly calls: readonly string[];
+    readonly onCancel: (() => void) | null;
+}
+
+export function Turn({ turn, doing, waits, calls, onCancel }: Props): ComponentChildren {
+    const isOver = turn.ended !== undefined;
+    const state = waits ? "waiting" : turn.status;
+    return h(
+        "li",
+        { class: "turn" },
+        h("div", { class: "you" }, turn.text === undefined ? h(Value, { value: turn.input ?? null }) : said(turn.text)),
+        h(Answer, { turn, doing }),
+        h(
+            "div",
+            { class: "meta" },
+            h(State, { state: turn.position === undefined ? state : `queued, place ${turn.position}` }),
+            h(Took, { turn }),
+            calls.map((tool) => h("span", { class: "soft", key: tool }, "calls ", h("code", null, line(tool)))),
+            turn.model === undefined ? null : h("span", { class: "soft mono" }, line(turn.model)),
+            h(Used, { usage: turn.usage }),
+            turn.run === undefined ? null : h("a", { href: to("runs", turn.run) }, "run"),
+            h("span", { class: "soft" }, line(turn.by)),
+            onCancel === null || isOver ? null : h("button", { type: "button", class: "plain stop", onClick: onCancel }, "Cancel"),
+        ),
+        doing === undefined || doing.steps.length === 0 ? null : h(Steps, { steps: doing.steps, isOver }),
+    );
+}
+
+function Answer({ turn, doing }: Pick<Props, "turn" | "doing">): ComponentChildren {
+    if (turn.failure !== undefined)
+        return h(
+            "div",
+            { class: "answer failed" },
+            h("p", null, h("strong", null, line(turn.failure.kind)), ": ", said(turn.failure.message)),
+            turn.failure.hint === undefined ? null : h("p", { class: "soft" }, said(turn.failure.hint)),
+        );
+    if (turn.status === "done")
+        return h(
+            "div",
+            { class: "answer" },
+            typeof turn.value === "string" ? h("div", { class: "words" }, said(turn.value)) : h(Value, { value: turn.value ?? null }),
+            turn.origins === undefined
+                ? null
+                : h("div", { class: "from" }, h("span", { class: "soft" }, "from "), h(Origins, { origins: turn.origins })),
+        );
+    const text = doing?.text.at(-1)?.text ?? "";
+    if (text === "" && turn.status !== "running") return null;
+    return h(
+        "div",
+        { class: "answer going" },
+        h("div", { class: "words" }, said(text), h("span", { class: "caret", "aria-hidden": "true" })),
+    );
+}
+
+function Took({ turn }: Pick<Props, "turn">): ComponentChildren {
+    const now = useNow(turn.ended === undefined);
+    const from = Date.parse(turn.submitted);
+    const to = turn.ended === undefined ? Math.max(now, from) : Date.parse(turn.ended);
+    return h("span", { class: "soft" }, h(When, { at: turn.submitted }), ` · ${time(to - from)}`);
+}
+
+function Used({ usage }: { readonly usage: unknown }): ComponentChildren {
+    if (usage === null || typeof usage !== "object") return null;
+    const { tokens, usd } = usage as { readonly tokens?: number; readonly usd?: number };
+    if (!tokens) return null;
+    return h("span", { class: "soft" }, `${tokens.toLocaleString("en")} tokens${usd ? `, $${usd.toFixed(4)}` : ""}`);
+}
+
+function Steps({ steps, isOver }: { readonly steps: readonly Step[]; readonly isOver: boolean }): ComponentChildren {
+    const last = steps.at(-1) as Step;
+    return h(
+        "details",
+        { class: "steps" },
+        h(
+            "summary",
+            null,
+            `${steps.length} ${steps.length === 1 ? "step" : "steps"}`,
+            isOver ? null : h("span", { class: "soft mono" }, ` ${line(last.kind)} ${line(last.name)}`),
+        ),
+        h(
+            "ol",
+            null,
+            steps
+                .slice(-200)
+                .map((one, i) =>
+                    h("li", { key: i, class: one.bad ? "bad" : "" }, h("span", { class: "soft" }, `${line(one.kind)} `), line(one.name)),
+                ),
+        ),
+    );
+}

@@ -1,0 +1,99 @@
+/**
+ * What the server tells of runs, of its program and of models.
+ *
+ * Boundary: shapes; `../runs/` makes them, the console shows them.
+ */
+import type { Json, Site } from "@remit/language";
+import type { Cost, Explanation, PlanRow, TraceRow, Usage } from "@remit/machine";
+
+/** A run as it stands in a list. */
+export interface ListedRun {
+    readonly id: string;
+    readonly file: string;
+    /** ISO 8601. */
+    readonly started: string;
+    readonly ended: string | null;
+    /** `running waiting stopped done failed`, or `interrupted` where its process is gone. */
+    readonly state: string;
+    readonly usage: Usage;
+    readonly steps: number;
+    /** Effects with an outcome. */
+    readonly effects: number;
+    /** Milliseconds that counted, all but the waiting for a person. */
+    readonly spent: number;
+    readonly failure?: RunFailed;
+}
+
+export interface RunFailed {
+    readonly kind: string;
+    readonly message: string;
+    readonly hint?: string;
+    readonly site?: Site | null;
+}
+
+export interface RunPage {
+    readonly runs: readonly ListedRun[];
+    /** Id of the last one, where more follow. */
+    readonly next: string | null;
+}
+
+export interface RunView extends ListedRun {
+    readonly events: number;
+    readonly live: boolean;
+    readonly value?: Json;
+    readonly models: Cost["models"];
+    readonly total: Cost["total"];
+}
+
+export interface TraceView {
+    readonly rows: readonly Omit<TraceRow, "detail">[];
+    /** Number of the last event that the rows are made of. */
+    readonly seq: number;
+}
+
+/** What came back from a model at one attempt or turn. */
+export interface Replied {
+    readonly path: string;
+    readonly reply: Json;
+    readonly error: Json;
+    readonly usage: Json;
+    readonly answeredBy: Json;
+}
+
+export interface PromptView extends Explanation {
+    readonly replies: readonly Replied[];
+    /** What all items together may have. */
+    readonly total: Json;
+    readonly ended: { readonly ok: Json; readonly result: Json; readonly error: Json };
+}
+
+/** A block of a run, as far as it has come. */
+export interface PlanView {
+    readonly path: string;
+    readonly title: string;
+    readonly tree: PlanRow;
+    /** Ids of the nodes whose values it gives. */
+    readonly results: readonly string[];
+    /** What is known of its nodes, by id; the others wait. */
+    readonly nodes: { readonly [id: string]: NodeView };
+    readonly state: "running" | "done" | "failed";
+}
+
+export interface NodeView {
+    readonly state: string;
+    readonly ms?: number;
+    readonly value?: Json;
+    readonly error?: string;
+}
+
+export interface ProgramView {
+    readonly file: string;
+    readonly hash: string;
+    readonly head: readonly string[];
+    readonly rows: readonly (readonly string[])[];
+}
+
+export interface ModelsView {
+    readonly models: readonly { readonly uri: string; readonly ok: boolean; readonly note: string }[];
+    readonly chosen: { readonly uri: string; readonly text: string };
+}
