@@ -1,5 +1,9 @@
 /** Runs on a real server: cancelled, long, large, computing, answered, let go. */
 import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { type HostTool, type LoadOptions, openLedger, openWorld, type ProgramWorld } from "@remit/host";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DevServer } from "../src/index.ts";
@@ -160,6 +164,41 @@ main func(input) { Mail.send("hello") }`;
     expect(await room.store.asks.list(run)).toMatchObject([{ state: "used", decision: "once", by }]);
     const { events } = await room.client.ledger(run);
     expect(events.map(({ kind }) => kind)).toContain("ask.decided");
+});
+
+test("approvers of the project answer by an update, and nobody else; the message says the command for that", async () => {
+    await using room = await roomAt(server, { env: { KEY: "a-key-of-some-length" } });
+    const got: string[] = [];
+    const hook = createServer((request, response) => {
+        request.on("data", (piece) => got.push(String(piece)));
+        request.on("end", () => response.end());
+    });
+    await new Promise<void>((done) => hook.listen(0, "127.0.0.1", done));
+    const url = `http://127.0.0.1:${(hook.address() as AddressInfo).port}`;
+    const channels = { ops: { kind: "webhook", url, secret: "env:KEY" } };
+    const said = { channels, questions: [{ to: ["ops"], approvers: ["user:alice", "user:bob"] }] };
+    writeFileSync(join(room.folder, "remit.json"), JSON.stringify(said));
+    await room.worker({ host: { trust: true } });
+    const program = await world(room, 'temporal static ( echo "a" >=> approve "Go on?" )');
+    const run = await room.client.submit(program, program.kept({}));
+    const [question] = await questionsOf(room, run);
+    const { id } = question as { readonly id: string };
+    for (const by of [room.on.user, "user:mallory", "user:alice\nuser:bob"])
+        await expect(room.client.answer(run, { question: id, by, decision: "once" })).rejects.toMatchObject({
+            cause: { type: "RemitRefused" },
+        });
+    await room.client.answer(run, { question: id, by: "user:bob", decision: "once" });
+    expect(await room.client.result(run)).toBe("a");
+    const [ask] = await room.store.asks.list(run);
+    expect(ask).toMatchObject({ by: "user:bob", decision: "once" });
+    expect(ask?.notes?.map(({ kind, who }) => [kind, who])).toEqual([
+        ["sent", "ops"],
+        ["refused", room.on.user],
+        ["refused", "user:mallory"],
+        ["refused", "user:alice\nuser:bob"],
+    ]);
+    expect(JSON.parse(got.join(""))).toMatchObject({ answer: { command: `remit approve ${run} ${id} once --by WHO` } });
+    await new Promise<void>((done) => hook.close(() => done()));
 });
 
 test("drained, a run is let go and goes on on the local shell", async () => {

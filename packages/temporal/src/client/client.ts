@@ -18,7 +18,7 @@ import {
     RemitError,
     type ResumeRunOptions,
 } from "@remit/host";
-import type { Failure } from "@remit/machine";
+import { type Failure, mayAnswer } from "@remit/machine";
 import {
     ActivityFailure,
     ApplicationFailure,
@@ -190,7 +190,12 @@ export function remitClient(options: RemitClientOptions): RemitClient {
         questions: (id) => asked(client, id),
         ledger: (id, from = 1) => flow(id).query<LedgerPage, [number]>(QUERIES.ledger, from),
         answer: async (id, answer) => {
-            await flow(id).executeUpdate<null, [Answer]>(UPDATES.answer, { args: [answer] });
+            try {
+                await flow(id).executeUpdate<null, [Answer]>(UPDATES.answer, { args: [answer] });
+            } catch (error) {
+                await noteRefused(store, id, answer);
+                throw error;
+            }
         },
         cancel: async (id) => {
             await flow(id).cancel();
@@ -202,6 +207,12 @@ export function remitClient(options: RemitClientOptions): RemitClient {
         hasWorker: () => hasWorker(client, queue),
         schedules: schedulesOf({ client, store, queue, settings: whole }),
     };
+}
+
+/** An answer of somebody who may not give it is told by the record of the question (AK4), as one that comes to the ledger is. */
+async function noteRefused(store: LedgerStore, run: string, { question, by, decision = "" }: Answer): Promise<void> {
+    const known = (await store.asks.list(run)).find(({ id }) => id === question);
+    if (known !== undefined && !mayAnswer(known.owner, by)) await store.asks.note(known.id, { kind: "refused", who: by, text: decision });
 }
 
 function clientOf({ client, connection, store, namespace = "default", keys, env = {} }: RemitClientOptions): Client {
