@@ -1,9 +1,10 @@
 /** A client of the runs on a Temporal server, for one command. */
+import { setTimeout as after } from "node:timers/promises";
 import { openStore, RemitError } from "@remit/host";
-import type { RemitClient } from "@remit/temporal";
+import type { Question, RemitClient } from "@remit/temporal";
 import { showFailure } from "./failure.ts";
 import { here, ledgerHere } from "./here.ts";
-import { EXIT, printJson } from "./io.ts";
+import { EXIT, plain, plainLine, printJson, say } from "./io.ts";
 import { queue, settings, temporal } from "./temporal.ts";
 
 type Options = Record<string, unknown>;
@@ -29,7 +30,36 @@ export async function asking<T>(
     }
 }
 
+/** A question of a run there, and how it is answered. */
+export function shownQuestion({ id, kind, request, options }: Question, run: string): string {
+    const { question, hint } = request as { readonly question?: string; readonly hint?: string };
+    const takes = options === undefined ? "" : ` (${options.join(", ")})`;
+    return plain(
+        `  ${kind} ${plainLine(id)}: ${plainLine(question ?? "")}${hint === undefined ? "" : `\n    ${plainLine(hint)}, then`}\n    remit approve ${run} ${plainLine(id)} ANSWER${plainLine(takes)}`,
+    );
+}
+
+/** Between two looks for questions of a run that is waited for, milliseconds. */
+const LOOK_MS = 1_000;
+
+/** Tells of each question of a run once, while it is waited for: another command answers it. */
+async function tellQuestions(client: RemitClient, run: string, until: AbortSignal): Promise<void> {
+    const told = new Set<string>();
+    while (!until.aborted) {
+        await after(LOOK_MS, undefined, { signal: until }).catch(() => undefined);
+        if (until.aborted) return;
+        // Where the run cannot be asked now its result says more.
+        for (const { run: of, question } of await client.client.withAbortSignal(until, () => client.questions(run)).catch(() => [])) {
+            if (told.has(question.id)) continue;
+            told.add(question.id);
+            say(`run ${of} waits for an answer:\n${shownQuestion(question, of)}`);
+        }
+    }
+}
+
 export async function resultOf(client: RemitClient, run: string, options: Options): Promise<number> {
+    const over = new AbortController();
+    const telling = tellQuestions(client, run, over.signal);
     try {
         printJson(await client.result(run), options["json"] === true);
         return EXIT.ok;
@@ -37,5 +67,8 @@ export async function resultOf(client: RemitClient, run: string, options: Option
         if (!(error instanceof RemitError)) throw error;
         showFailure(error.failure, { run, json: options["json"] === true });
         return error.kind === "cancelled" ? EXIT.cancelled : EXIT.failed;
+    } finally {
+        over.abort();
+        await telling;
     }
 }

@@ -120,6 +120,28 @@ test("submitted without waiting, a run for a queue without a worker is there, an
     const { code, err } = here.remit("submit", "fine.remit", ...at(), "--queue", "later");
     expect(code).toBe(0);
     expect(err).toContain("no worker takes runs from the queue 'later' now: remit worker --queue later starts one");
+    const status = here.remit("status", "last", ...at());
+    expect(status.code).toBe(1);
+    expect(status.err).toContain("error: no worker takes runs from the queue 'later'");
+    expect(status.err).toContain("remit worker --queue later");
+});
+
+test("a run that is not on Temporal has no state there", () => {
+    here.write("local.remit", 'memory static ( echo "hi" )\n');
+    expect(here.remit("run", "local.remit").code).toBe(0);
+    for (const command of ["status", "result", "cancel"]) {
+        const { code, err } = here.remit(command, "last", ...at());
+        expect(code).toBe(1);
+        expect(err).toMatch(/error: run \S+ has no workflow on this Temporal server/);
+    }
+});
+
+test("a run that is waited for tells of what it waits for, and how it is given", async () => {
+    here.write("bad.remit", `import llm M from "${provider}"\ntemporal static (\n    ask "hi" with { credential: env("NOPE_KEY") }\n)\n`);
+    const args = [BIN, "submit", "bad.remit", "--wait", ...at()];
+    const waits = spawn(process.execPath, args, { cwd: here.folder, env: here.env, stdio: ["ignore", "ignore", "pipe"] });
+    expect(await says(waits, "stderr", /(waits for an answer:[\s\S]*NOPE_KEY[\s\S]*remit approve \S+ \S+)/)).toContain("NOPE_KEY");
+    waits.kill("SIGKILL");
 });
 
 test("a worker for a namespace that is not there says so", () => {

@@ -3,7 +3,7 @@ import { machineId, openWorld } from "@remit/host";
 import type { Json } from "@remit/language";
 import type { Answer, Question, RemitClient, RemitWorkerOptions } from "@remit/temporal";
 import { atLeastOne, whole } from "../amounts.ts";
-import { asking, resultOf } from "../client.ts";
+import { asking, resultOf, shownQuestion } from "../client.ts";
 import { here, ledgerHere } from "../here.ts";
 import { EXIT, paint, plain, plainLine, print, printJson, say, UsageError } from "../io.ts";
 import { hostOptions, loadOptions, watched } from "../running.ts";
@@ -116,7 +116,11 @@ export async function submit(args: string[], options: Options): Promise<number> 
 const of =
     (what: (client: RemitClient, run: string, options: Options, rest: readonly string[]) => Promise<number>) =>
     (args: string[], options: Options): Promise<number> =>
-        asking(options, async (client, store) => what(client, (await store.run(args[0] as string)).id, options, args.slice(1)));
+        asking(options, async (client, store) => {
+            const { id } = await store.run(args[0] as string);
+            await client.reachable(id);
+            return what(client, id, options, args.slice(1));
+        });
 
 export const result = of((client, run, options) => resultOf(client, run, options));
 
@@ -130,18 +134,10 @@ export const status = of(async (client, run, options) => {
     print(`${now.run}  ${now.state}  ${now.steps} steps`);
     for (const path of now.performing) print(`  performing ${plainLine(path)}`);
     for (const part of now.parts) print(`  block ${plainLine(part.path)} is run ${part.run}`);
-    for (const one of asked) print(shown(one.question, one.run));
+    for (const one of asked) print(shownQuestion(one.question, one.run));
     // A question of a block is one of the run: somebody has to answer it there.
     return now.state === "waiting" || asked.length > 0 ? EXIT.waiting : EXIT.ok;
 });
-
-function shown({ id, kind, request, options }: Question, run: string): string {
-    const { question, hint } = request as { readonly question?: string; readonly hint?: string };
-    const takes = options === undefined ? "" : ` (${options.join(", ")})`;
-    return plain(
-        `  ${kind} ${plainLine(id)}: ${plainLine(question ?? "")}${hint === undefined ? "" : `\n    ${plainLine(hint)}, then`}\n    remit approve ${run} ${plainLine(id)} ANSWER${plainLine(takes)}`,
-    );
-}
 
 export const cancel = of(async (client, run) => {
     await client.cancel(run);

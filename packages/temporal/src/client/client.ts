@@ -52,7 +52,7 @@ import { beginOf } from "../wire/begin.ts";
 import { known, shownOf } from "./attributes.ts";
 import { executionOf, type Released, type ReleaseOptions, release } from "./owner.ts";
 import { type Schedules, schedulesOf } from "./schedules.ts";
-import { attended, hasWorker, unplaced } from "./workers.ts";
+import { attended, hasWorker, reachable, unplaced } from "./workers.ts";
 
 export type RemitClientOptions = RemitClientSettings &
     (
@@ -114,6 +114,8 @@ export interface RemitClient {
     attended(): Promise<void>;
     readonly queue: string;
     hasWorker(): Promise<boolean>;
+    /** Rejects with `ConnectError` where a run cannot be asked what it does: it has no workflow here, or no worker. */
+    reachable(run: string): Promise<void>;
     readonly schedules: Schedules;
 }
 
@@ -205,6 +207,7 @@ export function remitClient(options: RemitClientOptions): RemitClient {
         queue,
         attended: () => attended(client, queue),
         hasWorker: () => hasWorker(client, queue),
+        reachable: (run) => reachable(client, run),
         schedules: schedulesOf({ client, store, queue, settings: whole }),
     };
 }

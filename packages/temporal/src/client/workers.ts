@@ -5,7 +5,7 @@
  */
 import { setTimeout as after } from "node:timers/promises";
 import { type Client, isGrpcServiceError } from "@temporalio/client";
-import { NamespaceNotFoundError } from "@temporalio/common";
+import { NamespaceNotFoundError, WorkflowNotFoundError } from "@temporalio/common";
 import proto from "@temporalio/proto";
 import { ConnectError, NOT_FOUND, noNamespace } from "../server/connect.ts";
 
@@ -15,6 +15,9 @@ const LOOK_MS = 250;
 /** The server does not tell, or not this client: gRPC's UNIMPLEMENTED and PERMISSION_DENIED. */
 const UNTOLD: ReadonlySet<unknown> = new Set([12, 7]);
 const { TASK_QUEUE_TYPE_WORKFLOW } = proto.temporal.api.enums.v1.TaskQueueType;
+
+const WORKER = "start one with remit worker --queue";
+const LATER = "remit submit without --wait leaves the run for a worker that comes later";
 
 /** Also where the server does not tell. */
 export async function hasWorker(client: Client, queue: string): Promise<boolean> {
@@ -34,14 +37,26 @@ export async function hasWorker(client: Client, queue: string): Promise<boolean>
 export async function attended(client: Client, queue: string): Promise<void> {
     const until = performance.now() + PATIENCE_MS;
     while (!(await hasWorker(client, queue))) {
-        if (performance.now() > until) throw unattended(queue);
+        if (performance.now() > until) throw unattended(queue, `${WORKER} ${queue}; ${LATER}`);
         await after(LOOK_MS);
     }
 }
 
-function unattended(queue: string): ConnectError {
-    const hint = `start one with remit worker --queue ${queue}; remit submit without --wait leaves the run for a worker that comes later`;
+function unattended(queue: string, hint: string): ConnectError {
     return new ConnectError(`no worker takes runs from the queue '${queue}'`, hint, undefined);
+}
+
+/** Rejects with `ConnectError` where the run has no workflow here, or where no worker is there that could say what it does. */
+export async function reachable(client: Client, run: string): Promise<void> {
+    let queue: string;
+    try {
+        queue = (await client.workflow.getHandle(run).describe()).taskQueue;
+    } catch (error) {
+        if (!(error instanceof WorkflowNotFoundError)) throw unplaced(error);
+        const hint = `remit trace ${run} shows what the ledger has of it`;
+        throw new ConnectError(`run ${run} has no workflow on this Temporal server`, hint, error);
+    }
+    if (!(await hasWorker(client, queue))) throw unattended(queue, `${WORKER} ${queue}`);
 }
 
 /** An error that says which namespace is not there, in the words of this package. */
