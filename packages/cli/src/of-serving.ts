@@ -71,6 +71,19 @@ function faces(add: Add, ledger: (command: Command) => Command): void {
             () => import("./commands/acp.ts"),
         ),
     ).option("-w, --workspace <dir>", "folder the tools may reach; default: the folder that the editor opens a session in");
+    placed(
+        add(
+            "mcp [program]",
+            "Make a program's functions and agents tools of an MCP server, over standard input and output or HTTP",
+            () => import("./commands/mcp.ts"),
+        ),
+    )
+        .option("-w, --workspace <dir>", "folder the tools may reach; default: the current folder")
+        .option("--input-origin <origin...>", "whose word a call's arguments are, such as user; default: mcp:CLIENT")
+        .option("--http <port>", "over HTTP on this port of 127.0.0.1, at /mcp; 0 is any that is free")
+        .option("--host <address>", "address to listen on; another one than loopback needs a token")
+        .option("--host-name <name...>", "further name that the server is reached by, behind a proxy")
+        .option("--token <token>", "what every request over HTTP has to bring (REMIT_TOKEN)");
 }
 
 export const SERVING_EXAMPLES: Readonly<Record<string, readonly string[]>> = {
@@ -78,5 +91,6 @@ export const SERVING_EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     open: ["remit open last", "remit open 4f2a --no-browser"],
     drive: ['remit drive "book the cheapest slot"', 'remit drive --session new "what is on this page?" > answer.txt'],
     acp: ["remit acp main.remit", "remit acp --model openai://gpt-5-mini --max-cost 0.50"],
+    mcp: ["remit mcp main.remit", "remit mcp main.remit --http 4200"],
     clients: ["remit clients pair", "remit clients list", "remit clients revoke panel-3f9c01"],
 };

@@ -126,6 +126,14 @@ export function untrustedGate(said: string): "ask" | "never" {
     return said;
 }
 
+/** Names of origins. Who may read a value and what was endorsed are no origins to be claimed. */
+export function origins(said: string[]): string[] {
+    for (const one of said)
+        if (!/^[a-z][a-z0-9_-]*(:[^\s,"]+)?$/i.test(one) || /^(?:only|endorsed):/.test(one))
+            throw new UsageError(`--input-origin: '${plainLine(one)}' is no origin`, "for example user, unlabelled, web:form, tool:Inbox");
+    return said;
+}
+
 /** `--ask later`: nobody is asked now, even on a terminal. */
 function asksLater(options: Options): boolean {
     const when = options["ask"];

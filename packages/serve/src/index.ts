@@ -3,6 +3,7 @@ export { type AcpOptions, serveAcp, type Serving } from "./acp/agent.ts";
 export { ClientsError } from "./access/clients.ts";
 export { brainSource } from "./brain/program.ts";
 export { type FoundServer, servers } from "./discovery.ts";
+export { type McpOptions, type McpServing, serveMcp } from "./mcp/server.ts";
 export { ServeError } from "./faces/error.ts";
 export { type ServeOptions, Server } from "./server.ts";
 export type * from "./wire/messages.ts";

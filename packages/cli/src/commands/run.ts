@@ -8,7 +8,7 @@ import { showDiagnostics } from "../diagnostics.ts";
 import { showFailure } from "../failure.ts";
 import { atLeast, findingLines, severityOf } from "../auditing.ts";
 import { counted, EXIT, paint, plainLine, safeJson, say, UsageError } from "../io.ts";
-import { finish, loadOptions, type Watch, watched } from "../running.ts";
+import { finish, loadOptions, origins, type Watch, watched } from "../running.ts";
 import { blocksThere } from "../temporal.ts";
 import { decoded, readText } from "../text.ts";
 
@@ -69,14 +69,6 @@ export default async function run(args: string[], given: Record<string, unknown>
         await program.close();
         await there.end();
     }
-}
-
-/** Names of origins. Who may read a value and what was endorsed are no origins to be claimed. */
-function origins(said: string[]): string[] {
-    for (const one of said)
-        if (!/^[a-z][a-z0-9_-]*(:[^\s,"]+)?$/i.test(one) || /^(?:only|endorsed):/.test(one))
-            throw new UsageError(`--input-origin: '${plainLine(one)}' is no origin`, "for example user, unlabelled, web:form, tool:Inbox");
-    return said;
 }
 
 /** What `--monitor` goes by: the project's invariants, and the run to compare with. */

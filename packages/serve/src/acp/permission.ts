@@ -7,10 +7,6 @@
  * ACA2: `cancelled` ends the run: it is the person's stop.
  */
 import type { PermissionOption, RequestPermissionResponse } from "@agentclientprotocol/sdk";
-import { isObject, type Json, plainLine } from "@remit/language";
-import { flowIn, flowText } from "@remit/machine";
-
-type Fields = { readonly [key: string]: Json };
 
 /** Answers of the machine and what they are to an editor; `abort` is its cancel. */
 const OFFERED: { readonly [option: string]: Pick<PermissionOption, "kind"> & { readonly name: (scope: string) => string } } = {
@@ -36,23 +32,4 @@ export function decisionOf(response: RequestPermissionResponse, options: readonl
     const { outcome } = response;
     if (outcome.outcome === "cancelled") return options.includes("abort") ? "abort" : no;
     return outcome.outcome === "selected" && options.includes(outcome.optionId) ? outcome.optionId : no;
-}
-
-/** Why the person is asked, and where what is passed comes from. */
-export function reasonOf(question: string, detail: Json): string {
-    const about: Fields = isObject(detail) ? detail : {};
-    const origins = isObject(about["origins"]) ? Object.entries(about["origins"]) : [];
-    const flows = [about["flow"], ...(Array.isArray(about["flows"]) ? about["flows"] : [])].map(flowIn).filter((one) => one !== null);
-    const from = origins.flatMap(([name, list]) =>
-        Array.isArray(list) && list.length > 0
-            ? [`- ${plainLine(name)} comes from ${list.map((one) => plainLine(String(one))).join(", ")}`]
-            : [],
-    );
-    const principal = typeof about["principal"] === "string" ? [`Who wants it: ${plainLine(about["principal"])}.`] : [];
-    return [
-        plainLine(question),
-        ...principal,
-        ...flows.map((flow) => plainLine(flowText(String(about["capability"] ?? ""), flow, null))),
-        ...from,
-    ].join("\n");
 }

@@ -19,10 +19,11 @@ import {
 import type { Ledger } from "@remit/host";
 import { isObject, type Json, plainLine } from "@remit/language";
 import type { LedgerEvent, Usage } from "@remit/machine";
+import { reasonOf } from "../faces/reason.ts";
 import type { Session } from "../session/session.ts";
 import type { Frame } from "../wire/messages.ts";
 import type { LentServers } from "./lent.ts";
-import { decisionOf, optionsOf, reasonOf } from "./permission.ts";
+import { decisionOf, optionsOf } from "./permission.ts";
 import { taskOf } from "./prompt.ts";
 import { said, Updates, valueText } from "./updates.ts";
 

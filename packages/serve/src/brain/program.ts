@@ -5,6 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import { type HostToolSource, load, type LoadOptions, type LoadSource, type RemitProgram } from "@remit/host";
+import { conversation, person } from "../session/given.ts";
 import type { Brain } from "../session/session.ts";
 
 /** Text of the program that comes with the server; people copy it. */
@@ -17,8 +18,12 @@ export function brainOf(file: string | undefined, options: LoadOptions): Brain &
     const source: LoadSource = file === undefined ? { source: brainSource(), file: "brain.remit" } : { path: file };
     const once = (model: string | undefined, tools: { readonly [name: string]: HostToolSource }): Promise<RemitProgram> =>
         load(source, { ...options, ...(model === undefined ? {} : { model }), tools: { ...options.tools, ...tools } });
-    return { load: once, first: () => once(undefined, NO_TOOLS) };
+    return { load: once, first: () => once(undefined, SESSION_TOOLS) };
 }
 
-/** So that a program can be looked at without a session. */
-const NO_TOOLS = { lent: () => ({}), conversation: () => ({}), person: () => ({}) };
+/** What a session gives to its program, where there is none: nothing is lent, nothing was said, nobody answers. */
+export const SESSION_TOOLS: { readonly [name: string]: HostToolSource } = {
+    lent: () => ({}),
+    conversation: conversation([]),
+    person: person(async () => null),
+};

@@ -1,0 +1,59 @@
+/** `remit mcp`: a program's functions and agents as tools of a server, over standard input and output or HTTP. */
+import { LedgerError } from "@remit/host";
+import { whole } from "../amounts.ts";
+import { VERSION } from "../version.ts";
+import { here, ledgerHere } from "../here.ts";
+import { EXIT, plainLine, say, UsageError } from "../io.ts";
+import { hostOptions, limitsOf, origins, untrustedGate } from "../running.ts";
+import { serving } from "../serving.ts";
+import { untilStopped } from "../stopped.ts";
+
+type Options = Record<string, unknown>;
+
+export default async function mcp([program]: string[], options: Options): Promise<number> {
+    const { serveMcp, ServeError } = await serving();
+    const { process: on, model, ...load } = hostOptions(options);
+    const { untrusted, inputOrigin } = options;
+    const stopped = untilStopped();
+    const http = httpOf(options);
+    try {
+        const serves = await serveMcp({
+            ...(program === undefined ? {} : { program }),
+            ...(model === undefined ? {} : { model }),
+            ...(on === undefined ? {} : { process: on }),
+            ...(http === undefined ? { input: process.stdin, output: process.stdout } : { http }),
+            ...(inputOrigin === undefined ? {} : { inputOrigins: origins(inputOrigin as string[]) }),
+            ledger: ledgerHere(options),
+            load: { ...load, ...(untrusted === undefined ? {} : { untrusted: untrustedGate(String(untrusted)) }) },
+            limits: limitsOf(options),
+            version: VERSION,
+            log: (message) => say(plainLine(message)),
+        });
+        if (serves.url !== undefined) say(`Serving at ${serves.url}; Ctrl-C stops it.`);
+        await Promise.race([serves.closed, stopped]);
+        await serves.close();
+    } catch (error) {
+        if (error instanceof ServeError) throw new UsageError(error.message, error.hint);
+        if (error instanceof LedgerError) throw new UsageError(error.message);
+        throw error;
+    }
+    await on?.close();
+    return EXIT.ok;
+}
+
+function httpOf({ http, host, hostName, token: given }: Options) {
+    if (http === undefined) {
+        if (host !== undefined || hostName !== undefined || given !== undefined)
+            throw new UsageError("--host, --host-name and --token are for --http", "remit mcp main.remit --http 4200");
+        return undefined;
+    }
+    const port = whole(String(http), "--http");
+    if (port > 65_535) throw new UsageError(`--http ${port}: there is no such port`, "0 to 65535; 0 is any that is free");
+    const token = given ?? here().env["REMIT_TOKEN"];
+    return {
+        port,
+        ...(host === undefined ? {} : { host: String(host) }),
+        ...(hostName === undefined ? {} : { hostNames: hostName as string[] }),
+        ...(token === undefined ? {} : { token: String(token) }),
+    };
+}

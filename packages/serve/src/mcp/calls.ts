@@ -1,0 +1,178 @@
+/**
+ * Calls of a program's entries by a client of the Model Context Protocol: each is a run, which may put questions on its way.
+ *
+ * Boundary: runs and their questions. What is said over the wire is `server.ts`'s.
+ *
+ * MCC1: a call of several rounds is one run: a round that brings an answer goes on with the run that asked, and begins nothing anew.
+ * MCC2: a round counts only for the call that it began as: the same entry, the same arguments, the question that is open.
+ * MCC3: a client that cannot ask is asked nothing, and the answer is no. One that does not come back with an
+ *     answer in time leaves a run that waits for it in the ledger.
+ */
+import { createHash } from "node:crypto";
+import { canonicalJson, type Json } from "@remit/language";
+import type { AskRequest, LedgerEvent, Limits } from "@remit/machine";
+import { newRunId, type RemitProgram, type RunHandle, type RunResult } from "@remit/host";
+import type { ProgramEntry } from "../faces/entries.ts";
+
+export interface Question {
+    readonly id: string;
+    readonly request: AskRequest;
+}
+
+/** Where a call stands at the end of a round. */
+export type Step = { readonly run: string } & ({ readonly question: Question } | { readonly result: RunResult });
+
+/** What a client keeps between two rounds; it comes back sealed. */
+export interface Round {
+    readonly run: string;
+    readonly ask: string;
+    readonly call: string;
+}
+
+export interface Call {
+    readonly entry: ProgramEntry;
+    readonly args: { readonly [name: string]: Json };
+    readonly origins: readonly string[];
+    /** The client can put questions to a person. */
+    readonly canAsk: boolean;
+}
+
+/** Of one round. */
+export interface Listening {
+    readonly signal: AbortSignal;
+    event(event: LedgerEvent): void;
+}
+
+interface Live {
+    readonly call: string;
+    readonly handle: RunHandle;
+    readonly cancel: AbortController;
+    readonly open: (Question & { readonly answer: (decision: string) => void })[];
+    /** Of the round that waits. */
+    listening: Listening | null;
+    wake: () => void;
+    late: NodeJS.Timeout | undefined;
+}
+
+export interface CallsOptions {
+    readonly limits: Limits;
+    /** How long a question waits for its client, milliseconds. */
+    readonly ask: number;
+    /** Runs at once. */
+    readonly most: number;
+}
+
+export class Calls {
+    readonly #program: RemitProgram;
+    readonly #options: CallsOptions;
+    readonly #live = new Map<string, Live>();
+
+    constructor(program: RemitProgram, options: CallsOptions) {
+        this.#program = program;
+        this.#options = options;
+    }
+
+    get isFull(): boolean {
+        return this.#live.size >= this.#options.most;
+    }
+
+    /** Throws `RemitError` where the arguments do not fit: then no run is begun. */
+    begin(call: Call, listening: Listening): Promise<Step> {
+        const { entry, args, origins, canAsk } = call;
+        const cancel = new AbortController();
+        const id = newRunId();
+        const { limits, ask } = this.#options;
+        const live: Pick<Live, "open" | "listening" | "wake"> = { open: [], listening, wake: () => undefined };
+        const handle = this.#program.run(entry.inputOf(args), {
+            ...{ id, limits, signal: cancel.signal, inputOrigins: origins },
+            ...(entry.entry === undefined ? {} : { entry: entry.entry }),
+            // the round's own end comes first (MCC3)
+            asks: { expires: ask + 60_000 },
+            on: {
+                event: (event) => live.listening?.event(event),
+                // MCC3.
+                ...(canAsk ? { ask: (request, about) => asked(live, { id: about.ask.id, request }, about.signal) } : {}),
+            },
+        });
+        const made: Live = Object.assign(live, { call: sealOf(call), handle, cancel, late: undefined });
+        this.#live.set(id, made);
+        return this.#round(id, made, listening);
+    }
+
+    /** MCC1. Null where there is no such run with this question open (MCC2). */
+    answer(round: Round, call: Call, decision: string, listening: Listening): Promise<Step> | null {
+        const live = this.#live.get(round.run);
+        const [question] = live?.open ?? [];
+        if (live === undefined || question?.id !== round.ask || live.call !== round.call || sealOf(call) !== round.call) return null;
+        clearTimeout(live.late);
+        live.open.shift();
+        question.answer(question.request.options.includes(decision) ? decision : "deny");
+        live.listening = listening;
+        return this.#round(round.run, live, listening);
+    }
+
+    /** Stops what runs, where it stands. */
+    async close(): Promise<void> {
+        const all = [...this.#live.values()];
+        for (const { cancel, late } of all) {
+            clearTimeout(late);
+            cancel.abort();
+        }
+        await Promise.all(all.map(({ handle }) => handle.result.catch(() => undefined)));
+    }
+
+    async #round(run: string, live: Live, { signal }: Listening): Promise<Step> {
+        const stop = (): void => live.cancel.abort();
+        if (signal.aborted) stop();
+        else signal.addEventListener("abort", stop, { once: true });
+        try {
+            const asks = new Promise<null>((resolve) => {
+                live.wake = () => resolve(null);
+                if (live.open.length > 0) live.wake();
+            });
+            const result = await Promise.race([live.handle.result, asks]);
+            if (result === null) {
+                live.late = setTimeout(() => this.#abandon(run, live), this.#options.ask);
+                return { run, question: live.open[0] as Question };
+            }
+            this.#live.delete(run);
+            return { run, result };
+        } catch (error) {
+            this.#live.delete(run);
+            throw error;
+        } finally {
+            signal.removeEventListener("abort", stop);
+            live.listening = null;
+        }
+    }
+
+    /** MCC3. */
+    #abandon(run: string, live: Live): void {
+        this.#live.delete(run);
+        live.cancel.abort();
+    }
+}
+
+/** Of one call: what a later round has to be equal to. */
+export function sealOf({ entry, args }: Pick<Call, "entry" | "args">): string {
+    return createHash("sha256")
+        .update(canonicalJson([entry.name, { ...args }]))
+        .digest("base64url");
+}
+
+function asked(live: Pick<Live, "open" | "wake">, question: Question, signal: AbortSignal): Promise<string | null> {
+    return new Promise((resolve) => {
+        const entry = { ...question, answer: resolve };
+        signal.addEventListener(
+            "abort",
+            () => {
+                const at = live.open.indexOf(entry);
+                if (at >= 0) live.open.splice(at, 1);
+                resolve(null);
+            },
+            { once: true },
+        );
+        live.open.push(entry);
+        live.wake();
+    });
+}

@@ -1,0 +1,350 @@
+/** A program as an MCP server: both eras, over streams and over HTTP; calls of several rounds, what is refused, and who may send a request. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync, existsSync } from "node:fs";
+import { request as httpRequest } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { type Ledger, openLedger, openProcess } from "@remit/host";
+import type { Json } from "@remit/language";
+import { expect, test } from "vitest";
+import { type McpOptions, type McpServing, ServeError, serveMcp } from "../src/index.ts";
+import { writes } from "./editor.ts";
+
+const BIN = fileURLToPath(new URL("../../cli/bin/remit.mjs", import.meta.url));
+const PROGRAM = `import llm Model from "openai://gpt-5-mini"
+import tool Files from "file://workspace"
+shape Words { words: string, title: string? }
+func add(a: number, b: number = 1) -> number { a + b }
+func greet(input: { name: string, title?: string }) -> Words { { words: "hello " + input.name, title: none } }
+func either(x: { a: string } | { b: string }) { x }
+func anything(x) { x }
+func fails() { raise("not today") }
+agent Clerk {
+    model Model
+    role "a clerk"
+    description "Writes notes."
+    main func(input: { task: string }) -> string {
+        use input.task as "the task"
+        generate({ input: "Do it.", tools: [Files], turns: 6 }) -> string
+    }
+}
+`;
+
+type Answer = { readonly action: "accept" | "decline" | "cancel"; readonly content?: { readonly decision: string } };
+const accept = (decision: string): Answer => ({ action: "accept", content: { decision } });
+
+interface At extends AsyncDisposable {
+    readonly folder: string;
+    readonly serves: McpServing;
+    readonly ledger: () => Promise<Ledger>;
+    readonly asked: string[];
+    client: Client;
+}
+
+type Way = "legacy stream" | "modern stream" | "legacy http" | "modern http";
+const WAYS: readonly Way[] = ["legacy stream", "modern stream", "legacy http", "modern http"];
+
+interface How {
+    readonly replies?: Json;
+    readonly program?: string;
+    readonly answer?: (message: string) => Answer;
+    readonly options?: Partial<McpOptions>;
+}
+
+async function at(way: Way, { replies = [], program = PROGRAM, answer, options = {} }: How = {}): Promise<At> {
+    const folder = mkdtempSync(join(tmpdir(), "remit-mcp-"));
+    writeFileSync(join(folder, "main.remit"), program);
+    writeFileSync(join(folder, "replies.json"), JSON.stringify(replies));
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const isHttp = way.endsWith("http");
+    const serves = await serveMcp({
+        ...{ program: join(folder, "main.remit"), model: `scripted:${join(folder, "replies.json")}`, ledger: join(folder, "ledger.db") },
+        process: openProcess({ env: { HOME: folder, PATH: process.env["PATH"] }, cwd: folder }),
+        ...(isHttp ? { http: { port: 0 } } : { input, output }),
+        ...options,
+    });
+    const asked: string[] = [];
+    const client = new Client(
+        { name: "tester", version: "1" },
+        {
+            versionNegotiation: { mode: way.startsWith("modern") ? "auto" : "legacy" },
+            capabilities: answer === undefined ? {} : { elicitation: { form: {} } },
+        },
+    );
+    if (answer !== undefined)
+        client.setRequestHandler("elicitation/create", ({ params }) => {
+            asked.push(params.message);
+            return answer(params.message) as never;
+        });
+    await client.connect(
+        isHttp ? new StreamableHTTPClientTransport(new URL(serves.url as string)) : new StdioServerTransport(output, input),
+    );
+    const ledgers: Ledger[] = [];
+    return {
+        ...{ folder, serves, asked, client },
+        ledger: async () => {
+            const opened = await openLedger(join(folder, "ledger.db"), { process: openProcess({ env: { HOME: folder } }) });
+            ledgers.push(opened);
+            return opened;
+        },
+        [Symbol.asyncDispose]: async () => {
+            await client.close();
+            for (const one of ledgers) await one.close();
+            await serves.close();
+            rmSync(folder, { recursive: true, force: true });
+        },
+    };
+}
+
+const errorOf = ({ isError, content }: { isError?: boolean | undefined; content: unknown }) =>
+    isError === true ? (content as [{ text: string }])[0].text : null;
+
+test.each(WAYS)("%s: what a program declares are tools, with what they take and give", async (way) => {
+    await using room = await at(way);
+    const { client } = room;
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(["Clerk", "add", "greet", "either", "anything", "fails"]);
+    expect(tools.find(({ name }) => name === "Clerk")).toMatchObject({ description: "Writes notes.", inputSchema: { required: ["task"] } });
+    expect(tools.every(({ inputSchema }) => inputSchema.type === "object")).toBe(true);
+    expect(await client.callTool({ name: "add", arguments: { a: 2 } })).toMatchObject({
+        structuredContent: { result: 3 },
+        content: [{ type: "text", text: "3" }],
+    });
+    expect((await client.callTool({ name: "greet", arguments: { name: "Ann" } })).structuredContent).toEqual({
+        words: "hello Ann",
+        title: null,
+    });
+    expect((await client.callTool({ name: "either", arguments: { x: { b: "y" } } })).structuredContent).toEqual({ b: "y" });
+    expect((await client.callTool({ name: "anything", arguments: { q: [1] } })).structuredContent).toEqual({ q: [1] });
+    expect(errorOf(await client.callTool({ name: "greet", arguments: { nam: "Ann" } }))).toContain("name");
+    expect(errorOf(await client.callTool({ name: "add", arguments: { a: "two" } }))).toContain("number");
+    const failed = await client.callTool({ name: "fails", arguments: {} });
+    expect(errorOf(failed)).toContain("not today");
+    await expect(client.callTool({ name: "none", arguments: {} }).then(errorOf)).rejects.toThrow(/none/);
+    // MCS1.
+    const ledger = await room.ledger();
+    const [first] = await Array.fromAsync(ledger.events(String(failed._meta?.["remit/run"])));
+    const name = way === "legacy http" ? "client" : "tester";
+    expect(first).toMatchObject({ kind: "run.started", labels: [`mcp:${name}`] });
+    // what did not fit began no run
+    expect(await ledger.runs()).toHaveLength(5);
+});
+
+test.each(["legacy stream", "modern stream", "modern http"] as const)(
+    "%s: a question goes to the client's person, as often as it is asked, in one run (MCC1)",
+    async (way) => {
+        await using room = await at(way, {
+            replies: [writes("a"), writes("b", "other.txt"), { text: "done" }],
+            answer: () => accept("once"),
+        });
+        const result = await room.client.callTool({ name: "Clerk", arguments: { task: "write" } });
+        expect(result.structuredContent).toEqual({ result: "done" });
+        expect(room.asked).toEqual([expect.stringContaining("note.txt"), expect.stringContaining("other.txt")]);
+        expect(room.asked[0]).toContain("May Model call Files.write?");
+        expect(readFileSync(join(room.folder, "other.txt"), "utf8")).toBe("b");
+        expect(await (await room.ledger()).runs()).toHaveLength(1);
+    },
+);
+
+test.each([
+    ["no of the person", { action: "decline" }, /^done$/],
+    ["no of the list", accept("deny session"), /^done$/],
+    ["an answer that is none", accept("please"), /^done$/],
+    ["a cancel", { action: "cancel" }, /ended at a question/],
+    ["no way to ask", undefined, /^done$/],
+] as const)("%s: the call is not made", async (_name, answer, says) => {
+    await using room = await at("modern stream", {
+        replies: [writes("a"), { text: "done" }],
+        ...(answer === undefined ? {} : { answer: () => answer as Answer }),
+    });
+    const { content } = await room.client.callTool({ name: "Clerk", arguments: { task: "write" } });
+    expect(content).toEqual([{ type: "text", text: expect.stringMatching(says) }]);
+    expect(existsSync(join(room.folder, "note.txt"))).toBe(false);
+});
+
+test("legacy http: a client that says in no request what it can do is asked nothing", async () => {
+    await using room = await at("legacy http", { replies: [writes("a"), { text: "done" }], answer: () => accept("once") });
+    await room.client.callTool({ name: "Clerk", arguments: { task: "write" } });
+    expect({ asked: room.asked, written: existsSync(join(room.folder, "note.txt")) }).toEqual({ asked: [], written: false });
+});
+
+test.each(["legacy stream", "modern stream", "modern http"] as const)(
+    "%s: progress is told, and a cancel stops the run where it stands",
+    async (way) => {
+        const stop = new AbortController();
+        await using room = await at(way, { replies: [{ text: "late", delay: 600_000 }] });
+        const said: unknown[] = [];
+        const call = room.client.callTool(
+            { name: "Clerk", arguments: { task: "wait" } },
+            {
+                signal: stop.signal,
+                onprogress: ({ message }) => {
+                    said.push(message);
+                    stop.abort();
+                },
+            },
+        );
+        await expect(call).rejects.toThrow();
+        expect(said).toEqual([expect.stringContaining("generate")]);
+        const ledger = await room.ledger();
+        const { id } = await ledger.run("last");
+        for await (const _event of ledger.follow(id));
+        expect((await ledger.run(id)).status).toBe("stopped");
+    },
+);
+
+test("the blocks of a program are one tool; a program that declares nothing is refused", async () => {
+    await using room = await at("modern stream", { program: `memory static ((echo "a" <*> echo "b") >=> merge) as both\n` });
+    expect((await room.client.listTools()).tools.map(({ name }) => name)).toEqual(["main"]);
+    expect((await room.client.callTool({ name: "main", arguments: {} })).structuredContent).toMatchObject({
+        result: expect.stringContaining("a"),
+    });
+    await expect(at("modern stream", { program: "shape A { a: string }" })).rejects.toBeInstanceOf(ServeError);
+});
+
+// ---- HTTP by hand ----
+
+interface Sent {
+    readonly status: number;
+    readonly body: string;
+}
+
+/** A request with headers that no client would send. */
+function sent(url: string, headers: { readonly [name: string]: string }, body: string, method = "POST"): Promise<Sent> {
+    return new Promise((resolve, reject) => {
+        const request = httpRequest(
+            url,
+            { method, headers: { accept: "application/json, text/event-stream", "content-type": "application/json", ...headers } },
+            (response) => {
+                let text = "";
+                response.on("data", (piece) => (text += String(piece)));
+                response.on("end", () => resolve({ status: response.statusCode ?? 0, body: text }));
+            },
+        );
+        request.on("error", reject);
+        request.end(body);
+    });
+}
+
+const MODERN = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } },
+};
+
+interface Said {
+    readonly result?: { readonly resultType?: string; readonly requestState?: string };
+    readonly error?: Json;
+}
+
+/** A call of the modern era as it is on the wire. */
+async function call(url: string, name: string, args: Json, more: object = {}): Promise<Said> {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args, _meta: MODERN, ...more } });
+    const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": name };
+    const { body: said } = await sent(url, headers, body);
+    const line = said.split("\n").find((one) => one.startsWith("data: ") && one.includes('"id":1'));
+    return JSON.parse(line === undefined ? said : line.slice(6)) as Said;
+}
+
+const ASKED = {
+    replies: {
+        rules: [
+            { when: '"error"', reply: "no" },
+            { when: "write", reply: writes("a") },
+        ],
+    },
+} as const;
+const YES = { decision: accept("once") };
+
+test("MCC2, MCS3: a round counts for the call that it began as, once; what is sealed otherwise is refused", async () => {
+    await using room = await at("modern http", { replies: [writes("a"), { text: "done" }, writes("b"), { text: "done" }] });
+    const url = room.serves.url as string;
+    const { result } = await call(url, "Clerk", { task: "write" });
+    const { requestState = "", resultType } = result ?? {};
+    expect(resultType).toBe("input_required");
+    const forged = `${requestState.slice(0, -4)}AAAA`;
+    expect(await call(url, "Clerk", { task: "write" }, { inputResponses: YES, requestState: forged })).toMatchObject({
+        error: { code: -32602 },
+    });
+    const refused = { result: { isError: true, content: [{ text: expect.stringContaining("no call that waits") }] } };
+    expect(await call(url, "Clerk", { task: "other" }, { inputResponses: YES, requestState })).toMatchObject(refused);
+    expect(await call(url, "add", { a: 1 }, { inputResponses: YES, requestState })).toMatchObject(refused);
+    expect(existsSync(join(room.folder, "note.txt"))).toBe(false);
+    expect(await call(url, "Clerk", { task: "write" }, { inputResponses: YES, requestState })).toMatchObject({
+        result: { structuredContent: { result: "done" } },
+    });
+    expect(readFileSync(join(room.folder, "note.txt"), "utf8")).toBe("a");
+    expect(await call(url, "Clerk", { task: "write" }, { inputResponses: YES, requestState })).toMatchObject(refused);
+});
+
+test("MCC3: a client that does not come back leaves a run that waits in the ledger, and goes on from there", async () => {
+    await using room = await at("modern http", { replies: [writes("a"), { text: "done" }], options: { bounds: { ask: 1 } } });
+    const { result } = await call(room.serves.url as string, "Clerk", { task: "write" });
+    expect(result).toMatchObject({ resultType: "input_required" });
+    const ledger = await room.ledger();
+    const { id } = await ledger.run("last");
+    for await (const _event of ledger.follow(id));
+    expect((await ledger.run(id)).status).toBe("waiting");
+    expect(existsSync(join(room.folder, "note.txt"))).toBe(false);
+    const handle = await ledger.resume(id, { on: { ask: () => "once" } });
+    expect(await handle.result).toMatchObject({ status: "done" });
+    expect(readFileSync(join(room.folder, "note.txt"), "utf8")).toBe("a");
+});
+
+test("MCH1: another host, a page of another site, another address, too much: refused", async () => {
+    await using room = await at("modern http", { options: { http: { port: 0, hostNames: ["agents.example"] } } });
+    const url = room.serves.url as string;
+    const list = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta: MODERN } });
+    const modern = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/list" };
+    const status = async (headers: { [name: string]: string }, body = list, to = url): Promise<number> =>
+        (await sent(to, { ...modern, ...headers }, body)).status;
+    expect(await status({})).toBe(200);
+    expect(await status({ host: "evil.example" })).toBe(403);
+    expect(await status({ host: "agents.example" })).toBe(200);
+    expect(await status({ origin: "https://evil.example" })).toBe(403);
+    expect(await status({ origin: "null" })).toBe(403);
+    expect(await status({ origin: "http://localhost:3000" })).toBe(200);
+    expect(await status({}, list, url.replace("/mcp", "/"))).toBe(404);
+    expect(await status({}, `"${"x".repeat(5 << 20)}"`)).toBe(413);
+    expect(await status({}, "nonsense")).toBe(400);
+    expect(await status({ "mcp-method": "tools/call" })).toBe(400);
+});
+
+test("MCH2: with a token every request needs it; elsewhere than on loopback there has to be one", async () => {
+    await using room = await at("modern http", { options: { http: { port: 0 } } });
+    await expect(at("modern http", { options: { http: { port: 0, host: "0.0.0.0" } } })).rejects.toBeInstanceOf(ServeError);
+    const program = join(room.folder, "main.remit");
+    const serves = await serveMcp({
+        program,
+        ledger: join(room.folder, "other.db"),
+        process: openProcess({ env: { HOME: room.folder }, cwd: room.folder }),
+        http: { port: 0, token: "t0ken" },
+    });
+    const status = async (headers: { [name: string]: string }): Promise<number> => (await sent(serves.url as string, headers, "{}")).status;
+    expect([await status({}), await status({ authorization: "Bearer other" }), await status({ authorization: "t0ken" })]).toEqual([
+        401, 401, 401,
+    ]);
+    expect(await status({ authorization: "Bearer t0ken" })).not.toBe(401);
+    await serves.close();
+});
+
+test("the command over standard input and output: a client of either era starts it, and it ends with the client", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "remit-mcp-"));
+    try {
+        writeFileSync(join(folder, "main.remit"), PROGRAM);
+        const client = new Client({ name: "tester", version: "1" });
+        const transport = new StdioClientTransport({
+            ...{ command: process.execPath, args: [BIN, "mcp", "main.remit", "--model", "mock:"], cwd: folder, stderr: "ignore" },
+            env: { HOME: folder, PATH: process.env["PATH"] ?? "" },
+        });
+        await client.connect(transport);
+        expect((await client.callTool({ name: "add", arguments: { a: 1, b: 4 } })).structuredContent).toEqual({ result: 5 });
+        await client.close();
+    } finally {
+        rmSync(folder, { recursive: true, force: true });
+    }
+});
