@@ -21,6 +21,7 @@ import { failureOf, givenValue } from "../state/effects.ts";
 import type { Frame, StageWait } from "../state/fiber.ts";
 import type { Begins, Call, Ops, Told, Waits } from "../state/ops.ts";
 import { show } from "../state/show.ts";
+import { limitsLeft } from "../state/parts.ts";
 import { accountAt } from "../state/spending.ts";
 
 /** What a person can say to `approve`. */
@@ -111,7 +112,7 @@ export function blockElsewhere(m: Ops, call: Call, { form, number }: BlockCode, 
         path,
         input: given(input),
         bindings: Object.fromEntries(bindings),
-        limits: limitsLeft(m, frame),
+        limits: limitsLeft(m.accounts, accountAt(frame)),
         ...(form.name === undefined ? {} : { name: form.name }),
     };
     const origins = m.run.labels.origins(labels);
@@ -132,15 +133,6 @@ function bound({ compiled, run }: Ops, bindings: RunRequest["bindings"]): void {
 export function partOf(run: string, path: string): string {
     return `${run}.${path.replace(/[^A-Za-z0-9]+/g, "-")}`;
 }
-
-/** What the block may use: what is left here. */
-function limitsLeft(m: Ops, frame: Frame): RunRequest["limits"] {
-    const here = accountAt(frame);
-    const left = METERS.map((meter) => [meter, m.accounts.leftOf(here, meter)] as const);
-    return Object.fromEntries(left.filter(([, amount]) => Number.isFinite(amount)));
-}
-
-const METERS = ["tokens", "usd", "calls", "turns", "steps", "bytes"] as const;
 
 export const stage: Begins<StageDetail> & Waits<StageWait> = {
     begin(m, call, d) {

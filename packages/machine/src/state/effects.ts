@@ -18,6 +18,7 @@ import { stepBegins } from "./activity.ts";
 import { type Fiber, type Pending, siteAt } from "./fiber.ts";
 import type { Machine } from "../run/machine.ts";
 import type { Ops } from "./ops.ts";
+import { reservePart } from "./parts.ts";
 import { accountAt, overdrawn } from "./spending.ts";
 import { isOfVerbs, type StageOf, stageOf } from "./stage.ts";
 
@@ -94,7 +95,11 @@ export function pay(m: Machine, pending: Pending): void {
         if (other === path) break;
         blocked.add(waits);
     }
-    const got = m.accounts.reserve(effect.kind, effect.request, account, m.spender(path), blocked);
+    const spender = m.spender(path);
+    const got =
+        effect.kind === "run"
+            ? reservePart(m.accounts, effect, account, { spender, blocked })
+            : m.accounts.reserve(effect.kind, effect.request, account, spender, blocked);
     if ("waits" in got) {
         m.waiting.set(path, { ...pending, waits: got.waits });
         m.unpaid.set(path, got.waits);
@@ -109,6 +114,10 @@ export function pay(m: Machine, pending: Pending): void {
     // It is written again, as it is asked for.
     m.saved.pending.delete(path);
     const { waits: _, ...asked } = pending;
+    if ("effect" in got) {
+        m.ask({ ...asked, effect: got.effect, held: got.held });
+        return;
+    }
     if (got.reply === null) {
         m.ask({ ...asked, held: got.held });
         return;

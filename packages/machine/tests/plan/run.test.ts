@@ -327,3 +327,21 @@ test("EF4: what a stage says of where, in which order and how often goes with it
         ["gpu", 2, { stage: second?.path.split("/").slice(0, 3).join("/"), second: 5 }],
     ]);
 });
+
+test("PBU1: blocks that run elsewhere side by side use no token twice: the second waits, and may use what the first left", () => {
+    const inner = { ...block(stage("ask"), { backend: "temporal" }) };
+    const p = blocks([block(fan(inner, inner))], FUNCS);
+    const begin = (limits: { readonly tokens?: number }): Machine => Machine.start(new Compiled(p), { ...OPTIONS, input: "x", limits });
+    expect(begin({}).advance().effects).toHaveLength(2);
+    const machine = begin({ tokens: 100 });
+    const runs = (): Effect[] => machine.advance().effects.filter(({ kind }) => kind === "run");
+    const limits = (effect: Effect | undefined): Json => (effect?.request as { readonly limits: Json } | undefined)?.limits ?? null;
+    const [first, ...others] = runs();
+    expect(others).toEqual([]);
+    expect(limits(first)).toEqual({ tokens: 100 });
+    machine.resolve(first?.path as string, { ok: true, value: 1, origins: [], usage: { input: 50, output: 10 } });
+    const [second] = runs();
+    expect(limits(second)).toEqual({ tokens: 40 });
+    machine.resolve(second?.path as string, { ok: true, value: 2, origins: [], usage: { input: 10, output: 10 } });
+    expect(machine.advance().result).toMatchObject({ ok: true, value: [1, 2] });
+});
