@@ -44,6 +44,7 @@ async function main() {
     };
     if (only.length === 0) {
         count(await run("types", "typescript/bin/tsc", ["--noEmit", "-p", "tsconfig.json"]));
+        count(await run("types of the console", "typescript/bin/tsc", ["--noEmit", "-p", "packages/serve/console/tsconfig.json"]));
         count(await run("style", "@biomejs/biome/bin/biome", ["check", "--diagnostic-level=error", "."]));
     }
     const room = mkdtempSync(join(tmpdir(), "remit-test-"));

@@ -92,7 +92,8 @@ export function useNow(on: boolean, every = 1000): number {
     useEffect(() => {
         if (!on) return;
         set(Date.now());
-        const timer = setInterval(() => set(Date.now()), every);
+        // A page that is not looked at asks for nothing.
+        const timer = setInterval(() => document.hidden || set(Date.now()), every);
         return () => clearInterval(timer);
     }, [on, every]);
     return now;

@@ -34,8 +34,9 @@ const VIEWS: readonly { readonly name: string; readonly title: string; readonly 
 ];
 
 export function Run({ id, view }: { readonly id: string; readonly view: string }): ComponentChildren {
-    const version = useNews(id);
+    const [version, setVersion] = useState(0);
     const { data: run, refused } = useData<RunView>(at("runs", id), version);
+    useNews(id, run?.events, () => setVersion((n) => n + 1));
     useTitle(run === null ? "Run" : `${line(run.file)} ${run.state}`);
     const shown = VIEWS.find(({ name }) => name === view) ?? VIEWS[0];
     return h(
@@ -63,22 +64,35 @@ export function Run({ id, view }: { readonly id: string; readonly view: string }
     );
 }
 
-/** A number that grows when something happened. */
-function useNews(id: string): number {
-    const [version, set] = useState(0);
-    const timer = useRef(0);
+/**
+ * Tells when something happened after the first `events`; undefined while the run is not known yet. A page that is not looked at follows nothing: a
+ * browser has few connections to a server.
+ */
+function useNews(id: string, events: number | undefined, onNews: () => void): void {
+    const known = useRef({ events, onNews });
+    known.current = { events, onNews };
+    const isKnown = events !== undefined;
     useEffect(() => {
+        if (!isKnown) return;
         let close = (): void => undefined;
-        let again = 0;
+        let [timer, again] = [0, 0];
         const news = (): void => {
-            if (timer.current !== 0) return;
-            timer.current = window.setTimeout(() => {
-                timer.current = 0;
-                if (!document.hidden) set((n) => n + 1);
+            if (timer !== 0) return;
+            timer = window.setTimeout(() => {
+                timer = 0;
+                known.current.onNews();
             }, EVERY);
         };
+        const leave = (): void => {
+            close();
+            clearTimeout(again);
+            clearTimeout(timer);
+            timer = 0;
+        };
         const follow = (): void => {
-            close = listen(at("runs", id, "events"), ["ended"], {
+            leave();
+            if (document.hidden) return;
+            close = listen(`${at("runs", id, "events")}?from=${known.current.events ?? 0}`, ["ended"], {
                 link: () => undefined,
                 event: (name, data) => {
                     news();
@@ -90,14 +104,12 @@ function useNews(id: string): number {
             });
         };
         follow();
+        document.addEventListener("visibilitychange", follow);
         return () => {
-            close();
-            clearTimeout(again);
-            clearTimeout(timer.current);
-            timer.current = 0;
+            document.removeEventListener("visibilitychange", follow);
+            leave();
         };
-    }, [id]);
-    return version;
+    }, [id, isKnown]);
 }
 
 function Facts({ run }: { readonly run: RunView }): ComponentChildren {
