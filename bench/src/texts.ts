@@ -41,6 +41,19 @@ function text(bytes: number, seed: number): string {
     return out.slice(0, bytes);
 }
 
+/** Objects whose JSON is of so many bytes. */
+function objects(bytes: number): Json[] {
+    const one = (id: number): Json => ({
+        id,
+        name: `row ${id} of a table`,
+        note: `${(id * 7919).toString(36)} reads a line`,
+        done: id % 2 === 0,
+    });
+    const out: Json[] = [];
+    for (let size = 2; size < bytes; size += JSON.stringify(out.at(-1)).length + 1) out.push(one(out.length));
+    return out;
+}
+
 const agent = (body: string): string => `
 import llm Model from "mock:"
 import tool Work from "host:work"
@@ -60,6 +73,14 @@ const CASES: readonly Case[] = [
         most: 1.2,
         source: agent(`log = Work.get({ i: 0, bytes: ${FILE} })\n        use log as "log"\n        generate({ input: "What is it?" })`),
         replies: [{ text: "a log" }],
+    },
+    {
+        // Three forms of one value: its JSON, which events and outcomes share; its text in the prompt, indented; its objects in the state.
+        name: "objects of 700 kB used in one generate",
+        fresh: FILE,
+        most: 1.2,
+        source: agent(`log = Work.rows({ i: 0, bytes: ${FILE} })\n        use log as "log"\n        generate({ input: "What is it?" })`),
+        replies: [{ text: "a table" }],
     },
     {
         name: `${TURNS} turns with a result of 8 kB each`,
@@ -101,6 +122,11 @@ async function written({ source, replies }: Case): Promise<{ readonly [T in Tabl
                     Work: {
                         get: {
                             call: ({ i, bytes }: { i: number; bytes: number }) => text(bytes, i),
+                            input: { type: "object", properties: { i: { type: "number" }, bytes: { type: "number" } } },
+                            readOnly: true,
+                        },
+                        rows: {
+                            call: ({ bytes }: { bytes: number }) => objects(bytes),
                             input: { type: "object", properties: { i: { type: "number" }, bytes: { type: "number" } } },
                             readOnly: true,
                         },
