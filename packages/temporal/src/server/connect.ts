@@ -3,6 +3,8 @@
  *
  * Boundary: settings in, connections out. What is done with them is the worker's and the client's.
  */
+import { once } from "node:events";
+import { createConnection } from "node:net";
 import { Connection, isGrpcServiceError } from "@temporalio/client";
 import { loadClientConnectConfig } from "@temporalio/envconfig";
 import { NativeConnection, type NativeConnectionOptions } from "@temporalio/worker";
@@ -29,8 +31,9 @@ export interface Place {
 }
 
 const ADDRESS = "localhost:7233";
-/** A server that has not answered by then is away, milliseconds. */
-const CONNECT_MS = 3_000;
+/** A host that has not taken a connection by then is away, and a server that has not answered on it, milliseconds. */
+const REACH_MS = 3_500;
+const CONNECT_MS = 10_000;
 /** gRPC's NOT_FOUND, which a server says of a namespace. */
 export const NOT_FOUND = 5;
 
@@ -75,6 +78,7 @@ function readConfig(options: Parameters<typeof loadClientConnectConfig>[0]): Ret
 
 /** For clients. Rejects with `ConnectError`. */
 export async function connect(place: Place): Promise<Connection> {
+    await taken(place);
     try {
         const { options } = place;
         return await Connection.connect({
@@ -90,6 +94,7 @@ export async function connect(place: Place): Promise<Connection> {
 /** For workers. Rejects with `ConnectError`, also where the namespace is not there. */
 export async function connectWorker(place: Place): Promise<NativeConnection> {
     let connection: NativeConnection;
+    await taken(place);
     try {
         connection = await NativeConnection.connect({ ...place.options, address: place.address });
     } catch (error) {
@@ -110,6 +115,20 @@ export async function connectWorker(place: Place): Promise<NativeConnection> {
 export function noNamespace(namespace: string, error: unknown): ConnectError {
     const hint = `name another one with --namespace, TEMPORAL_NAMESPACE or the profile file, or make it: temporal operator namespace create ${namespace}`;
     return new ConnectError(`the Temporal server has no namespace '${namespace}'`, hint, error);
+}
+
+/** A client tries again for long where nobody listens; here that is known at once. */
+async function taken(place: Place): Promise<void> {
+    const url = URL.parse(`tcp://${place.address}`);
+    if (url === null || url.port === "") return;
+    const socket = createConnection({ host: url.hostname.replace(/^\[|\]$/g, ""), port: Number(url.port) });
+    try {
+        await once(socket, "connect", { signal: AbortSignal.timeout(REACH_MS) });
+    } catch (error) {
+        throw away(place, error);
+    } finally {
+        socket.destroy();
+    }
 }
 
 function away({ address }: Place, error: unknown): ConnectError {
