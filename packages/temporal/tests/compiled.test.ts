@@ -1,8 +1,10 @@
 /** `run(program, { address })` of the host: blocks of a program from TypeScript, carried out by a worker that has the same plugins. */
 import { compile, run, type VerbPlugin, verbRegistry } from "@remit/host";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DevServer } from "../src/index.ts";
-import { devServer, type Room, roomAt } from "./room.ts";
+import { devServer, questionsOf, type Room, roomAt } from "./room.ts";
 
 const SHOUT: VerbPlugin = {
     entry: {
@@ -21,7 +23,8 @@ let room: Room;
 beforeAll(async () => {
     server = await devServer();
     room = await roomAt(server);
-    await room.worker({ host: { registry } });
+    writeFileSync(join(room.folder, "remit.json"), JSON.stringify({ questions: [{ kind: "approve", approvers: ["user:alice"] }] }));
+    await room.worker({ host: { registry, trust: true } });
 });
 afterAll(async () => {
     await room[Symbol.asyncDispose]();
@@ -35,4 +38,20 @@ test("one value a block, in order, of both backends, by verbs of a plugin that t
     expect(await run(program, how)).toEqual(["A!!", "A!!!"]);
     const [around] = (await room.store.runs()).filter(({ id }) => !id.includes("."));
     expect(await room.store.run(`${around?.id}.blocks-block-0`)).toMatchObject({ status: "done", value: "A!!" });
+});
+
+test("the person who watches is not asked what an approver answers, and answers for nobody else", async () => {
+    const program = await compile('temporal static ( echo "a" >=> approve "Go on?" )', { registry });
+    let asked = 0;
+    const on = { ask: () => (asked++, "once") };
+    const value = run(program, { address: server.address, queue: room.queue, ledger: room.store, process: room.on, on });
+    await expect.poll(async () => (await room.store.asks.list()).length, { timeout: 30_000 }).toBe(1);
+    const part = (await room.store.asks.list())[0]?.run as string;
+    const [question] = await questionsOf(room, part);
+    // Time for the watcher to look at the questions twice.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await room.client.answer(part, { question: question?.id as string, by: "user:alice", decision: "once" });
+    expect(await value).toEqual(["a"]);
+    expect(asked).toBe(0);
+    expect(await room.store.asks.list(part)).toMatchObject([{ by: "user:alice", decision: "once" }]);
 });

@@ -1,6 +1,7 @@
 /** Runs on a Temporal server: a development server, workers, and what a person does with a run there. */
 import { machineId, openWorld } from "@remit/host";
 import type { Json } from "@remit/language";
+import { mayAnswer, shownApprovers } from "@remit/machine";
 import type { Answer, Question, RemitClient, RemitWorkerOptions } from "@remit/temporal";
 import { atLeastOne, whole } from "../amounts.ts";
 import { asking, resultOf, shownQuestion } from "../client.ts";
@@ -158,11 +159,20 @@ export const approve = of(async (client, run, options, [which, said]) => {
             `remit status ${run} shows them`,
         );
     const { question } = found;
-    const by = options["by"] === undefined ? question.owner : String(options["by"]);
+    const by = answering(question, options);
     await client.answer(found.run, { question: question.id, by, ...answerTo(question, said) });
     say(`${paint(process.stderr)("green", "answered")}: ${plainLine(said ?? "once")}`);
     return EXIT.ok;
 });
+
+/** The owner of the run where nobody is named; a person whom the project names says so. */
+function answering({ id, owner }: Question, options: Readonly<Record<string, unknown>>): string {
+    if (options["by"] !== undefined) return String(options["by"]);
+    const { user } = here();
+    if (mayAnswer(owner, user)) return user;
+    if (/^os:\d+$/.test(owner)) return owner;
+    throw new UsageError(`the question ${id} is for ${plainLine(shownApprovers(owner))}`, "say who answers: --by WHO");
+}
 
 function answerTo({ kind, id, path }: Question, said: string | undefined): Pick<Answer, "decision" | "said" | "value"> {
     if (kind === "ask") return { decision: said ?? "once" };
@@ -191,7 +201,7 @@ export const signal = of(async (client, run, options, [name, value]) => {
             waits.length === 0 ? "it waits for no input" : `it waits for ${waits.map(nameOf).join(", ")}`,
         );
     if (value === undefined) throw new UsageError(`say which value '${plainLine(name ?? "")}' has`);
-    const by = options["by"] === undefined ? question.owner : String(options["by"]);
+    const by = answering(question, options);
     await client.answer(run, { question: question.id, by, ...answerTo(question, value) });
     say(`run ${run} has its ${plainLine(name ?? "")}`);
     return EXIT.ok;

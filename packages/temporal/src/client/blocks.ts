@@ -22,7 +22,7 @@ import {
     RemitError,
 } from "@remit/host";
 import type { Json } from "@remit/language";
-import type { AskRequest, Effect, Failure, Outcome } from "@remit/machine";
+import { type AskRequest, type Effect, type Failure, type Outcome, mayAnswer } from "@remit/machine";
 import { Client } from "@temporalio/client";
 import type { DataConverter } from "@temporalio/common";
 import { ConnectError, type ConnectSettings, connect, placeOf } from "../server/connect.ts";
@@ -141,26 +141,27 @@ async function shown({ request, store, on }: BlockElsewhere, until: AbortSignal)
     for await (const one of follow(store, request.run, { signal: until, live: () => !until.aborted })) event(one);
 }
 
-/** The person who watches the run around it is asked here; the first answer counts, wherever it comes from. */
+/** The person who watches the run around it is asked here what that person may answer; the first answer counts, wherever it comes from. */
 async function asked(
     client: RemitClient,
-    { request, on, store }: BlockElsewhere,
+    { request, on, store, options }: BlockElsewhere,
     { until, by }: { readonly until: AbortSignal; readonly by: string | undefined },
 ): Promise<void> {
     if (on.ask === undefined) return;
+    const me = by ?? (await options()).asks?.owner ?? "";
     const said = new Set<string>();
     while (!until.aborted) {
         await after(LOOK_MS, undefined, { signal: until }).catch(() => undefined);
         if (until.aborted) return;
         for (const { run, question } of await client.questions(request.run)) {
             const key = `${run} ${question.id}`;
-            if (question.kind !== "ask" || said.has(key)) continue;
+            if (question.kind !== "ask" || said.has(key) || !mayAnswer(question.owner, me)) continue;
             said.add(key);
             const { id: ask, owner, request: about, path } = question;
             const effect: Effect = { path, kind: "ask", principal: owner, site: null, request: about, labels: [] };
             const record = await store.asks.find(run, ask);
             const decision = await on.ask(about as unknown as AskRequest, { effect, ask: record, signal: until });
-            if (decision !== null && !until.aborted) await client.answer(run, { question: ask, by: by ?? owner, decision });
+            if (decision !== null && !until.aborted) await client.answer(run, { question: ask, by: me, decision });
         }
     }
 }
