@@ -3,7 +3,7 @@
  * command and the library work there: from JavaScript, and for TypeScript with their types. The README's five minutes are done as they stand there.
  */
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -228,6 +228,45 @@ test("the library reaches a server, and writes for two runs in a thread of its o
     writeFileSync(join(room, "served.mjs"), SERVED);
     expect(JSON.parse(await run(process.execPath, ["served.mjs"], room))).toMatchObject({ threads: 1, results: ["served", "served"] });
 });
+
+const ON_TEMPORAL = `import { openLedger, openWorld } from "@remit/host";
+import { connect, createWorker, onlyErrors, placeOf, remitClient, startDevServer } from "@remit/temporal";
+import * as child from "@remit/temporal/workflow";
+
+onlyErrors();
+await using server = await startDevServer({ program: process.env.REMIT_TEST_TEMPORAL });
+const { store, close } = await openLedger("temporal.db");
+const worker = await createWorker({ connect: { address: server.address }, ledger: store, cache: "bundles" });
+const program = await openWorld({ source: "main func(input) { input.words.length }" });
+const connection = await connect(placeOf({ address: server.address }));
+const client = remitClient({ connection, store });
+const run = await client.submit(program, program.kept({ words: ["a", "b"] }));
+console.log(JSON.stringify([await client.result(run), typeof child.remitChild]));
+await connection.close();
+await worker.shutdown();
+await close();
+`;
+
+test("a worker of the package carries out a run with the bundle that came with it, and makes none", async () => {
+    const server = process.env.REMIT_TEST_TEMPORAL ?? join(root, ".tools", "temporal", "bin", "temporal");
+    if (!existsSync(server))
+        throw new Error(`this needs a Temporal server: ${server} is not there. \`npm run setup -- temporal\` brings it`);
+    env.REMIT_TEST_TEMPORAL = server;
+    // What it depends on comes from the checkout, since no network is reached.
+    const modules = join(room, "node_modules");
+    mkdirSync(join(modules, "@remit", "temporal"));
+    const unpack = ["-xzf", join(root, "dist", "remit-temporal.tgz"), "--strip-components", "1", "-C", join(modules, "@remit", "temporal")];
+    await run("tar", unpack, room);
+    symlinkSync(join(root, "node_modules", "@temporalio"), join(modules, "@temporalio"));
+    writeFileSync(join(room, "on-temporal.ts"), ON_TEMPORAL);
+    expect(JSON.parse(await run(process.execPath, ["on-temporal.ts"], room))).toEqual([2, "function"]);
+    expect(existsSync(join(room, "bundles"))).toBe(false);
+    const about = join(modules, "@remit/temporal/dist/prebuilt/about.json");
+    // a file that was changed is not taken
+    writeFileSync(about, JSON.stringify({ ...JSON.parse(readFileSync(about, "utf8")), sha256: "0" }));
+    expect(JSON.parse(await run(process.execPath, ["on-temporal.ts"], room))).toEqual([2, "function"]);
+    expect(existsSync(join(room, "bundles"))).toBe(true);
+}, 240_000);
 
 const JEST = `import { load } from "@remit/host";
 import { auditBeforeAssertion } from "@remit/host/jest";

@@ -3,10 +3,13 @@
 // Result: `dist/npm/NAME` and `dist/NAME.tgz` for each package, ready for `npm install` and `npm publish`.
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { prebuild } from "../../packages/temporal/src/worker/bundle.ts";
 import { quietly } from "./shell.mjs";
 
 /** What `import` finds of the host: the name below `@remit/host` → the module's path below `src`, without its ending. */
 export const HOST_ENTRIES = { ".": "index", "./vitest": "testing/vitest", "./jest": "testing/jest", "./node-test": "testing/node-test" };
+
+const ENTRIES = { host: HOST_ENTRIES, temporal: { ".": "index", "./workflow": "workflow/child" } };
 
 /**
  * Package → what stands in it. `entry`: the module that `import` finds; `dist`: "compiled" sources or the "bundled" ones;
@@ -16,6 +19,14 @@ const PACKAGES = {
     language: { entry: true, dist: "compiled", needs: [] },
     machine: { entry: true, dist: "compiled", needs: ["@remit/language"] },
     host: { entry: true, dist: "bundled", needs: ["@remit/language", "@remit/machine"] },
+    temporal: {
+        entry: true,
+        dist: "compiled",
+        needs: [
+            ...["@remit/host", "@remit/language", "@remit/machine"],
+            ...["activity", "client", "common", "envconfig", "plugin", "proto", "worker", "workflow"].map((part) => `@temporalio/${part}`),
+        ],
+    },
     cli: { entry: false, dist: "bundled", needs: [] },
 };
 const SCHEMAS = ["language", "machine"];
@@ -37,6 +48,8 @@ export async function publish(root) {
             recursive: true,
             filter: (path) => !path.endsWith(".d.ts"),
         });
+        // So that a worker of the package starts without bundling anything.
+        if (name === "temporal") await prebuild(join(to, "dist", "prebuilt"));
         if (SCHEMAS.includes(name)) cpSync(join(from, "schema"), join(to, "schema"), { recursive: true });
         if (!one.entry) cpSync(join(from, "bin"), join(to, "bin"), { recursive: true });
         for (const file of [join(from, "README.md"), join(root, "LICENSE")]) cpSync(file, join(to, file.split(/[\\/]/).at(-1)));
@@ -77,9 +90,9 @@ function manifest(root, name, one) {
     const { exports: _, devDependencies: __, dependencies, optionalDependencies: ___, ...kept } = read(join(root, "packages", name));
     const ending = one.dist === "compiled" ? "js" : "mjs";
     const entries = Object.fromEntries(
-        Object.entries(name === "host" ? HOST_ENTRIES : { ".": "index" }).map(([at, path]) => [
+        Object.entries(ENTRIES[name] ?? { ".": "index" }).map(([at, path]) => [
             at,
-            { types: `./types/${path}.d.ts`, default: `./dist/${basename(path)}.${ending}` },
+            { types: `./types/${path}.d.ts`, default: `./dist/${one.dist === "compiled" ? path : basename(path)}.${ending}` },
         ]),
     );
     // the command brings the local model's engine as the library does

@@ -4,8 +4,9 @@
  * Boundary: builds and keeps files. First our own sources become one module, which leaves out what nothing uses; then the SDK's bundler adds its own.
  */
 import { createHash, type Hash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BundleOptions, bundleWorkflowCode } from "@temporalio/worker";
@@ -38,7 +39,7 @@ export async function workflowBundle(folder: string): Promise<string> {
     if (isPacked(sdk)) return join(PACKED, PREBUILT.bundle);
     const file = join(folder, `workflow-${digest(sdk, sourceKey())}.bundle.js`);
     if (existsSync(file)) return file;
-    const workflowsPath = kept(folder);
+    const workflowsPath = ownWorkflows(folder);
     const { code } = await bundleWorkflowCode({ workflowsPath, logger: QUIET, webpackConfigHook: foundFrom(HERE) });
     put(file, code);
     return file;
@@ -53,8 +54,9 @@ function isPacked(sdk: string): boolean {
 
 /** Makes both files ahead, for the package. */
 export async function prebuild(folder: string): Promise<void> {
-    const made = await workflowBundle(folder);
-    const bundle = readFileSync(made);
+    const room = mkdtempSync(join(tmpdir(), "remit-prebuild-"));
+    const bundle = readFileSync(await workflowBundle(room));
+    rmSync(room, { recursive: true, force: true });
     const about: Prebuilt = { sdk: sdkVersion(), sha256: sha256(bundle) };
     put(join(folder, PREBUILT.code), ownCode());
     put(join(folder, PREBUILT.bundle), bundle);
