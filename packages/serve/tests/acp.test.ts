@@ -279,6 +279,30 @@ main func(input: { task: string }) { Person.ask({ question: "Which one?" }) }
 });
 
 test.each([
+    ["a permission", CLERK, "session/request_permission"],
+    [
+        "a form",
+        'import tool Person from "host:person"\nmain func(input: { task: string }) { Person.ask({ question: "Which?" }) }\n',
+        "elicitation/create",
+    ],
+])("an editor that leaves while it is asked for %s: nothing is done, and the run is in the ledger", async (_what, program, method) => {
+    await using at = await editor({ program, replies: [writes("a")], capabilities: { elicitation: { form: {} } } });
+    let asked: () => void = () => undefined;
+    const isAsked = new Promise<void>((resolve) => (asked = resolve));
+    at.asked = () => (asked(), new Promise(() => undefined));
+    at.answers = () => (asked(), new Promise(() => undefined));
+    const session = await at.open();
+    at.prompt(session, "go").catch(() => null);
+    await isAsked;
+    await at.leave();
+    expect(at.messages.some(({ message }) => (message as { method?: string }).method === method)).toBe(true);
+    expect(existsSync(join(at.folder, "note.txt"))).toBe(false);
+    const ledger = await openLedger(join(at.folder, "ledger.db"), { process: openProcess({ env: { HOME: at.folder } }) });
+    expect(["waiting", "stopped"]).toContain((await ledger.run(`${session}.t1`)).status);
+    await ledger.close();
+});
+
+test.each([
     ["main func(input: { text: string }) { input.text }", /takes no task: the input of its main func has text/],
     ["main func() { 1 }", /takes no task: .* has nothing/],
     ["main func(input: { task: string, to: string }) { input.to }", /needs more than a task: to/],

@@ -68,7 +68,11 @@ export class EditorSession {
 
     /** Begins to tell what happens from now on. */
     begin(): void {
-        this.#following = this.#follow();
+        this.#following = this.#follow().catch((error: unknown) => {
+            const message = `the session is told of no more: ${String(error)}`;
+            this.#served.lent.log(message);
+            for (const { settle } of this.#ended.values()) settle({ status: "failed", failure: { kind: "unreachable", message } });
+        });
     }
 
     async prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
@@ -240,9 +244,7 @@ export class EditorSession {
             );
             return decisionOf(response, options);
         } catch (error) {
-            // an editor that cannot ask, one that is gone, a question that was withdrawn: a no, and late where it is none of ours any more
-            if (!(error instanceof RequestError) && !this.#over.signal.aborted && !signal.aborted)
-                this.#served.lent.log(`a question failed: ${String(error)}`);
+            this.#unasked(error, signal);
             return decisionOf({ outcome: { outcome: "selected", optionId: "" } }, options);
         }
     }
@@ -260,9 +262,15 @@ export class EditorSession {
             const { content } = response;
             return response.action === "accept" && isObject(content) ? (content["answer"] ?? null) : null;
         } catch (error) {
-            if (!(error instanceof RequestError)) throw error;
+            this.#unasked(error, signal);
             return null;
         }
+    }
+
+    /** An editor that cannot ask, one that is gone, a question that was withdrawn: no answer, and late where it is none of ours any more. */
+    #unasked(error: unknown, signal: AbortSignal): void {
+        if (error instanceof RequestError || signal.aborted || this.#over.signal.aborted) return;
+        this.#served.lent.log(`a question failed: ${String(error)}`);
     }
 
     async #decided(data: Fields): Promise<void> {
