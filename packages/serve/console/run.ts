@@ -134,6 +134,7 @@ function Failure({ failure }: { readonly failure: NonNullable<RunView["failure"]
         { class: "answer failed" },
         h("p", null, h("strong", null, line(failure.kind)), ": ", said(failure.message)),
         h(Place, { site: failure.site }),
+        failure.source === undefined ? null : h("pre", { class: "source" }, said(failure.source.trim())),
         failure.hint === undefined ? null : h("p", { class: "soft" }, said(failure.hint)),
     );
 }

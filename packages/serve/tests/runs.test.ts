@@ -1,4 +1,6 @@
 /** Runs of the ledger over HTTP: also those that no session began; nothing of them is changed, and no secret of them told. */
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Json } from "@remit/language";
 import { load, openProcess } from "@remit/host";
@@ -73,6 +75,30 @@ test("the blocks of a run are shown as far as they have come", async () => {
             tree: [{ branches: [[{ node: { id: "shout#0" } }], [{ node: { id: "shout#1" } }]] }, { node: { id: "merge#0" } }],
         },
     ]);
+});
+
+test("a run that failed shows the line that failed, and no line of a file that is not the program's", async () => {
+    await using at = await room([]);
+    const folder = join(at.folder, "project");
+    mkdirSync(folder);
+    const file = join(folder, "broken.remit");
+    writeFileSync(file, 'main agent A {\n    main func() {\n        ["key-0123456789"][7]\n    }\n}\n');
+    const process = openProcess({ env: { HOME: at.folder }, cwd: folder });
+    const program = await load(file, { process, ledger: at.server.ledger.store });
+    const handle = program.run(null);
+    await handle.result;
+    await program.close();
+    await process.close();
+    const shown = async () => ((await get(at, `/v1/runs/${handle.id}`)) as unknown as { failure: { source?: string } }).failure.source;
+    expect(await shown()).toBe('        ["key-0123456789"][7]');
+    at.server.secrets.add({ name: "key", value: "key-0123456789" });
+    expect(await shown()).not.toContain("key-0123456789");
+    const secret = join(at.folder, "secret");
+    writeFileSync(secret, "a\nb\nno part of it\n");
+    rmSync(file);
+    expect(await shown()).toBeUndefined();
+    symlinkSync(secret, file);
+    expect(await shown()).toBeUndefined();
 });
 
 test("runs are given a page at a time", async () => {

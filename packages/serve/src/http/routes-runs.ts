@@ -56,7 +56,10 @@ export const RUN_ROUTES: readonly Route[] = [
             return ok(await runPage(server.shown, asked));
         },
     }),
-    ofRun("", "A run: its state, its value or failure, what it used", "the run", ({ server }, { id }) => runView(server.shown, id)),
+    ofRun("", "A run: its state, its value or failure, what it used", "the run", async ({ server }, { id }) =>
+        // The line that failed is read from the program's file, which is no part of the ledger.
+        server.secrets.scrub((await runView(server.shown, id)) as unknown as Json),
+    ),
     ofRun("/trace", "A run as a tree of what happened, a row a thing", "`rows`, and `seq` of the last event", ({ server }, { id }) =>
         traceView(server.shown, id),
     ),

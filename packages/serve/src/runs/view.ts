@@ -1,12 +1,15 @@
 /**
  * Runs of the ledger as the console shows them: a list, one run, its trace, its prompts, its plans.
  *
- * Boundary: reads a ledger that may be shown (`shownStore`) and makes plain JSON of it by the projections of the machine; nothing is decided here.
+ * Boundary: reads a ledger that may be shown (`shownStore`) and makes plain JSON of it by the projections of the machine; nothing is decided here. Of
+ * files it reads the line that a failure names, and of the program's own ones alone.
  *
  * RVW1: nothing of a run is changed by looking at it.
  */
+import { readFile, realpath } from "node:fs/promises";
+import { join, sep } from "node:path";
 import { isSession, type LedgerStore, type RunInfo } from "@remit/host";
-import { isObject, type Json } from "@remit/language";
+import { isObject, type Json, type Site } from "@remit/language";
 import { costOf, explainRun, type LedgerEvent, type Plan, planTree, traceRows } from "@remit/machine";
 import type { ListedRun, NodeView, PlanView, PromptView, Replied, RunPage, RunView, TraceView } from "../wire/runs.ts";
 
@@ -43,16 +46,31 @@ function listed(run: RunInfo): ListedRun {
     return { id, file, started, ended, usage, steps, effects, spent, state, ...failed };
 }
 
+/** The line of a place, where that is in one of the program's own files and the file is still there. */
+async function lineAt(store: LedgerStore, { program, root }: RunInfo, site: Site | null | undefined): Promise<string | undefined> {
+    if (!site || root === "" || !(await store.program(program)).files.some(({ file }) => file === site.file)) return undefined;
+    try {
+        const [folder, path] = [await realpath(root), await realpath(join(root, site.file))];
+        if (!path.startsWith(folder + sep)) return undefined;
+        return (await readFile(path, "utf8")).split(/\r?\n/)[site.line - 1];
+    } catch (error) {
+        // The program may have been moved or removed: the place alone still helps.
+        if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+        return undefined;
+    }
+}
+
 /** One run, whole but for its events. */
 export async function runView(store: LedgerStore, id: string): Promise<RunView> {
     const run = await store.run(id);
     const { value, failure, events, live } = run;
     const { models, total } = costOf(await eventsOf(store, run.id));
+    const source = failure === undefined ? undefined : await lineAt(store, run, failure.site);
     return {
         ...listed(run),
         ...{ events, live, models, total },
         ...(value === undefined ? {} : { value }),
-        ...(failure === undefined ? {} : { failure }),
+        ...(failure === undefined ? {} : { failure: { ...failure, ...(source === undefined ? {} : { source }) } }),
     };
 }
 

@@ -29,6 +29,8 @@ export interface RunFailed {
     readonly message: string;
     readonly hint?: string;
     readonly site?: Site | null;
+    /** The line of the program that the place names, as it stands in the file now. */
+    readonly source?: string;
 }
 
 export interface RunPage {
