@@ -64,9 +64,9 @@ export function Asks({
 function Ask({ session, ask, me, isFirst, onDone }: Props): ComponentChildren {
     const [refused, setRefused] = useState<Refused | null>(null);
     const [sent, setSent] = useState(false);
-    const since = useRef(0);
+    const since = useRef(Number.POSITIVE_INFINITY);
     useEffect(() => {
-        since.current = isFirst ? performance.now() : 0;
+        since.current = isFirst ? performance.now() : Number.POSITIVE_INFINITY;
     }, [isFirst]);
     const may = ask.approvers.includes(me.id) && me.scopes.includes(ask.options.length === 0 ? "submit" : "approve");
     const send = async (what: "decision" | "answer", answer: string): Promise<void> => {
