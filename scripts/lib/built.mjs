@@ -2,8 +2,9 @@
 // files in place of six hundred: 0.12 s of processor time in place of 0.42, and the tests start some two hundred. `packages/host/tests/script.ts` finds
 // them there, and takes the sources where there are none.
 // Needs the Node of the checkout (it asks the sources for the name of their build) and its packages.
-import { cpSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { machineId, VERSION } from "../../packages/host/src/load/engine.ts";
 import { root } from "./setup.mjs";
@@ -31,6 +32,16 @@ const SCRIPTS = [
 /** Where the program looks for it: beside itself, or where an import says. */
 const PLACES = { "packages/cli/dist/main": "packages/cli/src/main.ts", "thread-worker": "packages/host/src/ledger/thread-worker.ts" };
 
+/** Files beside a source, such as the pages of the server, are found from where the source stands. */
+const beside = {
+    name: "beside",
+    setup: (building) =>
+        building.onLoad({ filter: /packages\/(?:serve|temporal)\/src\/.*\.ts$/ }, ({ path }) => ({
+            contents: readFileSync(path, "utf8").replaceAll("import.meta.url", JSON.stringify(pathToFileURL(path).href)),
+            loader: "ts",
+        })),
+};
+
 await build({
     entryPoints: [
         ...SCRIPTS.map((path) => ({ in: join(root, `${path}.ts`), out: path })),
@@ -47,6 +58,7 @@ await build({
     banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
     // the same as the sources, whose runs these go on with and the other way round
     define: { REMIT_BUILD: JSON.stringify(machineId().slice(VERSION.length + 1)) },
+    plugins: [beside],
     logLevel: "warning",
 });
 writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');

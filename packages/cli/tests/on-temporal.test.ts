@@ -2,8 +2,12 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { BIN, type Ran, type Room, room } from "./remit.ts";
+import { type Ran, type Room, room } from "./remit.ts";
+
+/** The sources, of which a worker makes its own bundle. */
+const BIN = fileURLToPath(new URL("../bin/remit.mjs", import.meta.url));
 
 /** Runs a command until what it says will do. Each holds this thread up, so that no time limit of the test ends it: it is told after many. */
 function eventually(args: readonly string[], when: (ran: Ran) => boolean): Ran {
