@@ -28,6 +28,7 @@ const SECTIONS: { readonly [name: string]: () => Promise<Section> } = {
     agents: async () => (await import("./agents.ts")).agents(),
     start: async () => (await import("./start.ts")).start(),
     interrupt: async () => (await import("./interrupt.ts")).interrupts(),
+    nodes: async () => (await import("./nodes.ts")).nodes(),
     temporal: async () => (await import("./temporal.ts")).temporal(),
     heap: async () => (await import("./heap.ts")).heap(),
 };

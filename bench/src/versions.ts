@@ -9,6 +9,7 @@ const PACKAGES: { readonly [section: string]: readonly string[] } = {
     machine: ["quickjs-emscripten", "jsonata"],
     yield: ["quickjs-emscripten", "isolated-vm", "@ai-sdk/code-mode"],
     steps: ["effect", "xstate", "@mastra/core", "ai", "@langchain/langgraph", "@langchain/core"],
+    nodes: ["@mastra/core", "@langchain/langgraph", "@langchain/core"],
     temporal: ["@temporalio/worker"],
     replies: ["@boundaryml/baml", "jsonrepair", "zod"],
 };

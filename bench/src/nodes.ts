@@ -1,0 +1,79 @@
+/**
+ * What a node of a plan costs in this process: chains of a block, each node one effect that does nothing, with the ledger in memory and with every outcome
+ * on the disk, beside a step of a graph in LangGraph and of a workflow in Mastra.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { load, type LoadOptions, type RemitProgram } from "@remit/host";
+import { apart } from "./apart.ts";
+import { tools } from "./chain.ts";
+import { figure, here, other, QUICK, type Row, rounds, type Section } from "./harness.ts";
+
+const SIZES = QUICK ? [10, 100] : [10, 100, 1_000, 10_000];
+const GOALS = { memory: 25, durable: 500 } as const;
+const LIMITS = { steps: 1_000_000_000, calls: 10_000_000 };
+
+/** A block of so many nodes in a row. */
+function chainOf(n: number): string {
+    const stages = Array.from({ length: n }, (_, i) => (i === 0 ? "step 0" : "step"));
+    return `import tool Work from "host:work"\nfunc step(i) { Work.step({ i: i }) }\nmemory static ( ${stages.join(" >=> ")} )`;
+}
+
+function program(n: number, ledger: LoadOptions["ledger"]): Promise<RemitProgram<null, number>> {
+    return load<null, number>(
+        { source: chainOf(n) },
+        { tools: tools((i) => i), limits: LIMITS, cache: false, ...(ledger === undefined ? {} : { ledger }) },
+    );
+}
+
+export async function nodes(): Promise<Section> {
+    const disk = mkdtempSync(join(tmpdir(), "remit-bench-"));
+    const module = new URL("./steps-peers.ts", import.meta.url).href;
+    const peers = ["langgraph", "mastra"].map((made) =>
+        apart(made === "mastra" ? "Mastra" : "LangGraph", { module, make: "chains", args: [made] }),
+    );
+    try {
+        const rows: Row[] = [];
+        for (const n of SIZES) {
+            const inMemory = await program(n, "memory");
+            const durable = await program(n, join(disk, "ledger.db"));
+            const within = n > 1_000 ? [] : peers;
+            const contenders = [
+                here("Remit", () => inMemory(null)),
+                here("durable", () => durable(null)),
+                ...within.map((one) => one.at(n)),
+            ];
+            const [first, second, ...others] = await rounds(contenders, { budget: 30_000, most: 9, slice: 60 });
+            const per = (ms: number): number => (ms * 1_000) / n;
+            const name = `${n.toLocaleString("en")} nodes`;
+            for (const [kind, round] of [["memory", first] as const, ["durable", second] as const]) {
+                if (round === undefined) continue;
+                const ours = per(round.median);
+                const against = kind === "memory" ? others.map((one) => other(one, ours, per)) : [];
+                const note = `best round ${figure(per(round.best))} µs, processor time ${figure(per(round.cpu))} µs`;
+                const goal = `≤ ${GOALS[kind]} µs`;
+                rows.push({
+                    name: kind === "memory" ? name : `${name}, durable`,
+                    ours,
+                    unit: "µs/node",
+                    against,
+                    goal,
+                    met: ours <= GOALS[kind],
+                    note,
+                });
+            }
+            await inMemory.close();
+            await durable.close();
+        }
+        return { title: "A node of a plan, in this process", how: HOW, rows, cause: CAUSE };
+    } finally {
+        for (const one of peers) one.close();
+        rmSync(disk, { recursive: true, force: true });
+    }
+}
+
+const HOW =
+    "A block of nodes in a row, each a function with one effect that does nothing; plan, budgets, labels and events on. Of LangGraph and Mastra it is the step of the section on steps, whose graph has one node in a loop. Ratio is time of the other ÷ time of Remit.";
+const CAUSE =
+    "A node is a call of a function with an effect of its own, and has two events beside those of its effect (begun, ended), so it costs about twice a step of a loop; durable ones wait for the disk as in the section on durable effects. No attempt to make it faster was made yet.";
