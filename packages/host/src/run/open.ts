@@ -113,12 +113,12 @@ export async function openLedger(path?: string | LedgerStore, options: LedgerOpt
 
 async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOptions): Promise<RunHandle<T>> {
     const { acceptForeign = false, from, signal, became = {} } = options;
-    if (isSession((await store.run(id)).id))
-        throw new RemitError({ kind: "value", message: `${id} is a session of a server`, hint: "remit serve goes on with it" });
     // First of all: what is read below is what was kept.
     const writer = await store.own(id, { acceptForeign, ...(from === undefined ? {} : { from }) });
     let close = async (): Promise<void> => undefined;
     try {
+        if (isSession(writer.id))
+            throw new RemitError({ kind: "value", message: `${id} is a session of a server`, hint: "remit serve goes on with it" });
         const on: Handlers = {
             // What nobody can answer now has waited, and waits.
             input: () => null,
