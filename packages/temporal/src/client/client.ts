@@ -26,6 +26,7 @@ import {
     type Connection,
     WorkflowExecutionAlreadyStartedError,
     WorkflowFailedError,
+    WorkflowNotFoundError,
     type WorkflowHandle,
     type WorkflowStartOptions,
 } from "@temporalio/client";
@@ -227,8 +228,18 @@ function clientOf({ client, connection, store, namespace = "default", keys, env 
 
 async function asked(client: Client, run: string): Promise<readonly Asked[]> {
     const { questions, parts } = await client.workflow.getHandle(run).query<Status>(QUERIES.status);
-    const inside = await Promise.all(parts.map((one) => asked(client, one.run)));
+    const inside = await Promise.all(parts.map((one) => askedIn(client, one.run)));
     return [...questions.map((question) => ({ run, question })), ...inside.flat()];
+}
+
+/** Of a part that the run has named, and that the server may not have begun yet. */
+async function askedIn(client: Client, run: string): Promise<readonly Asked[]> {
+    try {
+        return await asked(client, run);
+    } catch (error) {
+        if (error instanceof WorkflowNotFoundError) return [];
+        throw error;
+    }
 }
 
 async function* listed(client: Client, query = `WorkflowType = '${WORKFLOW}'`): AsyncIterable<Listed> {
