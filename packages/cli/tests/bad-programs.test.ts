@@ -1,5 +1,6 @@
 /** Programs and settings that cannot work: each gets one error that says where and what to do, and leaves nothing behind in the ledger or on the server. */
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BIN, type Ran, type Room, room } from "./remit.ts";
 
@@ -40,8 +41,13 @@ beforeAll(async () => {
     const refuses = spawn(process.execPath, ["401.mjs"], { ...how, stdio: ["ignore", "pipe", "inherit"] });
     provider = `http://127.0.0.1:${await says(refuses, "stdout", /port (\d+)\./)}/v1#m`;
 });
-afterAll(() => {
-    for (const one of started) one.kill("SIGKILL");
+afterAll(async () => {
+    for (const one of started) {
+        if (one.exitCode !== null || one.signalCode !== null) continue;
+        // In good order, so that a development server ends with its command.
+        one.kill("SIGINT");
+        await once(one, "exit");
+    }
     here.clear();
 });
 
