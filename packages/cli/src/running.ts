@@ -99,7 +99,7 @@ export function loadOptions(options: Options, watch: Watch): LoadOptions {
         limits: limitsOf(options),
         concurrency: atLeastOne(whole(String(options["concurrency"] ?? "4"), "--concurrency"), "--concurrency"),
         interactive: true,
-        ...(options["untrusted"] === undefined ? {} : { untrusted: untrustedGate(String(options["untrusted"])) }),
+        ...untrusted(options),
         asks: {
             ...(parks(options) ? { park: true } : {}),
             ...(options["expires"] === undefined
@@ -121,9 +121,11 @@ export function limitsOf(options: Options): Limits {
     };
 }
 
-export function untrustedGate(said: string): "ask" | "never" {
+/** What `--untrusted` says, where it is said. Throws `UsageError`. */
+export function untrusted({ untrusted: said }: Options): { readonly untrusted?: "ask" | "never" } {
+    if (said === undefined) return {};
     if (said !== "ask" && said !== "never") throw new UsageError("--untrusted takes ask or never");
-    return said;
+    return { untrusted: said };
 }
 
 /** Names of origins. Who may read a value and what was endorsed are no origins to be claimed. */

@@ -4,7 +4,7 @@
  * Boundary: names and options. What a server and a client are is `@remit/serve`'s.
  */
 import { join } from "node:path";
-import { stateFolder } from "@remit/host";
+import { LedgerError, stateFolder } from "@remit/host";
 import type * as Serve from "@remit/serve";
 import { here } from "./here.ts";
 import { UsageError } from "./io.ts";
@@ -20,6 +20,13 @@ export async function serving(): Promise<typeof Serve> {
         if ((error as { readonly code?: unknown }).code !== "ERR_MODULE_NOT_FOUND") throw error;
         throw new UsageError("a server needs the package @remit/serve, which is not installed", "npm install @remit/serve");
     }
+}
+
+/** What is thrown where a server of any kind could not begin: told as wrong use where it is one. */
+export function notBegun({ ServeError, ClientsError }: Pick<typeof Serve, "ServeError" | "ClientsError">, error: unknown): unknown {
+    if (error instanceof ServeError) return new UsageError(error.message, error.hint);
+    if (error instanceof ClientsError || error instanceof LedgerError) return new UsageError(error.message);
+    return error;
 }
 
 /** The server that `--url` and `--token` name, else the newest of this user that runs. Throws `UsageError`. */

@@ -80,7 +80,6 @@ export class Server {
     #announced: Announced | null = null;
     isReady = false;
     url = "";
-    #turns = 0;
 
     private constructor(options: ServeOptions, ledger: Ledger, process: Process) {
         this.#options = options;

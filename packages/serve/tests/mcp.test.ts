@@ -250,14 +250,6 @@ async function call(url: string, name: string, args: Json, more: object = {}): P
     return JSON.parse(line === undefined ? said : line.slice(6)) as Said;
 }
 
-const ASKED = {
-    replies: {
-        rules: [
-            { when: '"error"', reply: "no" },
-            { when: "write", reply: writes("a") },
-        ],
-    },
-} as const;
 const YES = { decision: accept("once") };
 
 test("MCC2, MCS3: a round counts for the call that it began as, once; what is sealed otherwise is refused", async () => {

@@ -1,30 +1,29 @@
 /** `remit mcp`: a program's functions and agents as tools of a server, over standard input and output or HTTP. */
-import { LedgerError } from "@remit/host";
 import { whole } from "../amounts.ts";
 import { VERSION } from "../version.ts";
 import { here, ledgerHere } from "../here.ts";
 import { EXIT, plainLine, say, UsageError } from "../io.ts";
-import { hostOptions, limitsOf, origins, untrustedGate } from "../running.ts";
-import { serving } from "../serving.ts";
+import { hostOptions, limitsOf, origins, untrusted } from "../running.ts";
+import { notBegun, serving } from "../serving.ts";
 import { untilStopped } from "../stopped.ts";
 
 type Options = Record<string, unknown>;
 
 export default async function mcp([program]: string[], options: Options): Promise<number> {
-    const { serveMcp, ServeError } = await serving();
+    const serve = await serving();
     const { process: on, model, ...load } = hostOptions(options);
-    const { untrusted, inputOrigin } = options;
+    const { inputOrigin } = options;
     const stopped = untilStopped();
     const http = httpOf(options);
     try {
-        const serves = await serveMcp({
+        const serves = await serve.serveMcp({
             ...(program === undefined ? {} : { program }),
             ...(model === undefined ? {} : { model }),
             ...(on === undefined ? {} : { process: on }),
             ...(http === undefined ? { input: process.stdin, output: process.stdout } : { http }),
             ...(inputOrigin === undefined ? {} : { inputOrigins: origins(inputOrigin as string[]) }),
             ledger: ledgerHere(options),
-            load: { ...load, ...(untrusted === undefined ? {} : { untrusted: untrustedGate(String(untrusted)) }) },
+            load: { ...load, ...untrusted(options) },
             limits: limitsOf(options),
             version: VERSION,
             log: (message) => say(plainLine(message)),
@@ -33,9 +32,7 @@ export default async function mcp([program]: string[], options: Options): Promis
         await Promise.race([serves.closed, stopped]);
         await serves.close();
     } catch (error) {
-        if (error instanceof ServeError) throw new UsageError(error.message, error.hint);
-        if (error instanceof LedgerError) throw new UsageError(error.message);
-        throw error;
+        throw notBegun(serve, error);
     }
     await on?.close();
     return EXIT.ok;

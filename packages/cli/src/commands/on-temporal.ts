@@ -6,7 +6,7 @@ import type { Answer, Question, RemitClient, RemitWorkerOptions } from "@remit/t
 import { atLeastOne, whole } from "../amounts.ts";
 import { asking, resultOf, shownQuestion } from "../client.ts";
 import { here, ledgerHere } from "../here.ts";
-import { EXIT, paint, plain, plainLine, print, printJson, say, UsageError } from "../io.ts";
+import { EXIT, paint, plainLine, print, printJson, say, UsageError } from "../io.ts";
 import { hostOptions, loadOptions, watched } from "../running.ts";
 import { untilStopped } from "../stopped.ts";
 import { queue, settings, temporal } from "../temporal.ts";

@@ -1,17 +1,16 @@
 /** `remit serve`: a server, until Ctrl-C. */
-import { LedgerError } from "@remit/host";
 import { portOf } from "../amounts.ts";
 import { ledgerHere } from "../here.ts";
 import { EXIT, paint, plainLine, safeJson, say, UsageError } from "../io.ts";
-import { hostOptions } from "../running.ts";
-import { serving } from "../serving.ts";
+import { hostOptions, untrusted } from "../running.ts";
+import { notBegun, serving } from "../serving.ts";
 import type { Server as Serving } from "@remit/serve";
 import { untilStopped } from "../stopped.ts";
 
 type Options = Record<string, unknown>;
 
-export default async function serve([program]: string[], options: Options): Promise<number> {
-    const { Server, ServeError, ClientsError } = await serving();
+export default async function served([program]: string[], options: Options): Promise<number> {
+    const serve = await serving();
     const { process: on, model, ...load } = hostOptions(options);
     const json = options["json"] === true;
     const colour = paint(process.stderr);
@@ -23,7 +22,7 @@ export default async function serve([program]: string[], options: Options): Prom
     const host = options["host"] === undefined ? {} : { host: String(options["host"]) };
     let server: Serving;
     try {
-        server = await Server.start({
+        server = await serve.Server.start({
             ...(program === undefined ? {} : { program }),
             ...(model === undefined ? {} : { model }),
             ...host,
@@ -33,13 +32,11 @@ export default async function serve([program]: string[], options: Options): Prom
             secure: options["secure"] === true,
             ledger: ledgerHere(options),
             process: on,
-            load: { ...load, ...untrusted(options["untrusted"]) },
+            load: { ...load, ...untrusted(options) },
             log: tell,
         });
     } catch (error) {
-        if (error instanceof ServeError) throw new UsageError(error.message, error.hint);
-        if (error instanceof ClientsError || error instanceof LedgerError) throw new UsageError(error.message);
-        throw error;
+        throw notBegun(serve, error);
     }
     if (json)
         say(safeJson({ time: new Date().toISOString(), level: "info", message: "ready", url: server.url, login: server.loginCode() }));
@@ -73,10 +70,4 @@ function originOf(said: string): string {
             "a scheme and a host, and the port where there is one, such as https://shop.example",
         );
     return said;
-}
-
-function untrusted(said: unknown): { readonly untrusted?: "ask" | "never" } {
-    if (said === undefined) return {};
-    if (said !== "ask" && said !== "never") throw new UsageError("--untrusted takes ask or never");
-    return { untrusted: said };
 }

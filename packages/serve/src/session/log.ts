@@ -132,10 +132,6 @@ export class SessionLog {
         }
     }
 
-    get listeners(): number {
-        return this.#listeners.size;
-    }
-
     /** The session is over for this process; `end`: for ever. */
     async close(end: boolean): Promise<void> {
         await this.#telling;

@@ -7,9 +7,8 @@
  * SSN2: a turn that was taken is in the log; a server that comes back goes on with it where its run is.
  * SSN3: a yes for the session holds for one client, tool, registration and principal, and dies with any of them.
  */
-import { randomBytes } from "node:crypto";
 import type { Json } from "@remit/language";
-import { askedMethod, type AskRequest, canonicalJson, type Effect, type Limits, type UnknownAnswer } from "@remit/machine";
+import { canonicalJson, type Limits } from "@remit/machine";
 import type { Handlers, HostTool, Ledger, RemitProgram, RunHandle, RunResult, Scrubber } from "@remit/host";
 import type { Client } from "../access/clients.ts";
 import {
@@ -481,11 +480,6 @@ export class Session {
             ended,
         }) as unknown as TurnInfo;
     }
-}
-
-function sameAs(name: string, registration: string, principal: string) {
-    return (one: { readonly name: string; readonly registration: string; readonly principal: string }): boolean =>
-        one.name === name && one.registration === registration && one.principal === principal;
 }
 
 function some(fields: { readonly [key: string]: unknown }): Json {

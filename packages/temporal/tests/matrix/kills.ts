@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from "node:util";
 import { setTimeout as after } from "node:timers/promises";
 import { openWorld } from "@remit/host";
 import type { Json } from "@remit/language";
-import type { DevServer, Question } from "../../src/index.ts";
+import type { Question } from "../../src/index.ts";
 import { callsIn, type Child, startChild } from "../process/child.ts";
 import { devServer, type Room, roomAt } from "../room.ts";
 import { join } from "node:path";
