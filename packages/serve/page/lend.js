@@ -95,7 +95,7 @@
 
     async function resultOf({ call }, args) {
         try {
-            return { ok: true, value: (await call(args)) ?? null, origin: location.href };
+            return { ok: true, value: (await call(args)) ?? null, site: location.href };
         } catch (error) {
             return { ok: false, error: String(error?.message ?? error) };
         }

@@ -104,7 +104,7 @@ test("a task is done in the console: a turn, its text as it comes, a yes by a ke
         for await (const { event, data } of at.owner.events(id, { signal: over.signal })) {
             if (event !== "call") continue;
             clicked.push("#buy");
-            await at.owner.result(id, (data as { id: string }).id, { ok: true, value: "ok", origin: "https://shop.example/x" });
+            await at.owner.result(id, (data as { id: string }).id, { ok: true, value: "ok", site: "https://shop.example/x" });
         }
     })();
     await at.owner.lend(id, "click", CLICK);
@@ -134,7 +134,7 @@ test("a task is done in the console: a turn, its text as it comes, a yes by a ke
         .toBe(0);
     await page.waitForSelector(".answer >> text=Bought the blue one.");
     expect(clicked).toEqual(["#buy"]);
-    await page.waitForSelector(".from >> text=web:https://shop.example");
+    await page.waitForSelector(".from >> text=site:https://shop.example");
     await page.fill("textarea", "Again");
     await page.press("textarea", "Enter");
     await page.click(".ask .no");

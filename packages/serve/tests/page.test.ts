@@ -71,7 +71,7 @@ test("ten lines lend a page's functions; the result says the page; a call that a
     expect(await at.owner.turn(id, turn.id)).toMatchObject({ status: "done", value: "added" });
     expect(await page.evaluate("items.length")).toBe(2);
     expect((seen.at(-1)?.data as { readonly origins?: unknown } | undefined)?.origins).toEqual(
-        expect.arrayContaining([`lent:${client}`, `web:${origin}`]),
+        expect.arrayContaining([`lent:${client}`, `site:${origin}`]),
     );
 
     // The page that is loaded again has its token, needs no code, and lends the same tools anew.

@@ -14,7 +14,7 @@ test("a tool that reads is called without a question, at the client that lent it
     expect(turn.status).not.toBe("done");
     const seen = await watch(at.owner, id, ended(turn.id), (event, data) => {
         if (event === "call")
-            return at.owner.result(id, data["id"] as string, { ok: true, value: "opens at nine", origin: "https://shop.example/x" });
+            return at.owner.result(id, data["id"] as string, { ok: true, value: "opens at nine", site: "https://shop.example/x" });
     });
     const kinds = seen.map(({ event }) => event);
     expect(kinds).not.toContain("ask.requested");
@@ -26,7 +26,7 @@ test("a tool that reads is called without a question, at the client that lent it
     ).toBe("It opens at nine.");
     expect(await at.owner.turn(id, turn.id)).toMatchObject({ status: "done", value: "It opens at nine.", run: `${id}.${turn.id}` });
     const { origins } = (seen.at(-1) as Frame).data as unknown as { origins: string[] };
-    expect(origins).toEqual(expect.arrayContaining(["lent:owner", "web:https://shop.example"]));
+    expect(origins).toEqual(expect.arrayContaining(["lent:owner", "site:https://shop.example"]));
     const run = await at.server.ledger.verify(`${id}.${turn.id}`);
     expect(run).toMatchObject({ ok: true });
     expect(await at.server.ledger.verify(id)).toMatchObject({ ok: true });

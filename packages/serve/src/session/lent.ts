@@ -131,8 +131,8 @@ export class LentTools {
         });
         this.#events.ended(info, result);
         if (!result.ok) throw new LentError(result.error);
-        const origins = [`lent:${tool.client}`, ...(result.origin === undefined ? [] : [`web:${siteOf(result.origin)}`])];
-        return withOrigins(result.value, { "": origins });
+        const sites = [result.site ?? []].flat().map((one) => `site:${siteOf(one)}`);
+        return withOrigins(result.value, { "": [`lent:${tool.client}`, ...new Set(sites)] });
     }
 }
 

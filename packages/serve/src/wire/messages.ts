@@ -18,6 +18,7 @@ export const MAX_SPEC_BYTES = 4096;
 
 const name = z.string().min(1).max(80);
 const scopes = z.array(z.enum(SCOPES)).min(1).max(SCOPES.length);
+const address = z.string().min(1).max(2000);
 const json = z.json() as unknown as z.ZodType<Json>;
 
 export const NewClient = z.strictObject({ name, scopes, origin: z.string().max(200).optional() });
@@ -51,8 +52,8 @@ export const CallResult = z.union([
     z.strictObject({
         ok: z.literal(true),
         value: json.default(null),
-        /** Where it comes from, for the flow policies: the address of the page. */
-        origin: z.string().max(2000).optional(),
+        /** Whose word it is, for the flow policies: the address of the page, or of each page and frame that it shows. */
+        site: z.union([address, z.array(address).min(1).max(20)]).optional(),
     }),
     z.strictObject({ ok: z.literal(false), error: z.string().max(10_000).default("the tool failed without saying why") }),
 ]);
