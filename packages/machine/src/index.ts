@@ -15,7 +15,7 @@ export * from "./value/json.ts";
 export * from "./builtin/table.ts";
 export * from "./prompt/setup.ts";
 export { continueGenerate, startGenerate } from "./prompt/generate.ts";
-export { CONTRACT_HEAD, joined } from "./prompt/layers.ts";
+export { CONTRACT_HEAD, fenceTag, joined } from "./prompt/layers.ts";
 export { LARGE_TEXT, mapped, referred, restored } from "./value/texts.ts";
 export * from "./ledger/canonical.ts";
 export * from "./ledger/seal.ts";

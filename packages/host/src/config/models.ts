@@ -16,7 +16,7 @@ export function namedModels(
     secret: (name: string, value: string) => void,
 ): { readonly [name: string]: NamedModel } {
     const made: { [name: string]: NamedModel } = Object.create(null);
-    for (const [name, { uri, baseUrl, key, headers, file }] of Object.entries(config.models)) {
+    for (const [name, { uri, baseUrl, key, headers, tools, file }] of Object.entries(config.models)) {
         const put = (text: string): string => {
             const { text: out, used } = expand(text, env);
             for (const one of used) secret(`env:${one}`, env[one] ?? "");
@@ -25,6 +25,7 @@ export function namedModels(
         made[name] = {
             uri,
             ...(baseUrl === undefined ? {} : { baseUrl }),
+            ...(tools === undefined ? {} : { tools }),
             ...(headers === undefined
                 ? {}
                 : { headers: Object.fromEntries(Object.entries(headers).map(([header, text]) => [header, put(text)])) }),

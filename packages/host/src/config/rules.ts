@@ -73,6 +73,8 @@ const model = {
         /** Secret: `env:NAME` or `file:PATH`. */
         key: reference,
         headers: { is: "map", of: text },
+        /** `text`: it takes no tools of its own, and is given them in words; `native`: it takes them. Default: found out. */
+        tools: { is: "text", one: ["native", "text"] },
     },
 } as const satisfies Rule;
 

@@ -21,6 +21,7 @@ import { destinationOf, type Endpoint, endpointOf } from "./reach.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import { recordedEngine, recording } from "./recorded.ts";
 import { scriptedEngine } from "./scripted.ts";
+import { withTextCalls } from "./text-calls.ts";
 import type { Environment } from "../ledger/place.ts";
 import { type ModelUri, parseModelUri } from "./uri.ts";
 
@@ -65,7 +66,7 @@ export function enginesOf(config: ModelsConfig, setup: EnginesSetup): Engines {
                 return recordedEngine(uri.uri, resolve(folder, uri.path));
             case "local": {
                 const path = uri.path === "" ? "" : resolve(folder, uri.path);
-                return localEngine({ uri: uri.uri, path, folder, env, models: on.models });
+                return withTextCalls(localEngine({ uri: uri.uri, path, folder, env, models: on.models }), "always");
             }
             default: {
                 const found = own === undefined ? endpointOf(uri, env) : ownEndpoint(uri, own, env);
@@ -73,7 +74,7 @@ export function enginesOf(config: ModelsConfig, setup: EnginesSetup): Engines {
                 // An address of its own is an endpoint that speaks OpenAI's protocol, not OpenAI itself.
                 const compatible =
                     uri.provider === "openai" && endpoint.baseURL !== null && new URL(endpoint.baseURL).hostname !== "api.openai.com";
-                return providerEngine({
+                const engine = providerEngine({
                     uri: uri.uri,
                     provider: compatible ? "compatible" : uri.provider,
                     model: uri.model,
@@ -84,6 +85,9 @@ export function enginesOf(config: ModelsConfig, setup: EnginesSetup): Engines {
                     fetch: setup.fetch,
                     chance: Math.random,
                 });
+                // The providers themselves take tools with every model that can call one.
+                const can = own?.tools ?? (compatible || uri.provider === "compatible" || uri.provider === "ollama" ? undefined : "native");
+                return can === "native" ? engine : withTextCalls(engine, can === "text" ? "always" : "refused");
             }
         }
     }

@@ -63,8 +63,6 @@ export function localEngine(setup: LocalSetup): Engine {
     }
 
     async function turn(request: ModelTurn, io: TurnIO): Promise<Turned> {
-        if ((request.tools?.length ?? 0) > 0)
-            return failed("model", `${uri} takes no tools`, { hint: "call the tools in the program, or use a larger model" });
         if (request.messages.some((message) => message.role === "user" && message.content.some((part) => part.type === "file")))
             return failed("model", `${uri} takes no pictures or files`);
         try {

@@ -47,6 +47,8 @@ export interface NamedModel {
     /** What tells the account of the key from others. */
     readonly account?: string;
     readonly headers?: { readonly [name: string]: string };
+    /** Whether it takes tools: `native`, or `text`: they are given to it in words. Absent: found out at the first turn with tools. */
+    readonly tools?: "native" | "text";
 }
 
 export interface ModelsConfig {

@@ -121,6 +121,7 @@ export const TOOL_CALL = shape(
     {
         /** What the provider wants to see again beside this call (a signature); handed back unread. */
         provider: json,
+        unread: says(text, "why it could not be read; it is not made, and the model is told this"),
     },
 );
 export type ToolCall = Told<typeof TOOL_CALL>;

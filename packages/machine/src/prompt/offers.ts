@@ -108,6 +108,7 @@ export type Checked = { readonly offer: Offer } | { readonly error: string };
 
 /** Whether a call may go ahead: its tool was offered, its arguments hold. The error is what the model is told. */
 export function checkCall(call: ToolCall, offers: readonly Offer[]): Checked {
+    if (call.unread !== undefined) return { error: `The call could not be read, so it was not made: ${call.unread}` };
     const offer = offers.find((known) => known.name === call.name);
     if (offer === undefined)
         return { error: `There is no tool '${call.name}'. The tools are: ${offers.map((known) => known.name).join(", ")}.` };
