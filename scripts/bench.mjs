@@ -8,9 +8,11 @@ const node = await setup.node();
 await setup.packages(node);
 const env = setup.environment(node);
 const bench = join(setup.root, "bench");
-const { dependencies } = JSON.parse(readFileSync(join(bench, "package.json"), "utf8"));
-if (Object.keys(dependencies).some((name) => !existsSync(join(bench, "node_modules", name)))) {
+// What needs other versions of the same packages has a folder of its own.
+for (const folder of [bench, join(bench, "peers")]) {
+    const { dependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    if (Object.keys(dependencies).every((name) => existsSync(join(folder, "node_modules", name)))) continue;
     process.stderr.write("bench: installing what Remit is compared with …\n");
-    await quietly("npm", ["install", "--no-audit", "--no-fund", "--legacy-peer-deps", "--ignore-scripts"], { cwd: bench, env });
+    await quietly("npm", ["install", "--no-audit", "--no-fund", "--legacy-peer-deps", "--ignore-scripts"], { cwd: folder, env });
 }
 process.exitCode = await attached(node, ["--expose-gc", join(bench, "src", "main.ts"), ...process.argv.slice(2)], { cwd: setup.root, env });

@@ -30,6 +30,8 @@ const SECTIONS: { readonly [name: string]: () => Promise<Section> } = {
     interrupt: async () => (await import("./interrupt.ts")).interrupts(),
     nodes: async () => (await import("./nodes.ts")).nodes(),
     temporal: async () => (await import("./temporal.ts")).temporal(),
+    "durable-peers": async () => (await import("./durable-peers.ts")).durablePeers(),
+    "temporal-agents": async () => (await import("./temporal-agents.ts")).temporalAgents(),
     heap: async () => (await import("./heap.ts")).heap(),
 };
 const names = Object.keys(SECTIONS);

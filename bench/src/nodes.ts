@@ -20,7 +20,7 @@ function chainOf(n: number): string {
     return `import tool Work from "host:work"\nfunc step(i) { Work.step({ i: i }) }\nmemory static ( ${stages.join(" >=> ")} )`;
 }
 
-function program(n: number, ledger: LoadOptions["ledger"]): Promise<RemitProgram<null, number>> {
+export function planOf(n: number, ledger: LoadOptions["ledger"]): Promise<RemitProgram<null, number>> {
     return load<null, number>(
         { source: chainOf(n) },
         { tools: tools((i) => i), limits: LIMITS, cache: false, ...(ledger === undefined ? {} : { ledger }) },
@@ -36,8 +36,8 @@ export async function nodes(): Promise<Section> {
     try {
         const rows: Row[] = [];
         for (const n of SIZES) {
-            const inMemory = await program(n, "memory");
-            const durable = await program(n, join(disk, "ledger.db"));
+            const inMemory = await planOf(n, "memory");
+            const durable = await planOf(n, join(disk, "ledger.db"));
             const within = n > 1_000 ? [] : peers;
             const contenders = [
                 here("Remit", () => inMemory(null)),
