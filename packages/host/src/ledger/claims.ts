@@ -9,6 +9,7 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { type Blobs, sha256 } from "./blob.ts";
+import { Compressor } from "./compression.ts";
 import { LedgerError } from "./error.ts";
 import type { Writing } from "./thread.ts";
 
@@ -30,7 +31,7 @@ export function sqliteClaims(db: DatabaseSync, writing: Writing, blobs: Blobs, r
         put: async (run, text) => {
             const name = sha256(text);
             const table = there() ? [] : [["makeClaims"] as const];
-            await writing.run({ statements: [...table, ["blob", name, text], ["insertClaim", run, name]] });
+            await writing.run({ statements: new Compressor().statements([...table, ["blob", name, text], ["insertClaim", run, name]]) });
             return name;
         },
         get: async (name) => read(() => blobs(name)),

@@ -19,13 +19,15 @@ export const SQL = {
     insertRun: `INSERT INTO runs (id, program, file, root, options, started, status, usage, steps, effects, count, head, answers, answered, owner, beat, bound)
         VALUES (?, ?, ?, ?, ?, ?, 'running', '{}', 0, 0, 0, ?, 0, '', ?, ?, ?)`,
     program: "INSERT OR IGNORE INTO programs (hash, form) VALUES (?, ?)",
-    blob: "INSERT OR IGNORE INTO blobs (sha256, bytes) VALUES (?, ?)",
+    // CO2: what is written alone may be a base, so it stands alone from now on.
+    blob: `INSERT INTO blobs (sha256, bytes, packed) VALUES (?, ?, ?) ON CONFLICT (sha256) DO UPDATE SET bytes = excluded.bytes, packed = excluded.packed
+        WHERE substr(blobs.packed, 1, 1) = x'01' AND substr(excluded.packed, 1, 1) IS NOT x'01'`,
     event: `INSERT INTO events (at, run, seq, time, path, parent, kind, principal, site, labels, data, prev, hash, salt)
         VALUES (?1 * 268435456 + ?2, ?1, ?3, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     outcome: `INSERT INTO events (at, run, n, attempt, time, path, data, hash) VALUES (?1 * 268435456 + ?2, ?1, ?3, ?, ?, ?, ?, ?)`,
     early: "INSERT INTO early (run, key, text) VALUES (?, ?, ?)",
     settleEarly: "DELETE FROM early WHERE run = ? AND key = ?",
-    state: "INSERT OR REPLACE INTO continuations (at, run, n, kind, outcomes, state) VALUES (?1 * 268435456 + ?2, ?1, ?3, ?, ?, ?)",
+    state: "INSERT OR REPLACE INTO continuations (at, run, n, kind, outcomes, state, packed) VALUES (?1 * 268435456 + ?2, ?1, ?3, ?, ?, ?, ?)",
     forgetAll: "DELETE FROM continuations WHERE at >= ?1 * 268435456 AND at < (?1 + 1) * 268435456",
     progress: `UPDATE runs SET status = ?, result = ?, ended = ?, usage = ?, steps = ?, effects = ?, count = ?, head = ?, answers = ?, answered = ?, owner = ?, beat = ?,
         spent = ?, bound = ?, batches = ?, pending = ? WHERE key = ? AND epoch = ? AND owner IS ? AND bound = ?`,

@@ -9,21 +9,23 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { dropAnchors } from "./anchor.ts";
-import { blobsOf } from "./blob.ts";
+import { type Blobs, blobsOf } from "./blob.ts";
+import { baseOf, type Kept, textOf } from "./compression.ts";
 import { LedgerError, guarded } from "./error.ts";
 import { hasClaims } from "./claims.ts";
 import { type Connection, transaction } from "./jobs.ts";
 import { isLive, parseOwner } from "./lease.ts";
+import { queriesOf, storedBlobs } from "./reading.ts";
 import type { RunRow } from "./rows.ts";
 import type { Removed } from "./store.ts";
 
 /** Texts that may name blobs. */
-const PACKED = [
-    "SELECT data AS text FROM events",
-    "SELECT state AS text FROM continuations",
-    "SELECT text FROM early",
-    "SELECT options AS text FROM runs",
-    "SELECT result AS text FROM runs WHERE result IS NOT NULL",
+const NAMING = [
+    "SELECT data AS text, NULL AS packed FROM events",
+    "SELECT state AS text, packed FROM continuations",
+    "SELECT text, NULL AS packed FROM early",
+    "SELECT options AS text, NULL AS packed FROM runs",
+    "SELECT result AS text, NULL AS packed FROM runs WHERE result IS NOT NULL",
 ];
 
 export function removeRuns({ path, db, anchors, key }: Connection, rows: readonly RunRow[]): Removed {
@@ -52,7 +54,7 @@ export function removeRuns({ path, db, anchors, key }: Connection, rows: readonl
             db.prepare("DELETE FROM runs WHERE key = ?").run(row.key);
         }
         db.exec("DELETE FROM programs WHERE hash NOT IN (SELECT program FROM runs)");
-        sweep(db);
+        sweep(path, db);
         dropAnchors(anchors, key(), new Set(rows.map((row) => row.id)));
     });
     const owners = db.prepare("SELECT owner, beat FROM runs WHERE owner IS NOT NULL").all() as unknown as Pick<RunRow, "owner" | "beat">[];
@@ -73,24 +75,36 @@ function isRunning(row: Pick<RunRow, "owner" | "beat"> | undefined): boolean {
 }
 
 /** Deletes blobs that nothing names any more; a blob may name others. */
-function sweep(db: DatabaseSync): void {
+function sweep(path: string, db: DatabaseSync): void {
     const claimed = hasClaims(db) ? (db.prepare("SELECT DISTINCT sha256 AS name FROM claims").all() as { name: string }[]) : [];
     const live = new Set<string>(claimed.map(({ name }) => name));
-    const bytes = db.prepare("SELECT bytes FROM blobs WHERE sha256 = ?");
-    const mark = (text: string): void => {
-        for (const name of blobsOf(text)) {
+    const query = queriesOf(db);
+    const blobs = storedBlobs(path, query);
+    const mark = (kept: Kept): void => {
+        const base = baseOf(kept.packed);
+        for (const name of [...(base === null ? [] : [base]), ...blobsOf(readable(kept, path, blobs))]) {
             if (live.has(name)) continue;
             live.add(name);
-            const row = bytes.get(name) as { bytes: string } | undefined;
-            if (row !== undefined) mark(row.bytes);
+            const row = query("SELECT bytes AS text, packed FROM blobs WHERE sha256 = ?").get(name) as Kept | undefined;
+            if (row !== undefined) mark(row);
         }
     };
-    for (const sql of PACKED)
-        for (const row of db.prepare(`SELECT text FROM (${sql}) WHERE instr(text, '"$blob"') > 0`).iterate())
-            mark((row as { text: string }).text);
+    for (const sql of NAMING)
+        for (const row of query(`SELECT text, packed FROM (${sql}) WHERE packed IS NOT NULL OR instr(text, '"$blob"') > 0`).iterate())
+            mark(row as unknown as Kept);
     const remove = db.prepare("DELETE FROM blobs WHERE sha256 = ?");
     for (const { name } of db.prepare("SELECT sha256 AS name FROM blobs").all() as { name: string }[])
         if (!live.has(name)) remove.run(name);
+}
+
+/** Empty where the text was damaged: then no reader finds what it names. */
+function readable(kept: Kept, path: string, blobs: Blobs): string {
+    try {
+        return textOf(kept, path, blobs);
+    } catch (error) {
+        if (error instanceof LedgerError && error.code === "tampered") return "";
+        throw error;
+    }
 }
 
 /** False where another process is at the file, or the disk has no room for the smaller copy that this takes. */

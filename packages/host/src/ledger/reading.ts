@@ -10,6 +10,7 @@ import type { Outcome, SealedEvent } from "@remit/machine";
 import { readAnchors } from "./anchor.ts";
 import { type Blobs, sha256, unpack } from "./blob.ts";
 import { earlyHash, held, NO_STATE, pendingHash, stateHash } from "./bound.ts";
+import { type Kept, textOf } from "./compression.ts";
 import { guarded, LedgerError, ledgerError } from "./error.ts";
 import { chainOutcome, type Early, outcomeKey, waitsFor } from "./order.ts";
 import { type EventRow, eventOf, infoOf, type OutcomeRow, pendingOf, RUN_COLUMNS, type RunRow } from "./rows.ts";
@@ -39,12 +40,20 @@ export function queriesOf(db: DatabaseSync): Reading["query"] {
 }
 
 export function storedBlobs(path: string, query: Reading["query"]): Blobs {
-    return (name) => {
-        const row = query("SELECT bytes FROM blobs WHERE sha256 = ?").get(name) as { bytes: string } | undefined;
-        if (row === undefined || sha256(row.bytes) !== name)
-            throw new LedgerError("tampered", `the ledger ${path} ${row === undefined ? "lacks" : "has a changed"} blob ${name}`);
-        return row.bytes;
+    const wrong = (name: string, how: string): LedgerError => new LedgerError("tampered", `the ledger ${path} ${how} blob ${name}`);
+    const read = (name: string, base: Blobs): string => {
+        const row = query("SELECT bytes AS text, packed FROM blobs WHERE sha256 = ?").get(name) as Kept | undefined;
+        if (row === undefined) throw wrong(name, "lacks");
+        const text = textOf(row, path, base);
+        if (sha256(text) !== name) throw wrong(name, "has a changed");
+        return text;
     };
+    // CO2.
+    const ofBase = (name: string): string =>
+        read(name, (other) => {
+            throw wrong(other, "has a base on the base");
+        });
+    return (name) => read(name, ofBase);
 }
 
 export function rowOf({ path, query }: Reading, id: string): RunRow {
@@ -126,13 +135,18 @@ export function outcomeOf(reading: Reading, row: RunRow, path: string, attempt?:
 }
 
 /** The last image and the deltas after it. */
-function statesOf({ query }: Reading, row: RunRow): { n: number; kind: string; outcomes: number; state: string }[] {
-    const rows = query(`SELECT n, kind, outcomes, state FROM continuations WHERE ${IN_RUN} ORDER BY at`).all(
+function statesOf({ query, path, blobs }: Reading, row: RunRow): { n: number; kind: string; outcomes: number; state: string }[] {
+    const rows = query(`SELECT n, kind, outcomes, state AS text, packed FROM continuations WHERE ${IN_RUN} ORDER BY at`).all(
         row.key,
         0,
-    ) as unknown as ReturnType<typeof statesOf>;
+    ) as unknown as (Kept & { n: number; kind: string; outcomes: number })[];
     const end = rows.findIndex(({ n }, i) => n !== (rows[0]?.n ?? 0) + i);
-    return end < 0 ? rows : rows.slice(0, end);
+    return (end < 0 ? rows : rows.slice(0, end)).map(({ n, kind, outcomes, ...kept }) => ({
+        n,
+        kind,
+        outcomes,
+        state: textOf(kept, path, blobs),
+    }));
 }
 
 export function stateOf(reading: Reading, row: RunRow): SavedState | null {
@@ -213,7 +227,14 @@ export function verified(reading: Reading, row: RunRow): Verification {
         value: () => guarded(path, () => infoOf(row, blobs, path).value),
         form: () => programOf(reading, row.program),
         anchor: readAnchors(reading.anchors, key(), row.id).get(row.id),
-        held: () => held(key(), row.bound, row, standingOf(reading, row).parts),
+        held: () => {
+            try {
+                return held(key(), row.bound, row, standingOf(reading, row).parts);
+            } catch (error) {
+                if (error instanceof LedgerError && error.code === "tampered") return { held: "broken", message: error.message };
+                throw error;
+            }
+        },
     });
 }
 

@@ -9,7 +9,7 @@
 
 /** "Rmit": tells our file from any other SQLite file. */
 export const APPLICATION_ID = 0x526d6974;
-export const SCHEMA_VERSION = 5;
+export const SCHEMA_VERSION = 6;
 
 /**
  * S3: in `events` and `continuations` the key `at` is the run's key times 2^28 plus a place in the run, so that a commit changes no index beside each
@@ -30,6 +30,11 @@ const CONTINUATIONS = `
 CREATE TABLE continuations (
     at INTEGER PRIMARY KEY, run INTEGER NOT NULL, n INTEGER NOT NULL, kind TEXT NOT NULL, outcomes INTEGER NOT NULL, state TEXT NOT NULL
 ) STRICT;
+`;
+const PACKED = `
+-- A long text is kept compressed here (compression.ts), its own column is empty then.
+ALTER TABLE blobs ADD COLUMN packed BLOB;
+ALTER TABLE continuations ADD COLUMN packed BLOB;
 `;
 const EARLY = `
 -- What came before its turn: batches and outcomes of runs that several processes write.
@@ -72,7 +77,7 @@ CREATE TABLE runs (
 
 CREATE TABLE programs (hash TEXT PRIMARY KEY, form TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE blobs (sha256 TEXT PRIMARY KEY, bytes TEXT NOT NULL) STRICT;
-${EVENTS}${CONTINUATIONS}${EARLY}`;
+${EVENTS}${CONTINUATIONS}${EARLY}${PACKED}`;
 
 /** SQL that brings a file from version `n` to `n + 1`, by `n`. */
 export const MIGRATIONS: { readonly [from: number]: string } = {
@@ -99,4 +104,5 @@ DROP TABLE continuations4;
 DROP TABLE pending;
 DROP INDEX IF EXISTS runs_started;
 `,
+    5: PACKED,
 };

@@ -20,6 +20,7 @@ import { asksOver } from "./asks.ts";
 import { type NewBlobs, pack, sha256, unpack } from "./blob.ts";
 import { bind, earlyHash, held, NO_STATE, pendingHash } from "./bound.ts";
 import { sqliteClaims } from "./claims.ts";
+import { Compressor } from "./compression.ts";
 import { connect, type SqliteOptions } from "./connect.ts";
 import { guarded, LedgerError } from "./error.ts";
 import { BEAT_MS, isLive, parseOwner, shownOwner, thisOwner } from "./lease.ts";
@@ -217,17 +218,18 @@ async function inserted(file: File, run: NewRun): Promise<RunWriter> {
         pending: pendingText(pending),
     };
     const bound = bind(file.key(), row, parts);
+    const texts = new Compressor();
     await file.writing.run({
-        statements: [
+        statements: texts.statements([
             ...[...blobs].map(([text, name]) => ["blob", name, text] as const),
             ["program", run.hash, JSON.stringify(run.program)],
             ["insertRun", row.id, row.program, row.file, row.root, packed, row.started, GENESIS, owner, now, bound],
-        ],
+        ]),
         ...lightly(run.by),
     });
     const { key } = guarded(file.path, () => rowOf(file, run.id));
     const first: Standing = { row: { ...row, key }, pending, early: pending, parts, bound, states: 0, image: 1 };
-    return writerOf(file, first, run.by === undefined ? "running" : null);
+    return writerOf(file, first, run.by === undefined ? "running" : null, new Calls(file, first, texts));
 }
 
 async function owned(file: File, id: string, how: OwnOptions): Promise<RunWriter> {

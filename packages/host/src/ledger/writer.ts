@@ -17,6 +17,7 @@ import type { Answered, Batch, Outcome, Usage } from "@remit/machine";
 import type { Anchor } from "./anchor.ts";
 import { type Blobs, type NewBlobs, pack, unpack } from "./blob.ts";
 import { type BoundParts, bind, earlyHash, NO_STATE, pendingHash, stateHash } from "./bound.ts";
+import { Compressor } from "./compression.ts";
 import { LedgerError } from "./error.ts";
 import type { Job } from "./jobs.ts";
 import {
@@ -267,10 +268,12 @@ export class Calls {
     private failed: { readonly error: unknown } | null = null;
     /** By name. */
     private readonly unwritten = new Map<string, string>();
+    private readonly texts: Compressor;
     private readonly read = (text: string): Json => unpack(text, (name) => this.unwritten.get(name) ?? this.file.blobs(name));
 
-    constructor(file: LedgerFile, first: Standing) {
+    constructor(file: LedgerFile, first: Standing, texts = new Compressor()) {
         this.file = file;
+        this.texts = texts;
         this.now = first;
         this.kept = first;
     }
@@ -302,7 +305,11 @@ export class Calls {
         for (const [text, name] of blobs) this.unwritten.set(name, text);
         this.flying++;
         this.file.writing
-            .run({ statements, ...(change === null ? {} : { claim: lost(next.row.id) }), ...(anchor === undefined ? {} : { anchor }) })
+            .run({
+                statements: this.texts.statements(statements),
+                ...(change === null ? {} : { claim: lost(next.row.id) }),
+                ...(anchor === undefined ? {} : { anchor }),
+            })
             .then(
                 () => {
                     this.kept = next;
@@ -323,6 +330,7 @@ export class Calls {
     private landed(): void {
         if (--this.flying > 0 || this.failed === null) return;
         this.unwritten.clear();
+        this.texts.forget();
         const { error } = this.failed;
         this.failed = null;
         const all = this.open;

@@ -1,5 +1,6 @@
 /** A disk that is full, a real one: a small file system in memory (BL1, G8, SW1). The tests mount it, so they run as root. */
 import { spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { appendFileSync, closeSync, existsSync, mkdtempSync, openSync, rmSync, statSync, symlinkSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -114,7 +115,7 @@ describe("a full disk", () => {
         const step = (n: number): string => {
             calls.push(n);
             if (n === 2) fillDisk();
-            return n === 2 ? `${n}`.repeat(2_000_000) : `${n}`;
+            return n === 2 ? randomBytes(1_500_000).toString("base64") : `${n}`;
         };
         const ledger = await openLedger(file, { config });
         const program = await load(

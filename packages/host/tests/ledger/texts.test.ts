@@ -67,14 +67,14 @@ const opened = (): Promise<LedgerStore> => openStore(file, { config: join(folder
 function counting(): DatabaseSync {
     const db = new DatabaseSync(file);
     db.exec("CREATE TABLE written (bytes INTEGER NOT NULL); INSERT INTO written VALUES (0)");
-    for (const [table, column] of [
-        ["events", "data"],
-        ["continuations", "state"],
-        ["blobs", "bytes"],
+    for (const [table, size] of [
+        ["events", "length(CAST(new.data AS BLOB))"],
+        ["continuations", "length(CAST(new.state AS BLOB)) + ifnull(length(new.packed), 0)"],
+        ["blobs", "length(CAST(new.bytes AS BLOB)) + ifnull(length(new.packed), 0)"],
     ] as const)
         db.exec(
             `CREATE TRIGGER count_${table} AFTER INSERT ON ${table} BEGIN
-                 UPDATE written SET bytes = bytes + length(CAST(new.${column} AS BLOB));
+                 UPDATE written SET bytes = bytes + ${size};
              END`,
         );
     return db;
