@@ -19,7 +19,7 @@ export const SQL = {
     insertRun: `INSERT INTO runs (id, program, file, root, options, started, status, usage, steps, effects, count, head, answers, answered, owner, beat, bound)
         VALUES (?, ?, ?, ?, ?, ?, 'running', '{}', 0, 0, 0, ?, 0, '', ?, ?, ?)`,
     program: "INSERT OR IGNORE INTO programs (hash, form) VALUES (?, ?)",
-    // CO2: what is written alone may be a base, so it stands alone from now on.
+    // CPR2: what is written alone may be a base, so it stands alone from now on.
     blob: `INSERT INTO blobs (sha256, bytes, packed) VALUES (?, ?, ?) ON CONFLICT (sha256) DO UPDATE SET bytes = excluded.bytes, packed = excluded.packed
         WHERE substr(blobs.packed, 1, 1) = x'01' AND substr(excluded.packed, 1, 1) IS NOT x'01'`,
     event: `INSERT INTO events (at, run, seq, time, path, parent, kind, principal, site, labels, data, prev, hash, salt)

@@ -48,7 +48,7 @@ export function storedBlobs(path: string, query: Reading["query"]): Blobs {
         if (sha256(text) !== name) throw wrong(name, "has a changed");
         return text;
     };
-    // CO2.
+    // CPR2.
     const ofBase = (name: string): string =>
         read(name, (other) => {
             throw wrong(other, "has a base on the base");

@@ -1,4 +1,4 @@
-/** CO1 to CO3: long texts are compressed, every reader has them whole, and a damaged or hostile file is refused. */
+/** CPR1 to CPR3: long texts are compressed, every reader has them whole, and a damaged or hostile file is refused. */
 import { hash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -76,7 +76,7 @@ const blobs = (): Sizes[] =>
         db.prepare("SELECT hex(substr(packed, 1, 1)) AS form, length(packed) AS bytes FROM blobs ORDER BY form").all(),
     ) as unknown as Sizes[];
 
-test("CO1: three forms of one value take little more than one, and are whole in another process", async () => {
+test("CPR1: three forms of one value take little more than one, and are whole in another process", async () => {
     const of = objects("a", 2500);
     await (await filled("r1", of)).release();
     const size = JSON.stringify(of).length;
@@ -101,7 +101,7 @@ test.each([
     ],
     ["of one letter, longer than what is read back of so few bytes", "a".repeat(2 ** 26 + 1)],
     ["of many scripts", "déjà vu 🙂 текст ".repeat(9000)],
-])("CO1: a text that is %s", (_, text) => {
+])("CPR1: a text that is %s", (_, text) => {
     const [[, name, plain, packed]] = new Compressor().statements([["blob", "n", text]]) as unknown as [
         [string, string, string, Uint8Array | null],
     ];
@@ -109,7 +109,7 @@ test.each([
     expect(textOf({ text: plain, packed }, "l", () => "")).toBe(text);
 });
 
-test("CO2: a base that another run wrote on another base stands alone from then on", async () => {
+test("CPR2: a base that another run wrote on another base stands alone from then on", async () => {
     const [a, b] = [objects("a", 1500), objects("a", 1500)];
     // The first run writes the text on the JSON, the second one the JSON on the text.
     await filled("r1", a);
@@ -124,7 +124,7 @@ test("CO2: a base that another run wrote on another base stands alone from then 
     await whole("r1", a);
 });
 
-test("CO2: a base stays while another run's text needs it, and goes with the last one", async () => {
+test("CPR2: a base stays while another run's text needs it, and goes with the last one", async () => {
     const of = objects("a", 1500);
     await (await filled("r1", of)).commit({ end: { status: "stopped" } });
     const writer = await filled("r2", of);
@@ -141,7 +141,7 @@ test("CO2: a base stays while another run's text needs it, and goes with the las
     expect(blobs()).toEqual([]);
 });
 
-test("CO2: what a commit that was not kept would have written is no base", async () => {
+test("CPR2: what a commit that was not kept would have written is no base", async () => {
     const of = objects("a", 1500);
     const writer = await created("r1");
     const refused = { path: "main/x", outcome: { ok: true as const, value: of, origins: [] } };
@@ -158,7 +158,7 @@ test("CO2: what a commit that was not kept would have written is no base", async
     expect((await store.state("r1"))?.image).toEqual(things(of));
 });
 
-describe("CO3: a file that was changed", () => {
+describe("CPR3: a file that was changed", () => {
     const packed = (form: number, ...parts: Uint8Array[]): Uint8Array => Buffer.concat([Uint8Array.of(form), ...parts]);
     const bomb = zstdCompressSync(Buffer.alloc(2 ** 26 + 1));
     const changes: readonly (readonly [string, (db: DatabaseSync) => void, RegExp])[] = [
