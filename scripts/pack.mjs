@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { build } from "esbuild";
+import { copyAssets, REMIT_ASSETS } from "./lib/assets.mjs";
 import { builtins } from "./lib/builtins.mjs";
 import { direct } from "./lib/direct.mjs";
 import { licences } from "./lib/licences.mjs";
@@ -26,7 +27,7 @@ for (const name of ["language", "machine"]) {
     for (const path of readdirSync(src, { recursive: true }).sort())
         if (path.endsWith(".ts")) hash.update(`${name}/${path.replaceAll("\\", "/")}\n`).update(readFileSync(join(src, path)));
 }
-const define = { REMIT_BUILD: JSON.stringify(hash.digest("hex").slice(0, 12)) };
+const define = { REMIT_BUILD: JSON.stringify(hash.digest("hex").slice(0, 12)), REMIT_ASSETS };
 
 async function bundle(entryPoints, outdir) {
     rmSync(outdir, { recursive: true, force: true });
@@ -56,7 +57,7 @@ async function bundle(entryPoints, outdir) {
     return metafile;
 }
 function tell(folder, more) {
-    const files = readdirSync(folder);
+    const files = readdirSync(folder, { recursive: true });
     const bytes = files.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
     process.stdout.write(`${relative(root, folder)}: ${files.length} files, ${(bytes / 1e6).toFixed(1)} MB${more}\n`);
 }
@@ -66,6 +67,7 @@ const host = join(root, "packages", "host", "src");
 const thread = { "thread-worker": join(host, "ledger", "thread-worker.ts") };
 const metafile = await bundle({ remit: join(root, "packages", "cli", "src", "main.ts"), ...thread }, out);
 const merged = await merge(out, metafile, RUN, "run-all.mjs");
+copyAssets(join(out, "serve"), { libraries: true });
 tell(out, `, ${merged} pieces merged into one`);
 const entries = Object.values(HOST_ENTRIES).map((path) => [basename(path), join(host, `${path}.ts`)]);
 await bundle({ ...Object.fromEntries(entries), ...thread }, library);

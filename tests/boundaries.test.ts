@@ -175,7 +175,8 @@ describe.each(Object.entries(LAYERS))("package %s", (name, layer) => {
         for (const path of files(src)) {
             for (const target of imports(parse(path))) {
                 const own = target.startsWith(".") && !relative(src, join(dirname(path), target)).startsWith("..");
-                const project = target.startsWith("@remit/") && allowed.has(target);
+                // or an entry of its own, which the package exports
+                const project = allowed.has(target.split("/", 2).join("/"));
                 const outside = layer.node && !target.startsWith(".") && !target.startsWith("@remit/");
                 if (!own && !project && !outside) wrong.push(`${relative(root, path)} imports ${target}`);
             }

@@ -2,11 +2,13 @@
  * What npm gets: `npm run pack` makes the tarballs, they are installed into an empty folder without a network and without the checkout, and the
  * command and the library work there: from JavaScript, and for TypeScript with their types. The README's five minutes are done as they stand there.
  */
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -267,6 +269,87 @@ test("a worker of the package carries out a run with the bundle that came with i
     expect(JSON.parse(await run(process.execPath, ["on-temporal.ts"], room))).toEqual([2, "function"]);
     expect(existsSync(join(room, "bundles"))).toBe(true);
 }, 240_000);
+
+/** A server of the packed command on a model that answers at once; killed when it is not needed any more. */
+async function served(): Promise<{ readonly url: string; readonly login: string } & AsyncDisposable> {
+    const args = ["serve", "--model", "mock:", "--ledger", "served.db", "--json"];
+    const child = spawn(join(room, "node_modules", ".bin", "remit"), args, { cwd: room, env, stdio: ["ignore", "ignore", "pipe"] });
+    const exited = once(child, "exit");
+    for await (const line of createInterface({ input: child.stderr })) {
+        const said = JSON.parse(line) as { message: string; url: string; login: string };
+        if (said.message !== "ready") continue;
+        const { url, login } = said;
+        return {
+            ...{ url, login },
+            [Symbol.asyncDispose]: async () => {
+                child.kill("SIGTERM");
+                await exited;
+            },
+        };
+    }
+    throw new Error("the server did not come up");
+}
+
+test("the packed command serves its console and a turn, with nothing beside it installed", async () => {
+    await using server = await served();
+    const page = await (await fetch(server.url)).text();
+    const addresses = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map((one) => one[1] as string);
+    expect(addresses.length).toBeGreaterThan(3);
+    // every module that the page loads, and those that they load
+    for (const address of addresses) {
+        const answer = await fetch(server.url + address);
+        expect([address, answer.status]).toEqual([address, 200]);
+        for (const [, from] of (await answer.text()).matchAll(/^(?:import|export)[^;]*? from "([^"]+)";$/gm)) {
+            const next = new URL(from as string, server.url + address).pathname;
+            if (!addresses.includes(next)) addresses.push(next);
+        }
+    }
+    expect(addresses).toEqual(expect.arrayContaining(["/console/preact.mjs", "/console/hooks.mjs", "/console/language.ts"]));
+    expect(await (await fetch(`${server.url}/lend.js`)).text()).toContain("remit");
+    const drive = await promisify(execFile)(join(room, "node_modules", ".bin", "remit"), ["drive", "what can you do?"], { cwd: room, env });
+    expect(drive.stderr).toContain("no tools are lent to it");
+    const ended = JSON.parse(await remit("drive", "--json", "again")) as string;
+    expect(drive.stdout.trim()).toBe(ended);
+    expect((await remit("clients", "pair")).trim()).toMatch(/^[\w-]{8,}$/);
+    // the other faces begin too, and say what is wrong with what they were given
+    for (const face of ["acp", "mcp"])
+        await expect(remit(face, "missing.remit")).rejects.toMatchObject({ stderr: expect.stringContaining("missing.remit") });
+});
+
+const EMBEDDED = `import { Server } from "@remit/serve";
+import { ServeClient } from "@remit/serve/client";
+
+const server = await Server.start({ model: "mock:", ledger: "embedded.db", state: "embedded" });
+const client = new ServeClient({ url: server.url, token: server.ownerToken });
+const { id } = await client.open();
+const turn = await client.request<{ status: string }>("POST", \`/v1/sessions/\${id}/turns?wait=1\`, { text: "hello" });
+const page = await fetch(server.url + "/console/main.ts");
+const library = await fetch(server.url + "/console/language.ts");
+console.log(JSON.stringify([turn.status, page.status, library.status]));
+await server.stop();
+`;
+
+test("a program that embeds the packed server has its console and its client", async () => {
+    const modules = join(room, "node_modules");
+    mkdirSync(join(modules, "@remit", "serve"));
+    await run(
+        "tar",
+        ["-xzf", join(root, "dist", "remit-serve.tgz"), "--strip-components", "1", "-C", join(modules, "@remit", "serve")],
+        room,
+    );
+    // What it depends on comes from the checkout, since no network is reached.
+    const { dependencies } = JSON.parse(readFileSync(join(modules, "@remit/serve/package.json"), "utf8")) as {
+        dependencies: Record<string, string>;
+    };
+    for (const name of Object.keys(dependencies)) {
+        if (existsSync(join(modules, name))) continue;
+        mkdirSync(dirname(join(modules, name)), { recursive: true });
+        const at = [join(root, "node_modules"), join(root, "packages/serve/node_modules")].map((one) => join(one, name)).find(existsSync);
+        symlinkSync(at as string, join(modules, name));
+    }
+    writeFileSync(join(room, "embedded.ts"), EMBEDDED);
+    expect(JSON.parse(await run(process.execPath, ["embedded.ts"], room))).toEqual(["done", 200, 200]);
+});
 
 const JEST = `import { load } from "@remit/host";
 import { auditBeforeAssertion } from "@remit/host/jest";

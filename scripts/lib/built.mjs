@@ -6,6 +6,7 @@ import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
+import { copyAssets, REMIT_ASSETS } from "./assets.mjs";
 import { machineId, VERSION } from "../../packages/host/src/load/engine.ts";
 import { root } from "./setup.mjs";
 
@@ -32,11 +33,11 @@ const SCRIPTS = [
 /** Where the program looks for it: beside itself, or where an import says. */
 const PLACES = { "packages/cli/dist/main": "packages/cli/src/main.ts", "thread-worker": "packages/host/src/ledger/thread-worker.ts" };
 
-/** Files beside a source, such as the pages of the server, are found from where the source stands. */
+/** Files beside a source, such as the bundle of a workflow, are found from where the source stands. */
 const beside = {
     name: "beside",
     setup: (building) =>
-        building.onLoad({ filter: /packages\/(?:serve|temporal)\/src\/.*\.ts$/ }, ({ path }) => ({
+        building.onLoad({ filter: /packages\/temporal\/src\/.*\.ts$/ }, ({ path }) => ({
             contents: readFileSync(path, "utf8").replaceAll("import.meta.url", JSON.stringify(pathToFileURL(path).href)),
             loader: "ts",
         })),
@@ -57,10 +58,11 @@ await build({
     external: ["node-llama-cpp", "@node-llama-cpp/*", "vitest", "esbuild", "@temporalio/*"],
     banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
     // the same as the sources, whose runs these go on with and the other way round
-    define: { REMIT_BUILD: JSON.stringify(machineId().slice(VERSION.length + 1)) },
+    define: { REMIT_BUILD: JSON.stringify(machineId().slice(VERSION.length + 1)), REMIT_ASSETS },
     plugins: [beside],
     logLevel: "warning",
 });
+copyAssets(join(folder, "serve"), { libraries: true });
 writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
 // the command as it is published: its launcher beside a bundle, without sources
 cpSync(join(root, "packages/cli/bin"), join(folder, "packages/cli/bin"), { recursive: true });

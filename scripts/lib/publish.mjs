@@ -4,12 +4,17 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { prebuild } from "../../packages/temporal/src/worker/bundle.ts";
+import { copyAssets } from "./assets.mjs";
 import { quietly } from "./shell.mjs";
 
 /** What `import` finds of the host: the name below `@remit/host` → the module's path below `src`, without its ending. */
 export const HOST_ENTRIES = { ".": "index", "./vitest": "testing/vitest", "./jest": "testing/jest", "./node-test": "testing/node-test" };
 
-const ENTRIES = { host: HOST_ENTRIES, temporal: { ".": "index", "./workflow": "workflow/child" } };
+const ENTRIES = {
+    host: HOST_ENTRIES,
+    temporal: { ".": "index", "./workflow": "workflow/child" },
+    serve: { ".": "index", "./client": "client/index", "./discovery": "discovery" },
+};
 
 /**
  * Package → what stands in it. `entry`: the module that `import` finds; `dist`: "compiled" sources or the "bundled" ones;
@@ -26,6 +31,11 @@ const PACKAGES = {
             ...["@remit/host", "@remit/language", "@remit/machine"],
             ...["activity", "client", "common", "envconfig", "plugin", "proto", "worker", "workflow"].map((part) => `@temporalio/${part}`),
         ],
+    },
+    serve: {
+        entry: true,
+        dist: "compiled",
+        needs: Object.keys(JSON.parse(readFileSync(new URL("../../packages/serve/package.json", import.meta.url), "utf8")).dependencies),
     },
     cli: { entry: false, dist: "bundled", needs: [] },
 };
@@ -50,6 +60,7 @@ export async function publish(root) {
         });
         // So that a worker of the package starts without bundling anything.
         if (name === "temporal") await prebuild(join(to, "dist", "prebuilt"));
+        if (name === "serve") copyAssets(to, { libraries: false });
         if (SCHEMAS.includes(name)) cpSync(join(from, "schema"), join(to, "schema"), { recursive: true });
         if (!one.entry) cpSync(join(from, "bin"), join(to, "bin"), { recursive: true });
         for (const file of [join(from, "README.md"), join(root, "LICENSE")]) cpSync(file, join(to, file.split(/[\\/]/).at(-1)));

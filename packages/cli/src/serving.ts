@@ -9,17 +9,9 @@ import type * as Serve from "@remit/serve";
 import { here } from "./here.ts";
 import { UsageError } from "./io.ts";
 
-/** Found where the command is installed; the bundle of the command does not hold it. */
-const PACKAGE: string = "@remit/serve";
-
-/** Throws `UsageError` where the package is not installed. */
-export async function serving(): Promise<typeof Serve> {
-    try {
-        return (await import(PACKAGE)) as typeof Serve;
-    } catch (error) {
-        if ((error as { readonly code?: unknown }).code !== "ERR_MODULE_NOT_FOUND") throw error;
-        throw new UsageError("a server needs the package @remit/serve, which is not installed", "npm install @remit/serve");
-    }
+/** The server itself, which takes a while to load; a command that speaks to one takes less. */
+export function serving(): Promise<typeof Serve> {
+    return import("@remit/serve");
 }
 
 /** What is thrown where a server of any kind could not begin: told as wrong use where it is one. */
@@ -31,7 +23,7 @@ export function notBegun({ ServeError, ClientsError }: Pick<typeof Serve, "Serve
 
 /** The server that `--url` and `--token` name, else the newest of this user that runs. Throws `UsageError`. */
 export async function serverHere(options: Readonly<Record<string, unknown>>): Promise<Serve.ServeClient> {
-    const { ServeClient, servers } = await serving();
+    const [{ ServeClient }, { servers }] = await Promise.all([import("@remit/serve/client"), import("@remit/serve/discovery")]);
     const { env } = here();
     const [url, token] = [options["url"], options["token"] ?? env["REMIT_TOKEN"]];
     if (url !== undefined) {

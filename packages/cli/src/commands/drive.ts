@@ -10,7 +10,7 @@ import type { Frame, ServeClient, SessionInfo } from "@remit/serve";
 import { askChoice, askInput, somebodyThere } from "../ask.ts";
 import { EXIT, paint, plain, plainLine, print, printJson, safeJson, say, UsageError } from "../io.ts";
 import { silent } from "../progress.ts";
-import { serverHere, serving } from "../serving.ts";
+import { serverHere } from "../serving.ts";
 
 type Options = Record<string, unknown>;
 type Data = { readonly [key: string]: Json };
@@ -18,7 +18,7 @@ type Data = { readonly [key: string]: Json };
 export default async function drive(words: string[], options: Options): Promise<number> {
     const text = words.join(" ").trim();
     if (text === "") throw new UsageError("remit drive needs a task", 'remit drive "book the cheapest slot"');
-    const { ServerRefusal } = await serving();
+    const { ServerRefusal } = await import("@remit/serve/client");
     const server = await serverHere(options);
     try {
         const { scopes, id } = await server.me();

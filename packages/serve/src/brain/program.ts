@@ -5,12 +5,13 @@
  */
 import { readFileSync } from "node:fs";
 import { type HostToolSource, load, type LoadOptions, type LoadSource, type RemitProgram } from "@remit/host";
+import { asset } from "../assets/files.ts";
 import { conversation, person } from "../session/given.ts";
 import type { Brain } from "../session/session.ts";
 
 /** Text of the program that comes with the server; people copy it. */
 export function brainSource(): string {
-    return readFileSync(new URL("./brain.remit", import.meta.url), "utf8");
+    return readFileSync(asset("src/brain/brain.remit"), "utf8");
 }
 
 /** `file`: of the person's program; undefined: the one that comes with the server, under the configuration of the current folder. */

@@ -8,6 +8,7 @@
 import { readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import type { Context } from "hono";
+import { asset, library, LIBRARY_NAMES } from "../assets/files.ts";
 
 const POLICY =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; " +
@@ -29,23 +30,16 @@ const MODULES = [
     ...["runs", "run", "trace", "event", "prompts", "plan", "program"],
 ];
 
-/** A library's name in an import → where a browser gets it, and from which file. */
-const LIBRARIES: { readonly [name: string]: { readonly at: string; readonly file: () => URL } } = {
-    preact: { at: "/console/preact.mjs", file: () => new URL(import.meta.resolve("preact")) },
-    "preact/hooks": { at: "/console/hooks.mjs", file: () => new URL(import.meta.resolve("preact/hooks")) },
-    // What the console takes of the language stands in one of its files.
-    "@remit/language": { at: "/console/language.ts", file: () => beside(import.meta.resolve("@remit/language"), "text/plain") },
-};
-
-const own = (name: string) => () => new URL(`../../console/${name}`, import.meta.url);
-
 /** Address → the file that answers it. */
-const FILES: ReadonlyMap<string, () => URL> = new Map([
-    ["/", own("index.html")],
+const FILES: ReadonlyMap<string, URL> = new Map([
+    ["/", asset("console/index.html")],
     ...["style.css", "icon.svg", "theme.js", ...MODULES.map((name) => `${name}.ts`)].map(
-        (name) => [`/console/${name}`, own(name)] as const,
+        (name) => [`/console/${name}`, asset(`console/${name}`)] as const,
     ),
-    ...Object.values(LIBRARIES).map(({ at, file }) => [at, file] as const),
+    ...LIBRARY_NAMES.flatMap((name) => {
+        const found = library(name);
+        return found === null ? [] : [[`/${found.copy}`, found.file] as const];
+    }),
 ]);
 
 const made = new Map<string, string>();
@@ -53,7 +47,7 @@ const made = new Map<string, string>();
 export function consolePage(c: Context): Response {
     const file = FILES.get(c.req.path);
     if (file === undefined) return c.json({ error: { kind: "unknown", message: "there is nothing at this address" } }, 404);
-    const text = made.get(c.req.path) ?? textOf(file());
+    const text = made.get(c.req.path) ?? textOf(file);
     made.set(c.req.path, text);
     const ending = c.req.path === "/" ? "html" : c.req.path.slice(c.req.path.lastIndexOf(".") + 1);
     return c.body(text, 200, {
@@ -65,11 +59,6 @@ export function consolePage(c: Context): Response {
     });
 }
 
-/** The file named beside the entry of a package, with the entry's ending: sources in a checkout, JavaScript as published. */
-function beside(entry: string, name: string): URL {
-    return new URL(`${name}.${entry.slice(entry.lastIndexOf(".") + 1)}`, entry);
-}
-
 function textOf(file: URL): string {
     const text = readFileSync(file, "utf8");
     if (/\.(?:html|css|svg)$/.test(file.pathname)) return text;
@@ -79,8 +68,8 @@ function textOf(file: URL): string {
 /** A browser knows no names of packages. */
 function named(script: string): string {
     return script.replace(/\bfrom\s*(["'])([^"'.][^"']*)\1/g, (whole, _quote, name: string) => {
-        const library = Object.hasOwn(LIBRARIES, name) ? LIBRARIES[name] : undefined;
-        return library === undefined ? whole : `from "${library.at}"`;
+        const found = library(name);
+        return found === null ? whole : `from "/${found.copy}"`;
     });
 }
 

@@ -1,0 +1,3 @@
+/** What a program uses that speaks to a server, in Node or in a browser; nothing of the server comes with it. Exports only. */
+export type * from "../wire/messages.ts";
+export { type ClientOptions, ServeClient, ServerRefusal } from "./client.ts";
