@@ -3,13 +3,14 @@
  * command and the library work there: from JavaScript, and for TypeScript with their types. The README's five minutes are done as they stand there.
  */
 import { execFile, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { chromium } from "playwright-core";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { page, samplesOf } from "./docs/pages.ts";
@@ -30,8 +31,11 @@ main agent Tiny {
 `;
 
 const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "remit");
-/** The README's five minutes: what is done in the checkout, then what is done in an empty folder. Each line is a command. */
-const [inCheckout = [], inFolder = []] = samplesOf({ name: "README.md", text: page("README.md").split("## Five minutes")[1] ?? "" })
+/** The README's five minutes: what is done in the checkout, then in an empty folder, then with a server. Each line is a command. */
+const [inCheckout = [], inFolder = [], inConsole = []] = samplesOf({
+    name: "README.md",
+    text: page("README.md").split("## Five minutes")[1] ?? "",
+})
     .filter((one) => one.language === "sh")
     .map((one) => one.text.trimEnd().split("\n"));
 
@@ -143,6 +147,68 @@ with zipfile.ZipFile(f"{sys.argv[1]}/{name}-py3-none-any.whl", "w") as to:
         expect(fetched).toMatchObject({ code: "1", out: "", err: expect.stringMatching(/have the digest [0-9a-f]{64}, and b179c9/) });
         expect(left?.out).not.toContain("models");
     });
+});
+
+/** Until the process says a line with this in it; gives what stands there. */
+async function told(lines: AsyncIterable<string>, what: RegExp): Promise<string> {
+    for await (const line of lines) {
+        const found = what.exec(line)?.[0];
+        if (found !== undefined) return found;
+    }
+    throw new Error(`the process ended without saying ${what}`);
+}
+
+test("from the README's line to the first approved turn in the console, with the local model", async () => {
+    const home = mkdtempSync(join(room, "home-"));
+    const kept = mkdtempSync(join(room, "desk-"));
+    mkdirSync(join(home, ".cache", "remit"), { recursive: true });
+    for (const part of ["models", "llama"]) symlinkSync(join(cache, part), join(home, ".cache", "remit", part));
+    expect(inConsole).toHaveLength(1);
+    // `exec`, so that the process that is stopped is the command
+    const line = (inConsole[0] as string).replace(/ +#.*/, "");
+    const child = spawn("sh", ["-c", `exec ${line}`], {
+        cwd: root,
+        env: { ...env, HOME: home, TMPDIR: kept },
+        stdio: ["ignore", "ignore", "pipe"],
+    });
+    const exited = once(child, "exit");
+    const browser = await chromium.launch({
+        executablePath: process.env.REMIT_TEST_CHROMIUM ?? "/usr/bin/chromium",
+        args: ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"],
+    });
+    try {
+        const page = await browser.newPage({ viewport: { width: 1100, height: 800 } });
+        page.setDefaultTimeout(120_000);
+        const shot = async (name: string): Promise<void> => {
+            const to = process.env.REMIT_TEST_SCREENS;
+            if (to !== undefined) await page.screenshot({ path: join(to, `${name}.png`) });
+        };
+        await page.goto(await told(createInterface({ input: child.stderr }), /http:\S+#code=\S+/));
+        await page.click("text=New session");
+        await page.fill("textarea", "I was charged twice for order A-1042. Could you look?");
+        await page.press("textarea", "Enter");
+        const ask = page.locator(".ask");
+        await ask.waitFor();
+        for (const part of ["Files.write", "orders/A-1042.txt", "charged twice", "model:Model"])
+            expect(await ask.innerText()).toContain(part);
+        const written = () => (readdirSync(kept, { recursive: true }) as string[]).filter((name) => name.endsWith("A-1042.txt"));
+        expect(written()).toEqual([]);
+        await shot("asked");
+        await page.click(".ask .yes");
+        await page.waitForSelector(".answer >> text=Order A-1042: your message is in orders/A-1042.txt.");
+        expect(written().map((name) => readFileSync(join(kept, name), "utf8"))).toEqual([
+            "I was charged twice for order A-1042. Could you look?\n",
+        ]);
+        await shot("answered");
+        await page.fill("textarea", "Is the blue lamp in stock?");
+        await page.press("textarea", "Enter");
+        await page.waitForSelector(".answer >> text=I wrote nothing.");
+        await shot("nothing");
+    } finally {
+        await browser.close();
+        child.kill("SIGTERM");
+        await exited;
+    }
 });
 
 test("a project that the command makes runs", async () => {
