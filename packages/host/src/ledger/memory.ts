@@ -262,12 +262,13 @@ function writerOf(kept: Kept, before: RunStatus | null): RunWriter {
 /** A batch whose turn has come. */
 function keep(kept: Kept, batch: Batch, time: number): void {
     kept.batches++;
-    const gone = new Set([batchKey(kept.batches)]);
+    const left = kept.early.size === 0 ? null : new Map(kept.early);
+    left?.delete(batchKey(kept.batches));
     for (const one of batch.outcomes ?? []) {
         const attempt = attemptOf(kept.pending, one);
-        const key = outcomeKey(one.path, attempt);
+        const key = left === null ? "" : outcomeKey(one.path, attempt);
         const early = kept.early.get(key);
-        gone.add(key);
+        left?.delete(key);
         kept.outcomes.push({
             path: one.path,
             attempt,
@@ -275,7 +276,7 @@ function keep(kept: Kept, batch: Batch, time: number): void {
             time,
         });
     }
-    if (kept.early.size > 0) kept.early = new Map([...kept.early].filter(([key]) => !gone.has(key)));
+    if (left !== null) kept.early = left;
     if (batch.events !== undefined && batch.events.length > 0) {
         // The caller goes on using its list.
         kept.loose.push({ events: batch.events.slice(), time });

@@ -24,6 +24,24 @@ const PIECES = "$pieces";
 /** Of an object: its keys and values, where a key holds a secret or is one of these two. */
 const ENTRIES = "$entries";
 
+/** Whether `test` holds for a text of it, keys included. Makes nothing, so that what holds no secret costs little: it is nearly everything. */
+export function holds(json: Json, test: (text: string) => boolean, depth = 0): boolean {
+    if (typeof json === "string") return test(json);
+    if (json === null || typeof json !== "object") return false;
+    if (depth > MAX_NESTING) throw tooDeep();
+    if (Array.isArray(json)) {
+        for (let i = 0; i < json.length; i++) if (holds(json[i] as Json, test, depth + 1)) return true;
+        return false;
+    }
+    for (const key in json) if (test(key) || holds((json as JsonObject)[key] as Json, test, depth + 1)) return true;
+    return false;
+}
+
+/** Whether a key is one that a concealed value has, so that it is not left as it is (PI8). */
+export function isReserved(key: string): boolean {
+    return key === PIECES || key === ENTRIES;
+}
+
 /** With every text, keys included, as `text` gives it. */
 export function mapped(json: Json, text: (text: string) => string): Json {
     return walked(json, text, (given, inner) =>
@@ -36,7 +54,7 @@ export function concealed(json: Json, pieces: (text: string) => string | readonl
         const found = pieces(given);
         return typeof found === "string" ? found : { [PIECES]: found as unknown as Json[] };
     };
-    const strange = (key: string): boolean => key === PIECES || key === ENTRIES || typeof pieces(key) !== "string";
+    const strange = (key: string): boolean => isReserved(key) || typeof pieces(key) !== "string";
     return walked(json, text, (given, inner) =>
         Object.keys(given).some(strange) ? { [ENTRIES]: entriesOf(given, text, inner) } : undefined,
     );
@@ -72,9 +90,13 @@ function walked(
 ): Json {
     if (typeof json === "string") return text(json);
     if (json === null || typeof json !== "object") return json;
-    if (depth > MAX_NESTING) throw new RemitError({ kind: "value", message: `this value is nested more than ${MAX_NESTING} deep` });
+    if (depth > MAX_NESTING) throw tooDeep();
     const inner = (one: Json): Json => walked(one, text, instead, depth + 1);
     return (Array.isArray(json) ? undefined : instead(json, inner)) ?? parts(json, inner);
+}
+
+function tooDeep(): RemitError {
+    return new RemitError({ kind: "value", message: `this value is nested more than ${MAX_NESTING} deep` });
 }
 
 function entriesOf<K extends Json>(given: JsonObject, key: (key: string) => K, inner: (json: Json) => Json): [K, Json][] {

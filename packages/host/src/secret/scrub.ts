@@ -13,7 +13,7 @@
 import type { Json } from "@remit/language";
 import { RemitError } from "../failure/error.ts";
 import { formsOf, MIN_SECRET } from "./forms.ts";
-import { concealed, mapped, type Piece, revealed } from "./pieces.ts";
+import { concealed, holds, isReserved, mapped, type Piece, revealed } from "./pieces.ts";
 
 export interface Secret {
     /** Name of the reference: `env:NAME`, `file:PATH`. */
@@ -73,6 +73,7 @@ export function createScrubber(secrets: Iterable<Secret> = []): Scrubber {
         if (found === null || given.length < MIN_SECRET) return given;
         return given.replace(found, (form) => said(names.get(form) as Piece));
     }
+    const holdsSecret = (given: string): boolean => given.length >= MIN_SECRET && isIn(given, matcher());
     const hold = (given: string): number => heldFrom(given, names.keys(), matcher);
     function beginning(given: string, room: number): { readonly text: string; readonly more: boolean } {
         const window = given.slice(0, room + longest);
@@ -109,13 +110,13 @@ export function createScrubber(secrets: Iterable<Secret> = []): Scrubber {
 
     for (const secret of secrets) add(secret);
     return {
-        scrub: (json) => mapped(json, text),
+        scrub: (json) => (holds(json, holdsSecret) ? mapped(json, text) : json),
         text,
         hold,
         beginning,
         find,
         add,
-        conceal: (json) => concealed(json, pieces),
+        conceal: (json) => (holds(json, (text) => isReserved(text) || holdsSecret(text)) ? concealed(json, pieces) : json),
         reveal: (json) => revealed(json, known),
     };
 }
@@ -126,6 +127,10 @@ function unknown({ $secret }: Piece): RemitError {
         message: `the saved state of this run holds the secret ${$secret}, which is not known here`,
         hint: `give ${$secret} the value that it had when the run was saved, then resume the run again`,
     });
+}
+
+function isIn(given: string, forms: RegExp | null): boolean {
+    return forms !== null && given.search(forms) >= 0;
 }
 
 /** SR5. */

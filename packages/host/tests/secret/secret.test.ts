@@ -128,6 +128,14 @@ describe("the scrubber", () => {
         const mixed = { clean: clean.a, dirty: secret.value };
         expect((scrub(mixed) as typeof mixed).clean).toBe(clean.a);
     });
+    test("PI6: what is nested too deep is refused, whether or not a secret is known", () => {
+        let deep: Json = 1;
+        for (let depth = 0; depth < 1_002; depth++) deep = depth % 2 === 0 ? [deep] : { a: deep };
+        for (const scrubber of [createScrubber(), createScrubber([secret])]) {
+            expect(() => scrubber.scrub(deep)).toThrow("nested more than 1000 deep");
+            expect(() => scrubber.conceal(deep)).toThrow("nested more than 1000 deep");
+        }
+    });
     test("leaves short values and ordinary words alone", () => {
         const { text } = createScrubber([
             { name: "env:A_KEY", value: "true" },

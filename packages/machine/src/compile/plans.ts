@@ -8,8 +8,19 @@ import type { Plan, PlanNode } from "../plan/plan.ts";
 import type { BlockCode, NodeCode } from "./blocks.ts";
 import type { Compiled, Fn } from "./program.ts";
 
+/** By the code of their blocks: every run of a program tells the same plans. */
+const MADE = new WeakMap<BlockCode, { readonly fn: Fn; readonly hash: string; readonly plan: Plan }>();
+
 /** `hash`: of the program form. */
-export function planOf({ form, nodes, out, several }: BlockCode, fn: Fn, hash: string): Plan {
+export function planOf(code: BlockCode, fn: Fn, hash: string): Plan {
+    const made = MADE.get(code);
+    if (made !== undefined && made.fn === fn && made.hash === hash) return made.plan;
+    const plan = madePlan(code, fn, hash);
+    MADE.set(code, { fn, hash, plan });
+    return plan;
+}
+
+function madePlan({ form, nodes, out, several }: BlockCode, fn: Fn, hash: string): Plan {
     const { program, file } = fn;
     return {
         version: 1,

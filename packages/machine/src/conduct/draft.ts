@@ -29,11 +29,6 @@ export function emptyDraft(): Draft {
     return { outcomes: [], notes: [], events: [], fresh: [], timed: [], unbegun: [], dropped: [], usage: {}, after: [] };
 }
 
-/** Without what is empty. */
-function some<T extends { readonly [key: string]: readonly unknown[] }>(lists: T): Partial<T> {
-    return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0)) as Partial<T>;
-}
-
 function endOf(end: ConductEnd): { readonly end?: RunEnd } {
     if (end.status === "drained" || end.status === "broken") return {};
     return { end: end.status === "waiting" ? { status: "waiting" } : end };
@@ -47,12 +42,20 @@ export interface Kept {
     readonly dropped: readonly string[];
 }
 
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** One after the other; mostly one of them is empty, and nothing is copied. */
+function joined<T>(first: readonly T[], second: readonly T[]): readonly T[] {
+    return first.length === 0 ? second : second.length === 0 ? first : [...first, ...second];
+}
+
 /** D5: in the middle of a slice (not `whole`) only what no state follows is kept. */
 export function keptOf(draft: Draft, whole: boolean, { begin, fresh }: Admitted): Kept {
+    const { notes, events, dropped } = draft;
     const unbegun = draft.unbegun.map((path) => ({ path, begun: false }));
-    if (!whole) return { events: draft.notes, pending: unbegun, begin, dropped: [] };
+    if (!whole) return { events: notes, pending: unbegun, begin, dropped: [] };
     const timed = draft.timed.map((path) => ({ path, begun: true }));
-    return { events: [...draft.notes, ...draft.events], pending: [...unbegun, ...fresh, ...timed], begin, dropped: draft.dropped };
+    return { events: joined(notes, events), pending: joined(joined(unbegun, fresh), timed), begin, dropped };
 }
 
 /** What begins with the next commit, and all that was asked for. */
@@ -62,7 +65,9 @@ export interface Admitted {
 }
 
 export function isEmpty(draft: Draft, kept: Kept): boolean {
-    return [draft.outcomes, kept.events, kept.pending, kept.begin, kept.dropped, draft.after].every((one) => one.length === 0);
+    const { outcomes, after } = draft;
+    const { events, pending, begin, dropped } = kept;
+    return outcomes.length + after.length + events.length + pending.length + begin.length + dropped.length === 0;
 }
 
 /** What stays for the commit behind the next one. */
@@ -71,7 +76,18 @@ export function restOf({ events, fresh, timed, dropped }: Draft, whole: boolean)
 }
 
 export function batchOf(draft: Draft, kept: Kept, more: Pick<Batch, "state" | "steps" | "spent">, end: ConductEnd | null): Batch {
-    return { ...some({ outcomes: draft.outcomes, ...kept }), ...more, usage: draft.usage, ...(end === null ? {} : endOf(end)) };
+    const { outcomes, usage } = draft;
+    const { events, pending, begin, dropped } = kept;
+    const batch: Writable<Batch> = {};
+    // What is empty is left out.
+    if (outcomes.length > 0) batch.outcomes = outcomes;
+    if (events.length > 0) batch.events = events;
+    if (pending.length > 0) batch.pending = pending;
+    if (begin.length > 0) batch.begin = begin;
+    if (dropped.length > 0) batch.dropped = dropped;
+    Object.assign(batch, more);
+    batch.usage = usage;
+    return end === null ? batch : Object.assign(batch, endOf(end));
 }
 
 /** Where the run's time was up: at the end of a slice of computing, or (`until` null) while every fiber waited. */

@@ -21,6 +21,8 @@ const NOTE_MS = 1000;
 export class Reports {
     /** An agent reported what is to be kept soon. */
     isDue = false;
+    /** An agent reported since all were told: the works need not be looked through for it else. */
+    private isAny = false;
     private readonly time: RunTime;
     private readonly told: (event: MachineEvent, answered: Answered) => void;
 
@@ -32,6 +34,7 @@ export class Reports {
     add(work: Work, note: AgentNote): void {
         if (work.effect.kind !== "agent" || work.of !== null) return;
         work.noted.add(note);
+        this.isAny = true;
         if ("entry" in note && note.entry.kind !== "message" && note.entry.kind !== "thought") this.isDue = true;
         else if (!this.time.has("notes")) this.time.set("notes", NOTE_MS, false);
     }
@@ -56,6 +59,8 @@ export class Reports {
 
     tellAll(works: Iterable<Work>): void {
         this.isDue = false;
+        if (!this.isAny) return;
+        this.isAny = false;
         this.time.clear("notes");
         for (const work of works) this.tell(work);
     }

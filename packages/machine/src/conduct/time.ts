@@ -65,6 +65,7 @@ export class RunTime {
 
     /** Those that ring now, the earliest first. */
     rung(): string[] {
+        if (this.timers.size === 0) return [];
         const due = [...this.timers].filter(([, timer]) => this.left(timer) <= SOON).sort(([, a], [, b]) => this.left(a) - this.left(b));
         for (const [id] of due) this.timers.delete(id);
         return due.map(([id]) => id);

@@ -13,6 +13,8 @@ export const CONCURRENCY = 16;
 
 const MIDDLE = 3;
 
+const NOTHING: Admitted = { begin: [], fresh: [] };
+
 /** Effects that wait for a person; they take no place under the concurrency limit. */
 export function isPersonal({ kind }: Effect): boolean {
     return kind === "ask" || kind === "input";
@@ -100,7 +102,8 @@ export class Works {
 
     /** What there is room for begins with the next commit; the rest waits in the queue. `room` null: nothing begins. */
     admit(asked: readonly Effect[], room: number | null, after: Decision[]): Admitted {
-        let left = room === null ? 0 : room - this.own().filter((effect) => !isPersonal(effect)).length;
+        if (this.queue.length + asked.length === 0) return NOTHING;
+        let left = room === null ? 0 : room - this.taken;
         const begun = new Set<string>();
         for (const effect of inOrder([...this.queue, ...asked])) {
             if (room === null || !(isPersonal(effect) || (left > 0 && this.isDue(effect)))) continue;
@@ -112,6 +115,13 @@ export class Works {
         const fresh = asked.map((effect) => pendingOf(effect, begun.has(effect.path)));
         this.queue = [...this.queue, ...asked].filter(({ path }) => !begun.has(path));
         return { begin, fresh };
+    }
+
+    /** Places that are taken: what arose in others and what waits for a person takes none. */
+    private get taken(): number {
+        let taken = 0;
+        for (const { effect, of } of this.running.values()) if (of === null && !isPersonal(effect)) taken++;
+        return taken;
     }
 
     /** Whether one of its stage may begin now; else the conductor looks again when one may. */

@@ -149,15 +149,17 @@ function siteOfNode(m: Ops, { frame }: Call, { code }: NodeDetail): Site | null 
     return m.compiled.site(frame.fn.file, code.at);
 }
 
-/** Starts nodes up to the limit. */
-function fill(m: Ops, call: Call, wait: PlanWait): void {
+/** Starts nodes up to the limit. Gives how many run. */
+function fill(m: Ops, call: Call, wait: PlanWait): number {
     const p = progressOf(m, call, wait);
-    let running = runningOf(m, call).length;
+    let running = 0;
+    for (const one of m.fibers.values()) if (one.parent === call.fiber) running++;
     while (!wait.closed && running < m.concurrency && wait.started < p.queue.length) {
         start(m, call, wait, p.queue[wait.started] as number);
         wait.started++;
         running++;
     }
+    return running;
 }
 
 function runningOf(m: Ops, { fiber }: Call): Fiber[] {
@@ -194,13 +196,11 @@ function nodeEvent(m: Ops, call: Call, wait: PlanWait, { node, kind, state, valu
     const shown = value === undefined ? null : show(value, m.run.labels);
     if (shown !== null) m.give(shown.size);
     const labels = fail?.labels ?? shown?.labels ?? 0;
-    m.emit(kind, pathOfNode(wait, node), wait.path, siteOfNode(m, call, node), m.run.labels.origins(labels), {
-        id,
-        call: what,
-        ...(state === undefined ? {} : { state }),
-        ...(shown === null ? {} : { value: shown.json }),
-        ...(fail === undefined ? {} : { kind: fail.kind, error: fail.message }),
-    });
+    const data: { [key: string]: Json } = { id, call: what };
+    if (state !== undefined) data.state = state;
+    if (shown !== null) data.value = shown.json;
+    if (fail !== undefined) Object.assign(data, { kind: fail.kind, error: fail.message });
+    m.emit(kind, pathOfNode(wait, node), wait.path, siteOfNode(m, call, node), m.run.labels.origins(labels), data);
 }
 
 function ended(
@@ -252,9 +252,9 @@ function failureOf(m: Ops, call: Call, wait: PlanWait, inside: readonly Inside[]
 
 /** Goes on: begins what may begin, and ends the block where nothing is left. */
 function goOn(m: Ops, call: Call, wait: PlanWait): void {
-    fill(m, call, wait);
+    const running = fill(m, call, wait);
     const p = progressOf(m, call, wait);
-    if (runningOf(m, call).length > 0 || (!wait.closed && wait.started < p.queue.length)) return;
+    if (running > 0 || (!wait.closed && wait.started < p.queue.length)) return;
     const fail = failureOf(m, call, wait, []);
     endedEvent(m, call, wait, fail);
     if (m.isOver) return;
