@@ -1,4 +1,5 @@
 /** Turns: one after another, each a run of the ledger; with tools that clients lend, and people who decide. */
+import type { Json } from "@remit/language";
 import { expect, test } from "vitest";
 import type { CallResult, Frame } from "../src/wire/messages.ts";
 import { calls, ended, room, watch } from "./room.ts";
@@ -222,4 +223,49 @@ test("a turn that gets nowhere ends: a refused call that comes again is not aske
     expect(seen.length).toBe(3);
     expect(await go("read it", (n) => ({ ok: false, error: `no page ${n}` }))).toMatchObject(stuck("no page 3"));
     expect(seen.length).toBe(4);
+});
+
+test("reads that give nothing new end a turn, whatever else is called between them; one that does begins anew", async () => {
+    const read = calls("owner", "read");
+    const click = (at: string): Json => calls("owner", "click", { at });
+    const round = ["a", "b", "c", "d", "e", "f"].flatMap((at) => [read, click(at)]);
+    await using at = await room([...round, { text: "never" }]);
+    const { id } = await at.owner.open();
+    await at.owner.lend(id, "read", READ);
+    await at.owner.lend(id, "click", CLICK);
+    const turn = await at.owner.submit(id, { text: "look" });
+    let read1 = 0;
+    await watch(at.owner, id, ended(turn.id), async (event, data) => {
+        if (event === "ask.requested") await at.owner.decide(id, data["ask"] as string, "once");
+        if (event !== "call") return;
+        const value = data["tool"] === "read" ? (++read1 === 1 ? "before" : "the page") : `clicked ${JSON.stringify(data["args"])}`;
+        await at.owner.result(id, data["id"] as string, { ok: true, value });
+    });
+    expect(await at.owner.turn(id, turn.id)).toMatchObject({
+        status: "failed",
+        failure: { kind: "stuck", message: expect.stringContaining("4 reads in a row gave what they gave before") },
+    });
+    expect(read1).toBe(6);
+});
+
+test("a model that only says what it is going to do is told so, twice in a row at most; what it says then is the answer", async () => {
+    const said = { text: "Let me read the page." };
+    await using at = await room([said, said, calls("owner", "read"), said, { text: "It opens at nine." }, said, said, said]);
+    const { id } = await at.owner.open();
+    await at.owner.lend(id, "read", READ);
+    const go = async (): Promise<{ nudged: number; value: unknown }> => {
+        let turn = "";
+        let nudged = 0;
+        const over = (event: string, data: { readonly [key: string]: Json }): boolean => turn !== "" && ended(turn)(event, data);
+        await watch(at.owner, id, over, async (event, data) => {
+            if (event === "caught-up") turn = (await at.owner.submit(id, { text: "when?" })).id;
+            if (event === "turn.step" && data["nudged"] === true) nudged++;
+            if (event === "call") await at.owner.result(id, data["id"] as string, { ok: true, value: "opens at nine" });
+        });
+        const { value, status } = await at.owner.turn(id, turn);
+        expect(status).toBe("done");
+        return { nudged, value };
+    };
+    expect(await go()).toEqual({ nudged: 3, value: "It opens at nine." });
+    expect(await go()).toEqual({ nudged: 2, value: "Let me read the page." });
 });

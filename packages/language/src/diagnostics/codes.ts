@@ -228,6 +228,7 @@ const CHECKS = {
     INVALID_GENERATE_DEBUG: { severity: "error", summary: "`debug` is true or false." },
     INVALID_GENERATE_STREAM: { severity: "error", summary: "`stream` is true or false." },
     INVALID_GENERATE_TURNS: { severity: "error", summary: "`turns` is a whole number above 0." },
+    INVALID_GENERATE_NUDGES: { severity: "error", summary: "`nudges` is a whole number above 0." },
     INVALID_GENERATE_TIMEOUT: { severity: "error", summary: "`timeout` is a literal time above 0, such as 30s, or milliseconds." },
     INVALID_GENERATE_TOOLS: {
         severity: "error",

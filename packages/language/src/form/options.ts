@@ -26,6 +26,7 @@ const generate: Rows<GenerateForm> = {
     debug: "flag",
     stream: "flag",
     turns: "count",
+    nudges: "count",
     timeout: "time",
 };
 

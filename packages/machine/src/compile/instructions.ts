@@ -194,6 +194,7 @@ export interface GenerateOptionsForm {
     readonly debug?: boolean;
     readonly stream?: boolean;
     readonly turns?: number;
+    readonly nudges?: number;
     readonly timeout?: number;
 }
 

@@ -23,7 +23,7 @@ import type { AgentEntry, Fn, ImportEntry } from "./program.ts";
 import { walk } from "./walk.ts";
 
 const NOTHING: Step = () => undefined;
-const OPTIONS = ["max_output", "attempts", "temperature", "think", "strict", "debug", "stream", "turns", "timeout"] as const;
+const OPTIONS = ["max_output", "attempts", "temperature", "think", "strict", "debug", "stream", "turns", "nudges", "timeout"] as const;
 
 type CallForm = ExprForm & { kind: "call" };
 

@@ -10,6 +10,7 @@
  */
 import type { Json, Site } from "@remit/language";
 import { feedbackStretches, type Instruction, instructionStretches, type Rejection, type Stretch } from "../prompt/feedback.ts";
+import { NUDGE } from "../prompt/narration.ts";
 import { CONTRACT_HEAD, contextOpening, INSTRUCTION_HEAD, itemText, type ShownItem } from "../prompt/layers.ts";
 import type { LedgerEvent } from "./events.ts";
 import { field, generatePath, type JsonObject, listIn, numberIn, objectIn, plainText, textIn } from "./read.ts";
@@ -242,6 +243,11 @@ function resultOf(message: JsonObject, at: number, before: LedgerEvent, within: 
 /** What a further attempt is told after tools were called: the conversation goes on. */
 function toldOf(message: JsonObject, before: LedgerEvent): ShownMessage {
     const text = userText(message);
+    if (text === NUDGE) {
+        const made = new Message("user");
+        made.add(text, "feedback", "the model called no tool");
+        return made;
+    }
     for (const rejection of rejectionsOf(before)) {
         const made = new Message("user");
         for (const one of feedbackStretches(rejection)) addStretch(made, one, before, []);

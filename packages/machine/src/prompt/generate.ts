@@ -15,6 +15,8 @@
  * GA3: a tool that fails is a result the model sees. Limits, violations and cancellation end the generate.
  *     A result longer than `RESULT_LIMIT` is shown cut, and says so; the ledger has the whole.
  * GA4: the value carries the origins of the whole prompt, of every tool result that was shown, and `model:NAME`.
+ * GA6: a model that says what it is going to do, and calls none of the tools that it is offered, is told so, at most `nudges` times in a row, where
+ *     the answer is free text.
  * GA5: where tools were called, a further attempt goes on from the conversation so far, so that no call is made twice.
  */
 import { isObject, type Json } from "@remit/language";
@@ -36,6 +38,7 @@ import type { Gatekeeper } from "../state/gate.ts";
 import { continueFit, countsOf, type Fit, shownItems } from "./budget.ts";
 import { feedbackText, instructionText, type Rejection } from "./feedback.ts";
 import { messagesOf } from "./layers.ts";
+import { isNarration, NARRATED, NUDGE } from "./narration.ts";
 import { checkCall, importsOf, type Offer, offersOf } from "./offers.ts";
 import { originsOf, wholeBody } from "./render.ts";
 import { attemptData, endedData, resultData, startedData, toolData } from "./report.ts";
@@ -239,10 +242,12 @@ function replied(before: State, outcome: Outcome, gate: Gatekeeper): GenerateSte
     const error =
         verdict.kind === "value" || verdict.kind === "calls"
             ? null
-            : verdict.kind === "fail"
-              ? verdict.failure.message
-              : verdict.rejection.message;
-    const events = [attempted(state, outcome, reply, error)];
+            : verdict.kind === "nudge"
+              ? NARRATED
+              : verdict.kind === "fail"
+                ? verdict.failure.message
+                : verdict.rejection.message;
+    const events = [attempted(state, outcome, reply, error, verdict.kind === "nudge")];
     const carried = state.messages.length;
     switch (verdict.kind) {
         case "fail":
@@ -252,10 +257,20 @@ function replied(before: State, outcome: Outcome, gate: Gatekeeper): GenerateSte
         case "calls": {
             const said: Message = { role: "assistant", content: reply.text, calls: verdict.calls };
             return startCalls(
-                { ...state, messages: [...state.messages, said], carried: carried + 1, called: true },
+                { ...state, messages: [...state.messages, said], carried: carried + 1, called: true, nudged: 0 },
                 events,
                 verdict.calls,
                 gate,
+            );
+        }
+        case "nudge": {
+            const said: Message = { role: "assistant", content: reply.text };
+            const told: Message = { role: "user", content: [{ type: "text", text: NUDGE }] };
+            // Providers refuse a message with nothing in it.
+            const messages = [...state.messages, ...(reply.text.trim() === "" ? [] : [said]), told];
+            return turn(
+                { ...state, messages, carried: messages.length - 1, nudged: (state.nudged ?? 0) + 1, turn: state.turn + 1 },
+                events,
             );
         }
         case "retry": {
@@ -278,6 +293,7 @@ function replied(before: State, outcome: Outcome, gate: Gatekeeper): GenerateSte
 type Verdict =
     | { readonly kind: "value"; readonly value: Json; readonly truncated: boolean }
     | { readonly kind: "calls"; readonly calls: readonly ToolCall[] }
+    | { readonly kind: "nudge" }
     /** `last`: the failure where no attempt is left; `contract` with the rejection's message where absent. */
     | { readonly kind: "retry"; readonly rejection: Rejection; readonly last?: Failure }
     | { readonly kind: "fail"; readonly failure: Failure };
@@ -302,6 +318,7 @@ function judge(reply: ModelReply, state: State): Verdict {
         }
         return { kind: "calls", calls };
     }
+    if (isNudged(reply, state)) return { kind: "nudge" };
     if (state.contract === undefined)
         return { kind: "value", value: reply.value === undefined ? reply.text : reply.value, truncated: finish === "length" };
     if (reply.value === undefined && (finish === "length" || error?.kind === "truncated")) {
@@ -329,6 +346,12 @@ function judge(reply: ModelReply, state: State): Verdict {
     return { kind: "retry", rejection: { message: checked.message, rejected: reply.value } };
 }
 
+/** GA6. */
+function isNudged({ text, finish, value }: ModelReply, { contract, offers, options, nudged = 0, turn }: State): boolean {
+    if (contract !== undefined || offers.length === 0 || value !== undefined || finish === "length") return false;
+    return nudged < (options.nudges ?? 0) && turn + 1 < (options.turns ?? DEFAULT_TURNS) && isNarration(text);
+}
+
 const NOT_JSON = "LLM provider did not return JSON: ";
 const FINISHES = new Set(["stop", "length", "tool", "refusal", "other"]);
 
@@ -350,8 +373,9 @@ function quoted(text: string): string {
     return text.trim() === "" ? "" : `: ${excerpt(text)}`;
 }
 
-function attempted(state: State, outcome: Outcome, reply: ModelReply | null, error: string | null): StepEvent {
-    return { kind: "generate.attempt", suffix: turnSuffix(state), data: attemptData(state, outcome, reply, error), labels: state.origins };
+function attempted(state: State, outcome: Outcome, reply: ModelReply | null, error: string | null, isNudged = false): StepEvent {
+    const data = { ...attemptData(state, outcome, reply, error), ...(isNudged ? { nudged: true } : {}) };
+    return { kind: "generate.attempt", suffix: turnSuffix(state), data, labels: state.origins };
 }
 
 // ---- tool calls --------------------------------------------------------------------------------------------------------

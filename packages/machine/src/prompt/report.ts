@@ -8,7 +8,7 @@
  * schema, total, tokenizer, tools[], scope`. Each item: `index, source, label, heading, text, labels, priority, budget, clipped,
  * original_size, clipped_size, strategy, cut, shown, site, variant, file`.
  * `generate.attempt` (one for each provider turn): `label, agent, model {name, uri}, attempt, turn, carried, messages, reply, reply_origins,
- * finish, answered_by, usage, error, failure`. `messages` are those exactly as sent after the first `carried`, which are the ones of the
+ * finish, answered_by, usage, error, failure, nudged`. `messages` are those exactly as sent after the first `carried`, which are the ones of the
  * turn before and its reply. `reply` is the whole of what the provider's turn gave.
  * `tool.ended` of a model's call holds the whole result, and `shown` where the model was shown less of it: `{limit, original_size, clipped_size}`.
  * The effects around the turns have their own events: `effect.ended` for a tool's description, `model.ended` for a count, `tool.started`,
@@ -42,6 +42,7 @@ export function startedData(state: State): Json {
             debug: options.debug,
             stream: options.stream,
             turns: options.turns ?? null,
+            ...(options.nudges === undefined ? {} : { nudges: options.nudges }),
             timeout: options.timeout ?? null,
         },
         identity: { ...state.identity },
@@ -81,7 +82,7 @@ function itemData(item: FitItem): Json {
     return data;
 }
 
-export function attemptData(state: State, outcome: Outcome, reply: ModelReply | null, error: string | null): Json {
+export function attemptData(state: State, outcome: Outcome, reply: ModelReply | null, error: string | null): JsonObject {
     const { usage } = outcome;
     const failure = outcome.ok ? undefined : outcome.failure;
     const origins = outcome.ok ? outcome.origins : [];
@@ -101,7 +102,7 @@ export function attemptData(state: State, outcome: Outcome, reply: ModelReply | 
         error,
         ...(failure === undefined ? {} : { failure }),
     };
-    return data as unknown as Json;
+    return data as unknown as JsonObject;
 }
 
 export function endedData(state: State, end: { value: Json; truncated: boolean } | { failure: Failure }): Json {

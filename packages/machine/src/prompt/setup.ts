@@ -46,6 +46,8 @@ export interface GenerateOptions {
     readonly stream: boolean;
     /** Provider turns of one attempt with tools; `DEFAULT_TURNS` where absent. */
     readonly turns?: number;
+    /** How often in a row a model that says what it is going to do, and calls no tool, is told so; 0 where absent. */
+    readonly nudges?: number;
     /** Milliseconds one provider turn may take. */
     readonly timeout?: number;
 }

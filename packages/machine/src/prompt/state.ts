@@ -50,6 +50,8 @@ export interface State {
     readonly carried: number;
     readonly attempt: number;
     readonly turn: number;
+    /** How often the model was told in a row that it called no tool; 0 where absent. */
+    readonly nudged?: number;
     /** A tool call was made or answered in this generate. */
     readonly called: boolean;
     readonly calls: readonly Call[];

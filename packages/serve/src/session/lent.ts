@@ -30,7 +30,8 @@ export interface LentEvents {
     withdrawn(tool: ToolInfo, why: string): Promise<unknown>;
     /** To the client that lent the tool, and to those who watch. */
     call(call: CallInfo): void;
-    ended(call: CallInfo, result: CallResult): void;
+    /** `reads`: the tool only reads. */
+    ended(call: CallInfo, result: CallResult, reads: boolean): void;
 }
 
 export class LentTools {
@@ -129,7 +130,7 @@ export class LentTools {
             this.#calls.set(id, { info, registration: tool.registration, settle });
             this.#events.call(info);
         });
-        this.#events.ended(info, result);
+        this.#events.ended(info, result, tool.readOnly);
         if (!result.ok) throw new LentError(result.error);
         const sites = [result.site ?? []].flat().map((one) => `site:${siteOf(one)}`);
         return withOrigins(result.value, { "": [`lent:${tool.client}`, ...new Set(sites)] });

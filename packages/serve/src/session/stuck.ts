@@ -5,13 +5,18 @@
  *
  * STK1: a call that was refused is not put to a person again in the same turn.
  * STK2: a turn ends after `MAX_SAME` calls in a row that are the same and give the same, and after `MAX_FAILED` in a row that fail.
+ * STK3: it ends after `MAX_UNCHANGED` reads with nothing new in between, each of which gave what the same read gave before, whatever else was called
+ *     between them.
  */
 import { canonicalJson, type Json } from "@remit/language";
 
 const MAX_SAME = 3;
 const MAX_FAILED = 4;
+const MAX_UNCHANGED = 4;
 
 export interface Called {
+    /** The tool only reads. */
+    readonly reads: boolean;
     readonly ok: boolean;
     /** What it gave, or why it failed. */
     readonly gave: Json;
@@ -19,6 +24,9 @@ export interface Called {
 
 export class Progress {
     readonly #refused = new Map<string, number>();
+    /** What each read gave last. */
+    readonly #read = new Map<string, string>();
+    #unchanged = 0;
     #last = "";
     #same = 0;
     #failed = 0;
@@ -44,12 +52,21 @@ export class Progress {
     }
 
     /** What came of a call. Why the turn ends, or null. */
-    called(key: string, { ok, gave }: Called): string | null {
+    called(key: string, { ok, gave, reads }: Called): string | null {
         const now = canonicalJson([key, ok, gave]);
         this.#same = now === this.#last ? this.#same + 1 : 1;
         this.#last = now;
         if (this.#same >= MAX_SAME) return `the same call of ${toolOf(key)} gave the same ${this.#same} times in a row`;
+        if (ok && reads && this.#isOld(key, now))
+            return `${this.#unchanged} reads in a row gave what they gave before, the last one of ${toolOf(key)}`;
         return this.#counts(ok, `the last one, of ${toolOf(key)}: ${typeof gave === "string" ? gave : JSON.stringify(gave)}`);
+    }
+
+    /** STK3. */
+    #isOld(key: string, now: string): boolean {
+        this.#unchanged = this.#read.get(key) === now ? this.#unchanged + 1 : 0;
+        this.#read.set(key, now);
+        return this.#unchanged >= MAX_UNCHANGED;
     }
 
     #counts(ok: boolean, last: string): string | null {

@@ -48,12 +48,13 @@ export class Teller {
     }
 
     event(event: LedgerEvent): void {
-        if (!STEPS.has(event.kind)) return;
+        const data = isObject(event.data) ? event.data : {};
+        // A turn of the model is told only where it came to nothing.
+        if (!STEPS.has(event.kind) && data["nudged"] !== true) return;
         this.#flush();
         const { kind, path, seq, run } = event;
-        const data = isObject(event.data) ? event.data : {};
         const some = Object.fromEntries(
-            ["tool", "method", "id", "state", "ok", "agent", "label", "message", "rule"].flatMap((key) => {
+            ["tool", "method", "id", "state", "ok", "agent", "label", "message", "rule", "nudged"].flatMap((key) => {
                 const value = data[key];
                 return typeof value === "string" || typeof value === "boolean" ? [[key, value]] : [];
             }),
