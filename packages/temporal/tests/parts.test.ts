@@ -110,12 +110,71 @@ test("WPA2: where the run is let go its parts are let go before it, and both go 
     expect(await room.store.verify(run)).toMatchObject({ ok: true });
 });
 
-test("TOW1: a run whose execution was terminated is taken over with its parts, which went on", async () => {
+const NESTED = "temporal static ( log >=> memory static ( log >=> work ) >=> log )";
+
+test("WPA3: where the execution around it is terminated a part is cancelled, and its run can go on", async () => {
+    await using room = await roomAt(server);
+    await room.worker({ host: { tools: toolsOf([]) } });
+    const run = await submitted(room, NESTED, "a");
+    const { run: child } = await waits(room, run);
+    await room.client.client.workflow.getHandle(run).terminate("by a person");
+    await expect(room.client.result(child)).rejects.toMatchObject({ kind: "cancelled" });
+    expect(await room.store.run(child)).toMatchObject({ status: "waiting", live: false });
+});
+
+test("WPA3: where a person terminates a run while its part works, the work is told to stop", async () => {
+    await using room = await roomAt(server);
+    const told: string[] = [];
+    const call = (_: Json, { signal }: { readonly signal: AbortSignal }): Promise<string> =>
+        new Promise((_resolve, reject) => {
+            told.push("begun");
+            signal.addEventListener("abort", () => {
+                told.push("stopped");
+                reject(signal.reason);
+            });
+        });
+    await room.worker({ host: { tools: { ...toolsOf([]), Log: { write: { call } } } } });
+    const run = await submitted(room, "temporal static ( memory static ( log ) )", "a");
+    while (told.length < 1) await new Promise((resolve) => setTimeout(resolve, 20));
+    await room.client.client.workflow.getHandle(run).terminate("by a person");
+    while (told.length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(told).toEqual(["begun", "stopped"]);
+});
+
+test("WPA3: a part that is followed ends where the execution that follows it was terminated, and not before", async () => {
+    await using room = await roomAt(server, { settings: { events: 60 } });
+    const done: Json[] = [];
+    await room.worker({ host: { tools: toolsOf(done) } });
+    const words = Array.from({ length: 25 }, (_, i) => `w${i}`);
+    const body = 'func all(list) { for x in list max 50 { log(x) }\n Work.call("b") }\ntemporal static ( all <*> memory static ( work ) )';
+    const run = await submitted(room, body, words);
+    const { workflow } = room.client.client;
+    const both = async (): Promise<string | undefined> => {
+        const all = await room.client.questions(run);
+        return all.length === 2 ? all.find((one) => one.run !== run)?.run : undefined;
+    };
+    let child = await both();
+    while (child === undefined) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        child = await both();
+    }
+    const guards = async (status: string): Promise<number> => {
+        const query = `WorkflowType = 'remitGuard' AND ExecutionStatus = '${status}' AND WorkflowId STARTS_WITH '${child}/'`;
+        return (await Array.fromAsync(workflow.list({ query }))).length;
+    };
+    // Those of the executions that went on in a new one have seen that.
+    while ((await guards("Running")) !== 1 || (await guards("Completed")) < 2) await new Promise((resolve) => setTimeout(resolve, 50));
+    expect((await workflow.getHandle(child).describe()).status.name).toBe("RUNNING");
+    await workflow.getHandle(run).terminate("by a person");
+    await expect(room.client.result(child)).rejects.toMatchObject({ kind: "cancelled" });
+});
+
+test("TOW1: a run whose execution was terminated is taken over with its parts", async () => {
     await using room = await roomAt(server);
     const done: Json[] = [];
     const tools = toolsOf(done);
     await room.worker({ host: { tools } });
-    const run = await submitted(room, "temporal static ( log >=> memory static ( log >=> work ) >=> log )", "a");
+    const run = await submitted(room, NESTED, "a");
     const { run: child } = await waits(room, run);
     await room.client.client.workflow.getHandle(run).terminate("by a person");
     const { epoch, ...gone } = await room.client.release(run);
@@ -127,15 +186,24 @@ test("TOW1: a run whose execution was terminated is taken over with its parts, w
     expect(done).toEqual(["a", "a!", "a!!", "a!!!"]);
 });
 
-test("TOW1: one that goes on there again follows them", async () => {
+test("WPA3: one that goes on there again begins its parts again, whether they have heard of its end yet or not", async () => {
     await using room = await roomAt(server);
     const done: Json[] = [];
     await room.worker({ host: { tools: toolsOf(done) } });
-    const run = await submitted(room, "temporal static ( log >=> memory static ( log >=> work ) >=> log )", "a");
+    const run = await submitted(room, NESTED, "a");
     const { run: child, question } = await waits(room, run);
     await room.client.client.workflow.getHandle(run).terminate("by a person");
     await room.client.goOn(run, { resume: { process: room.on } });
-    await room.client.answer(child, { question: question.id, by: room.on.user, decision: "once" });
+    const answered = async (): Promise<boolean> => {
+        try {
+            await room.client.answer(child, { question: question.id, by: room.on.user, decision: "once" });
+            return true;
+        } catch {
+            // The execution that is being cancelled, or one that has not asked yet.
+            return false;
+        }
+    };
+    while (!(await answered())) await new Promise((resolve) => setTimeout(resolve, 20));
     expect(await room.client.result(run)).toBe("a!!!!");
     expect(done).toEqual(["a", "a!", "a!!", "a!!!"]);
 });

@@ -24,6 +24,7 @@ import type { Begun } from "./begin.ts";
 
 /** Types and names as Temporal shows them. */
 export const WORKFLOW = "remitRun";
+export const GUARD = "remitGuard";
 export const QUEUE = "remit";
 export const UPDATES = { answer: "answer", up: "up" } as const;
 export const SIGNALS = {
@@ -34,6 +35,8 @@ export const SIGNALS = {
     follow: "follow",
     /** A block that is a workflow of its own has ended. */
     ended: "ended",
+    /** Nothing is meant: that it came says that the workflow goes on. */
+    here: "here",
 } as const;
 export const QUERIES = { status: "status", ledger: "ledger", questions: "questions" } as const;
 
@@ -90,6 +93,14 @@ export interface RunInput {
     readonly planned?: Planned;
     /** Of executions after the first. */
     readonly followers?: readonly Follower[];
+    /** Runs of the parts that they began. */
+    readonly parts?: readonly string[];
+}
+
+/** Of the workflow that ends a part which would go on alone: ids of workflows. */
+export interface GuardInput {
+    readonly around: string;
+    readonly part: string;
 }
 
 /** A workflow that waits for the end of another one. */

@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BundleOptions, bundleWorkflowCode } from "@temporalio/worker";
-import { WORKFLOW } from "../wire/messages.ts";
+import { GUARD, WORKFLOW } from "../wire/messages.ts";
 
 const QUIET = {
     log: () => undefined,
@@ -73,7 +73,8 @@ export function withWorkflow(options: BundleOptions, folder: string): BundleOpti
     const own = ownWorkflows(folder);
     if (theirs === own) return { ...options, webpackConfigHook: (config) => hook(foundFrom(HERE)(config)) };
     // As a module of Node's own kind, which takes a default workflow along.
-    const text = `module.exports = { ...require(${JSON.stringify(theirs)}), ${WORKFLOW}: require(${JSON.stringify(own)}).${WORKFLOW} };\n`;
+    const ours = `const { ${WORKFLOW}, ${GUARD} } = require(${JSON.stringify(own)});`;
+    const text = `${ours}\nmodule.exports = { ...require(${JSON.stringify(theirs)}), ${WORKFLOW}, ${GUARD} };\n`;
     const both = join(folder, `workflows-${digest(text)}.cjs`);
     if (!existsSync(both)) put(both, text);
     // Both parts take the SDK that the team's workflows take.

@@ -7,22 +7,24 @@
  *     tells when it ends, and is asked now and then, as it may have ended without telling.
  * WPA2: a cancel of this run goes to its parts. An execution that goes on in a new one leaves them as they are; where the run is let go they are
  *     let go before it.
+ * WPA3: no part goes on alone: a guard (WG1) cancels it where the execution around it ends in another way (terminated, out of time). A part that was
+ *     cancelled so is begun again where the run around it goes on.
  */
 import type { Effect, RunRequest } from "@remit/machine";
 import {
     ApplicationFailure,
     CancellationScope,
     ChildWorkflowFailure,
+    ChildWorkflowCancellationType,
     condition,
     defineSignal,
     getExternalWorkflowHandle,
-    isCancellation,
     ParentClosePolicy,
     proxyActivities,
+    setHandler,
     startChild,
     Trigger,
-    setHandler,
-    TemporalFailure,
+    uuid4,
     workflowInfo,
 } from "@temporalio/workflow";
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
@@ -31,6 +33,8 @@ import {
     type Carried,
     FAILURES,
     type Follower,
+    GUARD,
+    type GuardInput,
     type NamedActivities,
     type Part,
     type Performed,
@@ -40,6 +44,7 @@ import {
     SIGNALS,
     WORKFLOW,
 } from "../wire/messages.ts";
+import { signalled } from "./guard.ts";
 
 /** Between two looks at a part that is followed, milliseconds: the first, and the most. */
 const LOOK_MS = 60_000;
@@ -51,6 +56,8 @@ export interface PartsOps {
     readonly run: string;
     readonly epoch: number;
     readonly settings: Settings;
+    /** Runs of parts that this execution began, or one before it that went on in this one. */
+    readonly begun: Set<string>;
 }
 
 interface Open {
@@ -93,24 +100,50 @@ export class Parts {
     }
 
     async perform(effect: Effect, carried: Carried): Promise<Performed> {
-        const { run, epoch } = this.ops;
+        const { run, epoch, begun } = this.ops;
         const part = await remote["remit.part"]({ ...carried, effect });
         if (!("begins" in part)) return part;
-        if (this.drains !== null || (await this.carriedOut(effect, part)) === "left") return { later: null };
+        const isOwn = begun.has((effect.request as unknown as RunRequest).run);
+        const how = this.drains === null ? await this.guarded(effect, part) : "left";
+        if (how === "left") return { later: null };
         const over = { run, epoch, batches: [], effect, over: true } as const;
         const came = await CancellationScope.nonCancellable(() => remote["remit.part"](over));
-        return "begins" in came ? { lost: true, repeatable: true } : came;
+        if ("begins" in came) return { lost: true, repeatable: true };
+        // WPA3.
+        const isAgain = how === "followed" && !isOwn && wasStopped(came) && !CancellationScope.current().consideredCancelled;
+        return isAgain ? this.perform(effect, { run, epoch, batches: [] }) : came;
     }
 
-    private async carriedOut({ path, request }: Effect, { begins, goesOn }: Begins): Promise<"over" | "left"> {
+    /** WPA3. */
+    private async guarded(effect: Effect, begins: Begins): Promise<"over" | "followed" | "left"> {
+        const { run: part } = effect.request as unknown as RunRequest;
+        const { taskQueue, workflowId: around } = workflowInfo();
+        const guard = new CancellationScope({ cancellable: true });
+        const options = {
+            ...{ taskQueue, workflowId: `${part}/guard/${uuid4()}`, args: [{ around, part }] as [GuardInput] },
+            parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+            cancellationType: ChildWorkflowCancellationType.TRY_CANCEL,
+            staticSummary: "ends the block where the run around it is ended",
+        };
+        try {
+            // The part begins in the same turn.
+            guard.run(() => startChild<(input: GuardInput) => Promise<null>>(GUARD, options)).catch(() => undefined);
+            return await this.carriedOut(effect, begins);
+        } finally {
+            guard.cancel();
+        }
+    }
+
+    private async carriedOut({ path, request }: Effect, { begins, goesOn }: Begins): Promise<"over" | "followed" | "left"> {
         const { run } = request as unknown as RunRequest;
-        const { settings } = this.ops;
+        const { settings, begun } = this.ops;
         const input: RunInput = { run, settings, ...(goesOn === undefined ? {} : { goesOn }) };
         const left = new Trigger<"left">();
         this.open.set(path, { run, left });
         try {
             const options = { ...beginOf(begins, input, workflowInfo().taskQueue), parentClosePolicy: ParentClosePolicy.ABANDON };
             const child = await startChild<(input: RunInput) => Promise<RunOutput>>(WORKFLOW, options);
+            begun.add(run);
             return await Promise.race([left, child.result().then((): "over" => "over", endOf)]);
         } catch (error) {
             if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
@@ -121,7 +154,7 @@ export class Parts {
     }
 
     /** WPA1. */
-    private async followed(path: string, run: string): Promise<"over"> {
+    private async followed(path: string, run: string): Promise<"followed"> {
         const scope = CancellationScope.current();
         scope.cancelRequested.catch(() =>
             getExternalWorkflowHandle(run)
@@ -129,30 +162,24 @@ export class Parts {
                 .catch(() => undefined),
         );
         const { workflowId } = workflowInfo();
-        return CancellationScope.nonCancellable(async (): Promise<"over"> => {
+        return CancellationScope.nonCancellable(async (): Promise<"followed"> => {
             for (let wait = LOOK_MS; ; wait = Math.min(2 * wait, MOST_LOOK_MS)) {
-                if (!(await signalled(run, SIGNALS.follow, { workflow: workflowId, path }))) return "over";
-                if (await condition(() => this.told.has(path), wait)) return "over";
+                if (!(await signalled(run, SIGNALS.follow, { workflow: workflowId, path }))) return "followed";
+                if (await condition(() => this.told.delete(path), wait)) return "followed";
             }
         });
     }
+}
+
+/** It was cancelled: what that means is not in the ledger. */
+function wasStopped(came: Performed): boolean {
+    return "outcome" in came && !came.recorded && !came.outcome.ok && came.outcome.failure.kind === "cancelled";
 }
 
 /** A part that was let go goes on elsewhere, as this run does. */
 function endOf(error: unknown): "over" | "left" {
     if (!(error instanceof ChildWorkflowFailure)) throw error;
     return error.cause instanceof ApplicationFailure && error.cause.type === FAILURES.drained ? "left" : "over";
-}
-
-/** False where there is no such workflow that goes on. */
-async function signalled(run: string, signal: string, ...args: unknown[]): Promise<boolean> {
-    try {
-        await getExternalWorkflowHandle(run).signal(signal, ...args);
-        return true;
-    } catch (error) {
-        if (isCancellation(error) || !(error instanceof TemporalFailure)) throw error;
-        return false;
-    }
 }
 
 /** Workflows that wait for the end of this one; those that earlier executions heard of first. */

@@ -38,6 +38,8 @@ export interface PerformingOps {
     readonly epoch: number;
     readonly settings: Settings;
     readonly unsent: Unsent;
+    /** Runs of parts that were begun by executions of this one. */
+    readonly begun: Set<string>;
     tell(news: News): void;
     /** A person answers it; null: no person can. */
     asked(effect: Effect, question: Question | null): void;

@@ -41,6 +41,8 @@ import {
 import { followersOf, tell } from "./parts.ts";
 import { Shell, type ShellEnd } from "./shell.ts";
 
+export { remitGuard } from "./guard.ts";
+
 /** Events in one answer to a query. */
 const PAGE = 500;
 
@@ -117,7 +119,7 @@ export async function remitRun({ goesOn, planned, ...given }: RunInput): Promise
     });
     if (end.status === "done") value = end.value;
     await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
-    if (end.status === "on") return continueAsNew<typeof remitRun>({ ...input, followers });
+    if (end.status === "on") return continueAsNew<typeof remitRun>({ ...input, followers, parts: [...there().begun] });
     await tell(followers);
     if (end.status === "done") return { run, value: end.value };
     throw failureOf(end);
@@ -136,6 +138,7 @@ function hears(there: () => Promise<Shell>): void {
         for (const { path, up } of ups) shell.tell({ kind: "up", path, up });
     });
     setHandler(defineSignal<[string]>(SIGNALS.ended), async (path) => (await there()).works.parts.ended(path));
+    setHandler(defineSignal(SIGNALS.here), () => undefined);
     setHandler(defineSignal(SIGNALS.drain), async () => (await there()).drain("drained"));
 }
 

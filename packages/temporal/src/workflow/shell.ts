@@ -45,9 +45,12 @@ export class Shell {
     /** It drains to go on in a new execution, or to be let go. */
     private drains: "on" | "drained" | null = null;
     private readonly changed: () => void;
+    /** Runs of parts that this execution began, and those that it goes on for. */
+    readonly begun: Set<string>;
 
     constructor(machine: Conducted, opened: Opened, input: RunInput, changed: () => void) {
-        const { run, settings } = input;
+        const { run, settings, parts = [] } = input;
+        this.begun = new Set(parts);
         const { epoch, batches, recovered, spent, timeout, state } = opened;
         this.machine = machine;
         this.opened = opened;
@@ -63,7 +66,7 @@ export class Shell {
             changed,
         });
         this.works = new Works({
-            ...{ run, epoch, settings, unsent: this.unsent, tell },
+            ...{ run, epoch, settings, unsent: this.unsent, begun: this.begun, tell },
             asked: (effect, question) => this.asks(effect, question),
             fails: (error) => this.fails(error),
         });
