@@ -58,7 +58,7 @@ export { parse } from "./syntax/parse/parse.ts";
 export { isIdentifier as isName } from "./contract/open.ts";
 export { applyFixes, format, printExpr } from "./syntax/print/print.ts";
 export type * as tree from "./syntax/tree.ts";
-export { BUILTINS, type BuiltinRow } from "./scope/builtins.ts";
+export { BUILTINS, type BuiltinRow, isNamespace } from "./scope/builtins.ts";
 export { type CheckedProgram, type CheckInfo, check, type FunctionInfo } from "./check/check.ts";
 export { type Entry, entryOf, shown as shownName } from "./syntax/entry.ts";
 export { type PromptSurface, promptSurfaces, type SurfaceItem } from "./check/surfaces.ts";

@@ -26,6 +26,11 @@ const SECTIONS: readonly { readonly on: BuiltinOn; readonly title: string; reado
     { on: "number", title: "Numbers", words: "Rounding looks at the number as it is written: `1.005.round(2)` is `1.01`." },
     { on: "global", title: "Functions", words: "Outermost names: a variable, parameter or function of the same name hides them." },
     { on: "json", title: "JSON", words: "RFC 8259. The order of keys is kept, those that look like numbers included." },
+    {
+        on: "csv",
+        title: "CSV",
+        words: "RFC 4180: fields between commas, those with commas, quotes or line breaks in double quotes. A line ends with CRLF, LF or CR. Every field is text; `number(row.age)` makes a number of one.",
+    },
 ];
 
 const LABELS = `## Labels

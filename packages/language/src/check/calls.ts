@@ -210,10 +210,12 @@ function method(w: Walk, e: Call, callee: Member): Type {
         case "skill":
             w.report("NOT_CALLABLE", at, `${describe(type)} has no methods`);
             return unknown(w, e);
-        case "json": {
-            const row = BUILTINS_ON.json.get(name);
-            if (row !== undefined) return builtin(w, e, row, `json.${name}()`, ANY, NOWHERE);
-            w.report("UNKNOWN_METHOD", at, `json has no function '${name}'`, suggestion(w.checking, name, at, BUILTINS_ON.json.keys()));
+        case "json":
+        case "csv": {
+            const rows = BUILTINS_ON[type.kind];
+            const row = rows.get(name);
+            if (row !== undefined) return builtin(w, e, row, `${type.kind}.${name}()`, ANY, NOWHERE);
+            w.report("UNKNOWN_METHOD", at, `${type.kind} has no function '${name}'`, suggestion(w.checking, name, at, rows.keys()));
             return unknown(w, e);
         }
         case "none":

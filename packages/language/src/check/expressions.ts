@@ -12,7 +12,7 @@ import type { Binary, Endorse, Expr, Ident, IfExpr, Index, ListLit, Member, Narr
 import { isModule } from "../load/schemes.ts";
 import { FOREIGN_NAMES } from "../syntax/foreign.ts";
 import type { Range } from "../text/source.ts";
-import { BUILTINS_ON, METHODS } from "../scope/builtins.ts";
+import { BUILTINS_ON, isNamespace, METHODS, type Namespace } from "../scope/builtins.ts";
 import { checkNarrowed } from "./remits.ts";
 import { call } from "./calls.ts";
 import { generate } from "./generate.ts";
@@ -26,7 +26,7 @@ import {
     BOOLEAN,
     CAPABILITIES,
     describe,
-    JSON_FUNCTIONS,
+    NAMESPACE_TYPES,
     join,
     LIST,
     literalOf,
@@ -152,13 +152,21 @@ function outer(w: Walk, e: Ident): Type {
     return found.type;
 }
 
+function ofNamespace(w: Walk, kind: Namespace, name: string, at: Range): Type {
+    const functions = BUILTINS_ON[kind];
+    const all = [...functions.keys()].map((one) => `${kind}.${one}`);
+    const hint = functions.has(name) ? `call it: ${kind}.${name}(…)` : `it has ${all.join(" and ")}`;
+    w.report("UNKNOWN_PROPERTY", at, `${kind} has no property '${name}'`, { hint });
+    return ANY;
+}
+
 function notData(w: Walk, range: Range, type: Type): void {
     w.report("INVALID_USE_RESOURCE", range, `it is ${describe(type)}, which is never data`);
 }
 
 function nowhere(w: Walk, name: string, range: Range): Type {
     w.isFresh(DATA);
-    if (name === "json") return JSON_FUNCTIONS;
+    if (isNamespace(name)) return NAMESPACE_TYPES[name];
     if (name === "") return ANY;
     if (BUILTINS_ON.global.has(name)) {
         w.report("UNKNOWN_IDENTIFIER", range, `'${name}' is a built-in function and no value`, { hint: `call it: ${name}(…)` });
@@ -251,10 +259,8 @@ export function propertyOf(w: Walk, type: Type, e: Member): Type {
             if (!e.safe) w.suspect("UNKNOWN_PROPERTY", at, `${describe(type)} has no property '${name}'`, type.soft);
             return ANY;
         case "json":
-            w.report("UNKNOWN_PROPERTY", at, `json has no property '${name}'`, {
-                hint: BUILTINS_ON.json.has(name) ? `call it: json.${name}(…)` : "it has json.parse and json.text",
-            });
-            return ANY;
+        case "csv":
+            return ofNamespace(w, type.kind, name, at);
         case "agent": {
             const agent = (type.cap as Binding).agent;
             const found = agent?.funcs.get(name);

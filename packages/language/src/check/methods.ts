@@ -40,7 +40,7 @@ export function anyMethod(w: Walk, e: Call, callee: Member, type: Type): Type {
         w.checking.listsChange = true;
         mutate(w, callee.range, from, `.${name}()`);
     }
-    const shares = rows.some((one) => one.shares === "self" || one.shares === "item");
+    const shares = rows.some((one) => one.shares === "self" || one.shares === "item" || one.shares === "made");
     w.isFresh(DATA);
     if (shares) w.from = either(w.from, { ...from, data: 0 });
     return type.cap !== null && shares ? maybeCapability(type.cap) : ANY;
@@ -78,21 +78,35 @@ export function builtin(w: Walk, e: Call, row: BuiltinRow, name: string, receive
             return receiver.cap !== null
                 ? makeType(row.result, { cap: receiver.cap, item: row.result === "list" ? ANY : null })
                 : (RESULTS[row.result] as Type);
+        case "made":
+            w.from = either(w.from, either({ ...from, data: 0 }, { ...given.began, data: 0 }));
+            return ANY;
         case "fresh":
             return row.name === "summary" ? LIST : (RESULTS[row.result] as Type);
     }
 }
 
-/** Walks the arguments of a built-in; gives the type of the first, and what data all came from. */
-function args(w: Walk, e: Call, row: BuiltinRow, item: Type, from: Origin): { type: Type | null; data: number } {
+interface Args {
+    /** Of the first. */
+    readonly type: Type | null;
+    /** What data all came from. */
+    readonly data: number;
+    /** Of the last, with which a lambda's work may begin. */
+    readonly began: Origin;
+}
+
+/** Walks the arguments of a built-in. What a lambda makes of its own result is walked behind what that begins with. */
+function args(w: Walk, e: Call, row: BuiltinRow, item: Type, from: Origin): Args {
     let first: Type | null = null;
     let all = from.data;
-    for (let i = 0; i < e.args.length; i++) {
+    let began = from;
+    const order = row.shares === "made" ? [...e.args.keys()].reverse() : e.args.keys();
+    for (const i of order) {
         const arg = e.args[i] as Arg;
         plain(w, arg);
         if (i === row.lambda) {
             if (arg.value.kind === "lambda") {
-                const type = lambda(w, arg.value, item, from);
+                const type = lambda(w, arg.value, item, from, row.shares === "made" ? began : null);
                 all |= w.from.data;
                 first ??= type;
                 continue;
@@ -113,9 +127,10 @@ function args(w: Walk, e: Call, row: BuiltinRow, item: Type, from: Origin): { ty
         }
         const type = inner(w, arg.value);
         all |= w.from.data;
+        began = w.from;
         first ??= type;
     }
-    return { type: first, data: all };
+    return { type: first, data: all, began };
 }
 
 /** The function that a name stands for, where it is given in place of a lambda. */
@@ -127,14 +142,20 @@ function functionNamed(w: Walk, e: Expr): FuncInfo | null {
     return found.func;
 }
 
-function lambda(w: Walk, e: Lambda, item: Type, { share, params, data }: Origin): Type {
+/** `began`: its first parameter is what it made before, and the item the second. */
+function lambda(w: Walk, e: Lambda, item: Type, { share, params, data }: Origin, began: Origin | null = null): Type {
     const mark = w.visible.length;
     const { breakable } = w;
     w.lambda++;
     w.loop++;
     w.breakable = 0;
-    for (let i = 0; i < e.params.length; i++) {
-        const name = e.params[i] as { text: string; range: Range };
+    const names = e.params as readonly { text: string; range: Range }[];
+    const [made] = names;
+    if (began !== null && made !== undefined) {
+        w.from = { ...began, share: Math.min(began.share, w.level), data: began.data | data };
+        w.define(made.text, made.range, ANY);
+    }
+    for (const [i, name] of names.slice(began === null ? 0 : 1).entries()) {
         w.from = i === 0 ? { share: Math.min(share, w.level), params, data } : { share: w.level, params: 0, data };
         w.define(name.text, name.range, i === 0 ? item : i === 1 ? NUMBER : ANY);
     }

@@ -82,10 +82,10 @@ const LINES = [
     "| on | built-in |",
     "| --- | --- |",
     "| string | `length trim() split(sep) lines() lower() upper() contains(s) starts_with(s) ends_with(s) replace(old, new) slice(from, to) index_of(s) match(regex)` → `{text, index, groups}` |",
-    '| list | `length add(x) map(f) filter(f) find(f) sort_by(f, "descending") slice(from, to) concat(l) join(sep) unique() first() last() sum() any(f) all(f) group_by(f)` |',
+    '| list | `length add(x) map(f) filter(f) find(f) sort_by(f, "descending") slice(from, to) concat(l) join(sep) unique() first() last() sum() any(f) all(f) group_by(f) reduce((a, x) => …, first)` |',
     "| object | `keys() values() entries()` → `{key, value}`, `has(k) get(k, otherwise) merge(o) without(k)` |",
     "| number | `round(digits) floor() ceil() abs() min(n) max(n)` |",
-    "| any | `text(x) number(x) json.parse(s) json.text(x)` |",
+    "| any | `text(x) number(x) json.parse(s) json.text(x) csv.parse(s) csv.text(rows)` |",
     "",
     'A file tool: `read({ path: "a.txt" })` → `{ ok, content }`, `list({ path: "." })` → `{ ok, entries }`, `write({ path: "a.txt", content: "…" })`.',
     "",
@@ -123,5 +123,5 @@ export const PROTOCOL_SKILL: ProtocolSkill = {
     description:
         'Answer a remit-yield handshake with one function in the Remit language. Use when a message holds JSON whose "format" is "remit-yield/1".',
     text: LINES.join("\n"),
-    sha256: "53d8c1dca19867fe0e6036e28672cea89d97818541e7501d7e6e19c284093c8e",
+    sha256: "dc1aedaabe137ac2416688d1d9e60db049714ce6b74ab883a0d4fb4ef9b3afd0",
 };

@@ -3,19 +3,22 @@
  *
  * Boundary: data only. The machine has a table of its own with the code of each; a test of its says that the two agree.
  *
- * BU1: `on` is the kind of the receiver; `global` is called by its bare name, `json` as `json.name(…)`.
+ * BU1: `on` is the kind of the receiver; `global` is called by its bare name, those of a namespace as `json.name(…)`.
  * BU2: no built-in of the table has an effect; those of `HANDOVERS` are effects.
  */
 
-export type BuiltinOn = "string" | "list" | "object" | "number" | "global" | "json";
+/** Names that hold functions, and are no values: outermost like the functions. */
+export type Namespace = "json" | "csv";
+
+export type BuiltinOn = "string" | "list" | "object" | "number" | "global" | Namespace;
 
 export type BuiltinResult = "string" | "number" | "boolean" | "list" | "object" | "any";
 
 /**
  * What the result shares with the receiver: nothing (`fresh`), it is the receiver (`self`), one of its items (`item`), or a new
- * container that holds its items (`items`).
+ * container that holds its items (`items`); or it is what its lambda made, of an item or of the argument behind the lambda (`made`).
  */
-export type BuiltinShares = "fresh" | "self" | "item" | "items";
+export type BuiltinShares = "fresh" | "self" | "item" | "items" | "made";
 
 export interface BuiltinRow {
     readonly on: BuiltinOn;
@@ -57,6 +60,7 @@ export const BUILTINS: readonly BuiltinRow[] = [
     { on: "list", name: "map", min: 1, max: 1, result: "list", shares: "items", lambda: 0 },
     { on: "list", name: "filter", min: 1, max: 1, result: "list", shares: "items", lambda: 0 },
     { on: "list", name: "find", min: 1, max: 1, result: "any", shares: "item", lambda: 0 },
+    { on: "list", name: "reduce", min: 2, max: 2, result: "any", shares: "made", lambda: 0 },
     { on: "list", name: "sort_by", min: 1, max: 2, result: "list", shares: "items", lambda: 0 },
     { on: "list", name: "slice", min: 1, max: 2, result: "list", shares: "items" },
     { on: "list", name: "concat", min: 1, max: ANY_NUMBER, result: "list", shares: "items" },
@@ -91,6 +95,9 @@ export const BUILTINS: readonly BuiltinRow[] = [
 
     { on: "json", name: "parse", min: 1, max: 1, result: "any", shares: "fresh" },
     { on: "json", name: "text", min: 1, max: 2, result: "string", shares: "fresh" },
+
+    { on: "csv", name: "parse", min: 1, max: 1, result: "list", shares: "fresh" },
+    { on: "csv", name: "text", min: 1, max: 1, result: "string", shares: "fresh" },
 ];
 
 /** Built-in functions that hand over control, by name: outermost like the others, and effects. */
@@ -112,7 +119,14 @@ export const BUILTINS_ON: Readonly<Record<BuiltinOn, ReadonlyMap<string, Builtin
     number: rowsOf("number"),
     global: rowsOf("global"),
     json: rowsOf("json"),
+    csv: rowsOf("csv"),
 };
+
+const NAMESPACES: ReadonlySet<string> = new Set<Namespace>(["json", "csv"]);
+
+export function isNamespace(name: string): name is Namespace {
+    return NAMESPACES.has(name);
+}
 
 /** Rows that have a receiver, by method name: for a receiver of unknown kind. */
 export const METHODS: ReadonlyMap<string, readonly BuiltinRow[]> = methods();
@@ -120,7 +134,7 @@ export const METHODS: ReadonlyMap<string, readonly BuiltinRow[]> = methods();
 function methods(): Map<string, BuiltinRow[]> {
     const found = new Map<string, BuiltinRow[]>();
     for (const row of BUILTINS) {
-        if (row.on === "global" || row.on === "json") continue;
+        if (row.on === "global" || isNamespace(row.on)) continue;
         const rows = found.get(row.name);
         if (rows === undefined) found.set(row.name, [row]);
         else rows.push(row);

@@ -7,6 +7,7 @@
  * TP2: `join` only ever forgets, except that a capability once seen stays (`cap`), so that isolation errs on the safe side.
  * TP3: the type of one contract node is made once; equal nodes give the same object, and types of contracts are compared by identity.
  */
+import type { Namespace } from "./builtins.ts";
 import type { ContractNode, ContractObject, Expr } from "../syntax/tree.ts";
 import type { Binding, FileScope } from "./model.ts";
 
@@ -24,7 +25,7 @@ export type Kind =
     | "agent"
     | "func"
     | "skill"
-    | "json";
+    | Namespace;
 
 /** Kinds that are capabilities: never data. */
 export const CAPABILITIES: ReadonlySet<Kind> = new Set(["tool", "llm", "memory", "agent", "func", "skill"]);
@@ -110,7 +111,8 @@ export const BOOLEAN = makeType("boolean");
 export const NONE = makeType("none");
 export const LIST = makeType("list", { item: ANY });
 export const OBJECT = makeType("object");
-export const JSON_FUNCTIONS = makeType("json");
+/** What a namespace is: its functions can be called, and nothing else. */
+export const NAMESPACE_TYPES: Readonly<Record<Namespace, Type>> = { json: makeType("json"), csv: makeType("csv") };
 
 /** What a built-in's row says of its result. */
 export const RESULTS: Readonly<Record<string, Type>> = {
@@ -294,7 +296,8 @@ export function describe(type: Type): string {
         case "object":
             return "an object";
         case "json":
-            return "the functions of json";
+        case "csv":
+            return `the functions of ${type.kind}`;
         case "func":
             return `the function ${type.cap?.name ?? ""}`;
         default:

@@ -32,7 +32,7 @@ export interface Lambda {
     call(args: readonly Value[]): Value;
 }
 
-export type BuiltinOn = "string" | "list" | "object" | "number" | "global" | "json";
+export type BuiltinOn = "string" | "list" | "object" | "number" | "global" | "json" | "csv";
 
 export interface Builtin {
     readonly on: BuiltinOn;

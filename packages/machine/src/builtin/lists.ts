@@ -15,7 +15,7 @@ import { Fail } from "../effect/failure.ts";
 import { rawOf, truthy } from "../value/operators.ts";
 import { Labelled, type List, type Value } from "../value/value.ts";
 import { WORK } from "../value/work.ts";
-import { type Arg, label, labelsWith, lambdaOf, listOf, rangeOf, roomForItems, textOf, wrong } from "./args.ts";
+import { type Arg, isLambda, label, labelsWith, lambdaOf, listOf, rangeOf, roomForItems, textOf, wrong } from "./args.ts";
 import type { Builtin, Lambda, Runtime } from "./builtin.ts";
 import { copyOf, Keys } from "./canonical.ts";
 import { type Method as MethodOf, rowsOn } from "./row.ts";
@@ -84,6 +84,20 @@ const quantifier =
         }
         return label(rt, !wanted, met);
     };
+
+/** What is on its way carries what decided that the lambda was called: the number of items, so the list's labels. */
+const reduce: Method = (rt, self, l, args) => {
+    const f = lambdaOf("reduce", args[0]);
+    const first = args[1] as Arg;
+    if (isLambda(first)) throw wrong("reduce", "first", "a value", first);
+    const n = self.items.length;
+    let made: Value = label(rt, first, l);
+    for (let at = 0; at < n; at++) {
+        const item = label(rt, self.items[at] as Value, l);
+        made = label(rt, f.call([made, item, label(rt, at, l)].slice(0, f.arity)), l);
+    }
+    return made;
+};
 
 const sortBy: Method = (rt, self, l, args) => {
     const f = lambdaOf("sort_by", args[0]);
@@ -216,6 +230,12 @@ export const LIST_BUILTINS: readonly Builtin[] = [
     row("find((item, index) => …)", "The first item for which the function gives something true, none where there is none.", find, {
         lambda: 0,
     }),
+    row(
+        "reduce((made, item, index) => …, first)",
+        "What the function makes of `first` and the first item, then of that and the second item, and so on; `first` where the list is empty.",
+        reduce,
+        { lambda: 0 },
+    ),
     row(
         "sort_by((item, index) => …, order?)",
         'Sorted by a key, all numbers or all strings (compared by UTF-16 units); equal keys keep their order. `order` is "ascending" or "descending".',

@@ -5,6 +5,7 @@
  * the same names and numbers of arguments; a test says that the two agree.
  */
 import type { Builtin, BuiltinOn } from "./builtin.ts";
+import { CSV_BUILTINS } from "./csv.ts";
 import { GLOBAL_BUILTINS } from "./globals.ts";
 import { JSON_BUILTINS } from "./json.ts";
 import { LIST_BUILTINS } from "./lists.ts";
@@ -21,6 +22,7 @@ export const BUILTIN_TABLE: readonly Builtin[] = [
     ...NUMBER_BUILTINS,
     ...GLOBAL_BUILTINS,
     ...JSON_BUILTINS,
+    ...CSV_BUILTINS,
 ];
 
 const BY_NAME: ReadonlyMap<string, Builtin> = new Map(BUILTIN_TABLE.map((row) => [`${row.on} ${row.name}`, row]));

@@ -6,7 +6,7 @@
  * CAS1: a call counts one step after its arguments; each run of a lambda counts one.
  */
 
-import { type ExprForm, type Json, type Site, withArticle } from "@remit/language";
+import { type ExprForm, isNamespace, type Json, type Site, withArticle } from "@remit/language";
 import type { Builtin, Lambda } from "../builtin/builtin.ts";
 import { findBuiltin } from "../builtin/table.ts";
 import { Fail } from "../effect/failure.ts";
@@ -82,7 +82,7 @@ export function callCode(cx: Context, e: ExprForm & { kind: "call" }): Code {
     if (callee.object.kind === "name" && cx.scope.find(callee.object.name) === 0) {
         const meaning = lookUp(cx, callee.object.name);
         if (meaning === undefined) {
-            const row = callee.object.name === "json" ? findBuiltin("json", callee.name) : undefined;
+            const row = isNamespace(callee.object.name) ? findBuiltin(callee.object.name, callee.name) : undefined;
             if (row !== undefined) return globalCall(row, argsOf(cx, e), at);
         } else if (meaning.kind !== "file") return fails("value", "an effect cannot happen here", at);
     }

@@ -133,6 +133,17 @@ const FLOWS: readonly Case[] = [
     { name: "all", body: "xs.all(x => x != s)", secrets: NUMS },
     { name: "find", body: "xs.find(x => x == s)", secrets: NUMS },
     { name: "sort_by", body: "xs.sort_by(x => if s { 0 - x } else { x })[0]", secrets: BOOL },
+    { name: "reduce", body: "xs.reduce((all, x) => if s { all + x } else { all }, 0)", secrets: BOOL },
+    {
+        name: "what reduce changes",
+        body: "l = []\ny = xs.reduce((all, x) => if s { all.add(x) } else { all }, l)\nl.length",
+        secrets: BOOL,
+    },
+    {
+        name: "an item that reduce changes",
+        body: "l = [[0]]\ny = l.reduce((all, x) => x, [])\nif s { y.add(1) }\nl[0].length",
+        secrets: BOOL,
+    },
     { name: "group_by", body: "xs.group_by(x => x > s).keys().length", secrets: NUMS },
     {
         name: "a function as a predicate",

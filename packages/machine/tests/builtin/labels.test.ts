@@ -138,6 +138,12 @@ function reference(name: string, self: Box, args: readonly Box[], f: (item: Box)
             }
             return { l: met, v: new Map([...groups].map(([k, v]) => [k, { l: [], v }])) };
         }
+        case "reduce": {
+            // The function of these tests looks at what is on its way.
+            let made = read(self, args[0] as Box);
+            for (const _ of list) made = read(self, f(made));
+            return made;
+        }
         case "slice":
             return { l: set(self.l, ...args.map((arg) => arg.l)), v: list.slice(args[0]?.v as number) };
         case "concat":
@@ -180,6 +186,7 @@ const LIST_CASES: readonly (readonly [
     ["all", anyBox, [], true],
     ["sort_by", numberBox, [], true],
     ["group_by", textBox, [], true],
+    ["reduce", anyBox, [anyBox], true],
     ["slice", anyBox, [numberBox], false],
     ["concat", anyBox, [listOf(anyBox)], false],
     ["join", fc.oneof(numberBox, textBox), [textBox], false],
@@ -194,7 +201,7 @@ describe("F32: lists", () => {
         fc.assert(
             fc.property(listOf(item), fc.tuple(...args), fc.constantFrom(...Object.values(FUNCTIONS)), (self, given, f) => {
                 const rt = runtime();
-                const made = call(rt, toValue(self, rt), name, ...given.map((arg) => toValue(arg, rt)), ...(takesFunction ? [f.fast] : []));
+                const made = call(rt, toValue(self, rt), name, ...(takesFunction ? [f.fast] : []), ...given.map((arg) => toValue(arg, rt)));
                 expect(seenInValue(made, rt)).toEqual(seenInBox(reference(name, self, given, f.slow)));
             }),
             { numRuns: 150 },

@@ -110,6 +110,11 @@ const ROWS: { readonly [name: string]: Made } = {
     },
     "global number": (rt, n) => () => callGlobal(rt, "global", "number", `${" ".repeat(n)}1`),
     "json parse": (rt, n) => () => callGlobal(rt, "json", "parse", JSON.stringify(Array.from({ length: n }, (_, i) => i))),
+    "csv parse": (rt, n) => () => callGlobal(rt, "csv", "parse", `a,b\n${'1,"2"\n'.repeat(n)}`),
+    "csv text": (rt, n) => {
+        const rows = list(rt, n, (i) => ({ a: i, b: `"${i}"` }));
+        return () => callGlobal(rt, "csv", "text", rows);
+    },
     "json text": (rt, n) => {
         const xs = list(rt, n, (i) => i);
         return () => callGlobal(rt, "json", "text", xs);
@@ -125,6 +130,7 @@ const SMALL = new Set(
         "list first",
         "list last",
         "list find",
+        "list reduce",
         "object has",
         "object get",
         "global min",

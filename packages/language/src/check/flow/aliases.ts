@@ -8,11 +8,13 @@
  * AL7: in strict code the machine raises what a branch may change, wherever it is reached from (CL5 of the machine's `containers.ts`). So it
  *     refuses a change only where the *reference* carries something that the list or object may lack: a variable that was assigned under a
  *     condition, an item at a chosen index, a thing put into another under a condition (`chosen`). What may be chosen is told for every change.
+ *
+ * Why it is long: statements and expressions of one language, one case each, as in `walk.ts`.
  */
 import { rootOf } from "../../syntax/nodes.ts";
 import type * as tree from "../../syntax/tree.ts";
 import type { Range } from "../../text/source.ts";
-import { BUILTINS_ON, METHODS } from "../../scope/builtins.ts";
+import { BUILTINS_ON, isNamespace, METHODS } from "../../scope/builtins.ts";
 import type { FuncInfo } from "../../scope/model.ts";
 import { Aliases, type By, type Cell, type Class, find, first, newly, type Ref, SCALAR, type Scope, type Variable } from "./classes.ts";
 import { calledBy } from "./known.ts";
@@ -167,10 +169,14 @@ class Look {
 
     /** A name stands for any item of a list. */
     private each<T>(name: string, list: Ref, code: () => T): T {
-        const shadowed = this.declared.get(name);
         this.all.iterate(this.func, list);
+        return this.declares(name, this.item(list, null), code);
+    }
+
+    private declares<T>(name: string, v: Ref, code: () => T): T {
+        const shadowed = this.declared.get(name);
         this.declared.set(name, this.around.length);
-        this.assignTo(name, this.item(list, null));
+        this.assignTo(name, v);
         const made = code();
         if (shadowed === undefined) this.declared.delete(name);
         else this.declared.set(name, shadowed);
@@ -404,8 +410,8 @@ class Look {
         }
         if (callee.kind === "member") {
             const { object } = callee;
-            const isJson = object.kind === "ident" && object.name === "json" && !this.scope.own.has("json");
-            return isJson ? this.computed(e, this.args(e)) : this.method(e, callee, this.expr(object));
+            const isOuter = object.kind === "ident" && isNamespace(object.name) && !this.scope.own.has(object.name);
+            return isOuter ? this.computed(e, this.args(e)) : this.method(e, callee, this.expr(object));
         }
         const args = this.args(e);
         const name = callee.kind === "ident" && !this.scope.own.has(callee.name) ? callee.name : "";
@@ -451,6 +457,7 @@ class Look {
     private method(e: tree.Call, { name }: tree.Member, of: Ref): Ref {
         const rows = METHODS.get(name.text);
         if (rows === undefined) return this.unknown(e, [of, ...this.args(e)]);
+        if (name.text === "reduce") return this.reduced(e, of);
         const made: Ref[] = [];
         const args = this.under(e, this.at(e.callee, of), () =>
             e.args.map(({ value }) => {
@@ -479,6 +486,24 @@ class Look {
         const items = made[0] !== undefined && name.text === "map" ? made[0] : this.item(of, by);
         for (const v of [items, ...args.map((v) => this.item(v, null)), ...args]) this.hold(isNested ? this.all.inside(at) : at, v);
         return newly(at);
+    }
+
+    /** What is on its way may be the value that it began with, an item, or what the lambda made, and the lambda may change it. */
+    private reduced(e: tree.Call, of: Ref): Ref {
+        const at = this.all.of(e);
+        const holds = (v: Ref): void =>
+            this.flow({ class: at, chosen: find(at).chosen }, { ...v, labelled: v.labelled ?? of.labelled }, null);
+        this.under(e, this.at(e.callee, of), () => {
+            for (const { value } of e.args) if (value.kind !== "lambda") holds(this.expr(value));
+            for (const { value } of e.args) {
+                if (value.kind !== "lambda") continue;
+                const [acc, ...params] = value.params;
+                const rest = { ...value, params };
+                if (acc === undefined) holds(this.lambda(rest, of));
+                else this.declares(acc.text, { ...newly(at), fresh: false }, () => holds(this.lambda(rest, of)));
+            }
+        });
+        return { ...newly(at), chosen: find(at).chosen.by, fresh: false };
     }
 
     private lambda({ params, body }: tree.Lambda, list: Ref): Ref {

@@ -5,7 +5,7 @@
  */
 import type { Call, Expr, Member } from "../../syntax/tree.ts";
 import type { Range } from "../../text/source.ts";
-import { METHODS } from "../../scope/builtins.ts";
+import { isNamespace, METHODS } from "../../scope/builtins.ts";
 import type { FuncInfo } from "../../scope/model.ts";
 import { calledBy, type Known } from "./known.ts";
 import type { Led, Sink, Summary } from "./summary.ts";
@@ -118,8 +118,8 @@ function globalCall(w: Walking, e: Call, name: string): Val {
 
 function methodCall(w: Walking, e: Call, callee: Member): Val {
     const method = callee.name.text;
-    const isJson = callee.object.kind === "ident" && callee.object.name === "json" && !w.env.has("json");
-    if (isJson && w.func.file.names.get("json") === undefined) {
+    const outer = callee.object.kind === "ident" ? callee.object.name : "";
+    if (isNamespace(outer) && !w.env.has(outer) && w.func.file.names.get(outer) === undefined) {
         const [v = UNKNOWN] = argsOf(w, e);
         return method === "text" ? carrying(deep(v), "plain") : method === "parse" ? carrying(v.top) : UNKNOWN;
     }
@@ -168,6 +168,8 @@ function builtin(w: Walking, e: Call, callee: Member, object: Val, method: strin
         if (w.env.has(callee.object.name)) w.set(callee.object.name, list);
         return list;
     }
+    // What is on its way may be anything by then.
+    if (method === "reduce") return reduced(w, e, object);
     let { top } = object;
     const args: Val[] = [];
     let mapped: Val | null = null;
@@ -218,11 +220,27 @@ function builtin(w: Walking, e: Call, callee: Member, object: Val, method: strin
     return carrying(top, TEXTS.has(method) ? "plain" : null);
 }
 
-/** What a lambda makes of any item. */
-function lambda(w: Walking, params: readonly string[], body: Expr, list: Val): Val {
+/** Its parts are walked; what comes of them is not known here. */
+function reduced(w: Walking, e: Call, object: Val): Val {
+    for (const { value } of e.args) {
+        if (value.kind !== "lambda") w.expr(value);
+        else
+            lambda(
+                w,
+                value.params.map((one) => one.text),
+                value.body,
+                object,
+                1,
+            );
+    }
+    return UNKNOWN;
+}
+
+/** What a lambda makes of any item, which is its parameter `at`. */
+function lambda(w: Walking, params: readonly string[], body: Expr, list: Val, at = 0): Val {
     const before = params.map((name) => [name, w.env.get(name)] as const);
     params.forEach((name, i) => {
-        const v = i === 0 ? itemOf(list) : carrying(list.top, "plain");
+        const v = i === at ? itemOf(list) : i < at ? UNKNOWN : carrying(list.top, "plain");
         w.env.set(name, w.loose.has(name) ? shell(v) : v);
     });
     w.unsure++;
