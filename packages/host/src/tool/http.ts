@@ -1,7 +1,7 @@
 /**
  * `http://origin` and `https://origin`: requests to one origin.
  *
- * Boundary: one request and its redirects. Any method of letters is a verb. Results are AgentScript's.
+ * Boundary: one request and its redirects. A method is a verb of HTTP. Results are AgentScript's.
  *
  * P1: no request leaves the origin of the import, whatever a URL or a redirect says.
  * P2: an address that is private, link-local or reserved is not connected to, unless the program itself says a loopback or private address in
@@ -19,7 +19,7 @@ import { isLoopback } from "../process/loopback.ts";
 import { isSecretRef, resolveSecret } from "../secret/ref.ts";
 import { readJson } from "../input/json.ts";
 import { literalOf, reachOf } from "./address.ts";
-import { type Fields, objectArgument, readFields, schemaOf } from "./args.ts";
+import { type Fields, objectArgument, readFields, schemaOf, unknownMethod } from "./args.ts";
 import { checkUrl } from "./bounds.ts";
 import { type CallIO, type MethodInfo, type Open, type ToolContext, ToolFail, type ToolHandle } from "./tool.ts";
 
@@ -33,7 +33,7 @@ const FIELDS: Fields = {
     timeout: { type: "number", description: "milliseconds", default: 10_000 },
 };
 
-/** Verbs that are described; any other one is sent all the same. Safe methods as in RFC 9110 section 9.2.1. */
+/** Verbs that are described. Safe methods as in RFC 9110 section 9.2.1. */
 const VERBS: readonly { readonly name: string; readonly safe: boolean }[] = [
     { name: "get", safe: true },
     { name: "head", safe: true },
@@ -43,6 +43,15 @@ const VERBS: readonly { readonly name: string; readonly safe: boolean }[] = [
     { name: "patch", safe: false },
     { name: "delete", safe: false },
 ];
+/**
+ * Verbs that are sent all the same: the others of letters in IANA's registry of HTTP methods (RFC 9110 section 16.1), and what caches take. Any other
+ * name is a slip: a server would answer it with 400 or 405, which a program may take for a result.
+ */
+const RARE_VERBS: ReadonlySet<string> = new Set(
+    "ACL BIND CHECKIN CHECKOUT COPY LABEL LINK LOCK MERGE MKACTIVITY MKCALENDAR MKCOL MKREDIRECTREF MKWORKSPACE MOVE ORDERPATCH PROPFIND PROPPATCH PURGE QUERY REBIND REPORT SEARCH UNBIND UNCHECKOUT UNLINK UNLOCK UPDATE UPDATEREDIRECTREF".split(
+        " ",
+    ),
+);
 /** Verbs that make a tunnel or show a request's own headers. */
 const REFUSED_VERBS = new Set(["CONNECT", "TRACE", "TRACK"]);
 /** Headers that belong to the connection. */
@@ -93,6 +102,12 @@ export function requestsTo(uri: string, context: ToolContext, meant: boolean): T
             // Of other signs some are these letters in capitals.
             if (!/^[A-Za-z]{1,20}$/.test(method) || REFUSED_VERBS.has(verb))
                 throw new ToolFail(`'${method}' is no verb of a request`, { kind: "denied" });
+            if (!RARE_VERBS.has(verb) && !VERBS.some(({ name }) => name === verb.toLowerCase()))
+                throw unknownMethod(
+                    io.name,
+                    method,
+                    VERBS.map(({ name }) => name),
+                );
             const given = readFields(objectArgument(io.name, method, args), FIELDS);
             const url = within(base, given.url as string);
             checkUrl(io, uri, url);

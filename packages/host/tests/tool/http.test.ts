@@ -42,7 +42,7 @@ const echo: Handler = (request, response, body) => {
 };
 
 describe("requests", () => {
-    test("any method is the verb; the result is AgentScript's", async () => {
+    test("a method is the verb; the result is AgentScript's", async () => {
         await using server = await serve(echo);
         await using here = work();
         const tools = here.tools();
@@ -109,6 +109,7 @@ describe("requests", () => {
         const refused: [string, { [key: string]: never }][] = [
             ["connect", { url: "/" }],
             ["TRACE", { url: "/" }],
+            ["gte", { url: "/" }],
             ["get", {}],
             ["get", { url: "http://[" }],
             ["get", { url: "/", body: "x" }],

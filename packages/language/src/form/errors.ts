@@ -14,6 +14,7 @@ export const FORM_CODES = {
     FORM_VERSION: "The form is of a version that is not known here.",
     FORM_KIND: "No node of that kind can stand there.",
     FORM_KEY: "A node has a key that its kind does not have.",
+    FORM_TWICE: "A key stands twice in one object.",
     FORM_MISSING: "A node lacks a key that its kind must have.",
     FORM_TYPE: "A value is of the wrong type.",
     FORM_VALUE: "A value is of the right type, but out of its range or not among those allowed.",

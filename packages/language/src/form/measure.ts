@@ -4,9 +4,10 @@
  * Boundary: knows JSON, not forms; the walk through a value (`structure.ts`) holds it to the caps.
  *
  * ME1: a text is measured before it is parsed, a value before anything else reads it. Values that are shared are counted each time.
+ * ME2: a text with a key twice in one object is refused (RFC 8259 section 4: its meaning differs from reader to reader), however the key is spelled.
  */
 import type { Json } from "../contract/contract.ts";
-import type { Errors } from "./errors.ts";
+import { type Errors, MAX_ERRORS, type Place } from "./errors.ts";
 
 export interface Caps {
     /** UTF-8 bytes of the form's JSON text. */
@@ -36,7 +37,12 @@ export function parseWithin(text: string, caps: Caps, errors: Errors): Json | un
         return undefined;
     }
     try {
-        return JSON.parse(text) as Json;
+        const value = JSON.parse(text) as Json;
+        for (const place of repeated(text)) {
+            const key = String(place[place.length - 1]);
+            errors.add("FORM_TWICE", place, `the key '${key}' stands twice in one object: readers differ on which of them counts`);
+        }
+        return errors.found.length > 0 ? undefined : value;
     } catch (error) {
         errors.add("FORM_JSON", [], `the text is not JSON: ${(error as Error).message}`);
         return undefined;
@@ -77,4 +83,31 @@ function deepest(text: string, most: number): number {
         } else if (c === 0x7d || c === 0x5d) depth--;
     }
     return max;
+}
+
+/** Texts and brackets of JSON, and what stands between values. */
+const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
+
+/** Places of keys that stood in the same object before, in a text that is JSON; the first `MAX_ERRORS` of them. */
+function repeated(text: string): Place[] {
+    const found: Place[] = [];
+    /** Of each object around this place its keys, of each list null; beside it, where in it the reader is. */
+    const open: { readonly keys: Set<string> | null; at: string | number }[] = [];
+    let last = "";
+    for (const [token] of text.matchAll(TOKENS)) {
+        const inner = open[open.length - 1];
+        if (token === "{") open.push({ keys: new Set(), at: "" });
+        else if (token === "[") open.push({ keys: null, at: 0 });
+        else if (token === "}" || token === "]") open.pop();
+        else if (token === ",") {
+            if (inner !== undefined && typeof inner.at === "number") inner.at++;
+        } else if (token === ":") {
+            const key = JSON.parse(last) as string;
+            if (inner === undefined || inner.keys === null) continue;
+            inner.at = key;
+            if (inner.keys.has(key) && found.push(open.map(({ at }) => at)) >= MAX_ERRORS) return found;
+            inner.keys.add(key);
+        } else last = token;
+    }
+    return found;
 }

@@ -30,6 +30,12 @@ describe("F1: structure", () => {
     const cases: [string, unknown, ...[string, string][]][] = [
         ["nothing", undefined, ["FORM_JSON", ""]],
         ["no JSON", "{", ["FORM_JSON", ""]],
+        ["a key twice", `{"format":"remit-program/1","files":[{"funcs":[1],"funcs":[2]}]}`, ["FORM_TWICE", "/files/0/funcs"]],
+        [
+            "a key twice, the second in escapes",
+            String.raw`{"format":"remit-program/1","a":{"x":[]},"\u0066ormat":"x"}`,
+            ["FORM_TWICE", "/format"],
+        ],
         ["a list", [], ["FORM_VERSION", "/format"]],
         ["no version", { files: [] }, ["FORM_VERSION", "/format"]],
         ["another version", { ...program(file()), format: "remit-program/2" }, ["FORM_VERSION", "/format"]],

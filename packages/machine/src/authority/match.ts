@@ -10,7 +10,7 @@
  *     differently matches nothing, and is within every bound of what is forbidden.
  * MA4: `*` in a command stands for any run of plain words; a command with anything else in it matches the pattern that is the same text, and one
  *     that is named by its path only a pattern that begins with that path. Where it cannot be told from the text which program a shell would
- *     start, a command is within every bound of what is forbidden.
+ *     start, a command is within every bound of what is forbidden. What forbids `rm *` forbids `rm` without arguments, too.
  */
 
 import { plainCodes, type Resource } from "@remit/language";
@@ -131,7 +131,10 @@ function matchesCommand(patterns: readonly string[], text: string, unsure: boole
         // A disk may take `RM` for `rm`.
         const small = line.toLowerCase();
         const told = plain && !/[/=]/.test(program) && !STARTERS.has(program.toLowerCase());
-        return patterns.some((pattern) => !told || matchText(squeezed(pattern).toLowerCase(), small, ANY));
+        return patterns.some((pattern) => {
+            const wanted = squeezed(pattern).toLowerCase();
+            return !told || matchText(wanted, small, ANY) || matchText(wanted.replace(/( \*+)+$/, ""), small, ANY);
+        });
     }
     const named = program.includes("/") ? program : null;
     return patterns.some(

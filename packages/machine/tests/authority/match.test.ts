@@ -105,6 +105,11 @@ test.each([
     ["rm *", "env rm victim", false, true],
     ["rm *", "command rm victim", false, true],
     ["rm *", "bash clean.sh", false, true],
+    ["rm *", "rm", false, true],
+    ["rm *", " RM ", false, true],
+    ["rm -r *", "rm -r", false, true],
+    ["rm -r *", "rm", false, false],
+    ["rm *", "rmdir", false, false],
     ["rm *", "rmdir victim", false, false],
     ["rm *", "npm run build", false, false],
     // What a list allows.
