@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import type { LedgerStore, LoadOptions, Process, Scrubber } from "@remit/host";
 import { isSession, knownSecrets, type Ledger, LedgerError, openLedger, openProcess, SESSION, shownStore, stateFolder } from "@remit/host";
-import { WebSocketServer } from "ws";
+import { Allowance } from "./access/allowance.ts";
 import { type Client, Clients } from "./access/clients.ts";
 import { Codes } from "./access/codes.ts";
 import { Guard, OWNER, VIEWER } from "./access/guard.ts";
@@ -21,9 +21,11 @@ import { brainOf } from "./brain/program.ts";
 import { ServeError } from "./faces/error.ts";
 import { announce, type Announced } from "./discovery.ts";
 import { appOf } from "./http/app.ts";
+import { Sockets } from "./http/sockets.ts";
+import { LimitError, limitsOf, type ServeLimits } from "./access/limits.ts";
 import { modelsView, programView } from "./runs/program.ts";
 import { isEditorSession, SessionLog } from "./session/log.ts";
-import { Session, type SessionBounds } from "./session/session.ts";
+import { Session } from "./session/session.ts";
 import { ACCEPTED, type Ack, type NewSession, rejected, type Scope } from "./wire/messages.ts";
 import type { ModelsView, ProgramView } from "./wire/runs.ts";
 
@@ -45,7 +47,8 @@ export interface ServeOptions {
     readonly ledger?: string;
     /** Folder of the list of clients and of the file that says where the server is; default: the user's state folder. */
     readonly state?: string;
-    readonly bounds?: Partial<SessionBounds> & { readonly sessions?: number };
+    /** Those that are not the default. */
+    readonly bounds?: Partial<ServeLimits>;
     readonly process?: Process;
     /** Shows the ledger and does nothing else: no program, no sessions, no clients, and programs of the same user do not find it. */
     readonly view?: boolean;
@@ -54,8 +57,6 @@ export interface ServeOptions {
     readonly log?: (level: "info" | "error", message: string) => void;
 }
 
-const BOUNDS: SessionBounds = { queue: 16, call: 60_000, ask: 3 * 60_000, away: 3000, back: 5000, turn: 10 * 60_000 };
-const MAX_SESSIONS = 500;
 const CODE_MS = 10 * 60_000;
 
 export class Server {
@@ -74,9 +75,10 @@ export class Server {
     readonly #options: ServeOptions;
     readonly #brain: ReturnType<typeof brainOf>;
     readonly #process: Process;
-    readonly #bounds: SessionBounds;
+    readonly limits: ServeLimits;
+    readonly allowance: Allowance;
     #http: HttpServer | null = null;
-    #sockets: WebSocketServer | null = null;
+    sockets: Sockets | null = null;
     #announced: Announced | null = null;
     isReady = false;
     url = "";
@@ -88,7 +90,8 @@ export class Server {
         this.ownerToken = `remit_owner_${randomBytes(32).toString("base64url")}`;
         this.clients = new Clients(this.#folder());
         this.isSecure = options.secure === true;
-        this.#bounds = { ...BOUNDS, ...options.bounds };
+        this.limits = limitsOf(options.bounds);
+        this.allowance = new Allowance(this.limits);
         this.secrets = knownSecrets(process.env);
         this.secrets.add({ name: "owner token", value: this.ownerToken });
         this.shown = shownStore(ledger.store, this.secrets);
@@ -128,8 +131,12 @@ export class Server {
     }
 
     async open(client: Client, about: NewSession): Promise<Session> {
-        if (this.sessions.size >= (this.#options.bounds?.sessions ?? MAX_SESSIONS))
-            throw new ServeError("too many sessions are open", "close one");
+        const { sessions } = this.limits;
+        if (this.sessions.size >= sessions)
+            throw new LimitError(
+                `${sessions} sessions are open, which is as many as may be`,
+                "close one, or start the server with a higher --limit sessions=…",
+            );
         const program = await this.#brain.first();
         const { form, hash, file, root } = program;
         await program.close();
@@ -146,6 +153,17 @@ export class Server {
         this.sessions.delete(session.id);
         await session.close(true);
         return ACCEPTED;
+    }
+
+    /** A client of its own, with its token. Throws `LimitError`. */
+    mint(name: string, scopes: readonly Scope[], origin?: string): { readonly client: Client; readonly token: string } {
+        const { clients } = this.limits;
+        if (this.clients.list().filter(({ revoked }) => revoked === undefined).length >= clients)
+            throw new LimitError(
+                `there are ${clients} clients, which is as many as may be`,
+                "revoke one, or start the server with a higher --limit clients=…",
+            );
+        return this.clients.mint(name, scopes, origin);
     }
 
     async revoke(id: string): Promise<Ack> {
@@ -202,7 +220,7 @@ export class Server {
         this.#announced?.remove();
         const closed = new Promise<void>((resolve) => (this.#http === null ? resolve() : this.#http.close(() => resolve())));
         await Promise.all([...this.sessions.values()].map((session) => session.close(false)));
-        for (const socket of this.#sockets?.clients ?? []) socket.terminate();
+        for (const socket of this.sockets?.clients ?? []) socket.terminate();
         this.#http?.closeAllConnections();
         await closed;
         await this.ledger.close();
@@ -210,7 +228,7 @@ export class Server {
     }
 
     #setup(log: SessionLog): Parameters<typeof Session.again>[0] {
-        return { log, ledger: this.ledger, brain: this.#brain, bounds: this.#bounds, scrub: this.secrets.scrub };
+        return { log, ledger: this.ledger, brain: this.#brain, bounds: this.limits, scrub: this.secrets.scrub };
     }
 
     /** Sessions of servers before. */
@@ -231,13 +249,23 @@ export class Server {
 
     async #listen(): Promise<void> {
         const { host = "127.0.0.1", port = 0 } = this.#options;
-        const sockets = new WebSocketServer({ noServer: true, maxPayload: 32 << 20 });
-        this.#sockets = sockets;
+        const { unknown, heartbeat, head, body, connections } = this.limits;
+        const sockets = new Sockets({ unknown, heartbeat });
+        this.sockets = sockets;
         const app = appOf(this);
-        const http = createAdaptorServer({ fetch: app.fetch, websocket: { server: sockets } }) as HttpServer;
+        const http = createAdaptorServer({
+            fetch: app.fetch,
+            websocket: { server: sockets },
+            serverOptions: {
+                headersTimeout: head,
+                requestTimeout: Math.max(head, body),
+                connectionsCheckingInterval: Math.min(head, body, 5000),
+                // What else asks for another protocol is answered in this one.
+                shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === "websocket",
+            },
+        }) as HttpServer;
         this.#http = http;
-        http.headersTimeout = 20_000;
-        http.requestTimeout = 120_000;
+        http.maxConnections = connections;
         await new Promise<void>((resolve, reject) => {
             http.once("error", (error: NodeJS.ErrnoException) => reject(notListening(error, host, port)));
             http.listen(port, host, resolve);

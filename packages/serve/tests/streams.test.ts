@@ -1,14 +1,22 @@
 /** The events of a session: each once, in order, from any number on; readers that are slow, gone, or many. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { calls, ended, type Room, room, watch } from "./room.ts";
 
 let at: Room;
+let folder: string;
 beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "remit-streams-"));
     at = await room({ rules: [{ when: "say", reply: { text: "said" } }] });
 });
-afterAll(() => at[Symbol.asyncDispose]());
+afterAll(async () => {
+    await at[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true });
+});
 
 const numbers = (frames: readonly { readonly seq?: number }[]): number[] => frames.flatMap(({ seq }) => (seq === undefined ? [] : [seq]));
 const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);
@@ -63,7 +71,8 @@ test("the number to go on from may be said as browsers say it; one beyond the en
 });
 
 test("a reader that never reads is cut off, and stops no other one", async () => {
-    await using own = await room({ rules: [{ when: "say", reply: { text: "x".repeat(60_000) } }] }, { bounds: { queue: 100 } });
+    writeFileSync(join(folder, "echo.remit"), "main func(input: { task: string }) {\n    input.task\n}\n");
+    await using own = await room([], { program: join(folder, "echo.remit"), bounds: { queue: 100 } });
     const { id } = await own.owner.open();
     const { port, hostname } = new URL(own.server.url);
     const deaf = connect(Number(port), hostname, () => {
@@ -72,8 +81,8 @@ test("a reader that never reads is cut off, and stops no other one", async () =>
     });
     const gone = new Promise<void>((resolve) => deaf.on("close", () => resolve()));
     deaf.on("error", () => undefined);
-    for (let i = 1; i <= 60; i++) await own.owner.submit(id, { text: `say ${i}` });
-    const seen = await watch(own.owner, id, ended("t60"));
+    for (let i = 1; i <= 15; i++) await own.owner.submit(id, { input: { task: "x".repeat(300_000) } });
+    const seen = await watch(own.owner, id, ended("t15"));
     expect(numbers(seen)).toEqual(upTo(numbers(seen).at(-1) as number));
     deaf.resume();
     await gone;

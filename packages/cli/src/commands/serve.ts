@@ -1,10 +1,10 @@
 /** `remit serve`: a server, until Ctrl-C. */
-import { portOf } from "../amounts.ts";
+import { atLeastOne, milliseconds, portOf, whole } from "../amounts.ts";
 import { ledgerHere } from "../here.ts";
 import { EXIT, paint, plainLine, safeJson, say, UsageError } from "../io.ts";
 import { hostOptions, untrusted } from "../running.ts";
 import { notBegun, serving } from "../serving.ts";
-import type { Server as Serving } from "@remit/serve";
+import type { LIMITS, Server as Serving, ServeLimits } from "@remit/serve";
 import { untilStopped } from "../stopped.ts";
 
 type Options = Record<string, unknown>;
@@ -30,6 +30,7 @@ export default async function served([program]: string[], options: Options): Pro
             origins: list(options["origin"]).map(originOf),
             hostNames: list(options["hostName"]),
             secure: options["secure"] === true,
+            bounds: limitsOf(serve.LIMITS, list(options["limit"])),
             ledger: ledgerHere(options),
             process: on,
             load: { ...load, ...untrusted(options) },
@@ -61,6 +62,25 @@ function list(said: unknown): string[] {
         .flatMap((one) => String(one).split(","))
         .map((one) => one.trim())
         .filter((one) => one !== "");
+}
+
+function limitsOf(known: typeof LIMITS, said: readonly string[]): Partial<ServeLimits> {
+    return Object.fromEntries(
+        said.map((one) => {
+            const [name = "", value = ""] = one.split("=", 2);
+            if (!Object.hasOwn(known, name))
+                throw new UsageError(
+                    `--limit ${one}: there is no limit '${name}'`,
+                    `NAME=VALUE; the limits are ${Object.keys(known).join(", ")}`,
+                );
+            const { unit } = known[name as keyof ServeLimits];
+            const amount = unit === "ms" ? milliseconds(value, `--limit ${name}`) : whole(value, `--limit ${name}`);
+            // What Node's timers hold.
+            if (amount > 2 ** 31 - 1)
+                throw new UsageError(`--limit ${one}: that is more than can be counted`, "24 days, or two thousand million");
+            return [name, atLeastOne(amount, `--limit ${name}`)];
+        }),
+    );
 }
 
 function originOf(said: string): string {

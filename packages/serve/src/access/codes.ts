@@ -3,7 +3,8 @@
  *
  * Boundary: in memory; a code does not outlive its server.
  *
- * COD1: after `MAX_WRONG` wrong codes within a minute none is looked at until that minute has passed, right ones neither: a code has 40 bits.
+ * COD1: after `MAX_WRONG` wrong codes within a minute none is looked at until that minute has passed, right ones neither: a code has 40 bits. A ticket
+ *     has 192, so wrong ones lock nothing: who has none could shut out those who have one.
  */
 import { randomBytes, randomInt } from "node:crypto";
 
@@ -31,6 +32,13 @@ export class Codes<T> {
     /** One that no person types. */
     ticket(value: T): string {
         return this.#keep(randomBytes(24).toString("base64url"), value);
+    }
+
+    /** Null where there is none such any more. */
+    takeTicket(said: string, now: number = Date.now()): T | null {
+        const found = this.#open.get(said);
+        this.#open.delete(said);
+        return found !== undefined && found.until > now ? found.value : null;
     }
 
     /** Null where there is none such any more; `locked` where too many were wrong. */

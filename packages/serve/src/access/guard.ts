@@ -93,6 +93,9 @@ export class Guard {
         const cookie = cookieOf(headers);
         const login = cookie === null ? undefined : this.#logins.get(hashOf(cookie));
         if (login === undefined) return null;
+        // GRD2: a picture or a script of another page has no origin, and says whose page it is.
+        const site = headers.get("sec-fetch-site") ?? "none";
+        if (site !== "none" && site !== "same-origin") return { status: 403, message: "a page of another site may not use this login" };
         // The client may have been revoked since.
         if (login.client !== OWNER && login.client !== VIEWER && this.#options.clients.get(login.client.id)?.revoked !== undefined)
             return null;

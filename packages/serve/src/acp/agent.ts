@@ -60,7 +60,15 @@ export interface AcpOptions {
 }
 
 /** People think longer about a question at an editor, which says itself when it is withdrawn. */
-const BOUNDS: SessionBounds = { queue: 16, call: 10 * 60_000, ask: 60 * 60_000, away: 2 ** 31 - 1, back: 0, turn: 60 * 60_000 };
+const BOUNDS: SessionBounds = {
+    queue: 16,
+    tools: 1000,
+    call: 10 * 60_000,
+    ask: 60 * 60_000,
+    away: 2 ** 31 - 1,
+    back: 0,
+    turn: 60 * 60_000,
+};
 const MAX_SESSIONS = 50;
 const MAX_LISTED = 100;
 

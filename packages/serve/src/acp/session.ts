@@ -134,14 +134,14 @@ export class EditorSession {
         // one that was cut off because the editor did not read reads on from where it was
         while (!this.#over.signal.aborted && !session.closed) {
             const { listener } = session.listen(this.#editor.id, seen);
-            let frames: readonly Frame[] | null = await listener.before;
-            while (frames !== null) {
+            const take = async (frames: readonly Frame[]): Promise<void> => {
                 for (const frame of frames) {
                     seen = frame.seq ?? seen;
                     await this.#take(frame);
                 }
-                frames = await listener.take(60_000);
-            }
+            };
+            for await (const frames of listener.before) await take(frames);
+            for (let frames = await listener.take(60_000); frames !== null; frames = await listener.take(60_000)) await take(frames);
             session.gone(this.#editor.id);
         }
     }

@@ -7,6 +7,7 @@
  */
 import { upgradeWebSocket } from "@hono/node-server";
 import { type Context, Hono } from "hono";
+import { LimitError } from "../access/limits.ts";
 import type { Server } from "../server.ts";
 import { consolePage } from "./console.ts";
 import { lendScript } from "./lend.ts";
@@ -29,6 +30,8 @@ export function appOf(server: Server): Hono<Env> {
         const out = c.res.headers;
         out.set("x-content-type-options", "nosniff");
         out.set("referrer-policy", "no-referrer");
+        // A page of another site does not even load it as a script or a picture, whatever cookie its browser adds.
+        if (!out.has("cross-origin-resource-policy") && readable === null) out.set("cross-origin-resource-policy", "same-origin");
         out.append("vary", "Origin");
         if (readable !== null) out.set("access-control-allow-origin", readable);
     });
@@ -71,8 +74,8 @@ function methodNotAllowed(rows: readonly Route[]): HttpError {
 function told(server: Server, error: Error, c: Context): Response {
     // Who asked is gone: nobody hears the answer.
     if (c.req.raw.signal.aborted) return c.body(null, 400);
-    const known = error instanceof HttpError ? error : new HttpError(500, "error", "the server could not do it; its log says why");
-    if (known !== error) server.log("error", `${c.req.method} ${c.req.path}: ${error.stack ?? error.message}`);
+    const known = knownOf(error) ?? new HttpError(500, "error", "the server could not do it; its log says why");
+    if (known.status === 500) server.log("error", `${c.req.method} ${c.req.path}: ${error.stack ?? error.message}`);
     const { status, kind, message, hint, headers } = known;
     const readable = server.guard.readableBy(c.req.raw.headers);
     return c.json({ error: { kind, message, ...(hint === undefined ? {} : { hint }) } }, status as never, {
@@ -82,6 +85,13 @@ function told(server: Server, error: Error, c: Context): Response {
         vary: "Origin",
         ...(readable === null ? {} : { "access-control-allow-origin": readable }),
     });
+}
+
+/** Null: something else went wrong. */
+function knownOf(error: Error): HttpError | null {
+    if (error instanceof HttpError) return error;
+    if (!(error instanceof LimitError)) return null;
+    return new HttpError(429, "too-many", error.message, error.hint === undefined ? {} : { hint: error.hint });
 }
 
 async function metrics(server: Server, c: Context): Promise<Response> {

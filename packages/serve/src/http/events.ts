@@ -3,7 +3,6 @@
  *
  * Boundary: from a listener to bytes. Nothing is kept for a reader but what its listener keeps (SLG2).
  */
-import type { Json } from "@remit/language";
 import type { Session } from "../session/session.ts";
 import type { Frame } from "../wire/messages.ts";
 
@@ -17,15 +16,18 @@ export interface Reader {
     readonly after: number;
     /** Ends when it is gone. */
     readonly signal: AbortSignal;
+    /** It is over, once or more often. */
+    leave(): void;
     /** Ends its connection: one that does not read hears no end either. */
     drop(): void;
 }
 
-export function eventStream(session: Session, { client, after, signal, drop }: Reader): Response {
+export function eventStream(session: Session, { client, after, signal, leave: left, drop }: Reader): Response {
     const { listener, calls } = session.listen(client, after);
     let gone = false;
     const leave = (): void => {
         listener.close();
+        left();
         if (!gone) session.gone(client);
         gone = true;
     };
@@ -35,7 +37,9 @@ export function eventStream(session: Session, { client, after, signal, drop }: R
         drop();
     };
     const encoder = new TextEncoder();
+    const before = listener.before[Symbol.asyncIterator]();
     let stage = 0;
+    let seq = after;
     const stream = new ReadableStream<Uint8Array>(
         {
             pull: async (controller) => {
@@ -46,13 +50,16 @@ export function eventStream(session: Session, { client, after, signal, drop }: R
                     return;
                 }
                 if (stage === 1) {
+                    const page = await before.next();
+                    if (page.done !== true) {
+                        seq = page.value.at(-1)?.seq ?? seq;
+                        controller.enqueue(encoder.encode(page.value.map(lineOf).join("")));
+                        return;
+                    }
                     stage = 2;
-                    const before = await listener.before;
+                    const caughtUp: Frame = { event: "caught-up", data: { seq } };
                     const open = calls.map((data): Frame => ({ event: "call", data }));
-                    const text = [...before, { event: "caught-up", data: { seq: before.at(-1)?.seq ?? after } as Json }, ...open]
-                        .map(lineOf)
-                        .join("");
-                    controller.enqueue(encoder.encode(text));
+                    controller.enqueue(encoder.encode([caughtUp, ...open].map(lineOf).join("")));
                     return;
                 }
                 const frames = await listener.take(HEARTBEAT_MS);

@@ -9,7 +9,7 @@ import type { z } from "zod";
 import { isRefusal, lacks, type Refusal } from "../access/guard.ts";
 import type { Client } from "../access/clients.ts";
 import type { Server } from "../server.ts";
-import type { Scope } from "../wire/messages.ts";
+import { isTooDeep, MAX_DEPTH, type Scope } from "../wire/messages.ts";
 
 /** What the server's own parts hand in with a request; nothing of it comes from outside. */
 export type Env = {
@@ -89,6 +89,11 @@ export function refused({ status, message, hint }: Refusal): HttpError {
     return new HttpError(status, KINDS[status] ?? "refused", message, { ...(hint === undefined ? {} : { hint }), headers });
 }
 
+/** What a client is told that has as many streams as it may. */
+export function tooManyStreams({ limits }: Server): string {
+    return `the client has ${limits.streams} streams, which is as many as it may; end one, or start the server with a higher --limit streams=…`;
+}
+
 const MAX_BODY = 1 << 20;
 
 /** Runs a row for a request. Throws `HttpError`. */
@@ -100,6 +105,11 @@ export async function answer(server: Server, row: Route, c: Context): Promise<Re
         if (isRefusal(found)) throw refused(found);
         const no = lacks(found, row.scope);
         if (no !== null) throw refused(no);
+        if (!server.allowance.request(found.id))
+            throw new HttpError(429, "too-many", `${found.id} sends more than ${server.limits.requests} requests a second`, {
+                hint: "send fewer, or start the server with a higher --limit requests=…",
+                headers: { "retry-after": "1" },
+            });
         client = found;
     }
     const asked: Asked<unknown> = {
@@ -129,6 +139,7 @@ async function bodyOf(c: Context, schema: z.ZodType, most: number): Promise<unkn
             throw new HttpError(400, "syntax", `the body is no JSON: ${(error as Error).message}`);
         }
     }
+    if (isTooDeep(json)) throw new HttpError(400, "contract", `the body is nested more than ${MAX_DEPTH} deep`);
     const checked = schema.safeParse(json);
     if (checked.success) return checked.data;
     const [first] = checked.error.issues;

@@ -5,7 +5,7 @@
  *
  * RTE1: a control call is answered with `accepted`, `rejected` or `unsupported` and a reason; what names nothing is 404.
  */
-import type { Json } from "@remit/language";
+import { type Json, plainLine } from "@remit/language";
 import { randomBytes } from "node:crypto";
 import { KeyConflict, type Session } from "../session/session.ts";
 import {
@@ -23,8 +23,9 @@ import {
 } from "../wire/messages.ts";
 import { cookieName } from "../access/guard.ts";
 import { cursorOf, eventStream } from "./events.ts";
+import { isListed } from "../runs/program.ts";
 import { openApi } from "./openapi.ts";
-import { type Answered, type Asked, type Env, HttpError, type Route, route } from "./route.ts";
+import { type Answered, type Asked, type Env, HttpError, type Route, route, tooManyStreams } from "./route.ts";
 import { RUN_ROUTES } from "./routes-runs.ts";
 
 /** A result may hold a screenshot. */
@@ -69,7 +70,7 @@ export const ROUTES: readonly Route[] = [
         body: NewClient,
         answers: { 201: "the client and its token" },
         run: ({ server, body }) => {
-            const { client, token } = server.clients.mint(body.name, body.scopes, body.origin);
+            const { client, token } = server.mint(body.name, body.scopes, body.origin);
             return ok({ ...client, token }, 201);
         },
     }),
@@ -108,7 +109,7 @@ export const ROUTES: readonly Route[] = [
         run: ({ server, body, header }) => {
             const { scopes } = taken(server.pairings.take(body.code));
             const origin = header("origin");
-            const { client, token } = server.clients.mint(body.name, scopes, origin);
+            const { client, token } = server.mint(body.name, scopes, origin);
             return ok({ ...client, token }, 201);
         },
     }),
@@ -158,8 +159,12 @@ export const ROUTES: readonly Route[] = [
         scope: "submit",
         summary: "Opens a session",
         body: NewSession,
-        answers: { 201: "the session" },
-        run: async ({ server, client, body }) => ok((await server.open(client, body)).info(), 201),
+        answers: { 201: "the session", 403: "the server does not offer the model", 429: "as many sessions are open as may be" },
+        run: async (asked) => {
+            const { server, client, body } = asked;
+            await checkModel(asked);
+            return ok((await server.open(client, body)).info(), 201);
+        },
     }),
     route({
         method: "get",
@@ -203,10 +208,13 @@ export const ROUTES: readonly Route[] = [
             const from = cursorOf(asked.header("last-event-id"), asked.query("from"));
             if (from === null) throw new HttpError(400, "contract", "the event to go on from has to be a whole number");
             const { outgoing } = asked.c.env as Env["Bindings"];
-            return eventStream(sessionOf(asked), {
+            const session = sessionOf(asked);
+            const leave = streamOf(asked);
+            return eventStream(session, {
                 client: asked.client.id,
                 after: from,
                 signal: asked.signal,
+                leave,
                 drop: () => outgoing?.destroy(),
             });
         },
@@ -224,6 +232,7 @@ export const ROUTES: readonly Route[] = [
         answers: {
             202: "the turn, queued or begun",
             200: "with `wait`: the turn, over",
+            403: "the server does not offer the model",
             409: "the key was used for something else",
             429: "too many wait",
         },
@@ -313,12 +322,28 @@ export const ROUTES: readonly Route[] = [
     ...RUN_ROUTES,
 ];
 
+/** The owner names any model; others those that the server lists. */
+async function checkModel({ server, client, body }: Asked<{ readonly model?: string | undefined }>): Promise<void> {
+    const { model } = body;
+    if (model === undefined || client.scopes.includes("admin") || isListed(await server.modelsView(), model)) return;
+    throw new HttpError(403, "forbidden", `the model '${plainLine(model).slice(0, 200)}' is not one that this server offers`, {
+        hint: "GET /v1/models lists them",
+    });
+}
+
+function streamOf({ server, client }: Asked<unknown>): () => void {
+    const leave = server.allowance.stream(client.id);
+    if (leave === null) throw new HttpError(429, "too-many", tooManyStreams(server), { headers: { "retry-after": "5" } });
+    return leave;
+}
+
 async function submit(asked: Asked<NewTurn>): Promise<Answered> {
     const { client, body, signal } = asked;
     const session = sessionOf(asked);
     const key = asked.header("idempotency-key");
     if (key !== undefined && (key === "" || key.length > 200))
         throw new HttpError(400, "contract", "the idempotency key has 1 to 200 characters");
+    await checkModel(asked);
     try {
         const turn = await session.submit(client.id, body, key);
         if (turn === null)

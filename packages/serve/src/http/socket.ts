@@ -4,16 +4,18 @@
  * Boundary: from messages to the rows of the routes; there are no checks here that they do not have.
  *
  * WSK1: the first message is `{ "ticket": … }` where no header says who it is (a browser sends none); before it nothing is taken.
+ * WSK2: no message ends more than its own connection.
  */
 import type { Hono } from "hono";
 import type { WSContext, WSEvents } from "hono/ws";
 import type { Context } from "hono";
+import type { WebSocket } from "ws";
 import { z } from "zod";
 import type { Client } from "../access/clients.ts";
 import { isRefusal } from "../access/guard.ts";
 import type { Server } from "../server.ts";
-import type { Listener } from "../session/log.ts";
-import type { Env } from "./route.ts";
+import { isTooDeep } from "../wire/messages.ts";
+import { type Env, tooManyStreams } from "./route.ts";
 
 const Message = z.union([
     z.strictObject({ ticket: z.string() }),
@@ -31,6 +33,10 @@ const Message = z.union([
 /** Longest wait for the first message, milliseconds. */
 const TICKET_MS = 10_000;
 const WAIT_MS = 30_000;
+/** Requests of one connection that are under way. */
+const MAX_ASKED = 256;
+
+type Asking = Extract<z.infer<typeof Message>, { id: number }>;
 
 export function socketOf(server: Server, app: Hono<Env>): (c: Context) => WSEvents {
     return (c) => {
@@ -45,7 +51,11 @@ class Connection implements WSEvents {
     readonly #app: Hono<Env>;
     readonly #request: Request;
     #client: Client | null;
-    readonly #listening = new Map<string, Listener>();
+    readonly #listening = new Map<string, Listening>();
+    /** Requests that have no answer yet. */
+    #asked = 0;
+    /** Ends what waits for an answer when the connection ends. */
+    readonly #over = new AbortController();
     #timer: NodeJS.Timeout | undefined;
 
     constructor(server: Server, app: Hono<Env>, client: Client | null, request: Request) {
@@ -57,18 +67,20 @@ class Connection implements WSEvents {
 
     onOpen = (_: unknown, ws: WSContext): void => {
         if (this.#client === null) this.#timer = setTimeout(() => ws.close(4401, "no ticket"), TICKET_MS);
+        else this.#server.sockets?.known(ws.raw as WebSocket);
     };
 
     onMessage = (event: { readonly data: unknown }, ws: WSContext): void => {
-        void this.#take(event.data, ws);
+        this.#take(event.data, ws).catch((error: Error) => {
+            this.#server.log("error", `a message over a WebSocket: ${error.stack ?? error.message}`);
+            ws.close(1011, "the server could not do it; its log says why");
+        });
     };
 
     onClose = (): void => {
         clearTimeout(this.#timer);
-        for (const [id, listener] of this.#listening) {
-            listener.close();
-            this.#server.sessions.get(id)?.gone((this.#client as Client).id);
-        }
+        this.#over.abort();
+        for (const { end } of this.#listening.values()) end();
         this.#listening.clear();
     };
 
@@ -79,63 +91,98 @@ class Connection implements WSEvents {
             return;
         }
         if ("ticket" in message) {
-            const client = this.#client ?? this.#server.tickets.take(message.ticket);
-            if (client === null || client === "locked") {
+            const client = this.#client ?? this.#server.tickets.takeTicket(message.ticket);
+            if (client === null) {
                 ws.close(4401, "the ticket is wrong, used or too old");
                 return;
             }
             clearTimeout(this.#timer);
             this.#client = client;
-            ws.send(JSON.stringify({ welcome: client.id }));
+            this.#server.sockets?.known(ws.raw as WebSocket);
+            await this.#send(ws, { welcome: client.id });
         } else if (this.#client !== null && this.#server.isRevoked(this.#client)) ws.close(4401, "the client was revoked");
         else if (this.#client === null) ws.close(4401, "the first message has to be a ticket");
-        else if ("listen" in message) void this.#listen(message.listen, message.from ?? 0, this.#client, ws);
+        else if ("listen" in message) await this.#listen(message.listen, message.from ?? 0, this.#client, ws);
         else await this.#ask(message, this.#client, ws);
     }
 
-    async #ask(message: Extract<z.infer<typeof Message>, { id: number }>, client: Client, ws: WSContext): Promise<void> {
-        const { id, method, path, headers = {}, body } = message;
+    /** Resolves when it is on its way, so that what one does not read waits where it is counted. */
+    async #send(ws: WSContext, what: object): Promise<void> {
+        await this.#server.sockets?.send(ws.raw as WebSocket, JSON.stringify(what));
+    }
+
+    async #ask(message: Asking, client: Client, ws: WSContext): Promise<void> {
+        const { id } = message;
+        const refuse = (status: number, error: object): Promise<void> => this.#send(ws, { id, status, body: { error } });
+        if (this.#asked >= MAX_ASKED) {
+            const message = `${MAX_ASKED} requests of this connection wait for their answers`;
+            return refuse(429, { kind: "too-many", message, hint: "send it again when one of them has come" });
+        }
+        this.#asked++;
+        try {
+            const request = this.#requestOf(message);
+            if (typeof request === "string") return await refuse(400, { kind: "contract", message: request });
+            const response = await this.#app.fetch(request, { client });
+            const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
+            if (!isJson) await response.body?.cancel();
+            await this.#send(ws, { id, status: response.status, body: isJson ? await response.json() : null });
+        } finally {
+            this.#asked--;
+        }
+    }
+
+    /** A text where it cannot be one. */
+    #requestOf({ method, path, headers = {}, body }: Asking): Request | string {
+        if (method === "GET" && body !== undefined) return "a GET has no body";
+        const key = Object.entries(headers).find(([name]) => name.toLowerCase() === "idempotency-key")?.[1];
+        if (key !== undefined && !/^[\x20-\x7e]*$/.test(key)) return "an idempotency key is made of printable ASCII";
         const { origin } = new URL(this.#request.url);
-        const allowed = Object.entries(headers).filter(([name]) => name.toLowerCase() === "idempotency-key");
+        if (!URL.canParse(path, origin)) return "the path is none";
         const host = this.#request.headers.get("host") ?? "";
-        const request = new Request(new URL(path, origin), {
+        return new Request(new URL(path, origin), {
             method,
-            headers: { ...Object.fromEntries(allowed), host, "content-type": "application/json" },
+            headers: { ...(key === undefined ? {} : { "idempotency-key": key }), host, "content-type": "application/json" },
             ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+            signal: this.#over.signal,
         });
-        const response = await this.#app.fetch(request, { client });
-        const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
-        if (!isJson) await response.body?.cancel();
-        ws.send(JSON.stringify({ id, status: response.status, body: isJson ? await response.json() : null }));
     }
 
     async #listen(id: string, from: number, client: Client, ws: WSContext): Promise<void> {
+        const refuse = (reason: string): Promise<void> => this.#send(ws, { session: id, event: "refused", data: { reason } });
         const session = this.#server.sessions.get(id);
-        if (session === undefined || !client.scopes.includes("observe")) {
-            ws.send(JSON.stringify({ session: id, event: "refused", data: { reason: "there is no such session for this client" } }));
-            return;
-        }
+        if (session === undefined || !client.scopes.includes("observe")) return refuse("there is no such session for this client");
         if (this.#listening.has(id)) return;
+        const leave = this.#server.allowance.stream(client.id);
+        if (leave === null) return refuse(tooManyStreams(this.#server));
         const { listener, calls } = session.listen(client.id, from);
-        this.#listening.set(id, listener);
+        const end = (): void => {
+            if (!this.#listening.delete(id)) return;
+            listener.close();
+            leave();
+            session.gone(client.id);
+        };
+        this.#listening.set(id, { end });
         listener.cut = () => ws.close(4408, "the reader is too far behind");
-        const send = (frame: object): void => ws.send(JSON.stringify({ session: id, ...frame }));
-        for (const frame of await listener.before) send(frame);
-        send({ event: "caught-up", data: {} });
-        for (const data of calls) send({ event: "call", data });
-        for (;;) {
-            const frames = await listener.take(WAIT_MS);
-            if (frames === null) return;
-            for (const frame of frames) send(frame);
-        }
+        const send = async (frames: readonly object[]): Promise<void> => {
+            await Promise.all(frames.map((frame) => this.#send(ws, { session: id, ...frame })));
+        };
+        for await (const frames of listener.before) await send(frames);
+        await send([{ event: "caught-up", data: {} }, ...calls.map((data) => ({ event: "call", data }))]);
+        for (let frames = await listener.take(WAIT_MS); frames !== null; frames = await listener.take(WAIT_MS)) await send(frames);
+        end();
     }
+}
+
+interface Listening {
+    end(): void;
 }
 
 function read(data: unknown): z.infer<typeof Message> | null {
     if (typeof data !== "string") return null;
     try {
-        const read = Message.safeParse(JSON.parse(data));
-        return read.success ? read.data : null;
+        const json: unknown = JSON.parse(data);
+        const read = isTooDeep(json) ? null : Message.safeParse(json);
+        return read?.success === true ? read.data : null;
     } catch (error) {
         if (error instanceof SyntaxError) return null;
         throw error;

@@ -3,7 +3,7 @@
  *
  * Boundary: reads the program and the project's configuration; runs nothing.
  */
-import { checkFile, configuredModels, createModels, loadConfig, type Process } from "@remit/host";
+import { checkFile, configuredModels, createModels, loadConfig, parseModelUri, type Process } from "@remit/host";
 import { AUTHORITY_HEAD, authorityCells, authorityOf, type Program } from "@remit/language";
 import type { ModelsView, ProgramView } from "../wire/runs.ts";
 
@@ -24,6 +24,18 @@ export async function programView({ program, form, hash, file, process }: Served
             ? loadConfig({ env, from: cwd, folder: cwd }).policy
             : (await checkFile(program, { process })).project?.policy;
     return { file, hash, head: [...AUTHORITY_HEAD], rows: authorityCells(authorityOf(form, policy ?? {})) };
+}
+
+/**
+ * Whether a client may name this model: one that is listed as usable, or any of a provider whose key is set. A URI says more than which model: a file
+ * that is read, or an address that a key of the server's is sent to.
+ */
+export function isListed({ models, chosen }: ModelsView, said: string): boolean {
+    if (said === chosen.uri || said === "mock:") return true;
+    const usable = new Set(models.filter(({ ok }) => ok).map(({ uri }) => uri));
+    if (usable.has(said)) return true;
+    const parsed = parseModelUri(said);
+    return parsed.ok && parsed.uri.kind === "provider" && parsed.uri.baseURL === null && usable.has(`${parsed.uri.provider}://MODEL`);
 }
 
 /** What is configured and reachable, with the reason where it is not; `chosen`: what answers where no model is said. */

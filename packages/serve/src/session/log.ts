@@ -13,6 +13,8 @@ import type { Frame } from "../wire/messages.ts";
 
 /** What a listener may be behind, characters of JSON. */
 const MAX_BEHIND = 1 << 20;
+/** What a listener is told at once of what was before, characters of JSON. */
+const PAGE = 64 << 10;
 /** Events that are kept at hand, so that a stream that comes back reads no file. */
 const TAIL = 512;
 
@@ -111,16 +113,27 @@ export class SessionLog {
 
     /** SLG1. Ends by `close` of the listener, or by the log's end. */
     listen(client: string, after: number): Listener {
-        const listener = new Listener(client, () => this.#listeners.delete(listener));
+        const listener = new Listener(client, this.#pages(after, this.#seq), () => this.#listeners.delete(listener));
         this.#listeners.add(listener);
-        const upTo = this.#seq;
-        const replay = async (): Promise<Frame[]> => {
-            const frames: Frame[] = [];
-            for await (const event of this.events(after)) if (event.seq <= upTo) frames.push(frameOf(event));
-            return frames;
-        };
-        listener.before = after < upTo ? replay() : Promise.resolve([]);
         return listener;
+    }
+
+    /** What was before, a piece at a time: a log is longer than what is kept for one reader. */
+    async *#pages(after: number, upTo: number): AsyncGenerator<readonly Frame[]> {
+        if (after >= upTo) return;
+        let page: Frame[] = [];
+        let size = 0;
+        for await (const event of this.events(after)) {
+            if (event.seq > upTo) break;
+            const frame = frameOf(event);
+            page.push(frame);
+            size += sizeOf(frame);
+            if (size < PAGE) continue;
+            yield page;
+            page = [];
+            size = 0;
+        }
+        if (page.length > 0) yield page;
     }
 
     /** The client hears no more. */
@@ -145,7 +158,7 @@ export class SessionLog {
 export class Listener {
     readonly client: string;
     /** What it has to be told before the frames that come. */
-    before: Promise<readonly Frame[]> = Promise.resolve([]);
+    readonly before: AsyncIterable<readonly Frame[]>;
     /** Called where it was cut off because it did not read. */
     cut: () => void = () => undefined;
     #frames: Frame[] = [];
@@ -154,8 +167,9 @@ export class Listener {
     #wake: () => void = () => undefined;
     readonly #gone: () => void;
 
-    constructor(client: string, gone: () => void) {
+    constructor(client: string, before: AsyncIterable<readonly Frame[]>, gone: () => void) {
         this.client = client;
+        this.before = before;
         this.#gone = gone;
     }
 

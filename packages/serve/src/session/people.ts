@@ -4,6 +4,7 @@
  * Boundary: from a run's questions to the log and to what is open (`asks.ts`), and back. Yeses and noes that hold on are the state's.
  *
  * PPL1: a yes for the session answers the next question about the same tool, registration and principal without asking, and the log says so.
+ * PPL2: it answers where the client that gave it may decide: what one client said yes to is asked about again in a turn of another.
  */
 import { randomBytes } from "node:crypto";
 import type { Json } from "@remit/language";
@@ -76,7 +77,9 @@ export class People {
             });
             return "deny";
         }
-        const before = this.#setup.grants().find(isSame);
+        // PPL2.
+        const may = this.#setup.approvers(turn);
+        const before = this.#setup.grants().find((one) => isSame(one) && may.includes(one.by));
         if (before !== undefined) {
             const decision = before.yes ? "session" : "deny session";
             await this.#setup.append("ask.decided", { turn: turn.id, ask: ask.id, decision, by: before.by, remembered: true, ...about });

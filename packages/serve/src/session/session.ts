@@ -41,6 +41,8 @@ export interface Brain {
 export interface SessionBounds {
     /** Turns that may wait. */
     readonly queue: number;
+    /** Tools that one client may lend. */
+    readonly tools: number;
     /** How long a client has for a call of a tool that it lent, milliseconds. */
     readonly call: number;
     /** How long a question waits for an answer, milliseconds. */
@@ -268,6 +270,10 @@ export class Session {
     // ---- tools and people ----
 
     async lend(client: string, tool: string, spec: ToolSpec): Promise<Ack> {
+        const own = this.#lent.list().filter((one) => one.client === client);
+        const { tools } = this.#setup.bounds;
+        if (own.length >= tools && !own.some((one) => one.tool === tool))
+            return rejected(`the client lends ${tools} tools to the session, which is as many as it may; withdraw one`);
         this.#found(await this.#lent.register(client, tool, spec));
         this.#presence.waits(client);
         return ACCEPTED;

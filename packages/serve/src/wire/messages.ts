@@ -16,6 +16,14 @@ export type Scope = (typeof SCOPES)[number];
 /** Longest description of a lent tool with its schema, bytes of its JSON. */
 export const MAX_SPEC_BYTES = 4096;
 
+/** Deepest nesting of what a client sends: what checks and writes it calls itself once a level. */
+export const MAX_DEPTH = 100;
+
+export function isTooDeep(json: unknown, left: number = MAX_DEPTH): boolean {
+    if (typeof json !== "object" || json === null) return false;
+    return left === 0 || Object.values(json).some((one) => isTooDeep(one, left - 1));
+}
+
 const name = z.string().min(1).max(80);
 const scopes = z.array(z.enum(SCOPES)).min(1).max(SCOPES.length);
 const address = z.string().min(1).max(2000);
