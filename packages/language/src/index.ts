@@ -11,7 +11,8 @@ export {
     remitsOfProject,
     type Untrusted,
 } from "./authority/project.ts";
-export { AUTHORITY_HEAD, authorityCells, showAuthority, spendText } from "./authority/show.ts";
+export { type NumberRange, patternsText, rangeOf } from "./authority/range.ts";
+export { AUTHORITY_HEAD, authorityCells, boundText, showAuthority, spendText } from "./authority/show.ts";
 export { type Schema as ToolSchema, type ToolParam, toolParams, toolSchema, type Unknown, unknownIn } from "./authority/schemas.ts";
 export { declaredKey, keyOf, methodName, plainCodes, type Resource, resourceOf, schemeOf } from "./authority/thing.ts";
 export {

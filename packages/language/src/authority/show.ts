@@ -2,6 +2,7 @@
  * The table of authority as text, for people.
  */
 import type { BoundForm, ClauseForm, ReadersForm, SpendForm } from "../form/form.ts";
+import { patternsText } from "./range.ts";
 import type { AuthorityRow } from "./rows.ts";
 
 export const AUTHORITY_HEAD = ["who", "what", "gate", "by", "where", "besides"] as const;
@@ -64,8 +65,9 @@ function exceptText(row: AuthorityRow): string {
     return names.length === 0 ? "" : ` except ${names.join(" and ")}`;
 }
 
-function boundText(bound: BoundForm): string {
-    return ` in ${bound.arg === undefined ? "" : `${bound.arg}: `}${bound.patterns.map((one) => JSON.stringify(one)).join(", ")}`;
+/** ` in "src/**"`, ` in amount: 0..500`. */
+export function boundText(bound: BoundForm): string {
+    return ` in ${bound.arg === undefined ? "" : `${bound.arg}: `}${patternsText(bound)}`;
 }
 
 /** `200k tokens, 10 min`, as it would be written. */

@@ -1,9 +1,17 @@
 /**
  * Patterns that nothing can match, and bounds on what cannot be told.
  */
+import { rangeOf } from "../authority/range.ts";
 import { resourceOf, schemeOf } from "../authority/thing.ts";
 import type { Bound } from "../syntax/tree.ts";
 import type { Binding, Report } from "../scope/model.ts";
+
+/** Ranges of numbers, which name their argument. */
+export function checkRanges(report: Report, { patterns }: Bound): void {
+    for (const { value, range } of patterns)
+        if (rangeOf(value) === null)
+            report("REMIT_BOUND", range, "no number is in this range", { hint: "write the lower end first: `0..500`" });
+}
 
 export function checkBound(report: Report, binding: Binding, bound: Bound): void {
     const uri = binding.kind === "tool" ? (binding.import?.uri.value ?? "") : "";

@@ -12,7 +12,7 @@ import type { Range } from "../text/source.ts";
 import { type Binding, type Checking, type FileScope, type Walk, reporter, type Report } from "../scope/model.ts";
 import { shown } from "../syntax/entry.ts";
 import { suggestion } from "./names.ts";
-import { checkBound } from "./bounds.ts";
+import { checkBound, checkRanges } from "./bounds.ts";
 
 /** What the checks of declarations need of the program. */
 interface Whole {
@@ -126,6 +126,7 @@ function checkBounds(a: Whole, report: Report, thing: Binding, method: Name | un
     for (const bound of bounds) {
         if (bound.arg === undefined) checkBound(report, thing, bound);
         else checkArg(a, report, thing, method, bound.arg);
+        if (bound.numbers) checkRanges(report, bound);
     }
 }
 

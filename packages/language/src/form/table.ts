@@ -176,6 +176,7 @@ export const RECORDS = {
     Bound: {
         arg: may(METHOD, "absent: the argument that names the resource"),
         patterns: must(list(TEXT, 1), "one of them must match"),
+        numbers: may(TRUE, "the patterns are ranges, `0..500`: a JSON number within one of them, both ends included"),
     },
     Spend: {
         tokens: may(WHOLE),

@@ -97,10 +97,12 @@ export type Readers =
     | (Node & { readonly kind: "readers.arg" | "readers.result"; readonly name: Name })
     | (Node & { readonly kind: "readers.everyone" });
 
-/** `in "src/**"`, `in to: "*@example.com"`. */
+/** `in "src/**"`, `in to: "*@example.com"`, `in amount: 0..500`. */
 export interface Bound extends Node {
     readonly arg?: Name;
     readonly patterns: readonly StringLit[];
+    /** The patterns are ranges of numbers, `0..500`, both ends in them. */
+    readonly numbers: boolean;
 }
 /** `Repo`, `Repo.write in "src/**"`. */
 export interface Ref extends Node {

@@ -93,7 +93,14 @@ const methodName = fc.constantFrom(...METHODS).map(name);
 const thing = fc.constantFrom(...PLAIN, "Repo", "endorse").map(name);
 
 const quoted = stringLit.map((one): tree.StringLit => ({ ...one, style: "double" }));
-const bound = fc.record({ range: fc.constant(range), arg: maybe(wordName), patterns: fc.array(quoted, { minLength: 1, maxLength: 2 }) });
+const patterns = { range: fc.constant(range), patterns: fc.array(quoted, { minLength: 1, maxLength: 2 }) };
+const span = fc
+    .tuple(fc.integer({ min: -99, max: 99 }), fc.nat(9))
+    .map(([low, size]): tree.StringLit => ({ kind: "string", range, value: `${low / 4}..${low / 4 + size}`, style: "double" }));
+const bound = fc.oneof(
+    fc.record({ ...patterns, arg: maybe(wordName), numbers: fc.constant(false) }),
+    fc.record({ ...patterns, arg: wordName, patterns: fc.array(span, { minLength: 1, maxLength: 2 }), numbers: fc.constant(true) }),
+);
 const ref = fc.record({ range: fc.constant(range), name: thing, method: maybe(wordName), bounds: list(bound, 2) });
 const refs = fc.array(ref, { minLength: 1, maxLength: 3 });
 const amount: fc.Arbitrary<tree.Amount> = fc

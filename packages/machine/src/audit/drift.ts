@@ -6,7 +6,7 @@
  * DT1: each new thing is told once, however often it happens.
  * DT2: what a new grant explains is not told again: using what was just given is not a second finding.
  */
-import { type BoundForm, type Json, type Program, resourceOf, siteAt } from "@remit/language";
+import { boundText, type Json, type Program, resourceOf, siteAt } from "@remit/language";
 import { shownPrincipal } from "../authority/authority.ts";
 import { placeOf } from "../authority/match.ts";
 import type { LedgerEvent } from "../ledger/events.ts";
@@ -126,10 +126,6 @@ function written(program: Program): Written[] {
             return out;
         }),
     ]);
-}
-
-function boundText(bound: BoundForm): string {
-    return ` in ${bound.arg === undefined ? "" : `${bound.arg}: `}${bound.patterns.map((one) => JSON.stringify(one)).join(", ")}`;
 }
 
 /** A delegation, a capability handed over, a yes for the session. */

@@ -3,7 +3,7 @@
  *
  * Boundary: pure; words for a refusal. Whether a row fits is `decide.ts`.
  */
-import { isObject, type Json, resourceOf } from "@remit/language";
+import { isObject, type Json, patternsText, resourceOf } from "@remit/language";
 import { holds, type Use } from "./decide.ts";
 import type { Permit } from "./policy.ts";
 
@@ -13,6 +13,8 @@ export interface BrokenBound {
     /** What stands there, as JSON text; null where the call does not have the argument. */
     readonly value: string | null;
     readonly patterns: readonly string[];
+    /** The patterns are ranges of numbers. */
+    readonly numbers?: boolean;
     /** The row says `never`: what is inside of the bound is refused. */
     readonly never?: true;
 }
@@ -31,6 +33,7 @@ export function brokenBound({ gate, bounds }: Permit, use: Pick<Use, "uri" | "gi
         arg,
         value: found.length === 0 ? null : shortText(found.length === 1 ? (found[0] as Json) : found),
         patterns: broken.patterns,
+        ...(broken.numbers === true ? { numbers: true as const } : {}),
         ...(gate === "never" ? { never: true as const } : {}),
     };
 }
@@ -41,17 +44,17 @@ function shortText(json: Json): string {
 }
 
 /** What follows `Fixer uses Repo.write`. */
-export function boundText({ arg, value, patterns, never }: BrokenBound): string {
+export function boundText({ arg, value, patterns, numbers, never }: BrokenBound): string {
     if (arg === "") return ", which its remit forbids";
     const what = `${value === null ? "without" : "with"} ${argumentText(arg)}${value === null ? "" : ` ${value}`}`;
-    const bound = `in ${patterns.map((one) => JSON.stringify(one)).join(", ")}`;
+    const bound = `in ${patternsText({ patterns, ...(numbers === true ? { numbers } : {}) })}`;
     return ` ${what}, which its remit ${never === true ? `forbids ${bound}` : `allows only ${bound}`}`;
 }
 
 /** The one thing to do. */
-export function boundRemedy({ arg, patterns, never }: BrokenBound, who: string): string {
+export function boundRemedy({ arg, patterns, numbers, never }: BrokenBound, who: string): string {
     if (arg === "") return `remove the line with \`never\` from the remit of ${who}`;
-    const bound = patterns.map((one) => JSON.stringify(one)).join(", ");
+    const bound = patternsText({ patterns, ...(numbers === true ? { numbers } : {}) });
     const where = `the bound in the remit of ${who}`;
     return never === true
         ? `use ${argumentText(arg)} outside of ${bound}, or narrow ${where}`
@@ -65,7 +68,7 @@ function argumentText(arg: string): string {
 /** As an event holds it; null where it holds none. */
 export function boundIn(data: Json | undefined): BrokenBound | null {
     if (data === undefined || !isObject(data)) return null;
-    const { arg, value, patterns, never } = data;
+    const { arg, value, patterns, numbers, never } = data;
     if (typeof arg !== "string" || !Array.isArray(patterns) || (value !== null && typeof value !== "string")) return null;
-    return { arg, value, patterns: patterns.map(String), ...(never === true ? { never } : {}) };
+    return { arg, value, patterns: patterns.map(String), ...(numbers === true ? { numbers } : {}), ...(never === true ? { never } : {}) };
 }

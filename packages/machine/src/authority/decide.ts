@@ -12,7 +12,17 @@
  * DC6: what says which commands may run means them in the tool's own folder, unless it says in which: elsewhere the same words start other programs.
  * DC7: the policy of a call binds what its agent has in any way: by its remit, by a delegation, by a value that it was given or was there before.
  */
-import { type Json, methodName, type ReadersForm, resourceOf, type Site, schemeOf, type ToolSchema, type Untrusted } from "@remit/language";
+import {
+    type Json,
+    methodName,
+    rangeOf,
+    type ReadersForm,
+    resourceOf,
+    type Site,
+    schemeOf,
+    type ToolSchema,
+    type Untrusted,
+} from "@remit/language";
 import type { Reach } from "../effect/effect.ts";
 import type { Labels } from "../value/label.ts";
 import { type Given, wordsOf } from "./given.ts";
@@ -287,6 +297,7 @@ function commandOf(said: readonly string[] | null, use: Pick<Use, "given">, unsu
 
 /** Whether a use lies within a bound; `unsure` where that cannot be told. `named`: what the argument called "the resource" of the tool is. */
 export function holds(bound: Bound, use: Pick<Use, "uri" | "given">, unsure: boolean, named = resourceOf(use.uri)): boolean {
+    if (bound.numbers === true) return inRanges(bound, use, unsure);
     // A command is one whether its bound names the argument or not; elsewhere a named argument is a word.
     const resource = bound.arg === null || (named?.kind === "command" && bound.arg === named.field) ? named : null;
     const kind = resource?.kind ?? "word";
@@ -304,6 +315,17 @@ export function holds(bound: Bound, use: Pick<Use, "uri" | "given">, unsure: boo
         if (matchesAny(kind, bound.patterns, word, base, unsure) === unsure) return unsure;
     }
     return !unsure;
+}
+
+/** A JSON number within one of the ranges. What is absent, or is anything else, is outside; of what is forbidden it is inside. */
+function inRanges({ arg, patterns }: Bound, use: Pick<Use, "given">, unsure: boolean): boolean {
+    const found = use.given.named(arg ?? "1");
+    if (found.length === 0) return unsure;
+    const ranges = patterns.map(rangeOf);
+    return found.every(({ json }) => {
+        if (typeof json !== "number") return unsure;
+        return ranges.some((one) => (one === null ? unsure : one.low <= json && json <= one.high));
+    });
 }
 
 const ANYWHERE: Reach = {};

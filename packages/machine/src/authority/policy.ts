@@ -35,6 +35,8 @@ export interface Bound {
     /** Null: the argument that names the resource. */
     readonly arg: string | null;
     readonly patterns: readonly string[];
+    /** The patterns are ranges of numbers. */
+    readonly numbers?: boolean;
 }
 
 /** One line of a remit: a gate for a method (null: all of them) within bounds, all of which must hold. */
@@ -140,9 +142,10 @@ export function bounds(ref: { readonly in?: RefForm["in"] }, uri: string | null)
         const place = placeOf(pattern, uri);
         return place === null ? pattern : `${place.origin}/${place.path}`;
     };
-    return (ref.in ?? []).map(({ arg, patterns }) => ({
+    return (ref.in ?? []).map(({ arg, patterns, numbers }) => ({
         arg: arg ?? null,
         patterns: arg === undefined ? patterns.map(absolute) : patterns,
+        ...(numbers === true ? { numbers } : {}),
     }));
 }
 

@@ -217,7 +217,7 @@ const PERMIT = record<Permit>(
     {
         method: orNull(text),
         gate: one(["may", "ask", "never", "open"]),
-        bounds: list(record<Permit["bounds"][number]>({ arg: orNull(text), patterns: list(text) }, {})),
+        bounds: list(record<Permit["bounds"][number]>({ arg: orNull(text), patterns: list(text) }, { numbers: flag })),
         site: site,
     },
     {},

@@ -88,7 +88,7 @@ export const GRANT = shape(
         thing: text,
         method: says(orNull(text), "null: every method"),
         gate: one(["may", "open", "ask", "never"]),
-        within: list(shape({ arg: orNull(text), patterns: list(text) }, {})),
+        within: list(shape({ arg: orNull(text), patterns: list(text) }, { numbers: flag })),
         site,
     },
     {},

@@ -5,6 +5,7 @@
  *
  * Why it is long: the clauses of one section of the language, each a few lines, read with the same few helpers.
  */
+import { rangeText } from "../../authority/range.ts";
 import { DURATION_UNITS, METERS, T } from "../tokens.ts";
 import type {
     Amount,
@@ -190,10 +191,41 @@ function parseBounds(p: State): Bound[] {
             arg = takeName(p);
             advance(p);
         }
-        const patterns = parseStrings(p, 'a pattern: `in "src/**"`');
-        bounds.push({ range: { start: from, end: prevEnd(p) }, ...(arg === undefined ? {} : { arg }), patterns });
+        const numbers = arg !== undefined && beginsNumber(p);
+        const patterns = numbers ? parseRanges(p) : parseStrings(p, 'a pattern: `in "src/**"`, or a range: `in amount: 0..500`');
+        bounds.push({ range: { start: from, end: prevEnd(p) }, ...(arg === undefined ? {} : { arg }), patterns, numbers });
     }
     return bounds;
+}
+
+function beginsNumber(p: State, ahead = 0): boolean {
+    const kind = peek(p, ahead);
+    return kind === T.Number || (kind === T.Minus && peek(p, ahead + 1) === T.Number);
+}
+
+/** `0..500`, `-1..1, 10..20`: ranges with commas between them. */
+function parseRanges(p: State): StringLit[] {
+    const out: StringLit[] = [];
+    for (;;) {
+        const from = start(p);
+        const low = parseEnd(p);
+        const dots = take(p, T.Dot) && take(p, T.Dot);
+        if (!dots || !beginsNumber(p)) {
+            expected(p, "the other end of the range", "Write both ends: `in amount: 0..500`.");
+            return out;
+        }
+        const value = rangeText(low, parseEnd(p));
+        out.push({ kind: "string", range: { start: from, end: prevEnd(p) }, value, style: "double" });
+        if (p.k !== T.Comma || !beginsNumber(p, 1)) return out;
+        advance(p);
+    }
+}
+
+function parseEnd(p: State): number {
+    const sign = take(p, T.Minus) ? -1 : 1;
+    const value = sign * Number(tokenText(p));
+    advance(p);
+    return value;
 }
 
 /** Strings with commas between them; a comma before something else is left standing. */

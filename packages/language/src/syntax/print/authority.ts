@@ -10,7 +10,12 @@ function strings(list: readonly StringLit[]): string {
 }
 
 export function boundsText(bounds: readonly Bound[]): string {
-    return bounds.map((b) => ` in ${b.arg === undefined ? "" : `${b.arg.text}: `}${strings(b.patterns)}`).join("");
+    return bounds
+        .map(
+            (b) =>
+                ` in ${b.arg === undefined ? "" : `${b.arg.text}: `}${b.numbers ? b.patterns.map((s) => s.value).join(", ") : strings(b.patterns)}`,
+        )
+        .join("");
 }
 
 export function refsText(refs: readonly Ref[]): string {
