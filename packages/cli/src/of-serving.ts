@@ -46,7 +46,8 @@ export function ofServing(add: Add, ledger: (command: Command) => Command): void
         add("drive [words...]", "Give a server a task, watch it work, and answer its questions here", () => import("./commands/drive.ts")),
     )
         .option("-s, --session <id>", "the session: an id, the beginning of one, or new; default: the newest that is open, else a new one")
-        .option("-m, --model <uri>", "model for this turn")
+        .option("-m, --model <name>", "model for this turn: one that the server lists, by its name or URI, or a beginning that fits one")
+        .option("--models", "list the models of the server, and do nothing else")
         .option("--auto-approve", "answer every question about a call with yes: whatever the model wants to do is done")
         .option("-q, --quiet", "only the answer");
     reaching(

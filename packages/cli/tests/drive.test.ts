@@ -67,6 +67,16 @@ test("a task is answered on standard output; the session goes on, and is found b
         code: 2,
         err: expect.stringContaining(`open are: ${sessions[0]?.id}`),
     });
+    expect(await drive("--models")).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/scripted:replies\.json +ready[\s\S]*Where a turn names none/),
+    });
+    const unknown = await drive("--model", "grand", "x");
+    expect(unknown).toMatchObject({
+        code: 1,
+        out: "",
+        err: expect.stringMatching(/there is no model 'grand'\n {2}there are: scripted:replies\.json/),
+    });
     server?.kill("SIGINT");
     const ended = await ran;
     expect(ended).toMatchObject({ code: 0, out: "" });

@@ -129,6 +129,7 @@ export type { QueueCall, QueueCaller } from "./tool/queue.ts";
 export type { MethodInfo, ToolImport } from "./tool/tool.ts";
 export { allowTool, createTools, type ToolListing, type Tools, type ToolsOptions } from "./tool/tools.ts";
 export { type Chosen, describeModel, type ListedModel } from "./model/default.ts";
+export { type Meant, modelMeant } from "./model/named.ts";
 export { type Answering, createModels, type ModelIO, type Models, type ModelsConfig, type NamedModel } from "./model/models.ts";
 export { type Fetched, fetchLocal } from "./model/fetch.ts";
 export { PRICES, PRICES_AS_OF, type Prices } from "./model/prices.ts";

@@ -185,7 +185,7 @@ function Composer({ id, onSent }: { readonly id: string; readonly onSent: () => 
 
 /** Of those that are ready; where any of a provider's models can be named, up to the place of the name. */
 function offered(models: ModelsView | null): string[] {
-    return (models?.models ?? []).filter(({ ok, uri }) => ok && uri.includes(":")).map(({ uri }) => uri.replace(/MODEL$/, ""));
+    return (models?.models ?? []).filter(({ ok }) => ok).map(({ uri }) => uri.replace(/MODEL$/, ""));
 }
 
 function Tools({ tools }: { readonly tools: readonly ToolInfo[] }): ComponentChildren {

@@ -11,8 +11,19 @@ import type { Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
-import type { LedgerStore, LoadOptions, Process, Scrubber } from "@remit/host";
-import { isSession, knownSecrets, type Ledger, LedgerError, openLedger, openProcess, SESSION, shownStore, stateFolder } from "@remit/host";
+import type { LedgerStore, LoadOptions, Meant, Process, RemitProgram, Scrubber } from "@remit/host";
+import {
+    isSession,
+    knownSecrets,
+    type Ledger,
+    LedgerError,
+    modelMeant,
+    openLedger,
+    openProcess,
+    SESSION,
+    shownStore,
+    stateFolder,
+} from "@remit/host";
 import { Allowance } from "./access/allowance.ts";
 import { type Client, Clients } from "./access/clients.ts";
 import { Codes } from "./access/codes.ts";
@@ -57,6 +68,11 @@ export interface ServeOptions {
     readonly log?: (level: "info" | "error", message: string) => void;
 }
 
+const MODELS_MS = 5000;
+
+/** What a session's log says of the program that its turns run. */
+type ProgramFacts = Pick<RemitProgram, "form" | "hash" | "file" | "root">;
+
 const CODE_MS = 10 * 60_000;
 
 export class Server {
@@ -80,6 +96,8 @@ export class Server {
     #http: HttpServer | null = null;
     sockets: Sockets | null = null;
     #announced: Announced | null = null;
+    #facts: Promise<ProgramFacts> | null = null;
+    #models: { readonly at: number; readonly view: Promise<ModelsView> } | null = null;
     isReady = false;
     url = "";
 
@@ -118,7 +136,7 @@ export class Server {
         const server = new Server(options, ledger, process);
         try {
             if (options.view !== true) {
-                await (await server.#brain.first()).close();
+                await server.#served();
                 await server.#again();
             }
             await server.#listen();
@@ -137,9 +155,7 @@ export class Server {
                 `${sessions} sessions are open, which is as many as may be`,
                 "close one, or start the server with a higher --limit sessions=…",
             );
-        const program = await this.#brain.first();
-        const { form, hash, file, root } = program;
-        await program.close();
+        const { form, hash, file, root } = await this.#served();
         const id = `${SESSION}${randomUUID().slice(0, 13)}`;
         const log = await SessionLog.make(this.ledger.store, { id, program: form, hash, file, root }, this.secrets.scrub);
         const session = await Session.open(this.#setup(log), { ...about, title: about.title ?? "", by: client.id });
@@ -185,15 +201,42 @@ export class Server {
     async programView(): Promise<ProgramView | null> {
         const { program, view } = this.#options;
         if (view === true) return null;
-        const first = await this.#brain.first();
-        const { form, hash, file } = first;
-        await first.close();
+        const { form, hash, file } = await this.#served();
         return programView({ program, form, hash, file, process: this.#process });
     }
 
+    /** Loaded once, to see that it can be, and for its name. Rejects with `RemitError`. */
+    #served(): Promise<ProgramFacts> {
+        this.#facts ??= (async () => {
+            const program = await this.#brain.first();
+            await program.close();
+            const { form, hash, file, root } = program;
+            return { form, hash, file, root };
+        })();
+        return this.#facts;
+    }
+
+    /** What was found out is told for a few seconds: each turn that names a model asks. */
     modelsView(): Promise<ModelsView> {
-        const { load, model } = this.#options;
-        return modelsView(this.#process, load?.workspace ?? this.#process.cwd, model);
+        const known = this.#models;
+        if (known !== null && Date.now() - known.at < MODELS_MS) return known.view;
+        const made = { at: Date.now(), view: this.#listModels() };
+        made.view.catch(() => (this.#models = null));
+        this.#models = made;
+        return made.view;
+    }
+
+    async #listModels(): Promise<ModelsView> {
+        const { load, model, view } = this.#options;
+        const files = view === true ? [] : (await this.#served()).form.files;
+        const imported = files.flatMap(({ imports }) => imports.flatMap(({ what, uri }) => (what === "llm" ? [uri] : [])));
+        return modelsView(this.#process, load?.workspace ?? this.#process.cwd, { model, imported, trust: load?.trust });
+    }
+
+    /** What a client that names a model means. */
+    async modelMeant(said: string): Promise<Meant> {
+        // The mock reaches nothing and costs nothing.
+        return said === "mock:" ? { ok: true, model: said } : modelMeant(said, (await this.modelsView()).models);
     }
 
     log(level: "info" | "error", message: string): void {

@@ -8,7 +8,7 @@ import { isObject, type Json } from "@remit/language";
 import type { AskRequest } from "@remit/machine";
 import type { Frame, ServeClient, SessionInfo } from "@remit/serve";
 import { askChoice, askInput, somebodyThere } from "../ask.ts";
-import { EXIT, paint, plain, plainLine, print, printJson, safeJson, say, UsageError } from "../io.ts";
+import { EXIT, paint, plain, plainLine, print, printJson, safeJson, say, table, UsageError } from "../io.ts";
 import { silent } from "../progress.ts";
 import { serverHere } from "../serving.ts";
 
@@ -17,13 +17,21 @@ type Data = { readonly [key: string]: Json };
 
 export default async function drive(words: string[], options: Options): Promise<number> {
     const text = words.join(" ").trim();
+    if (options["models"] === true) return models(options);
     if (text === "") throw new UsageError("remit drive needs a task", 'remit drive "book the cheapest slot"');
+    return asking(options, async (server) => {
+        const { scopes, id } = await server.me();
+        const session = await sessionOf(server, options["session"] as string | undefined);
+        return new Drive(server, session, id, options, scopes.includes("approve")).run(text);
+    });
+}
+
+/** What the server refuses is told, with the exit code that belongs to it. */
+async function asking(options: Options, work: (server: ServeClient) => Promise<number>): Promise<number> {
     const { ServerRefusal } = await import("@remit/serve/client");
     const server = await serverHere(options);
     try {
-        const { scopes, id } = await server.me();
-        const session = await sessionOf(server, options["session"] as string | undefined);
-        return await new Drive(server, session, id, options, scopes.includes("approve")).run(text);
+        return await work(server);
     } catch (error) {
         if (!(error instanceof ServerRefusal)) throw error;
         if (error.status === 0 || error.status === 401) throw new UsageError(error.message, error.hint);
@@ -32,6 +40,19 @@ export default async function drive(words: string[], options: Options): Promise<
         );
         return EXIT.failed;
     }
+}
+
+/** `--models`: what a turn may name, and what answers where none is named. */
+function models(options: Options): Promise<number> {
+    return asking(options, async (server) => {
+        const view = await server.models();
+        if (options["json"] === true) printJson(view as unknown as Json);
+        else {
+            const rows = view.models.map(({ uri, ok, note }) => [plainLine(uri), ok ? "ready" : "not ready", plainLine(note)]);
+            print(`${table(rows, ["MODEL", "STATE", "NOTE"])}\n\nWhere a turn names none: ${plainLine(view.chosen.text)}`);
+        }
+        return EXIT.ok;
+    });
 }
 
 /** The one that is named, the newest that is open, or a new one. */

@@ -117,42 +117,23 @@ export function createModels(config: ModelsConfig = {}): Models {
     const inner = config.fetch ?? fetch;
     const setup = choiceSetup(config, { env, folder, fetch: inner });
     const engines = enginesOf(config, { on, env, folder, secrets, patience, fetch: inner });
-    const choices = new Map<string, Promise<Chosen>>();
+    const { described, chosenFor } = choosing(config, setup);
     const answering = new Map<string, Answering>();
-
-    function choiceOf(imported: string | null): Promise<Chosen> {
-        const key = imported ?? "";
-        let known = choices.get(key);
-        if (known === undefined) {
-            known = chooseModel(imported, setup);
-            choices.set(key, known);
-        }
-        return known;
-    }
-
-    /** The model for an import. One that configuration describes takes the place of the import, and is believed to be reachable. */
-    async function chosenFor(model: ModelTurn["model"]): Promise<{ chosen: Chosen; own: NamedModel | undefined }> {
-        const own = config.named !== undefined && Object.hasOwn(config.named, model.name) ? config.named[model.name] : undefined;
-        if (own === undefined || config.model !== undefined || (env.REMIT_MODEL ?? "").trim() !== "")
-            return { chosen: await choiceOf(model.uri === "" || model.uri === DEFAULT ? null : model.uri), own: undefined };
-        const instead = own.uri === model.uri ? null : model.uri;
-        return { chosen: { uri: own.uri, why: `the configuration names it for ${model.name}`, instead }, own };
-    }
 
     async function turn(request: ModelTurn, effect: Effect, io: ModelIO): Promise<Outcome> {
         const { name, uri: imported } = request.model;
-        const { chosen, own } = await chosenFor(request.model);
+        const { chosen, own, name: describedAs } = await chosenFor(request.model);
         if (chosen.uri === "") {
             const hint = "set REMIT_MODEL, or the key of a provider; remit models lists what can be used";
             return { ok: false, failure: { kind: "unreachable", message: `no model can be used: ${chosen.why}`, hint } };
         }
-        const first = engines.of(chosen.uri, { own, name, given: null });
+        const first = engines.of(chosen.uri, { own, name: describedAs, given: null });
         if ("ok" in first) return first;
         const schema =
             request.contract === undefined ? {} : { schema: toJsonSchema(request.contract as Contract, request.shapes ?? {}) as Json };
         const sender = { credentials: config.credentials, effect, io };
         const turned = await sent(sender, engines.destination(chosen.uri, own), async (given) => {
-            const engine = given === null ? first : engines.of(chosen.uri, { own, name, given });
+            const engine = given === null ? first : engines.of(chosen.uri, { own, name: describedAs, given });
             if ("ok" in engine) throw new Error("a model has an engine without a credential alone");
             return engine.turn(request, { signal: io.signal, emit: io.emit, path: effect.path, ...schema });
         });
@@ -177,13 +158,58 @@ export function createModels(config: ModelsConfig = {}): Models {
     return {
         perform,
         describe: () => [...answering.values()],
-        list: (imports = []) => listModels(imports, setup),
+        // What the configuration describes is no URI, and is told of elsewhere.
+        list: (imports = []) => listModels(imports, described(config.model) === undefined ? setup : { ...setup, model: undefined }),
         choose: async (imported) => {
-            const chosen = await choiceOf(imported);
+            const { chosen } = await chosenFor({ name: "", uri: imported ?? "" });
             return { ...chosen, text: describeModel(chosen) };
         },
         close: engines.close,
     };
+}
+
+/** Which model answers for an import: what is chosen once stays. */
+function choosing(config: ModelsConfig, setup: ChoiceSetup) {
+    const { env } = setup;
+    const choices = new Map<string, Promise<Chosen>>();
+
+    function choiceOf(imported: string | null): Promise<Chosen> {
+        const key = imported ?? "";
+        let known = choices.get(key);
+        if (known === undefined) {
+            known = chooseModel(imported, setup);
+            choices.set(key, known);
+        }
+        return known;
+    }
+
+    /** What the configuration says of a name. */
+    function described(name: string | undefined): NamedModel | undefined {
+        const { named } = config;
+        return name !== undefined && named !== undefined && Object.hasOwn(named, name) ? named[name] : undefined;
+    }
+
+    /** The model for an import. One that configuration describes takes the place of the import, and is believed to be reachable. */
+    async function chosenFor(model: ModelTurn["model"]): Promise<{ chosen: Chosen; own: NamedModel | undefined; name: string }> {
+        const said = config.model ?? (env.REMIT_MODEL ?? "").trim();
+        const meant = described(said);
+        if (meant !== undefined) {
+            const why = config.model === undefined ? "REMIT_MODEL names it" : "--model names it";
+            return {
+                chosen: { uri: meant.uri, why: `${why} (${said})`, instead: model.uri === meant.uri ? null : model.uri },
+                own: meant,
+                name: said,
+            };
+        }
+        const { name } = model;
+        const own = described(name);
+        if (own === undefined || said !== "")
+            return { chosen: await choiceOf(model.uri === "" || model.uri === DEFAULT ? null : model.uri), own: undefined, name };
+        const instead = own.uri === model.uri ? null : model.uri;
+        return { chosen: { uri: own.uri, why: `the configuration names it for ${name}`, instead }, own, name };
+    }
+
+    return { described, chosenFor };
 }
 
 interface TurnSender {

@@ -8,6 +8,7 @@
 import type { Json } from "@remit/language";
 import { createParser } from "eventsource-parser";
 import type { Ack, CallResult, Decision, Frame, NewSession, NewTurn, SessionInfo, ToolSpec, TurnInfo } from "../wire/messages.ts";
+import type { ModelsView } from "../wire/runs.ts";
 
 /** What the server refuses, or that it cannot be reached (`status` 0). */
 export class ServerRefusal extends Error {
@@ -43,6 +44,11 @@ export class ServeClient {
 
     me(): Promise<{ readonly id: string; readonly name: string; readonly scopes: readonly string[] }> {
         return this.request("GET", "/v1/me");
+    }
+
+    /** What a session or a turn may name as its model. */
+    models(): Promise<ModelsView> {
+        return this.request("GET", "/v1/models");
     }
 
     sessions(): Promise<{ readonly sessions: readonly (Omit<SessionInfo, "turns"> & { readonly turns: number })[] }> {

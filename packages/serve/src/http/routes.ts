@@ -5,6 +5,7 @@
  *
  * RTE1: a control call is answered with `accepted`, `rejected` or `unsupported` and a reason; what names nothing is 404.
  */
+import { parseModelUri } from "@remit/host";
 import { type Json, plainLine } from "@remit/language";
 import { randomBytes } from "node:crypto";
 import { KeyConflict, type Session } from "../session/session.ts";
@@ -23,7 +24,6 @@ import {
 } from "../wire/messages.ts";
 import { cookieName } from "../access/guard.ts";
 import { cursorOf, eventStream } from "./events.ts";
-import { isListed } from "../runs/program.ts";
 import { openApi } from "./openapi.ts";
 import { type Answered, type Asked, type Env, HttpError, type Route, route, tooManyStreams } from "./route.ts";
 import { RUN_ROUTES } from "./routes-runs.ts";
@@ -159,12 +159,13 @@ export const ROUTES: readonly Route[] = [
         scope: "submit",
         summary: "Opens a session",
         body: NewSession,
-        answers: { 201: "the session", 403: "the server does not offer the model", 429: "as many sessions are open as may be" },
-        run: async (asked) => {
-            const { server, client, body } = asked;
-            await checkModel(asked);
-            return ok((await server.open(client, body)).info(), 201);
+        answers: {
+            201: "the session",
+            400: "there is no model of this name",
+            403: "the server does not offer the model",
+            429: "as many sessions are open as may be",
         },
+        run: async (asked) => ok((await asked.server.open(asked.client, await meant(asked))).info(), 201),
     }),
     route({
         method: "get",
@@ -230,6 +231,7 @@ export const ROUTES: readonly Route[] = [
         query: { wait: "`1`: answer when the turn is over" },
         headers: { "idempotency-key": "the same key with the same body is the same turn" },
         answers: {
+            400: "there is no model of this name",
             202: "the turn, queued or begun",
             200: "with `wait`: the turn, over",
             403: "the server does not offer the model",
@@ -322,13 +324,18 @@ export const ROUTES: readonly Route[] = [
     ...RUN_ROUTES,
 ];
 
-/** The owner names any model; others those that the server lists. */
-async function checkModel({ server, client, body }: Asked<{ readonly model?: string | undefined }>): Promise<void> {
+/**
+ * The body with the model that is meant. What is not listed is an error, and never another model: a URI says more than which model, such as a file that
+ * is read, or an address that the conversation is sent to. The owner may name any.
+ */
+async function meant<B extends { readonly model?: string | undefined }>({ server, client, body }: Asked<B>): Promise<B> {
     const { model } = body;
-    if (model === undefined || client.scopes.includes("admin") || isListed(await server.modelsView(), model)) return;
-    throw new HttpError(403, "forbidden", `the model '${plainLine(model).slice(0, 200)}' is not one that this server offers`, {
-        hint: "GET /v1/models lists them",
-    });
+    if (model === undefined) return body;
+    const found = await server.modelMeant(model);
+    if (found.ok) return { ...body, model: found.model };
+    const isUri = model.includes(":") && parseModelUri(model).ok;
+    if (isUri && client.scopes.includes("admin")) return body;
+    throw new HttpError(isUri ? 403 : 400, isUri ? "forbidden" : "model", plainLine(found.message), { hint: plainLine(found.hint) });
 }
 
 function streamOf({ server, client }: Asked<unknown>): () => void {
@@ -338,12 +345,12 @@ function streamOf({ server, client }: Asked<unknown>): () => void {
 }
 
 async function submit(asked: Asked<NewTurn>): Promise<Answered> {
-    const { client, body, signal } = asked;
+    const { client, signal } = asked;
     const session = sessionOf(asked);
+    const body = await meant(asked);
     const key = asked.header("idempotency-key");
     if (key !== undefined && (key === "" || key.length > 200))
         throw new HttpError(400, "contract", "the idempotency key has 1 to 200 characters");
-    await checkModel(asked);
     try {
         const turn = await session.submit(client.id, body, key);
         if (turn === null)

@@ -3,7 +3,7 @@
  *
  * Boundary: reads the program and the project's configuration; runs nothing.
  */
-import { checkFile, configuredModels, createModels, loadConfig, parseModelUri, type Process } from "@remit/host";
+import { checkFile, configuredModels, createModels, loadConfig, namedModels, type Process } from "@remit/host";
 import { AUTHORITY_HEAD, authorityCells, authorityOf, type Program } from "@remit/language";
 import type { ModelsView, ProgramView } from "../wire/runs.ts";
 
@@ -26,24 +26,22 @@ export async function programView({ program, form, hash, file, process }: Served
     return { file, hash, head: [...AUTHORITY_HEAD], rows: authorityCells(authorityOf(form, policy ?? {})) };
 }
 
-/**
- * Whether a client may name this model: one that is listed as usable, or any of a provider whose key is set. A URI says more than which model: a file
- * that is read, or an address that a key of the server's is sent to.
- */
-export function isListed({ models, chosen }: ModelsView, said: string): boolean {
-    if (said === chosen.uri || said === "mock:") return true;
-    const usable = new Set(models.filter(({ ok }) => ok).map(({ uri }) => uri));
-    if (usable.has(said)) return true;
-    const parsed = parseModelUri(said);
-    return parsed.ok && parsed.uri.kind === "provider" && parsed.uri.baseURL === null && usable.has(`${parsed.uri.provider}://MODEL`);
-}
-
-/** What is configured and reachable, with the reason where it is not; `chosen`: what answers where no model is said. */
-export async function modelsView(process: Process, folder: string, model: string | undefined): Promise<ModelsView> {
+/** What is configured and reachable, with the reason where it is not; `chosen`: what answers where no model is said. `imported`: by the program. */
+export async function modelsView(
+    process: Process,
+    folder: string,
+    {
+        model,
+        imported = [],
+        trust,
+    }: { readonly model?: string | undefined; readonly imported?: readonly string[]; readonly trust?: boolean | undefined },
+): Promise<ModelsView> {
     const { env } = process;
-    const made = createModels({ process, folder, ...(model === undefined ? {} : { model }) });
+    const config = loadConfig({ env, from: folder, folder, ...(trust === undefined ? {} : { trust }) });
+    const named = namedModels(config, env, () => undefined);
+    const made = createModels({ process, folder, named, ...(model === undefined ? {} : { model }) });
     try {
-        const listed = [...configuredModels(loadConfig({ env, from: folder, folder }), env), ...(await made.list())];
+        const listed = [...configuredModels(config, env), ...(await made.list(imported))];
         const models = [...new Map(listed.map((one) => [one.uri, one])).values()];
         const { uri, text } = await made.choose(null);
         return { models, chosen: { uri, text } };
