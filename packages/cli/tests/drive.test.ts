@@ -176,3 +176,54 @@ test("a client is paired by a code, listed and revoked", async () => {
     expect(await command("clients", "revoke", id).ran).toMatchObject({ code: 1 });
     expect((await command("clients", "list", "--json").ran).out).toContain('"revoked"');
 });
+
+test("origins may be written in a list or one by one; a model that is none is refused before anything listens", async () => {
+    at.write("replies.json", "[]");
+    for (const origin of ["*", "shop.example", "https://*/x"])
+        expect(at.remit("serve", "--origin", origin)).toMatchObject({ code: 2, err: expect.stringContaining("is no origin") });
+    const nonsense = at.remit("serve", "--model", "nonsense", "--ledger", "ledger.db");
+    expect(nonsense).toMatchObject({ code: 2, out: "", err: expect.stringContaining("a model is openai://MODEL") });
+    expect(servers(join(at.folder, "remit/serve"))).toEqual([]);
+
+    const origins = ["--origin", " https://a.example ,,https://b.example", "--origin", "https://b.example"];
+    const { client, ran } = await serve([], ...origins, "--json");
+    const url = servers(join(at.folder, "remit/serve"))[0]?.url ?? "";
+    const preflight = async (origin: string): Promise<number> =>
+        (await fetch(`${url}/v1/sessions`, { method: "OPTIONS", headers: { origin } })).status;
+    expect(await Promise.all(["https://a.example", "https://b.example", "https://c.example"].map(preflight))).toEqual([204, 204, 403]);
+    expect((await client.me()).id).toBe("owner");
+    await stop();
+    const lines = (await ran).err
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as { readonly message: string });
+    expect(lines.filter(({ message }) => message === "ready")).toMatchObject([{ url, login: expect.stringMatching(/^[a-z2-9]{4}-/) }]);
+});
+
+test("a question that another client decides is not asked here", async () => {
+    const { client } = await serve([{ calls: [{ name: "Lent_owner__click", args: {} }] }, { text: "over" }]);
+    const url = servers(join(at.folder, "remit/serve"))[0]?.url ?? "";
+    const made = await client.request<{ id: string; token: string }>("POST", "/v1/clients", {
+        name: "panel",
+        scopes: ["observe", "approve"],
+    });
+    const panel = new ServeClient({ url, token: made.token });
+    const { id } = await client.open({ approvers: [made.id] });
+    const over = new AbortController();
+    const lending = (async () => {
+        for await (const { event, data } of client.events(id, { signal: over.signal })) {
+            if (event === "session.opened") await client.lend(id, "click", { description: "Clicks" });
+            if (event === "call") await client.result(id, (data as { id: string }).id, { ok: true, value: null });
+        }
+    })();
+    const deciding = (async () => {
+        for await (const { event, data } of panel.events(id, { signal: over.signal }))
+            if (event === "ask.requested") await panel.decide(id, (data as { ask: string }).ask, "once");
+    })();
+    while ((await client.session(id)).tools.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    const ran = await drive("click it");
+    expect(ran).toMatchObject({ code: 0, out: "over\n" });
+    expect(ran.err).not.toContain("there is no terminal to ask on");
+    over.abort();
+    await Promise.all([lending, deciding]);
+});

@@ -230,6 +230,14 @@ describe("what is sent", () => {
         expect(await other.client.close(session)).toMatchObject({ status: "rejected" });
     });
 
+    test("a decision that is none is 400", async () => {
+        for (const decision of ["yes", "approve", "", 1, null, ["once"]])
+            expect([decision, await status("POST", `/v1/sessions/${session}/asks/x/decision`, { body: { decision } })]).toEqual([
+                decision,
+                400,
+            ]);
+    });
+
     test("what goes wrong says no path and no stack", async () => {
         const all = await Promise.all([
             at.raw("GET", "/v1/sessions/x"),

@@ -228,7 +228,7 @@ export const ROUTES: readonly Route[] = [
         scope: "submit",
         summary: "Submits a turn",
         body: NewTurn,
-        query: { wait: "`1`: answer when the turn is over" },
+        query: { wait: "`1`: answer when the turn is over; a client that goes away before cancels it, unless the request has a key" },
         headers: { "idempotency-key": "the same key with the same body is the same turn" },
         answers: {
             400: "there is no model of this name",
@@ -358,7 +358,12 @@ async function submit(asked: Asked<NewTurn>): Promise<Answered> {
                 hint: "wait for one, or cancel one",
                 headers: { "retry-after": "5" },
             });
-        if (asked.query("wait") === "1") return ok(await session.ended(turn.id, signal));
+        if (asked.query("wait") === "1") {
+            const over = await session.ended(turn.id, signal);
+            // With a key the client says that it comes back.
+            if (signal.aborted && key === undefined) await session.cancel(turn.id, client);
+            return ok(over);
+        }
         const headers = { location: `/v1/sessions/${session.id}/turns/${turn.id}` };
         return { status: 202, json: turn as unknown as Json, headers };
     } catch (error) {
