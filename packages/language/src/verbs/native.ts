@@ -51,7 +51,8 @@ const PLAIN: readonly Verb[] = [
     },
     {
         name: "merge",
-        description: "Joins a list to one text, each item under a heading of its own.",
+        description:
+            "Joins a list to one text, each item under a heading with its place in the list; what is none, such as a skipped branch, is left out.",
         params: [flowing("the list")],
         result: TEXT,
         effects: [],

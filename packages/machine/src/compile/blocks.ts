@@ -78,6 +78,8 @@ export interface NodeCode {
     readonly at: At | undefined;
     /** Number of a nested block. */
     readonly block: number | null;
+    /** Under which it, and blocks in it, keep what they give. */
+    readonly names: readonly string[];
 }
 
 export interface BlockCode {
@@ -214,7 +216,7 @@ function codeOf(
         if (node.kind === "block") {
             const { at } = node.form;
             const value = call(name(`${BLOCK}${node.number}`), values.slice(0, 1), at);
-            return { ...place, ...PLAIN, call: "block", body: [give(value, at)], at, block: node.number };
+            return { ...place, ...PLAIN, call: "block", body: [give(value, at)], at, block: node.number, names: namesOf(node.form) };
         }
         const { form: one } = node;
         const target = targetOf(one.call);
@@ -228,12 +230,13 @@ function codeOf(
             with: one.with ?? null,
             at: one.at,
             block: null,
+            names: [],
         };
     });
     return { form, number, nodes, out: closed.out, several: closed.several, walked };
 }
 
-const PLAIN = { shown: [], gate: false, collects: false, with: null, at: undefined, block: null } as const;
+const PLAIN = { shown: [], gate: false, collects: false, with: null, at: undefined, block: null, names: [] } as const;
 
 function shownArg({ name: called, value }: StageArgForm): { readonly name?: string; readonly value: Json } {
     const shown = (one: StageNameForm): Json => ({ ref: dotted(one) });

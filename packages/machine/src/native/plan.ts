@@ -6,7 +6,8 @@
  * PLN1: a node begins once all that it waits for have ended, whatever goes on beside it; of those that may begin, the one that could first comes
  *       first, and of those the one that stands first in the source.
  * PLN2: where a node fails, no other begins and those that run are cancelled, unless it collects: then the rest ends first. What has ended is kept.
- * PLN3: a gate whose value is false ends its branch: what follows in it is skipped, and its value is none.
+ *       It has failed, too, where nothing goes on inside it: in a block or loop that it waits for.
+ * PLN3: a gate whose value is false ends its branch: what follows in it is skipped, and its value is none, under the names of its blocks, too.
  * PLN4: where nothing takes a failure, its node stops and goes on with a retry; those that were cancelled for it begin again.
  */
 import type { Json, Site } from "@remit/language";
@@ -21,6 +22,7 @@ import type { Value } from "../value/value.ts";
 import type { Fiber, Frame, PlanWait } from "../state/fiber.ts";
 import type { Begins, Call, Inside, Ops, Waits } from "../state/ops.ts";
 import { show } from "../state/show.ts";
+import { failureIn, isStill } from "../state/still.ts";
 import { blockElsewhere } from "./stage.ts";
 
 type Settled = "done" | "skipped" | "failed";
@@ -149,17 +151,19 @@ function siteOfNode(m: Ops, { frame }: Call, { code }: NodeDetail): Site | null 
     return m.compiled.site(frame.fn.file, code.at);
 }
 
-/** Starts nodes up to the limit. Gives how many run. */
+/** Starts nodes up to the limit. Gives how many have not ended. */
 function fill(m: Ops, call: Call, wait: PlanWait): number {
     const p = progressOf(m, call, wait);
-    let running = 0;
-    for (const one of m.fibers.values()) if (one.parent === call.fiber) running++;
+    const inside = runningOf(m, call);
+    let open = inside.length;
+    let running = inside.filter((one) => !isStill(m, one)).length;
     while (!wait.closed && running < m.concurrency && wait.started < p.queue.length) {
         start(m, call, wait, p.queue[wait.started] as number);
         wait.started++;
         running++;
+        open++;
     }
-    return running;
+    return open;
 }
 
 function runningOf(m: Ops, { fiber }: Call): Fiber[] {
@@ -213,12 +217,20 @@ function ended(
     nodeEvent(m, call, wait, { node, kind: "plan.node.ended", ...end });
 }
 
+/** PLN3. */
+function skippedNode(m: Ops, call: Call, wait: PlanWait, index: number): void {
+    const { names } = detailOf(call).block.nodes[index] as NodeDetail["code"];
+    const value = progressOf(m, call, wait).values[index] as Value;
+    if (names.length > 0) for (const [place, name] of m.compiled.namedBlocks) if (names.includes(name)) m.run.bind(place, value);
+    ended(m, call, wait, { index, state: "skipped" });
+}
+
 // ---- failures ------------------------------------------------------------------------------------------------------------
 
 /** Ends what runs beside a node that failed. */
 function cancelOthers(m: Ops, call: Call, wait: PlanWait, because: Fail): void {
     wait.closed = true;
-    const others = runningOf(m, call).filter((one) => one.stop === null);
+    const others = runningOf(m, call).filter((one) => !isStill(m, one));
     m.discard(others, because);
     for (const { index } of others) ended(m, call, wait, { index, state: "cancelled" });
 }
@@ -252,9 +264,9 @@ function failureOf(m: Ops, call: Call, wait: PlanWait, inside: readonly Inside[]
 
 /** Goes on: begins what may begin, and ends the block where nothing is left. */
 function goOn(m: Ops, call: Call, wait: PlanWait): void {
-    const running = fill(m, call, wait);
+    const open = fill(m, call, wait);
     const p = progressOf(m, call, wait);
-    if (running > 0 || (!wait.closed && wait.started < p.queue.length)) return;
+    if (open > 0 || (!wait.closed && wait.started < p.queue.length)) return;
     const fail = failureOf(m, call, wait, []);
     endedEvent(m, call, wait, fail);
     if (m.isOver) return;
@@ -324,16 +336,18 @@ export const plan: Begins<PlanDetail> & Waits<PlanWait> = {
             m.run.heap.push(wait.done, end);
             const skipped = settle(m, call, wait, { index, value: end });
             ended(m, call, wait, { index, state: "done", value: p.values[index] as Value });
-            for (const one of skipped) ended(m, call, wait, { index: one, state: "skipped" });
+            for (const one of skipped) skippedNode(m, call, wait, one);
         }
         goOn(m, call, wait);
     },
 
-    stopped(m, call, wait, { index, stop }) {
-        const fail = stop?.fail;
-        if (fail === undefined) return;
+    stopped(m, call, wait, child) {
+        const { index } = child;
+        const fail = failureIn(m, child);
+        if (fail === null) return;
         ended(m, call, wait, { index, state: "failed", fail });
         if (detailOf(call).block.nodes[index]?.collects !== true) cancelOthers(m, call, wait, fail);
+        else fill(m, call, wait);
     },
 
     freed(m, call, wait, { index }) {

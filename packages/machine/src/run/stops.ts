@@ -3,7 +3,8 @@
  *
  * Boundary: when a fiber stops, how the run then ends, and how it goes on. Handlers and unwinding are `handlers.ts`.
  *
- * SD1: a fiber that stops is not unwound: its frames, sessions and delegations stay as they are. Its siblings finish.
+ * SD1: a fiber that stops is not unwound: its frames, sessions and delegations stay as they are. Its siblings finish, but for those of a block
+ *     (PLN2), which are cancelled however deep in a node it stopped.
  * SD2: the run ends as failed once nothing but stopped fibers is left. Its state can be saved then, and goes on from there.
  * SD3: what was paid for is not paid for twice: an outcome that overdrew its budget is kept, and given once the budget is raised.
  * SD4: effects that are asked for after a retry have the next attempt.
@@ -18,10 +19,11 @@ import { type Account, METER_NAMES, type Meter } from "../state/accounts.ts";
 import { pay } from "../state/effects.ts";
 import type { Fiber, Pending } from "../state/fiber.ts";
 import type { Machine } from "./machine.ts";
-import { type Inside, waitsOf, waitingCall } from "../state/ops.ts";
+import { waitsOf, waitingCall } from "../state/ops.ts";
 import { tell } from "./outcomes.ts";
 import { tellParent } from "../state/handlers.ts";
 import { startTimer } from "../state/spending.ts";
+import { failureIn, stillAround } from "../state/still.ts";
 
 /** Why a fiber stopped, and what it wants when it goes on. */
 export interface Stop {
@@ -104,22 +106,7 @@ export function isStuck(m: Machine): boolean {
 
 /** The failure that the run ends with: what its fibers would have passed on. */
 export function failureOfRun(m: Machine): Fail {
-    return failureOf(m, m.root) as Fail;
-}
-
-function failureOf(m: Machine, fiber: Fiber): Fail | null {
-    if (fiber.stop !== null) return fiber.stop.fail;
-    // A bound of the whole run names itself, wherever it was met.
-    const whole = [...m.stopped].map((one) => one.stop?.fail).find((fail) => fail?.whole === true);
-    if (whole !== undefined) return whole;
-    const wait = fiber.frames[fiber.frames.length - 1]?.native ?? null;
-    if (wait === null) return null;
-    const inside: Inside[] = [];
-    for (const child of m.fibers.values()) {
-        const fail = child.parent === fiber ? failureOf(m, child) : null;
-        if (fail !== null) inside.push({ index: child.index, fail });
-    }
-    return waitsOf(m, wait).failure?.(m, waitingCall(fiber, wait), wait, inside) ?? null;
+    return failureIn(m, m.root) as Fail;
 }
 
 /** Goes on with a run that failed. Throws `Fail` where the changes let no fiber go on; then nothing was changed. */
@@ -228,10 +215,11 @@ function asksForSomething(fiber: Fiber): boolean {
 
 function resume(m: Machine, fiber: Fiber, answers: ReadonlySet<string>): void {
     const { again } = fiber.stop as Stop;
+    const around = stillAround(m, fiber);
     fiber.stop = null;
     m.stopped.delete(fiber);
     fiber.low = Math.min(fiber.low, fiber.frames.length - 1);
-    tellParent(m, fiber, "freed");
+    for (const one of [fiber, ...around]) tellParent(m, one, "freed");
     m.enter(fiber);
     m.stand(fiber, fiber.top);
     try {

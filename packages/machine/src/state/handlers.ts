@@ -18,6 +18,7 @@ import { type Frame, type Fiber, siteOfTop, type Native, type Pending } from "./
 import { tooDeep } from "./frames.ts";
 import { tellBroken } from "./refusal.ts";
 import { waitsOf, waitingCall, type Ops } from "./ops.ts";
+import { isStill } from "./still.ts";
 import { accountAt, withdrawAll, leaveRegions, leaveCall, withdraw, overdrawn } from "./spending.ts";
 
 /** A failure of the program; null where the error is a defect of the machine. */
@@ -130,6 +131,7 @@ export function fiberEnded(m: Machine, fiber: Fiber, end: Value | Fail): void {
     parent.touch();
     const wait = parent.top.native as Native;
     waitsOf(m, wait).ended?.(m, waitingCall(parent, wait), wait, fiber, end);
+    if (m.stopped.size > 0 && m.result === null && m.fibers.has(parent.id)) tellStill(m, parent);
 }
 
 /** What a frame waits for is left by a failure. */
@@ -154,9 +156,17 @@ export function stop(m: Machine, fiber: Fiber, fail: Fail, again: readonly Stopp
     fiber.low = Math.min(fiber.low, Math.max(0, fiber.frames.length - 1));
     m.ready = m.ready.filter((one) => one !== fiber);
     tellParent(m, fiber, "stopped");
+    if (fiber.parent !== null) tellStill(m, fiber.parent);
 }
 
-/** Tells the operation that a fiber stands in that it stopped, or that it goes on. */
+/** Tells those around a fiber in which nothing goes on any more. */
+function tellStill(m: Machine, fiber: Fiber): void {
+    if (fiber.parent === null || fiber.stop !== null || !isStill(m, fiber)) return;
+    tellParent(m, fiber, "stopped");
+    tellStill(m, fiber.parent);
+}
+
+/** Tells the operation that a fiber stands in that nothing goes on in it, or that something does again. */
 export function tellParent(m: Machine, fiber: Fiber, what: "stopped" | "freed"): void {
     const { parent } = fiber;
     const wait = parent?.top.native ?? null;

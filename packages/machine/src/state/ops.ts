@@ -72,9 +72,9 @@ export interface Waits<W> {
     returned?(m: Ops, call: Call, wait: W, value: Value): void;
     /** A fiber inside it came to its end. */
     ended?(m: Ops, call: Call, wait: W, child: Fiber, end: Value | Fail): void;
-    /** A fiber inside it stopped by a failure that nothing takes. */
+    /** A fiber inside it stopped by a failure that nothing takes, or waits for nothing but such fibers. */
     stopped?(m: Ops, call: Call, wait: W, child: Fiber): void;
-    /** A fiber inside it that had stopped goes on. */
+    /** A fiber inside it in which nothing went on goes on. */
     freed?(m: Ops, call: Call, wait: W, child: Fiber): void;
     /** Whether it answers a failure itself, which then goes no further. */
     takes?(m: Ops, frame: Frame, wait: W, fail: Fail): boolean;
@@ -138,6 +138,8 @@ export interface Ops {
     readonly fibers: ReadonlyMap<number, Fiber>;
     /** Effects that were asked for and have no outcome yet, and outcomes that were told and are not applied yet. */
     readonly waiting: ReadonlyMap<string, Pending>;
+    /** Fibers that stopped by a failure that nothing takes. */
+    readonly stopped: ReadonlySet<Fiber>;
     readonly inbox: readonly { readonly path: string; readonly outcome: Outcome }[];
     readonly defined: Map<string, Defined>;
     readonly described: Map<string, Described>;

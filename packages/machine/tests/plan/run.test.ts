@@ -1,4 +1,4 @@
-import type { FlowForm, Json, Program } from "@remit/language";
+import type { BlockForm, FlowForm, Json, Program } from "@remit/language";
 import { expect, test } from "vitest";
 import { Compiled, Machine, type Effect, type MachineEvent, type Outcome } from "../../src/index.ts";
 import { bin, call, func, lit, list, member, name, OPTIONS, runAll, stmt } from "../run/forms.ts";
@@ -10,7 +10,8 @@ const ask = func("ask", ["a"], [stmt(member(call(member(name("T"), "get"), name(
 const pair = func("pair", ["a", "b"], [stmt(list(name("b"), name("a")))]);
 const one = func("one", ["all"], [stmt(name("all"))]);
 const none = func("none", [], [stmt(lit("free"))]);
-const FUNCS = [add, ask, pair, one, none];
+const twice = func("twice", ["a"], [stmt(list(name("a"), name("a")))]);
+const FUNCS = [add, ask, pair, one, none, twice];
 
 const value = (body: FlowForm, input: Json = "x", funcs = FUNCS): Json => {
     const ran = runAll(blocks([block(body)], funcs), { options: { input } });
@@ -229,6 +230,36 @@ test("siblings are cancelled at the first failure, and begin again with it at a 
     const second = driven(machine, () => gives);
     expect(nodes(second.events)).toEqual(["ask#2 done", "ask#1 done", "one#0 done"]);
     expect(machine.result).toMatchObject({ ok: true, value: [1, 1, 1] });
+});
+
+test("PLN2: what fails inside a nested block cancels the siblings of that block, which begin again with it at a retry", () => {
+    const inner = (more: Partial<BlockForm>): BlockForm => block(fan(stage("ask"), stage("one")), more);
+    for (const more of [{}, { mode: "dynamic" }] as const) {
+        const machine = Machine.start(new Compiled(blocks([block(fan(stage("ask"), inner(more)))], FUNCS)), { ...OPTIONS, input: "x" });
+        const isInner = (effect: Effect): boolean => effect.path.includes("/block#0/block#0/");
+        const first = driven(machine, (effect) => (isInner(effect) ? fails : null));
+        expect(first.withdrawn).toEqual(["blocks/block#0/ask#0/ask#0/T.get#0"]);
+        expect(nodes(first.events)).toContain("ask#0 cancelled");
+        expect(nodes(first.events).at(-2)).toBe("block#0 failed");
+        expect(machine.result).toMatchObject({ ok: false, failure: { kind: "tool" } });
+        machine.goOn({ retry: true }, "user");
+        driven(machine, () => gives);
+        expect(machine.result).toMatchObject({ ok: true, value: [1, [1, "x"]] });
+    }
+});
+
+test("PLN2: a loop in a node of which one iteration fails ends first, then it cancels the siblings of the node", () => {
+    const each = block(pipe(stage("twice"), stage("map", ref("ask"))));
+    const machine = Machine.start(new Compiled(blocks([block(fan(stage("ask"), each))], FUNCS)), { ...OPTIONS, input: "x" });
+    const asked = new Set<string>();
+    const { withdrawn } = driven(machine, ({ path }) => {
+        const [, index] = /\[(\d)\]/.exec(path) ?? [];
+        if (index !== undefined) asked.add(index);
+        return index === undefined ? null : index === "0" ? fails : gives;
+    });
+    expect([...asked].sort()).toEqual(["0", "1"]);
+    expect(withdrawn).toEqual(["blocks/block#0/ask#0/ask#0/T.get#0"]);
+    expect(machine.result).toMatchObject({ ok: false, failure: { kind: "tool" } });
 });
 
 test("with on_error collect the rest ends first, and the failure names all that failed", () => {

@@ -17,8 +17,12 @@ func merge(input: json) -> string {
         return text(input)
     }
     parts = []
+    n = 0
     for part in input max 1000000 {
-        parts.add("## Part " + (parts.length + 1) + "\\n\\n" + text(part))
+        n += 1
+        if part != none {
+            parts.add("## Part " + n + "\\n\\n" + text(part))
+        }
     }
     parts.join("\\n\\n")
 }
