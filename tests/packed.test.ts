@@ -297,7 +297,9 @@ test("the library reaches a server, and writes for two runs in a thread of its o
     expect(JSON.parse(await run(process.execPath, ["served.mjs"], room))).toMatchObject({ threads: 1, results: ["served", "served"] });
 });
 
-const ON_TEMPORAL = `import { openLedger, openWorld } from "@remit/host";
+const ON_TEMPORAL = `import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { openLedger, openWorld } from "@remit/host";
 import { connect, createWorker, onlyErrors, placeOf, remitClient, startDevServer } from "@remit/temporal";
 import * as child from "@remit/temporal/workflow";
 
@@ -309,7 +311,16 @@ const program = await openWorld({ source: "main func(input) { input.words.length
 const connection = await connect(placeOf({ address: server.address }));
 const client = remitClient({ connection, store });
 const run = await client.submit(program, program.kept({ words: ["a", "b"] }));
-console.log(JSON.stringify([await client.result(run), typeof child.remitChild]));
+// The command has a copy of its own of the library that the worker and @remit/temporal have.
+const remit = (...args: string[]) =>
+    new Promise<object>((done) => {
+        const all = [...args, "--address", server.address, "--ledger", "temporal.db"];
+        execFile("node_modules/.bin/remit", all, (error, out, err) => done({ code: error?.code ?? 0, out, err }));
+    });
+writeFileSync("block.remit", 'temporal static ( echo "there" )');
+writeFileSync("broken.remit", 'func fails(x) { raise "no good" }\\ntemporal static ( echo "there" >=> fails )');
+const said = [await remit("run", "block.remit"), await remit("run", "broken.remit"), await remit("approve", run, "nothing", "once")];
+console.log(JSON.stringify([await client.result(run), typeof child.remitChild, said]));
 await connection.close();
 await worker.shutdown();
 await close();
@@ -327,12 +338,17 @@ test("a worker of the package carries out a run with the bundle that came with i
     await run("tar", unpack, room);
     symlinkSync(join(root, "node_modules", "@temporalio"), join(modules, "@temporalio"));
     writeFileSync(join(room, "on-temporal.ts"), ON_TEMPORAL);
-    expect(JSON.parse(await run(process.execPath, ["on-temporal.ts"], room))).toEqual([2, "function"]);
+    const told = [
+        { code: 0, out: '"there"\n' },
+        { code: 1, out: "", err: expect.stringMatching(/^(?![\s\S]*\n {4}at )[\s\S]*no good/) },
+        { code: expect.toSatisfy((code) => code !== 0), out: "", err: expect.not.stringContaining("    at ") },
+    ].map((one) => expect.objectContaining(one));
+    expect(JSON.parse(await run(process.execPath, ["on-temporal.ts"], room))).toEqual([2, "function", told]);
     expect(existsSync(join(room, "bundles"))).toBe(false);
     const about = join(modules, "@remit/temporal/dist/prebuilt/about.json");
     // a file that was changed is not taken
     writeFileSync(about, JSON.stringify({ ...JSON.parse(readFileSync(about, "utf8")), sha256: "0" }));
-    expect(JSON.parse(await run(process.execPath, ["on-temporal.ts"], room))).toEqual([2, "function"]);
+    expect(JSON.parse(await run(process.execPath, ["on-temporal.ts"], room))).toEqual([2, "function", told]);
     expect(existsSync(join(room, "bundles"))).toBe(true);
 }, 240_000);
 

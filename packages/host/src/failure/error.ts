@@ -3,6 +3,7 @@
  */
 import type { Site } from "@remit/language";
 import type { Failure, FailureKind } from "@remit/machine";
+import { branded } from "./brand.ts";
 
 /** `file:line:column`, or nothing where there is no place. */
 export function placeOf(site: Site | null | undefined): string {
@@ -15,6 +16,9 @@ export interface RunFailure extends Omit<Failure, "kind"> {
 }
 
 export class RemitError extends Error {
+    static {
+        branded(RemitError, "RemitError");
+    }
     override readonly name = "RemitError";
     readonly failure: RunFailure;
     /** The run that failed; absent where none was begun. */

@@ -14,6 +14,7 @@ import { isObject, type Json } from "@remit/language";
 import { canonicalJson } from "@remit/language";
 import { type AskRequest, mayAnswer, shownApprovers } from "@remit/machine";
 import { sha256 } from "./blob.ts";
+import { branded } from "../failure/brand.ts";
 import { CodedError } from "./error.ts";
 import type { Unused } from "./unused.ts";
 
@@ -99,6 +100,9 @@ export const ASK_ERRORS = {
 export type AskErrorCode = keyof typeof ASK_ERRORS;
 
 export class AskError extends CodedError<AskErrorCode> {
+    static {
+        branded(AskError, "AskError");
+    }
     override readonly name = "AskError";
     constructor(code: AskErrorCode, message: string) {
         super(ASK_ERRORS, code, message);

@@ -3,6 +3,7 @@
  *
  * Boundary: turns the result codes of SQLite and of the file system into ours; says nothing about programs.
  */
+import { branded } from "../failure/brand.ts";
 
 /** Every way a ledger can fail, and what a person can do about it. */
 export const LEDGER_ERRORS = {
@@ -37,6 +38,9 @@ export abstract class CodedError<C extends string> extends Error {
 }
 
 export class LedgerError extends CodedError<LedgerErrorCode> {
+    static {
+        branded(LedgerError, "LedgerError");
+    }
     override readonly name = "LedgerError";
     constructor(code: LedgerErrorCode, message: string, cause?: unknown) {
         super(LEDGER_ERRORS, code, message, cause);
