@@ -48,6 +48,10 @@ export function ofServing(add: Add, ledger: (command: Command) => Command): void
         .option("-s, --session <id>", "the session: an id, the beginning of one, or new; default: the newest that is open, else a new one")
         .option("-m, --model <name>", "model for this turn: one that the server lists, by its name or URI, or a beginning that fits one")
         .option("--models", "list the models of the server, and do nothing else")
+        .option("--image <file>", "a picture that goes with the task; up to four", (file: string, before: string[] = []) => [
+            ...before,
+            file,
+        ])
         .option("--auto-approve", "answer every question about a call with yes: whatever the model wants to do is done")
         .option("-q, --quiet", "only the answer");
     reaching(

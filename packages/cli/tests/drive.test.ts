@@ -1,6 +1,7 @@
 /** `remit serve`, `remit drive` and `remit clients`, each in a process of its own. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ServeClient, servers } from "@remit/serve";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -226,4 +227,28 @@ test("a question that another client decides is not asked here", async () => {
     expect(ran.err).not.toContain("there is no terminal to ask on");
     over.abort();
     await Promise.all([lending, deciding]);
+});
+
+test("--image sends the bytes of files; what is no picture, too large or not there is refused before anything is sent", async () => {
+    const { client } = await serve({ rules: [{ when: "what is it", reply: { text: "A point." } }] });
+    const png = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==", "base64");
+    writeFileSync(join(at.folder, "a.png"), png);
+    writeFileSync(join(at.folder, "large.png"), Buffer.concat([png, Buffer.alloc(5 << 20)]));
+    at.write("b.png", "no picture");
+    const images = ["--image", "a.png", "--image", "a.png"];
+    expect(await drive("--quiet", ...images, "what is it")).toEqual({ code: 0, out: "A point.\n", err: "" });
+    const [session] = (await client.sessions()).sessions;
+    const { turns } = await client.session(session?.id ?? "");
+    expect(turns[0]?.images).toMatchObject([{ media_type: "image/png", bytes: png.length }, { media_type: "image/png" }]);
+    for (const [file, why] of [
+        ["b.png", "is no picture"],
+        ["large.png", "is larger than 5242880 bytes"],
+        ["c.png", "cannot be read"],
+        [".", "is no file"],
+    ])
+        expect(await drive("--image", file as string, "what is it")).toMatchObject({
+            code: 2,
+            err: expect.stringContaining(why as string),
+        });
+    expect((await client.session(session?.id ?? "")).turns).toHaveLength(1);
 });

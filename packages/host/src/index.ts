@@ -125,6 +125,7 @@ export { isSecretRef, resolveSecret, type SecretRef } from "./secret/ref.ts";
 export { createScrubber, type Scrubber, type Secret } from "./secret/scrub.ts";
 export type { HostFunction, HostMethod, HostTool, HostToolSource, ToolCallContext } from "./tool/functions.ts";
 export { type Parts, WithOrigins, withOrigins } from "./tool/origins.ts";
+export { mediaTypeOf } from "./tool/signature.ts";
 export type { QueueCall, QueueCaller } from "./tool/queue.ts";
 export type { MethodInfo, ToolImport } from "./tool/tool.ts";
 export { allowTool, createTools, type ToolListing, type Tools, type ToolsOptions } from "./tool/tools.ts";

@@ -1,6 +1,7 @@
 /** One turn of a session: what was asked, what is being done, what came of it. */
 import { type ComponentChildren, h } from "preact";
 import type { TurnInfo } from "../src/wire/messages.ts";
+import { at } from "./api.ts";
 import type { Doing, Step } from "./live.ts";
 import { line, Origins, said, State, time, When } from "./parts.ts";
 import { to, useNow } from "./place.ts";
@@ -20,7 +21,12 @@ export function Turn({ turn, doing, waits, calls, onCancel }: Props): ComponentC
     return h(
         "li",
         { class: "turn" },
-        h("div", { class: "you" }, turn.text === undefined ? h(Value, { value: turn.input ?? null }) : said(turn.text)),
+        h(
+            "div",
+            { class: "you" },
+            turn.text === undefined ? h(Value, { value: turn.input ?? null }) : said(turn.text),
+            h(Pictures, { turn }),
+        ),
         h(Answer, { turn, doing }),
         h(
             "div",
@@ -35,6 +41,23 @@ export function Turn({ turn, doing, waits, calls, onCancel }: Props): ComponentC
             onCancel === null || isOver ? null : h("button", { type: "button", class: "plain stop", onClick: onCancel }, "Cancel"),
         ),
         doing === undefined || doing.steps.length === 0 ? null : h(Steps, { steps: doing.steps, isOver }),
+    );
+}
+
+/** What the turn came with. */
+function Pictures({ turn }: Pick<Props, "turn">): ComponentChildren {
+    if (turn.images === undefined) return null;
+    return h(
+        "div",
+        { class: "pictures" },
+        turn.images.map((_, n) =>
+            h("img", {
+                key: n,
+                src: at("sessions", turn.session, "turns", turn.id, "images", String(n)),
+                alt: `Picture ${n + 1} that came with the turn`,
+                loading: "lazy",
+            }),
+        ),
     );
 }
 

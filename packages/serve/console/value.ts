@@ -56,6 +56,8 @@ function Part({ value, pointer = "", name, depth = 0, chosen, onWhy }: Shown): C
             return h("div", { class: "part" }, label, onWhy === undefined ? null : ask("whence?", "size"), h(Long, { text: json }));
         return h("div", { class: "part" }, label, ask(isText ? `"${line(json)}"` : String(json), isText ? "text" : "number"));
     }
+    const picture = pictureIn(json);
+    if (picture !== null) return h("div", { class: "part" }, label, h("img", { src: picture, alt: "A picture that is data here" }));
     const entries: [string, Json][] = Array.isArray(json) ? json.map((one, i) => [String(i), one]) : Object.entries(json);
     const size = Array.isArray(json) ? `[ ${count(entries.length)} ]` : `{ ${count(entries.length)} }`;
     const head = h(
@@ -102,6 +104,16 @@ function Part({ value, pointer = "", name, depth = 0, chosen, onWhy }: Shown): C
             more > 0 ? h("button", { type: "button", class: "plain", onClick: () => setMost(most + 500) }, `${count(more)} more`) : null,
         ),
     );
+}
+
+/** The address of a picture among values, as tools and programs have them; null for anything else. */
+function pictureIn(json: Json): string | null {
+    if (json === null || typeof json !== "object" || Array.isArray(json)) return null;
+    const { mimeType, media_type, data } = json as { readonly [key: string]: Json };
+    const type = String(mimeType ?? media_type);
+    const is =
+        /^image\/(?:png|jpeg|webp|gif)$/.test(type) && typeof data === "string" && data !== "" && /^[A-Za-z0-9+/]+={0,2}$/.test(data);
+    return is ? `data:${type};base64,${data}` : null;
 }
 
 interface WhyView {

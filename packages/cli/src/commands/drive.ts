@@ -6,7 +6,7 @@
  */
 import { isObject, type Json } from "@remit/language";
 import type { AskRequest } from "@remit/machine";
-import type { Frame, ServeClient, SessionInfo } from "@remit/serve";
+import type { Frame, NewTurn, ServeClient, SessionInfo } from "@remit/serve";
 import { askChoice, askInput, somebodyThere } from "../ask.ts";
 import { EXIT, paint, plain, plainLine, print, printJson, safeJson, say, table, UsageError } from "../io.ts";
 import { silent } from "../progress.ts";
@@ -19,10 +19,12 @@ export default async function drive(words: string[], options: Options): Promise<
     const text = words.join(" ").trim();
     if (options["models"] === true) return models(options);
     if (text === "") throw new UsageError("remit drive needs a task", 'remit drive "book the cheapest slot"');
+    const files = (options["image"] ?? []) as string[];
+    const images = files.length === 0 ? {} : { images: (await import("../pictures.ts")).picturesOf(files) };
     return asking(options, async (server) => {
         const { scopes, id } = await server.me();
         const session = await sessionOf(server, options["session"] as string | undefined);
-        return new Drive(server, session, id, options, scopes.includes("approve")).run(text);
+        return new Drive(server, session, id, options, scopes.includes("approve")).run({ text, ...images });
     });
 }
 
@@ -92,13 +94,13 @@ class Drive {
         this.#mayApprove = mayApprove;
     }
 
-    async run(text: string): Promise<number> {
+    async run(task: NewTurn): Promise<number> {
         const { id, seq, tools } = this.#session;
         this.#say(`Session ${id}${tools.length === 0 ? ": no tools are lent to it" : `: ${tools.length} tools are lent to it`}.`);
         if (this.#options["autoApprove"] === true)
             say(this.#colour("red", "--auto-approve: every call that the model wants to make is made, and nobody looks at it first."));
         const model = this.#options["model"];
-        const turn = await this.#server.submit(id, { text, ...(model === undefined ? {} : { model: String(model) }) });
+        const turn = await this.#server.submit(id, { ...task, ...(model === undefined ? {} : { model: String(model) }) });
         this.#turn = turn.id;
         if (turn.position !== undefined && turn.position > 1) this.#say(`${turn.position - 1} turns of this session come first.`);
         const over = new AbortController();

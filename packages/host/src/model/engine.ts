@@ -38,6 +38,11 @@ export interface Raw {
     readonly without?: ModelReply["without"];
 }
 
+/** With notes of what was not even sent. */
+export function noted(raw: Raw, notes: readonly string[]): Raw {
+    return notes.length === 0 ? raw : { ...raw, notes: [...notes, ...(raw.notes ?? [])] };
+}
+
 export type Turned = { readonly ok: true; readonly raw: Raw } | { readonly ok: false; readonly failure: Failure; readonly usage?: Usage };
 
 export interface Engine {

@@ -7,7 +7,8 @@
  */
 import type { Json } from "@remit/language";
 import { CONTRACT_HEAD, type Message, type ModelTurn } from "@remit/machine";
-import { cancelled, type Engine, failed, type Turned, type TurnIO } from "./engine.ts";
+import { cancelled, type Engine, failed, noted, type Turned, type TurnIO } from "./engine.ts";
+import { withoutPictures } from "./pictures.ts";
 import { GRAMMAR_LIMITS, grammarOf } from "./grammar.ts";
 import type { Pool } from "../process/pool.ts";
 import { type Limiter, limiter } from "../process/limiter.ts";
@@ -62,7 +63,8 @@ export function localEngine(setup: LocalSetup): Engine {
         }));
     }
 
-    async function turn(request: ModelTurn, io: TurnIO): Promise<Turned> {
+    async function turn(given: ModelTurn, io: TurnIO): Promise<Turned> {
+        const { request, notes } = withoutPictures(given, uri);
         if (request.messages.some((message) => message.role === "user" && message.content.some((part) => part.type === "file")))
             return failed("model", `${uri} takes no pictures or files`);
         try {
@@ -70,7 +72,8 @@ export function localEngine(setup: LocalSetup): Engine {
             if (typeof loaded === "string") return failed("unreachable", `${uri} cannot be used: ${loaded}`, { hint: SETUP_HINT });
             await loaded.turns.enter(io.signal);
             try {
-                return await answer(loaded.model, uri, request, io);
+                const turned = await answer(loaded.model, uri, request, io);
+                return turned.ok ? { ok: true, raw: noted(turned.raw, notes) } : turned;
             } finally {
                 loaded.turns.leave();
             }

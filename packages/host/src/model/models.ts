@@ -22,9 +22,10 @@ import {
     type Usage,
 } from "@remit/machine";
 import { type ChoiceSetup, type Chosen, chooseModel, describeModel, type ListedModel, listModels } from "./default.ts";
-import { failed, type Raw, type Turned } from "./engine.ts";
+import { failed, noted, type Raw, type Turned } from "./engine.ts";
 import { enginesOf } from "./engines.ts";
 import type { Rate } from "../process/limiter.ts";
+import { withLastPictures } from "./pictures.ts";
 import { PRICES, type Prices, priced } from "./prices.ts";
 import { PATIENCE, type Patience } from "./provider.ts";
 import { readReply } from "./reading.ts";
@@ -131,11 +132,12 @@ export function createModels(config: ModelsConfig = {}): Models {
         if ("ok" in first) return first;
         const schema =
             request.contract === undefined ? {} : { schema: toJsonSchema(request.contract as Contract, request.shapes ?? {}) as Json };
+        const pictured = withLastPictures(request);
         const sender = { credentials: config.credentials, effect, io };
         const turned = await sent(sender, engines.destination(chosen.uri, own), async (given) => {
             const engine = given === null ? first : engines.of(chosen.uri, { own, name: describedAs, given });
             if ("ok" in engine) throw new Error("a model has an engine without a credential alone");
-            return engine.turn(request, { signal: io.signal, emit: io.emit, path: effect.path, ...schema });
+            return engine.turn(pictured.request, { signal: io.signal, emit: io.emit, path: effect.path, ...schema });
         });
         if (!turned.ok)
             return {
@@ -143,7 +145,7 @@ export function createModels(config: ModelsConfig = {}): Models {
                 failure: withoutKeys(turned.failure as unknown as Json, secrets) as unknown as typeof turned.failure,
             };
         answering.set(`${name}\n${imported}`, { name, imported, uri: chosen.uri, text: describeModel(chosen) });
-        const { raw } = turned;
+        const raw = noted(turned.raw, pictured.notes);
         const usage = raw.usage === undefined ? {} : { usage: costed(raw.usage, raw.model, prices) };
         return { ok: true, value: replyOf(raw, request) as unknown as Json, origins: [`model:${name}`], ...usage };
     }

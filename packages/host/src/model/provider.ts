@@ -8,12 +8,14 @@
  * PV2: silence is bounded apart from the whole: a stream that keeps speaking may go on until the turn's own deadline.
  * PV3: text that was shown before a try failed is taken back with `{type: "restart"}`.
  * PV5: where an answer says that nothing is left for a while, the next turns of the endpoint wait for it, as long as patience lasts.
+ * PV6: where an endpoint refuses a turn with pictures that may be left out, it is asked once without: a page can spoil one picture, so that is not remembered.
  * PV4: where an endpoint refuses the contract's schema, it is asked once without and remembered; `constrained` says which it was.
  */
 import { isObject, type Json } from "@remit/language";
 import type { ModelReply, ModelTurn, ToolCall } from "@remit/machine";
-import { cancelled, type Engine, failed, type Raw, type Turned, type TurnIO } from "./engine.ts";
+import { cancelled, type Engine, failed, noted, type Raw, type Turned, type TurnIO } from "./engine.ts";
 import { exhaustedFor, type Limiter, pauseFor } from "../process/limiter.ts";
+import { hasPictures, withoutPictures } from "./pictures.ts";
 import { type SdkModel, type SdkOptions, type SdkUsage, sdkModel } from "./sdk.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import { withoutKeys } from "../secret/shapes.ts";
@@ -83,18 +85,27 @@ class ProviderEngine implements Engine {
         this.subject = { uri, address: baseURL, keyName, keySent: apiKey !== undefined, keyKept, secrets };
     }
 
-    async turn(request: ModelTurn, io: TurnIO): Promise<Turned> {
+    async turn(given: ModelTurn, io: TurnIO): Promise<Turned> {
         const { provider, baseURL, patience, limiter, chance } = this.setup;
-        const unready = await this.unready(request);
+        const unready = await this.unready(given);
         if (unready !== null) return unready;
+        let blind = false;
         for (let tries = 0; ; tries++) {
+            const { request, notes } = blind ? withoutPictures(given, this.uri) : { request: given, notes: [] };
             const constraint = this.unconstrained ? null : constraintOf(request, io.schema, provider, baseURL);
             const one: Try = { request, io, constraint, shown: false };
             const said = await this.tried(one);
             if (said === null) return cancelled();
-            if (said.ok) return { ok: true, raw: tries === 0 ? said.raw : { ...said.raw, retries: tries } };
+            if (said.ok) {
+                const raw = noted(said.raw, notes);
+                return { ok: true, raw: tries === 0 ? raw : { ...raw, retries: tries } };
+            }
             const { trouble } = said;
             if (one.shown) io.emit({ type: "restart" });
+            if (!blind && NO_PICTURES.has(trouble.status) && hasPictures(given)) {
+                blind = true;
+                continue;
+            }
             if (constraint !== null && provider !== "openai" && NO_SCHEMA.has(trouble.status)) {
                 this.unconstrained = true;
                 continue;
@@ -195,6 +206,9 @@ class ProviderEngine implements Engine {
 
 /** Answers of an endpoint that knows no schema. */
 const NO_SCHEMA: ReadonlySet<number | null> = new Set([400, 422, 501]);
+
+/** Answers of an endpoint whose model takes text alone. */
+const NO_PICTURES: ReadonlySet<number | null> = new Set([400, 415, 422, 501]);
 
 function gaveUp(trouble: Trouble, retries: number): Turned {
     const { failure } = trouble;

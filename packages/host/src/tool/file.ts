@@ -11,6 +11,7 @@ import { type MethodRow, toolOf } from "./args.ts";
 import { checkPath } from "./bounds.ts";
 import { type Jail, jail, type Place } from "./jail.ts";
 import { type Journal, journal } from "./journal.ts";
+import { mediaTypeOf } from "./signature.ts";
 import { type CallIO, type Open, ToolFail } from "./tool.ts";
 
 const path = { type: "text", description: "path from the workspace, with /", needed: true } as const;
@@ -93,22 +94,11 @@ function folderOf(uri: string, workspace: string): string {
     return place.real;
 }
 
-/** How the files begin that models take as pictures, or as documents; their bytes decide, not their names. */
-const SIGNATURES: readonly { readonly mediaType: string; readonly begins: (head: string) => boolean }[] = [
-    { mediaType: "image/png", begins: (head) => head.startsWith("\x89PNG\r\n\x1a\n") },
-    { mediaType: "image/jpeg", begins: (head) => head.startsWith("\xff\xd8\xff") },
-    { mediaType: "image/gif", begins: (head) => head.startsWith("GIF87a") || head.startsWith("GIF89a") },
-    { mediaType: "image/webp", begins: (head) => head.startsWith("RIFF") && head.startsWith("WEBP", 8) },
-    { mediaType: "application/pdf", begins: (head) => head.startsWith("%PDF-") },
-];
-
 function contentOf(bytes: Buffer, shown: string, image: boolean): { [key: string]: Json } {
     if (!image) return { content: textOf(bytes, shown) };
-    const head = bytes.subarray(0, 16).toString("latin1");
-    const found = SIGNATURES.find((one) => one.begins(head));
-    if (found === undefined)
-        throw new ToolFail(`'${shown}' is no picture`, { hint: "PNG, JPEG, GIF, WebP and PDF can be shown to a model" });
-    return { media_type: found.mediaType, data: bytes.toString("base64") };
+    const found = mediaTypeOf(bytes);
+    if (found === null) throw new ToolFail(`'${shown}' is no picture`, { hint: "PNG, JPEG, GIF, WebP and PDF can be shown to a model" });
+    return { media_type: found, data: bytes.toString("base64") };
 }
 
 /** UTF-8 text, or a failure that says which file is none. A byte order mark stays in the text, so that a patch keeps it. */

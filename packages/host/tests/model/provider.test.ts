@@ -51,6 +51,39 @@ describe.each(PROVIDERS)("%s", (provider) => {
         expect(outcome.usage).toMatchObject({ input: 7, output: 3 });
     });
 
+    const pictures = (count: number, optional: boolean) =>
+        Array.from({ length: count }, () => ({
+            role: "user" as const,
+            content: [
+                { type: "file" as const, mediaType: "image/png", data: "iVBORw0KGgo=", ...(optional ? { optional: true as const } : {}) },
+            ],
+        }));
+
+    it("is shown the last pictures, and a text in the places of those before", async () => {
+        await using it = await against(provider, [{ text: "seen" }]);
+        const request = turnOf(it.uri);
+        const reply = replyOf(await ask(it.models, { ...request, messages: [...request.messages, ...pictures(8, true)] }));
+        const sent = JSON.stringify(it.server.requests.at(-1)?.body);
+        expect(sent.split("iVBORw0KGgo=")).toHaveLength(7);
+        expect(sent.split("a picture was left out: only the last 6 pictures are shown")).toHaveLength(3);
+        expect(reply.notes).toContain("2 pictures were left out: only the last 6 pictures are shown");
+    });
+
+    it("that takes no pictures is asked without those that may be left out, and told so; others are not left out", async () => {
+        await using it = await against(provider, [{ status: 400, message: "text only" }, { text: "blind" }]);
+        const request = turnOf(it.uri);
+        const reply = replyOf(await ask(it.models, { ...request, messages: [...request.messages, ...pictures(1, true)] }));
+        const sent = JSON.stringify(it.server.requests.at(-1)?.body);
+        expect(sent).not.toContain("iVBORw0KGgo=");
+        expect(sent).toContain(`[a picture was left out: ${it.uri} takes no pictures]`);
+        expect(reply.text).toBe("blind");
+        expect(reply.notes).toContain(`a picture was left out: ${it.uri} takes no pictures`);
+        it.server.script({ status: 400, message: "text only" });
+        const asked = it.server.requests.length;
+        expect(await ask(it.models, { ...request, messages: [...request.messages, ...pictures(1, false)] })).toMatchObject({ ok: false });
+        expect(it.server.requests.length).toBe(asked + 1);
+    });
+
     it.each([false, true])("hands tool calls on and takes their results (stream: %s)", async (stream) => {
         await using it = await against(provider, [
             {

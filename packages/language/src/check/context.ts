@@ -176,7 +176,7 @@ export function checkUse(w: Walk, node: Use | UseOneOf): void {
     w.declared.push(w.uses);
 }
 
-const NO_PICTURE: ReadonlySet<string> = new Set(["number", "boolean", "list"]);
+const NO_PICTURE: ReadonlySet<string> = new Set(["number", "boolean"]);
 
 /** What is no picture by its spelling or its kind. A text of which only its contract is known may be a data URL. */
 function checkImage(w: Walk, value: Expr): void {

@@ -107,7 +107,13 @@ export function opOf(request: Json): Json | undefined {
 
 export const PART = any(
     shape({ type: is("text"), text }, {}),
-    shape({ type: is("file"), mediaType: text, data: says(text, "base64") }, {}),
+    shape(
+        { type: is("file"), mediaType: text, data: says(text, "base64") },
+        {
+            /** A model that takes no such part is sent a text that says so, in its place. */
+            optional: is(true),
+        },
+    ),
 );
 export type Part = Told<typeof PART>;
 

@@ -14,7 +14,7 @@
 import type { BudgetForm, Json, Site } from "@remit/language";
 import type { CountReply, ModelCount } from "../effect/effect.ts";
 import { type Clip, type ClipStrategy, clipChars, clipTokens, countItems } from "./clip.ts";
-import { fileSize } from "./image.ts";
+import { type FilePart, fileSize } from "./image.ts";
 import { contextOpening, contextSize, itemText, type ShownItem } from "./layers.ts";
 import { type Body, sizeOf, textOf } from "./render.ts";
 
@@ -27,7 +27,7 @@ export interface FitItem {
     readonly priority: number;
     readonly budget?: BudgetForm;
     readonly body: Body;
-    readonly file?: { readonly mediaType: string; readonly data: string };
+    readonly file?: FilePart;
     readonly clipped: boolean;
     /** In tokens where the item's own budget is, else in UTF-16 units. */
     readonly original_size: number;

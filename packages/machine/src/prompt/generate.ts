@@ -13,7 +13,7 @@
  * GA2: a call of the model never reaches a tool that was not offered, nor with arguments its schema does not take, nor past the gate: what it
  *     refuses is told to the model, what it wants asked is asked.
  * GA3: a tool that fails is a result the model sees. Limits, violations and cancellation end the generate.
- *     A result longer than `RESULT_LIMIT` is shown cut, and says so; the ledger has the whole.
+ *     A result longer than `RESULT_LIMIT` is shown cut, and says so; the ledger has the whole. Its pictures follow it in a message (SHO3).
  * GA4: the value carries the origins of the whole prompt, of every tool result that was shown, and `model:NAME`.
  * GA6: a model that says what it is going to do, and calls none of the tools that it is offered, is told so, at most `nudges` times in a row, where
  *     the answer is free text.
@@ -39,6 +39,7 @@ import { continueFit, countsOf, type Fit, shownItems } from "./budget.ts";
 import { feedbackText, instructionText, type Rejection } from "./feedback.ts";
 import { messagesOf } from "./layers.ts";
 import { isNarration, NARRATED, NUDGE } from "./narration.ts";
+import { resultsOf } from "./image.ts";
 import { checkCall, importsOf, type Offer, offersOf } from "./offers.ts";
 import { originsOf, wholeBody } from "./render.ts";
 import { attemptData, endedData, resultData, startedData, toolData } from "./report.ts";
@@ -417,8 +418,8 @@ function stepCalls(state: State, events: readonly StepEvent[]): GenerateStep {
         begun.push({ kind: "ask.requested", suffix: `${suffix}/ask`, data: request, labels: state.origins });
     });
     if (effects.length > 0) return suspend({ ...state, phase: "calls" }, [...events, ...begun], effects);
-    const results = state.calls.map((call): Message => ({ role: "tool", call: call.id, name: call.name, result: call.result ?? null }));
-    return turn({ ...state, messages: [...state.messages, ...results], calls: [], turn: state.turn + 1 }, events);
+    const messages = [...state.messages, ...resultsOf(state.calls)];
+    return turn({ ...state, messages, calls: [], turn: state.turn + 1 }, events);
 }
 
 function callSuffix(state: State, at: number): string {
@@ -469,7 +470,8 @@ function callsDone(state: State, outcomes: readonly Outcome[], gate: Gatekeeper)
         const data = { ...toolData(offer, call), ...resultData(outcome), ...(shown.cut === undefined ? {} : { shown: { ...shown.cut } }) };
         events.push({ kind: "tool.ended", suffix, data, labels });
         origins = originsUnion(origins, labels);
-        return { ...call, stage: "done", result: outcome.ok ? shown.result : toolError(String(shown.result)) };
+        const result = outcome.ok ? shown.result : toolError(String(shown.result));
+        return { ...call, stage: "done", result, files: shown.files };
     });
     const after: State = { ...state, calls, origins };
     return ended === null ? stepCalls(after, events) : fail(after, events, ended);

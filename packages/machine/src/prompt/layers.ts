@@ -15,7 +15,7 @@ import type { Json } from "@remit/language";
 import type { Message, Part } from "../effect/effect.ts";
 import { hash32 } from "../value/text.ts";
 import { LARGE_TEXT } from "../value/texts.ts";
-import { fileSize } from "./image.ts";
+import { type FilePart, fileSize } from "./image.ts";
 
 export interface ShownItem {
     /** What stands in the brackets: the label, or the index of an item without one. */
@@ -24,7 +24,7 @@ export interface ShownItem {
     readonly source: string;
     readonly text: string;
     /** A picture or file instead of text. */
-    readonly file?: { readonly mediaType: string; readonly data: string };
+    readonly file?: FilePart;
 }
 
 export interface Prompt {
@@ -101,7 +101,7 @@ export function messagesOf(prompt: Prompt): Message[] {
             add(`\n\n${itemText(item)}`, item.text);
             if (item.file === undefined) continue;
             end();
-            parts.push({ type: "file", mediaType: item.file.mediaType, data: item.file.data });
+            parts.push({ type: "file", ...item.file });
         }
         if (text !== "") text += "\n\n";
     }

@@ -10,7 +10,7 @@ import type { Usage } from "../effect/usage.ts";
 import type { Value } from "../value/value.ts";
 import { type Fit, type FitItem, startFit } from "./budget.ts";
 import { type Instruction, instructionOf, type Rejection } from "./feedback.ts";
-import { fileOf } from "./image.ts";
+import { fileOf, type FilePart, itemsOfPictures } from "./image.ts";
 import type { Offer, ToolInput } from "./offers.ts";
 import { bodyOf, originsOf, renderValue, sizeOf } from "./render.ts";
 import type { GenerateOptions, GenerateSetup, ItemInput } from "./setup.ts";
@@ -22,6 +22,8 @@ export interface Call extends Reach {
     readonly args: Json;
     readonly stage: "ask" | "call" | "done";
     readonly result?: Json;
+    /** Pictures of the result. */
+    readonly files?: readonly FilePart[];
     /** What is asked about. */
     readonly detail?: Json;
 }
@@ -68,8 +70,9 @@ export function prepare(setup: GenerateSetup, rt: Runtime): State {
     const description = renderValue(setup.identity.description, rt);
     const instruction = bodyOf(setup.instruction, rt);
     const instructionOrigins = originsOf(instruction);
-    const shown = setup.items.filter((item) => item.variant?.empty !== true);
-    const items = setup.items.map((item) => itemOf(item, shown.indexOf(item), rt));
+    const given = setup.items.flatMap((item) => itemsOfPictures(item, rt));
+    const shown = given.filter((item) => item.variant?.empty !== true);
+    const items = given.map((item) => itemOf(item, shown.indexOf(item), rt));
     const { contract, scope, contextMax } = setup;
     return {
         phase: "turn",

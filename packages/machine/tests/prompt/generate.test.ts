@@ -5,7 +5,8 @@
  */
 import type { Contract, Json } from "@remit/language";
 import { describe, expect, test } from "vitest";
-import type { GenerateOptions, ModelTurn } from "../../src/index.ts";
+import { fromJson } from "../../src/value/json.ts";
+import type { GenerateOptions, Message, ModelTurn } from "../../src/index.ts";
 import { labelled, list, object, runtime, TOOL } from "../builtin/support.ts";
 import { bad, calls, drive, inOrder, notJson, OK, ok, type Ran, reply, says, setup, text } from "./support.ts";
 
@@ -270,6 +271,23 @@ describe("what must not be rendered", () => {
         expect(
             drive(setup({ items: [{ source: "p", label: null, value: "hello", image: true }] }), runtime(), inOrder()).failure,
         ).toMatchObject({ kind: "value", message: "use image needs a picture or file" }));
+
+    test("a list of pictures is an item for each, in their order; an empty one shows nothing", () => {
+        const rt = runtime();
+        const picture = (data: string): Json => ({ media_type: "image/png", data, optional: true });
+        const item = (json: Json) => [{ source: "p", label: "photo", value: fromJson(json, rt.heap), image: true }];
+        const two = drive(setup({ items: item([picture("AAAA"), picture("BBBB")]) }), rt, inOrder(text("x")));
+        const [, user] = two.turns[0]?.messages ?? [];
+        expect((user as Message & { readonly role: "user" }).content).toMatchObject([
+            { type: "text", text: expect.stringContaining("photo 1") },
+            { type: "file", mediaType: "image/png", data: "AAAA", optional: true },
+            { type: "text", text: expect.stringContaining("photo 2") },
+            { type: "file", data: "BBBB" },
+            { type: "text" },
+        ]);
+        const none = drive(setup({ items: item([]) }), rt, inOrder(text("x")));
+        expect(none.turns[0]?.messages).toEqual(drive(setup({ items: [] }), rt, inOrder(text("x"))).turns[0]?.messages);
+    });
 });
 
 describe("counting tokens", () => {
@@ -374,6 +392,27 @@ describe("tools", () => {
             return others[effect.suffix.split("/").slice(2).join("/")] ?? others[effect.kind] ?? ok("content", { origins: ["tool:Repo"] });
         };
 
+    test("the pictures of results follow them in one message, and stay in the conversation", () => {
+        const shot = ok({ content: [{ type: "image", mimeType: "image/png", data: "iVBORw0KGgo=" }] }, { origins: ["tool:Repo"] });
+        const ran = drive(
+            setup({ tools, contract: OK }),
+            runtime(),
+            byKind([calls(read("1", "a"), read("2", "b")), says({ ok: true })], { tool: shot }),
+        );
+        expect(ran.turns[1]?.messages.slice(-3)).toMatchObject([
+            { role: "tool", call: "1", result: { content: [{ type: "text", text: expect.stringContaining("it follows") }] } },
+            { role: "tool", call: "2" },
+            {
+                role: "user",
+                content: [
+                    { type: "text", text: "What Repo_read gave, as data: a picture." },
+                    { type: "file", mediaType: "image/png", data: "iVBORw0KGgo=", optional: true },
+                    { type: "text" },
+                    { type: "file" },
+                ],
+            },
+        ]);
+    });
     test("a result too long for a conversation is shown cut, with a line that says so; the ledger has the whole", () => {
         const long = "x".repeat(100_000);
         const outcome = ok(long, { origins: ["tool:Repo"] });

@@ -65,16 +65,38 @@ describe("files in budgets", () => {
 describe("results of tools", () => {
     test("what is within the limit is shown as it is", () => {
         for (const value of [null, 1, "x".repeat(RESULT_LIMIT), { a: [1, "two"] }] as Json[])
-            expect(shownResult(value)).toEqual({ result: value });
+            expect(shownResult(value)).toEqual({ result: value, files: [] });
     });
     test("a longer text is cut with a line that says so", () => {
         expect(shownResult("abcdef", 4)).toEqual({
+            files: [],
             result: "abcd\n[cut here: 4 of 6 characters are shown]",
             cut: { limit: 4, original_size: 6, clipped_size: 4 },
         });
     });
     test("a longer value is shown as the beginning of its JSON", () => {
         expect(shownResult({ rows: [1, 2, 3] }, 10).result).toBe('{"rows":[1\n[cut here: 10 of 16 characters are shown]');
+    });
+    const DATA = "iVBORw0KGgoAAAAA";
+    const LINE = "image/png, 12 bytes";
+    test("a picture follows its result, wherever it stands as one; what is no picture stays", () => {
+        const picture = { type: "image", mimeType: "image/png", data: DATA };
+        const files = [{ mediaType: "image/png", data: DATA, optional: true }];
+        const said = { type: "text", text: `[picture 1: ${LINE}; it follows]` };
+        expect(shownResult([{ type: "text", text: "a" }, picture])).toEqual({ result: [{ type: "text", text: "a" }, said], files });
+        expect(shownResult({ ok: true, content: [picture] })).toEqual({ result: { ok: true, content: [said] }, files });
+        expect(shownResult({ ok: true, media_type: "image/png", data: DATA })).toEqual({
+            result: { ok: true, media_type: "image/png", data: `[picture 1: ${LINE}; it follows]` },
+            files,
+        });
+        for (const value of [[{ ...picture, mimeType: "text/html" }], [{ ...picture, data: "<b>" }], { a: [picture] }] as Json[])
+            expect(shownResult(value)).toEqual({ result: value, files: [] });
+        const many = shownResult(Array.from({ length: 9 }, () => picture));
+        expect(many.files).toHaveLength(8);
+        expect((many.result as Json[])[8]).toEqual({
+            type: "text",
+            text: `[a picture was left out: ${LINE}; 8 are shown of one result]`,
+        });
     });
     test("a character is never split", () => {
         expect(shownResult("ab😀", 3).result).toBe("ab\n[cut here: 2 of 4 characters are shown]");

@@ -8,6 +8,7 @@
 import { parseModelUri } from "@remit/host";
 import { type Json, plainLine } from "@remit/language";
 import { randomBytes } from "node:crypto";
+import { notTaken } from "../session/pictures.ts";
 import { KeyConflict, type Session } from "../session/session.ts";
 import {
     Answer,
@@ -20,16 +21,18 @@ import {
     NewTurn,
     Pair,
     Pairing,
+    type Picture,
     ToolSpec,
 } from "../wire/messages.ts";
+import { MAX_PICTURE_BYTES, MAX_PICTURES } from "../wire/bounds.ts";
 import { cookieName } from "../access/guard.ts";
 import { cursorOf, eventStream } from "./events.ts";
 import { openApi } from "./openapi.ts";
 import { type Answered, type Asked, type Env, HttpError, type Route, route, tooManyStreams } from "./route.ts";
 import { RUN_ROUTES } from "./routes-runs.ts";
 
-/** A result may hold a screenshot. */
-const MAX_RESULT = 32 << 20;
+/** Pictures in base64, and what stands around them. */
+const MAX_PICTURED = Math.ceil((MAX_PICTURES * MAX_PICTURE_BYTES * 4) / 3) + (1 << 20);
 const TOOL_NAME = /^[a-zA-Z][a-zA-Z0-9_]{0,39}$/;
 
 const ok = (json: unknown, status = 200): Answered => ({ json: json as Json, status });
@@ -229,6 +232,7 @@ export const ROUTES: readonly Route[] = [
         summary: "Submits a turn",
         body: NewTurn,
         query: { wait: "`1`: answer when the turn is over; a client that goes away before cancels it, unless the request has a key" },
+        most: MAX_PICTURED,
         headers: { "idempotency-key": "the same key with the same body is the same turn" },
         answers: {
             400: "there is no model of this name",
@@ -251,6 +255,14 @@ export const ROUTES: readonly Route[] = [
             if (turn === null) throw new HttpError(404, "unknown", "there is no such turn in this session");
             return ok(turn);
         },
+    }),
+    route({
+        method: "get",
+        path: `${session}/turns/{turn}/images/{n}`,
+        scope: "observe",
+        summary: "A picture that a turn came with, by its place from 0",
+        answers: { 200: "its bytes", 404: "no such picture" },
+        run: picture,
     }),
     route({
         method: "post",
@@ -295,9 +307,12 @@ export const ROUTES: readonly Route[] = [
         scope: "lend",
         summary: "The result of a call, from the client that the call went to",
         body: CallResult,
-        most: MAX_RESULT,
+        most: MAX_PICTURED,
         answers: ACK,
-        run: (asked) => ok(sessionOf(asked).result(asked.client.id, asked.params["call"] ?? "", asked.body)),
+        run: (asked) => {
+            if (asked.body.ok) checkPictures(asked.body.images);
+            return ok(sessionOf(asked).result(asked.client.id, asked.params["call"] ?? "", asked.body));
+        },
     }),
 
     // ---- people ----
@@ -348,6 +363,7 @@ async function submit(asked: Asked<NewTurn>): Promise<Answered> {
     const { client, signal } = asked;
     const session = sessionOf(asked);
     const body = await meant(asked);
+    checkPictures(body.images);
     const key = asked.header("idempotency-key");
     if (key !== undefined && (key === "" || key.length > 200))
         throw new HttpError(400, "contract", "the idempotency key has 1 to 200 characters");
@@ -370,6 +386,25 @@ async function submit(asked: Asked<NewTurn>): Promise<Answered> {
         if (!(error instanceof KeyConflict)) throw error;
         throw new HttpError(409, "conflict", `the idempotency key was used for another turn, ${error.message}`);
     }
+}
+
+function checkPictures(pictures: readonly Picture[] | undefined): void {
+    const why = notTaken(pictures);
+    if (why !== null)
+        throw new HttpError(400, "picture", why, { hint: `PNG, JPEG, WebP and GIF are taken, at most ${MAX_PICTURES} of 5 MiB each` });
+}
+
+async function picture(asked: Asked<unknown>): Promise<Response> {
+    const { params } = asked;
+    const found = (await sessionOf(asked).pictures(params["turn"] ?? ""))[Number(params["n"])];
+    if (found === undefined) throw new HttpError(404, "unknown", "this turn came with no such picture");
+    return new Response(Buffer.from(found.data, "base64"), {
+        headers: {
+            "content-type": found.media_type,
+            "content-security-policy": "default-src 'none'; sandbox",
+            "cache-control": "private, max-age=3600",
+        },
+    });
 }
 
 function taken<T>(one: T | null | "locked"): T {

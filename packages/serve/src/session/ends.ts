@@ -27,3 +27,7 @@ export function failureOf(error: unknown): { readonly kind?: string; readonly me
         return error.failure as { readonly kind: string; readonly message: string; readonly hint?: string };
     return { message: error instanceof Error ? error.message : String(error) };
 }
+
+export function isStuck(message: string): NonNullable<Turn["failure"]> {
+    return { kind: "stuck", message: `the turn got nowhere: ${message}`, hint: "say more, lend another tool, or take another model" };
+}

@@ -21,9 +21,10 @@ export function conversation(turns: Iterable<Turn>): HostTool {
 function history(turns: Iterable<Turn>): unknown {
     const said: { role: string; text: string }[] = [];
     const parts: Record<string, readonly string[]> = {};
-    for (const { status, text, input, value, origins = [] } of turns) {
+    for (const { status, text, input, images = [], value, origins = [] } of turns) {
         if (status !== "done") continue;
-        said.push({ role: "person", text: text ?? JSON.stringify(input) });
+        const came = images.length === 0 ? "" : `\n[it came with ${images.length === 1 ? "a picture" : `${images.length} pictures`}]`;
+        said.push({ role: "person", text: (text ?? JSON.stringify(input)) + came });
         if (origins.length > 0) parts[`/${said.length}`] = origins;
         said.push({ role: "agent", text: typeof value === "string" ? value : JSON.stringify(value ?? null) });
     }

@@ -11,6 +11,7 @@
 import { randomBytes } from "node:crypto";
 import type { Json } from "@remit/language";
 import { type HostMethod, type HostTool, type ToolCallContext, withOrigins } from "@remit/host";
+import { withPictures } from "./pictures.ts";
 import { ACCEPTED, type Ack, type CallInfo, type CallResult, rejected, type ToolInfo, type ToolSpec } from "../wire/messages.ts";
 
 interface Lent extends ToolInfo {
@@ -133,7 +134,7 @@ export class LentTools {
         this.#events.ended(info, result, tool.readOnly);
         if (!result.ok) throw new LentError(result.error);
         const sites = [result.site ?? []].flat().map((one) => `site:${siteOf(one)}`);
-        return withOrigins(result.value, { "": [`lent:${tool.client}`, ...new Set(sites)] });
+        return withOrigins(withPictures(result.value, result.images), { "": [`lent:${tool.client}`, ...new Set(sites)] });
     }
 }
 

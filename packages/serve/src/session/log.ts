@@ -6,10 +6,11 @@
  * SLG1: an event is told after it is durable, in the order of its number; a listener that begins at any number hears every later one once.
  * SLG2: a listener that does not read keeps at most `MAX_BEHIND` bytes here, then it is cut off; from the last number it has seen it reads on.
  */
-import type { Json, Program } from "@remit/language";
+import { isObject, type Json, type Program } from "@remit/language";
 import type { EventKind, LedgerEvent, MachineEvent } from "@remit/machine";
 import { isSession, type LedgerStore, type RunWriter, type Scrubber, SESSION } from "@remit/host";
-import type { Frame } from "../wire/messages.ts";
+import type { Frame, Picture } from "../wire/messages.ts";
+import { picturesIn, toldData } from "./pictures.ts";
 
 /** What a listener may be behind, characters of JSON. */
 const MAX_BEHIND = 1 << 20;
@@ -79,7 +80,7 @@ export class SessionLog {
         const durable = this.#writer.commit({ events: [eventOf(kind, kept, path)] });
         const told = this.#telling.then(async () => {
             await durable;
-            const event: SessionEvent = { seq: ++this.#seq, kind, data: kept };
+            const event: SessionEvent = { seq: ++this.#seq, kind, data: toldData(kept) };
             this.#tail.push(event);
             if (this.#tail.length > 2 * TAIL) this.#tail.splice(0, TAIL);
             this.#tell(frameOf(event));
@@ -109,6 +110,13 @@ export class SessionLog {
             if (event.seq > this.#seq) return;
             yield read(event);
         }
+    }
+
+    /** What a turn came with. */
+    async pictures(turn: string): Promise<Picture[]> {
+        for await (const { kind, data } of this.#store.events(this.id, 1))
+            if (kind === "turn.submitted" && isObject(data) && data.turn === turn) return picturesIn(data);
+        return [];
     }
 
     /** SLG1. Ends by `close` of the listener, or by the log's end. */
@@ -230,5 +238,5 @@ function eventOf(kind: SessionKind, data: SessionEvent["data"], path: string): M
 }
 
 function read({ seq, kind, data }: LedgerEvent): SessionEvent {
-    return { seq, kind: kind as SessionKind, data: data as SessionEvent["data"] };
+    return { seq, kind: kind as SessionKind, data: toldData(data as SessionEvent["data"]) };
 }

@@ -16,17 +16,19 @@ import {
     type Ack,
     type CallResult,
     type NewTurn,
+    type Picture,
     rejected,
     type SessionInfo,
     type ToolSpec,
     type TurnInfo,
 } from "../wire/messages.ts";
 import { OpenAsks } from "./asks.ts";
-import { failureOf, hasRun, interrupted } from "./ends.ts";
+import { failureOf, hasRun, interrupted, isStuck } from "./ends.ts";
 import { conversation, person } from "./given.ts";
 import { LentTools } from "./lent.ts";
 import type { Listener, SessionLog } from "./log.ts";
 import { People } from "./people.ts";
+import { given, told, withPictures } from "./pictures.ts";
 import { apply, emptyState, type SessionState, type Turn } from "./state.ts";
 import { Presence } from "./presence.ts";
 import { Progress } from "./stuck.ts";
@@ -131,7 +133,7 @@ export class Session {
                 call: (call) => log.tell("call", call as unknown as Json),
                 ended: ({ id, client, tool, turn, args }, result, reads) => {
                     log.tell("call.ended", { id, client, tool, turn, ok: result.ok });
-                    const gave = result.ok ? result.value : result.error;
+                    const gave = result.ok ? withPictures(result.value, result.images) : result.error;
                     const why = this.#running?.progress.called(Progress.key(tool, args), { ok: result.ok, gave, reads }) ?? null;
                     if (why !== null) this.#stuck(why);
                 },
@@ -228,8 +230,9 @@ export class Session {
         if (key !== undefined) {
             const before = [...this.#state.turns.values()].find((turn) => turn.by === by && turn.key === key);
             if (before !== undefined) {
-                const { text, input, inputOrigins, model } = before;
-                if (canonicalJson(some({ text, input, inputOrigins, model })) !== canonicalJson(some(body)))
+                const { text, input, inputOrigins, images, model } = before;
+                const again = { ...body, images: body.images?.map(told) };
+                if (canonicalJson(some({ text, input, inputOrigins, images, model })) !== canonicalJson(some(again)))
                     throw new KeyConflict(before.id);
                 return this.#shown(before);
             }
@@ -240,6 +243,8 @@ export class Session {
         this.#pump();
         return this.#shown(this.#state.turns.get(turn) as Turn);
     }
+
+    readonly pictures = (turn: string): Promise<Picture[]> => this.#setup.log.pictures(turn);
 
     /** By the client that submitted it, or an admin. */
     async cancel(id: string, by: Pick<Client, "id" | "scopes">): Promise<Ack> {
@@ -390,7 +395,8 @@ export class Session {
                 tools: this.#tools(),
                 ...(turn.model === undefined ? {} : { model: turn.model }),
             });
-        const input = turn.input ?? { task: turn.text ?? "" };
+        const images = turn.images === undefined ? null : given(await this.pictures(turn.id));
+        const input = turn.input ?? { task: turn.text ?? "", ...(images === null ? {} : { images }) };
         return program.run(input, {
             ...{ id: run, signal, on },
             limits: { time: bounds.turn, ...this.#setup.limits },
@@ -469,14 +475,14 @@ export class Session {
     }
 
     #shown(turn: Turn): TurnInfo {
-        const { id, status, text, input, model, by, run, value, origins, failure, usage, submitted, ended } = turn;
+        const { id, status, text, input, images, model, by, run, value, origins, failure, usage, submitted, ended } = turn;
         const position = status === "queued" ? this.#queued().indexOf(turn) + 1 : undefined;
         return some({
             id,
             session: this.id,
             status,
             position,
-            ...{ text, input, model },
+            ...{ text, input, images, model },
             by,
             run,
             ...{ value, origins: origins as Json | undefined },
@@ -490,8 +496,4 @@ export class Session {
 
 function some(fields: { readonly [key: string]: unknown }): Json {
     return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as unknown as Json;
-}
-
-function isStuck(message: string): NonNullable<Turn["failure"]> {
-    return { kind: "stuck", message: `the turn got nowhere: ${message}`, hint: "say more, lend another tool, or take another model" };
 }

@@ -4,7 +4,7 @@
  * Boundary: pure; one event after another. Tools and clients that are connected are not in it: they do not outlive a server.
  */
 import type { Json } from "@remit/language";
-import type { TurnStatus } from "../wire/messages.ts";
+import type { PictureInfo, TurnStatus } from "../wire/messages.ts";
 import type { SessionEvent } from "./log.ts";
 
 export interface Turn {
@@ -15,6 +15,8 @@ export interface Turn {
     readonly input?: Json;
     /** Origins of what was submitted; `user` where absent. */
     readonly inputOrigins?: readonly string[];
+    /** Its pictures, without their data (PCT2). */
+    readonly images?: readonly PictureInfo[];
     readonly model?: string;
     /** Idempotency key, and what was submitted under it. */
     readonly key?: string;
@@ -76,7 +78,7 @@ export function apply(state: SessionState, { kind, data }: SessionEvent): void {
                 by: text(d["by"]),
                 submitted: data.at,
                 status: "queued",
-                ...some(d, ["text", "input", "inputOrigins", "model", "key"]),
+                ...some(d, ["text", "input", "inputOrigins", "images", "model", "key"]),
             });
             return;
         case "turn.started":

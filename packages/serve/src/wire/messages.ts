@@ -9,6 +9,7 @@
 import type { Json } from "@remit/language";
 import type { AskedCall } from "@remit/machine";
 import { z } from "zod";
+import { MAX_PICTURES, PICTURE_TYPES } from "./bounds.ts";
 
 export const SCOPES = ["observe", "submit", "lend", "approve", "admin"] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -26,6 +27,11 @@ export function isTooDeep(json: unknown, left: number = MAX_DEPTH): boolean {
 
 const name = z.string().min(1).max(80);
 const scopes = z.array(z.enum(SCOPES)).min(1).max(SCOPES.length);
+/** A picture as data; never a path or an address. Its bytes have to be what it says (`../session/pictures.ts`). */
+const Picture = z.strictObject({ media_type: z.enum(PICTURE_TYPES), data: z.base64() });
+export type Picture = z.infer<typeof Picture>;
+const pictures = z.array(Picture).min(1).max(MAX_PICTURES).optional();
+
 const address = z.string().min(1).max(2000);
 const json = z.json() as unknown as z.ZodType<Json>;
 
@@ -45,8 +51,11 @@ export const NewTurn = z
         text: z.string().min(1).max(100_000).optional(),
         /** The program's input, in place of `text`. */
         input: json.optional(),
+        /** Go to the program as `images`, beside `task`. */
+        images: pictures,
         model: z.string().max(400).optional(),
     })
+    .refine((turn) => turn.images === undefined || turn.text !== undefined, "pictures go with `text`")
     .refine((turn) => (turn.text === undefined) !== (turn.input === undefined), "a turn has either `text` or `input`");
 export const ToolSpec = z.strictObject({
     description: z.string().min(1),
@@ -60,6 +69,8 @@ export const CallResult = z.union([
     z.strictObject({
         ok: z.literal(true),
         value: json.default(null),
+        /** What is to be seen: the value becomes `{ content: [text, …pictures] }`, and a model that takes pictures is shown them. */
+        images: pictures,
         /** Whose word it is, for the flow policies: the address of the page, or of each page and frame that it shows. */
         site: z.union([address, z.array(address).min(1).max(20)]).optional(),
     }),
@@ -81,6 +92,13 @@ export const rejected = (reason: string): Ack => ({ status: "rejected", reason }
 
 export type TurnStatus = "queued" | "running" | "waiting" | "done" | "failed" | "cancelled";
 
+/** A picture as it is told of. */
+export interface PictureInfo {
+    readonly media_type: string;
+    readonly bytes: number;
+    readonly sha256: string;
+}
+
 /** A turn as it is shown. */
 export interface TurnInfo {
     readonly id: string;
@@ -90,6 +108,8 @@ export interface TurnInfo {
     readonly position?: number;
     readonly text?: string;
     readonly input?: Json;
+    /** What it came with; each can be had by its place in this list. */
+    readonly images?: readonly PictureInfo[];
     readonly model?: string;
     /** Id of the client that submitted it. */
     readonly by: string;

@@ -1,0 +1,7 @@
+/** Limits of what is sent, for servers and clients alike. Constants only. */
+
+/** Pictures of one turn, and of one result. */
+export const MAX_PICTURES = 4;
+/** Of one picture, bytes. */
+export const MAX_PICTURE_BYTES = 5 << 20;
+export const PICTURE_TYPES = ["image/png", "image/jpeg", "image/webp", "image/gif"] as const;
