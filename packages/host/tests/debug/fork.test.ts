@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 import { forkRun } from "../../src/debug/fork.ts";
 import { memoryStore } from "../../src/ledger/memory.ts";
 import type { LedgerStore } from "../../src/ledger/store.ts";
+import { openStore } from "../../src/index.ts";
 import { openLedger } from "../../src/run/open.ts";
 import { load } from "../../src/run/program.ts";
 import type { HostOptions } from "../../src/run/setup.ts";
@@ -115,6 +116,62 @@ test("a value stands for what an agent gives: a yield's function, a text, a task
     expect(JSON.stringify((await Array.fromAsync(store.outcomes(last.id))).map((one) => one.outcome))).toContain(
         '"origins":["agent:Fixer"]',
     );
+});
+
+test("what a person allowed for the session in the first run holds in the new one, also once that was stopped and resumed", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "remit-fork-"));
+    const store = await openStore(join(folder, "ledger.db"), { config: join(folder, "config") });
+    const source = `import tool Work from "host:work" { send: ask, look: may }
+main func() {
+    Work.send(1)
+    a = Work.look(1)
+    Work.send(2)
+    b = Work.look(2)
+    Work.send(3)
+    [a, b]
+}
+`;
+    const stop = new AbortController();
+    let asked = 0;
+    const sent: number[] = [];
+    const look = {
+        call: (n: number) => {
+            if (n === 2) stop.abort();
+            return n;
+        },
+        readOnly: true,
+    };
+    const tools = {
+        Work: {
+            send: (n: number) => {
+                sent.push(n);
+                return n;
+            },
+            look,
+        },
+    };
+    const on = (answer: "session" | "deny") => ({
+        ask: () => {
+            asked++;
+            return answer;
+        },
+    });
+    const program = await load<null>({ source, file: "main.remit" }, { ledger: store, tools, cache: false, on: on("session") });
+    const first = await program.run(null, { signal: stop.signal }).result;
+    expect(asked).toBe(1);
+    await program.close();
+    const forked = { path: "main/Work.look#0", value: 5, origin: "agent:Fixer", proposal: "p" };
+    const again = new AbortController();
+    const stopping = { Work: { ...tools.Work, look: { call: () => again.abort(), readOnly: true } } };
+    const handle = await forkRun<Json>(store, first.run, forked, { tools: stopping as never, on: on("deny"), signal: again.signal });
+    expect((await handle.result).status).toBe("stopped");
+    await store.close();
+    const ledger = await openLedger(join(folder, "ledger.db"), { config: join(folder, "config") });
+    expect(await (await ledger.resume(handle.id, { tools, on: on("deny") })).value).toEqual([5, null]);
+    expect(sent).toEqual([1, 2, 2, 3]);
+    expect(asked).toBe(1);
+    await ledger.close();
+    rmSync(folder, { recursive: true });
 });
 
 test("a question for a person is not answered by a proposal", async () => {
