@@ -59,7 +59,9 @@ function raiseFile(form: FileForm): tree.File {
 }
 
 function raiseFunc(form: FuncForm): tree.Func {
-    return unnamed(record(form, "Func", { kind: "func" }) as tree.Func, MAIN_FUNC);
+    const made = record(form, "Func", { kind: "func" }) as tree.Func;
+    const params = made.params.map((one): tree.Param => (one.contract?.kind === "c.object" ? { ...one, colon: true } : one));
+    return unnamed({ ...made, params }, MAIN_FUNC);
 }
 
 /** What is main has no name where its name is the internal one. */

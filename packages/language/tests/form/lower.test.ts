@@ -225,6 +225,13 @@ describe("L1", () => {
     });
 });
 
+test("a parameter with an object contract is printed as it is documented, with a colon", () => {
+    const [text] = printForm(
+        lowerFiles([parse(source('func f(a { x: number }, b { y: string } = { y: "z" }, c: number) { a }', "main.remit"))]),
+    );
+    expect(text).toContain('func f(a: { x: number }, b: { y: string } = { y: "z" }, c: number) {');
+});
+
 describe("expressions on one line", () => {
     test.each([
         "a.b[0]",
