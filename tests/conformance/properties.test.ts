@@ -1,8 +1,6 @@
 /**
  * The language's promises as properties, seen from the outside: what is not used is not seen, a capability is never data, a budget holds, a run
  * is determined by its program and its outcomes, labels follow data, and nothing that is fed in throws anything but a RemitError.
- *
- * `REMIT_CONFORMANCE_RUNS` changes the number of runs of the property of determinism, which are 1,000.
  */
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -12,6 +10,7 @@ import type { Json } from "@remit/language";
 import { canonicalLedger } from "@remit/machine";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { cases } from "../../packages/machine/tests/cases.ts";
 import { countItems, tokenizerOf } from "../../packages/host/src/model/tokens.ts";
 import { type Played, folderWith, inMain, play, seenBy } from "./harness.ts";
 
@@ -291,7 +290,7 @@ main agent A {
     }
 }
 agent B { main func(n) { out = parallel for k in [n, n + 1] max 2 { Work.step(k) } out } }`;
-    const runs = Number(process.env.REMIT_CONFORMANCE_RUNS ?? 1000);
+    const runs = cases(1000);
     let seed = 1;
     const pause = async (): Promise<void> => {
         seed = (seed * 1103515245 + 12345) % 2147483648;

@@ -4,6 +4,7 @@ import { canonicalLedger, Compiled, Machine, type MachineEvent } from "@remit/ma
 import fc from "fast-check";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { cases } from "../../../machine/tests/cases.ts";
 import { Kept, simulate } from "../../../machine/tests/conduct/simulated.ts";
 import { OPTIONS, runAll } from "../../../machine/tests/run/forms.ts";
 import { randomProgram } from "../../../machine/tests/run/random.ts";
@@ -15,7 +16,7 @@ import { type Remote, remote } from "./remote/remote.ts";
 import { world } from "./remote/world.ts";
 import { scriptAt } from "../script.ts";
 
-const RUNS = Number(process.env.REMIT_TEST_SHELLS ?? 100);
+const RUNS = cases(100);
 let far: Remote;
 beforeAll(() => {
     far = remote(pathToFileURL(scriptAt("packages/host/tests/run/remote/world.ts")));

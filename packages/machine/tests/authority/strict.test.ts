@@ -3,6 +3,7 @@ import type { Json } from "@remit/language";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Effect, Outcome } from "../../src/index.ts";
+import { cases } from "../cases.ts";
 import { type How, type Ran, runAll } from "../run/forms.ts";
 import { formOf } from "../run/text.ts";
 
@@ -485,7 +486,7 @@ function seen(ran: Ran): Json {
     return ran.effects.filter((e) => isPublic(e.labels)).map((e) => [e.path, e.request]) as Json;
 }
 
-const RUNS = 150;
+const RUNS = cases(500);
 
 describe("noninterference", () => {
     test("two runs that differ in the secret alone look the same to whoever may not see it", () => {
@@ -508,7 +509,7 @@ describe("noninterference", () => {
                 expect(once(source, secret, { saving: true, options: { slice: slice * 5 } })).toEqual(ran);
                 expect(once(source, secret, { options: { mode: "frames" } })).toEqual(ran);
             }),
-            { numRuns: 60 },
+            { numRuns: cases(60) },
         );
     });
 

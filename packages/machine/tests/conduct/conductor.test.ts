@@ -12,11 +12,12 @@ import {
     type News,
     type UnknownAnswer,
 } from "../../src/index.ts";
+import { cases } from "../cases.ts";
 import { call, func, give, member, name, OPTIONS, program, runAll } from "../run/forms.ts";
 import { randomProgram } from "../run/random.ts";
 import { simulate } from "./simulated.ts";
 
-const RUNS = Number(process.env.REMIT_TEST_CONDUCTED ?? 100);
+const RUNS = cases(100);
 const choices = fc.array(fc.nat(1000), { minLength: 30, maxLength: 200 });
 /** What follows from the world, not from the program. */
 const isHosts = ({ data }: MachineEvent): boolean => (data as { readonly host?: unknown } | null)?.host === true;

@@ -1,6 +1,7 @@
 /** SES2: calls that go over one session at once have their turns one after another, in an order that a replay and a loaded run share. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { cases } from "../cases.ts";
 import { answer, end, events, failed, handshakes, kind, once, type Answering, run, turns, withFixer } from "./handing.ts";
 
 const ONE = withFixer("return Fixer.yield(a: 1) with { turns: 40 }");
@@ -129,7 +130,7 @@ describe("turns of one session", () => {
                     expect(one({ saving })).toEqual(straight);
                 },
             ),
-            { numRuns: 25 },
+            { numRuns: cases(60) },
         );
     });
 
