@@ -32,6 +32,7 @@ async function main() {
         const { server, skipping } = await temporal();
         env.REMIT_TEST_TEMPORAL = server;
         env.REMIT_TEST_TEMPORAL_SKIPPING = skipping;
+        await setup.postgres();
         await setup.sandbox();
         await setup.languages();
         await agents.install(node, agents.TESTED);

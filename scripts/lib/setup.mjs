@@ -1,10 +1,11 @@
 // What a fresh checkout needs, each part brought only where it is missing: Node 24, the packages, the local model, a browser.
 // Boundary: plain JavaScript for any Node from 18 on, no packages. Says what it does on stderr, one line a part.
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { postgresFolder } from "./postgres.mjs";
 import { onPath, quietly } from "./shell.mjs";
 
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -115,6 +116,20 @@ export async function chromium() {
     const now = find();
     if (now) return now;
     throw new Error("The browser tests need Chromium: install the package `chromium` (Debian, Ubuntu) or put Chrome on the PATH.");
+}
+
+/** PostgreSQL: from the PATH, else Debian's packages, without the server that these would start. */
+export async function postgres() {
+    if (postgresFolder()) return;
+    await step("installing PostgreSQL with apt", async () => {
+        if (!(await apt(["postgresql-common", "openssl"]))) return;
+        appendFileSync("/etc/postgresql-common/createcluster.conf", "\ncreate_main_cluster = false\n");
+        await apt(["postgresql"]);
+    }).catch((error) => say(reason(error)));
+    if (postgresFolder()) return;
+    throw new Error(
+        "The tests of the ledger need PostgreSQL: install the package `postgresql` (Debian, Ubuntu) or put its programs on the PATH.",
+    );
 }
 
 /** Path of bubblewrap, in which agents run: from the PATH, else Debian's package. Null where the system has another sandbox, or none. */

@@ -24,7 +24,7 @@ export interface Anchor {
 /** Past this size, in bytes, only the newest anchor of each run is kept. */
 const COMPACT_AT = 512 * 1024;
 
-function mac(key: KeyObject, anchor: Anchor): string {
+export function anchorCode(key: KeyObject, anchor: Anchor): string {
     return createHmac("sha256", key)
         .update(`remit-anchor/1\n${anchor.run}\n${anchor.count}\n${anchor.head}\n${anchor.answers}\n${anchor.answered}`)
         .digest("hex");
@@ -32,7 +32,7 @@ function mac(key: KeyObject, anchor: Anchor): string {
 
 function line(key: KeyObject, anchor: Anchor): string {
     // The line's end stands before it, so that one which a full disk cut off spoils no line but itself.
-    return `\n${anchor.run} ${anchor.count} ${anchor.head} ${anchor.answers} ${anchor.answered || "-"} ${mac(key, anchor)}`;
+    return `\n${anchor.run} ${anchor.count} ${anchor.head} ${anchor.answers} ${anchor.answered || "-"} ${anchorCode(key, anchor)}`;
 }
 
 /** To be called by one writer at a time. */
@@ -59,7 +59,7 @@ export function readAnchors(path: string, key: KeyObject, only?: string): Map<st
         if (only !== undefined && run !== only) continue;
         if (run === undefined || head === undefined || answered === undefined || code === undefined) continue;
         const anchor: Anchor = { run, count: Number(count), head, answers: Number(answers), answered: answered === "-" ? "" : answered };
-        const expected = mac(key, anchor);
+        const expected = anchorCode(key, anchor);
         if (code.length !== expected.length || !timingSafeEqual(Buffer.from(code), Buffer.from(expected))) continue;
         const before = found.get(run);
         if (before === undefined || before.count <= anchor.count) found.set(run, anchor);

@@ -9,6 +9,16 @@ import type { Job } from "./jobs.ts";
 import { queriesOf } from "./reading.ts";
 import type { Writing } from "./thread.ts";
 
+/** What a job writes of a question that is asked. */
+export function askRow(row: AskRow): Job["statements"][number] {
+    const { id, run, path, pending, request, bound, schema, owner, asked, expires, mac, state, decision, decider, decided, seal } = row;
+    const about = [id, run, path, pending, request, bound, schema, owner, asked, expires, mac] as const;
+    return ["insertAsk", ...about, state, decision, decider, decided, seal];
+}
+export function askChange({ row: r, from }: AskChange): Job["statements"][number] {
+    return ["changeAsk", r.state, r.decision, r.decider, r.decided, r.seal, r.id, from];
+}
+
 /** `read`: reads, its errors told in the ledger's words. `waits`: whether a run waits for an effect. */
 export function sqliteAskRows(
     db: DatabaseSync,
@@ -25,31 +35,10 @@ export function sqliteAskRows(
     };
     const rows = (sql: string, ...values: string[]): AskRow[] =>
         read(() => (there() ? (query(sql).all(...values) as unknown as AskRow[]) : []));
-    const change = ({ row: r, from }: AskChange) => ["changeAsk", r.state, r.decision, r.decider, r.decided, r.seal, r.id, from] as const;
     return {
-        insert: async (r, changes) => {
-            const { id, run, path, pending, request, bound, schema, owner, asked, expires, mac, state, decision, decider, decided, seal } =
-                r;
-            const made = [
-                id,
-                run,
-                path,
-                pending,
-                request,
-                bound,
-                schema,
-                owner,
-                asked,
-                expires,
-                mac,
-                state,
-                decision,
-                decider,
-                decided,
-                seal,
-            ];
+        insert: async (row, changes) => {
             const table: Job["statements"] = there() ? [] : [["makeAsks"], ["indexAsks"]];
-            await writing.run({ statements: [...table, ...changes.map(change), ["insertAsk", ...made]] });
+            await writing.run({ statements: [...table, ...changes.map(askChange), askRow(row)] });
         },
         byId: async (id) => rows("SELECT * FROM asks WHERE id >= ? AND id < ? LIMIT 2", id, `${id}\uffff`),
         all: async (run) =>
@@ -57,7 +46,7 @@ export function sqliteAskRows(
                 ? rows("SELECT * FROM asks ORDER BY asked, rowid")
                 : rows("SELECT * FROM asks WHERE run = ? ORDER BY asked, rowid", run),
         ofPath: async (run, path) => rows("SELECT * FROM asks WHERE run = ? AND path = ? ORDER BY asked DESC, rowid DESC", run, path),
-        update: async (one) => there() && (await writing.run({ statements: [change(one)] }))[0] === 1,
+        update: async (one) => there() && (await writing.run({ statements: [askChange(one)] }))[0] === 1,
         waits: async (run, pending) => read(() => waits(run, pending)),
         note: async ({ ask, run, at, kind, who, text, mac }) => {
             const table: Job["statements"] = [["makeNotes"], ["indexNotes"]];
@@ -73,7 +62,7 @@ export function sqliteAskRows(
 }
 
 /** Notes kept of one question: whoever is refused again and again fills no disk. */
-const MOST_NOTES = 200;
+export const MOST_NOTES = 200;
 
 export function memoryAskRows(waits: (run: string, pending: string) => boolean): AskRows {
     let kept: AskRow[] = [];

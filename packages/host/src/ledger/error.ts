@@ -1,7 +1,7 @@
 /**
  * What can go wrong with a ledger, told apart by `code`, never by text.
  *
- * Boundary: turns the result codes of SQLite and of the file system into ours; says nothing about programs.
+ * Boundary: turns the result codes of SQLite and of the file system into ours (those of PostgreSQL: `postgres/error.ts`); says nothing about programs.
  */
 import { branded } from "../failure/brand.ts";
 
@@ -13,6 +13,10 @@ export const LEDGER_ERRORS = {
     foreign: "Name a file that Remit made, or one that does not exist yet.",
     schema: "The file was made by a newer Remit; run that version, or name another file with --ledger.",
     busy: "Another process has kept the file locked; try again.",
+    away: "Start the database, or look at the network and at how many connections it takes; what is under way waits for it.",
+    denied: "Look at the user, its password (PGPASSWORD) and its rights in the database.",
+    key: "It holds 32 bytes as 64 hexadecimal digits: openssl rand -hex 32 makes one.",
+    address: "Write postgres://USER@HOST:PORT/DATABASE; docs/ledger.md lists its settings.",
     owned: "The run goes on in another process: follow it with remit trace --follow, or end that process first.",
     late: "The outcome of the later attempt counts; remit trace shows it.",
     exists: "Give the run another id, or go on with the one that is there.",
@@ -66,7 +70,7 @@ const SQLITE: { readonly [code: number]: readonly [LedgerErrorCode, string] } = 
 
 /** The same may be tried again: nothing of it was kept, and what is in its way may go. */
 export function isPassing(error: unknown): error is LedgerError {
-    return error instanceof LedgerError && (error.code === "full" || error.code === "busy");
+    return error instanceof LedgerError && (error.code === "full" || error.code === "busy" || error.code === "away");
 }
 
 /** Runs `work`; an SQLite error becomes a `LedgerError` that names the file. */

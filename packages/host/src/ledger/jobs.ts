@@ -60,6 +60,8 @@ export interface Job {
     /** Synced with the next job that is synced (Q4). */
     readonly light?: true;
     readonly anchor?: Anchor;
+    /** The run that it is about, where it is about one; `key` is 0 while it is made. */
+    readonly run?: { readonly key: number; readonly id: string };
 }
 
 /** Rows that each statement changed, or why nothing of the job was kept. */

@@ -5,6 +5,7 @@
  *
  * O1: on the same machine a lease is live exactly while its process lives (pid and start time, so that a reused pid does not count).
  * O2: of another machine only the heartbeat is known: live while younger than `STALE_MS`.
+ * O4: in a ledger that several machines share, a machine is known by its name and by when it was started.
  * O3: an owner with a name is live until it lets go of the run or another owner takes the run from it: it may have several processes, or none for a
  *     while, and only its shell knows whether it goes on.
  */
@@ -94,6 +95,21 @@ export function isLive(owner: Owner, beat: number, now: number): boolean {
     const start = startOf(owner.pid);
     if (start === null) return false;
     return start === "" || owner.start === "" || start === owner.start;
+}
+
+/**
+ * The same where owners on several machines share a ledger: two machines may have one name, so that a process id says something only within one
+ * start of the system. `stale`: age of a heartbeat after which the lease of another machine is over, milliseconds.
+ */
+export function isLiveAnywhere(owner: Owner, beat: number, now: number, stale: number): boolean {
+    if ("by" in owner) return true;
+    const start = startOf(process.pid) ?? "";
+    const isThisMachine = owner.host === here() && start !== "" && bootIn(owner.start) === bootIn(start);
+    return isThisMachine ? isLive(owner, beat, now) : now - beat < stale;
+}
+
+function bootIn(start: string): string {
+    return start.slice(start.indexOf(" ") + 1);
 }
 
 export function parseOwner(text: string | null): Owner | null {

@@ -144,7 +144,7 @@ export function memoryStore(): LedgerStore {
             const kept = find(id);
             return kept.image === null ? null : { image: kept.image, deltas: [...kept.deltas], outcomes: kept.stateOutcomes };
         },
-        verify: async (id) => verified(find(id), salt),
+        verify: async (id) => await verified(find(id), salt),
         asks,
         claims: memoryClaims(),
         remove: async (ids) => {
@@ -333,7 +333,7 @@ function info(kept: Kept): RunInfo {
     };
 }
 
-function verified(kept: Kept, salt: () => string): Verification {
+function verified(kept: Kept, salt: () => string): Promise<Verification> {
     const events = sealAll(kept, salt);
     let answered = "";
     const outcomes = kept.outcomes.map(({ path, attempt, outcome }, i) => {

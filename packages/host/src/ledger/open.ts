@@ -1,20 +1,24 @@
 /**
- * Opening a ledger file without loading SQLite before it is needed.
+ * Opening a ledger, a file or a database, without loading what opens it before it is needed.
  */
 import type { SqliteOptions } from "./connect.ts";
-import { configFolder, type Environment, stateFolder } from "./place.ts";
+import { configFolder, type Environment, isAddress, stateFolder } from "./place.ts";
 import type { LedgerStore } from "./store.ts";
 
 /** `env`: whose folders hold what `config` and `state` do not name. */
 export type StoreOptions = SqliteOptions | (Partial<SqliteOptions> & { readonly env: Environment });
 
-/** Opens the ledger at `path`, makes it where there is none. Throws `LedgerError`. */
+/** Opens the ledger at `path`, makes it where there is none; a database where it is an address. Rejects with `LedgerError`. */
 export async function openStore(path: string, options: StoreOptions): Promise<LedgerStore> {
-    const { openSqlite } = await import("./sqlite.ts");
-    if (!("env" in options)) return openSqlite(path, options);
-    const { env, ...rest } = options;
-    return openSqlite(
-        path,
-        rest.config === undefined ? { state: stateFolder(env), ...rest, config: configFolder(env) } : { ...rest, config: rest.config },
-    );
+    const whole: SqliteOptions & { readonly env?: Environment } =
+        "env" in options
+            ? {
+                  ...options,
+                  state: options.state ?? options.config ?? stateFolder(options.env),
+                  config: options.config ?? configFolder(options.env),
+              }
+            : options;
+    if (isAddress(path)) return (await import("./postgres/store.ts")).openPostgres(path, whole);
+    const { env: _, ...rest } = whole;
+    return (await import("./sqlite.ts")).openSqlite(path, rest);
 }

@@ -51,10 +51,15 @@ export function stateFolder(env: Environment): string {
     return join(base(env, "XDG_STATE_HOME", ".local/state"), "remit");
 }
 
-/** Path of the ledger, see above. `named` is what the person or the caller asked for; `from` is where the search for a project starts. */
+/** It names a database and no file. */
+export function isAddress(ledger: string): boolean {
+    return /^postgres(ql)?:\/\//i.test(ledger);
+}
+
+/** Path of the ledger, or its address, see above. `named` is what the person or the caller asked for; `from` is where the search for a project starts. */
 export function ledgerPath(named: string | undefined, env: Environment, from: string): string {
-    if (named !== undefined && named !== "") return resolve(from, named);
-    if (env.REMIT_LEDGER !== undefined && env.REMIT_LEDGER !== "") return resolve(from, env.REMIT_LEDGER);
+    for (const said of [named, env.REMIT_LEDGER])
+        if (said !== undefined && said !== "") return isAddress(said) ? said : resolve(from, said);
     for (let at = resolve(from); ; at = dirname(at)) {
         if (ownPlace(join(at, ".remit"))) return join(at, ".remit", "ledger.db");
         if (at === dirname(at)) break;

@@ -5,18 +5,19 @@
  */
 import type { KeyObject } from "node:crypto";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { amountOf, canonicalJson, type Json, type Program } from "@remit/language";
+import { canonicalJson, type Json, type Program } from "@remit/language";
 import type { Outcome, SealedEvent } from "@remit/machine";
 import { readAnchors } from "./anchor.ts";
 import { type Blobs, sha256, unpack } from "./blob.ts";
 import { earlyHash, held, NO_STATE, pendingHash, stateHash } from "./bound.ts";
 import { type Kept, textOf } from "./compression.ts";
 import { guarded, LedgerError, ledgerError } from "./error.ts";
-import { chainOutcome, type Early, outcomeKey, waitsFor } from "./order.ts";
+import { isHeld, isSound, isWhole } from "./intact.ts";
+import { type Early, outcomeKey, waitsFor } from "./order.ts";
 import { type EventRow, eventOf, infoOf, type OutcomeRow, pendingOf, RUN_COLUMNS, type RunRow } from "./rows.ts";
 import type { RecordedOutcome, SavedState, Verification } from "./store.ts";
 import { verifyRun } from "./verify.ts";
-import type { Standing } from "./writer.ts";
+import type { Standing } from "./calls.ts";
 
 export interface Reading {
     readonly path: string;
@@ -186,39 +187,18 @@ export function standingOf(reading: Reading, row: RunRow): Standing {
     return { row, pending, early, parts, bound: row.bound, states: states.at(-1)?.n ?? 0, image: states[0]?.n ?? 1 };
 }
 
-/** Throws where a resume would begin with something else than what was kept: the row and what it binds, outcomes after the state, the anchor. */
-export function intact(reading: Reading, row: RunRow, acceptForeign: boolean): void {
+/** Throws where a resume would begin with something else than what was kept. */
+export async function intact(reading: Reading, row: RunRow, acceptForeign: boolean): Promise<void> {
     const { path, key } = reading;
-    const changed = (what: string): LedgerError =>
-        new LedgerError("tampered", `run ${row.id} in ${path} was changed since it was recorded: ${what}`);
-    const found = held(key(), row.bound, row, standingOf(reading, row).parts);
-    if (found.held === "broken") throw changed(found.message);
-    if (found.held !== "yes") {
-        const why =
-            found.held === "foreign"
-                ? "was recorded under another key: by another user, or on another machine"
-                : "carries no code of any key";
-        if (!acceptForeign) throw new LedgerError("elsewhere", `run ${row.id} in ${path} ${why}; whether it was changed cannot be told`);
-        const { problem } = verified(reading, row);
-        if (problem !== undefined) throw changed(problem.message);
-    }
+    const about = { path, row };
+    const isOurs = isHeld(about, held(key(), row.bound, row, standingOf(reading, row).parts), acceptForeign);
+    if (!isOurs) isSound(about, await verified(reading, row));
     const saved = statesOf(reading, row).at(-1)?.outcomes ?? 0;
     const [last] = saved > 0 ? outcomesOf(reading, row, saved - 1) : [];
-    let hash = last?.hash ?? "";
-    let n = saved;
-    for (const one of outcomesOf(reading, row, saved)) {
-        hash = chainOutcome(hash, one.path, one.attempt, one.text);
-        if (one.n !== ++n || hash !== one.hash) throw changed(`outcome ${n} is not the one that was kept`);
-    }
-    if (n !== row.answers || hash !== row.answered) throw changed(`outcome ${n} is not the last one that was kept`);
-    const anchor = readAnchors(reading.anchors, key(), row.id).get(row.id);
-    if (anchor !== undefined && (anchor.count > row.count || anchor.answers > row.answers))
-        throw changed(
-            `it has ${amountOf(row.count, "event")} and ${amountOf(row.answers, "outcome")}, and ${anchor.count} and ${anchor.answers} were anchored`,
-        );
+    isWhole(about, { saved, last, after: outcomesOf(reading, row, saved) }, readAnchors(reading.anchors, key(), row.id).get(row.id));
 }
 
-export function verified(reading: Reading, row: RunRow): Verification {
+export function verified(reading: Reading, row: RunRow): Promise<Verification> {
     const { path, blobs, key } = reading;
     return verifyRun({
         ...row,
@@ -246,6 +226,14 @@ export function programOf({ path, query }: Reading, name: string): Program {
         if (sha256(canonicalJson(form)) !== name) throw new LedgerError("tampered", `the ledger ${path} has a changed program ${name}`);
         return form as unknown as Program;
     });
+}
+
+export async function guardedLater<T>(path: string, work: () => Promise<T>): Promise<T> {
+    try {
+        return await work();
+    } catch (error) {
+        throw ledgerError(path, error);
+    }
 }
 
 export function* guardedAll<T>(path: string, items: () => Iterable<T>): Generator<T> {

@@ -7,7 +7,7 @@ import { plainLine } from "@remit/language";
 import type { LedgerEvent, SealedEvent, Usage } from "@remit/machine";
 import { type Blobs, unpack } from "./blob.ts";
 import { LedgerError } from "./error.ts";
-import { isLive, parseOwner } from "./lease.ts";
+import { isLive, type Owner, parseOwner } from "./lease.ts";
 import type { Pending } from "./order.ts";
 import type { RunInfo, RunStatus } from "./store.ts";
 
@@ -104,8 +104,10 @@ function strange(row: RunRow): string | null {
     return row.ended === null || TIME.test(row.ended) ? null : "end";
 }
 
+const isLiveHere = (owner: Owner, beat: number): boolean => isLive(owner, beat, Date.now());
+
 /** `path`: the ledger, for messages. Throws `LedgerError` where a field of the row cannot be read. */
-export function infoOf(row: RunRow, blobs: Blobs, path: string): RunInfo {
+export function infoOf(row: RunRow, blobs: Blobs, path: string, lives: (owner: Owner, beat: number) => boolean = isLiveHere): RunInfo {
     const readable = <T>(field: string, read: () => T): T => {
         try {
             return read();
@@ -127,7 +129,7 @@ export function infoOf(row: RunRow, blobs: Blobs, path: string): RunInfo {
         started: row.started,
         ended: row.ended,
         status: row.status,
-        live: owner !== null && isLive(owner, row.beat, Date.now()),
+        live: owner !== null && lives(owner, row.beat),
         epoch: row.epoch,
         ...(owner !== null && "by" in owner ? { by: owner.by } : {}),
         ...result,

@@ -1,7 +1,7 @@
 /**
  * The embedded ledger: one SQLite file (`node:sqlite`), write-ahead log, every commit synced to the disk.
  *
- * Boundary: making and taking over runs. Reading is `reading.ts`, writing a run `writer.ts`, what is written `jobs.ts`, where `thread.ts`, sealing `seal.ts`, binding
+ * Boundary: the file as a store. Making and taking over runs is `taking.ts`, reading `reading.ts`, writing a run `writer.ts`, what is written `jobs.ts`, where `thread.ts`, sealing `seal.ts`, binding
  * `bound.ts`, anchors `anchor.ts`, liveness `lease.ts`. Loaded only when a ledger file is used.
  *
  * Q4: two writes are not synced at once: a run's row when it is made, and its owner when it is taken over. Nothing can be lost by it that
@@ -13,23 +13,23 @@
  */
 import { join, resolve } from "node:path";
 import type { Json } from "@remit/language";
-import { GENESIS, type SealedEvent, whatIsNew } from "@remit/machine";
+import { type SealedEvent, whatIsNew } from "@remit/machine";
 import { readAnchors } from "./anchor.ts";
 import { sqliteAskRows } from "./asks-rows.ts";
 import { asksOver } from "./asks.ts";
-import { type NewBlobs, pack, sha256, unpack } from "./blob.ts";
-import { bind, earlyHash, held, NO_STATE, pendingHash } from "./bound.ts";
+import { unpack } from "./blob.ts";
+import { held } from "./bound.ts";
 import { sqliteClaims } from "./claims.ts";
-import { Compressor } from "./compression.ts";
 import { connect, type SqliteOptions } from "./connect.ts";
 import { guarded, LedgerError } from "./error.ts";
-import { BEAT_MS, isLive, parseOwner, shownOwner, thisOwner } from "./lease.ts";
-import { released, shownPending, takenOver } from "./order.ts";
+import { BEAT_MS, isLive } from "./lease.ts";
+import { shownPending } from "./order.ts";
 import { keyIn } from "./place.ts";
 import { removeRuns } from "./prune.ts";
 import {
     eventsOf,
     guardedAll,
+    guardedLater,
     intact,
     outcomeOf,
     outcomesOf,
@@ -43,17 +43,14 @@ import {
     verified,
     waitsIn,
 } from "./reading.ts";
-import { infoOf, pendingOf, pendingText, RUN_COLUMNS, type RunRow } from "./rows.ts";
+import { infoOf, pendingOf, RUN_COLUMNS, type RunRow } from "./rows.ts";
 import { salts } from "./seal.ts";
-import type { LedgerStore, NewRun, OwnOptions, RecordedOutcome, RunInfo, RunWriter, UnreadableRun } from "./store.ts";
+import type { LedgerStore, RecordedOutcome, RunInfo, UnreadableRun } from "./store.ts";
+import { created, type Joined, joined, owned, type TakenFile } from "./taking.ts";
 import { type Writing, writingTo } from "./thread.ts";
 import { unusedIn } from "./unused.ts";
-import { Calls, isFinished, type LedgerFile, type Standing, writerOf } from "./writer.ts";
 
-/** Texts of a run's options that are longer stand beside its row, which every commit writes. */
-const OPTIONS_THRESHOLD = 512;
-
-type File = LedgerFile & Reading;
+type File = TakenFile & Reading;
 
 /** Opens or makes the ledger. Throws `LedgerError`. */
 export function openSqlite(file: string, options: SqliteOptions): LedgerStore {
@@ -79,7 +76,7 @@ export function openSqlite(file: string, options: SqliteOptions): LedgerStore {
         path,
         create: (made) => created(ledger, made),
         own: (id, how = {}) => owned(ledger, id, how),
-        join: async (id, epoch) => joined(ledger, writers, id, epoch),
+        join: (id, epoch) => joined(ledger, writers, id, epoch),
         runs: async (limit = 100, unreadable) => listed(reading, limit, unreadable),
         dropped: async () =>
             guarded(path, () => {
@@ -106,7 +103,7 @@ export function openSqlite(file: string, options: SqliteOptions): LedgerStore {
         pending: async (id) => guarded(path, () => shownPending(pendingOf(run(id)))),
         program: async (hash) => programOf(reading, hash),
         state: async (id) => guarded(path, () => stateOf(reading, run(id))),
-        verify: async (id) => guarded(path, () => verified(reading, run(id))),
+        verify: (id) => guardedLater(path, () => verified(reading, run(id))),
         remove: async (ids) => guarded(path, () => removeRuns(connection, [...new Map(ids.map((id) => [run(id).key, run(id)])).values()])),
         claims: sqliteClaims(db, writing, reading.blobs, (work) => guarded(path, work)),
         asks: asksOver(
@@ -134,8 +131,14 @@ function ledgerOf(reading: Reading, writing: Writing, beats: Set<() => void>): F
         ...reading,
         writing,
         salt: salts(),
+        now: Date.now,
         beats,
         left: new Set(),
+        row: (id) => guarded(path, () => rowOf(reading, id)),
+        looked: (row) => guarded(path, () => standingOf(reading, row)),
+        intact: (row, acceptForeign) => guardedLater(path, () => intact(reading, row, acceptForeign)),
+        isLive: (owner, beat) => isLive(owner, beat, Date.now()),
+        at: (id) => guarded(path, () => reading.query("SELECT epoch, bound FROM runs WHERE id = ?").get(id)) as ReturnType<TakenFile["at"]>,
         standing: (id) =>
             guarded(path, () => {
                 const found = standingOf(reading, rowOf(reading, id));
@@ -150,156 +153,6 @@ function ledgerOf(reading: Reading, writing: Writing, beats: Set<() => void>): F
 /** V1: what a later version wrote is not misread. */
 function known(path: string, strange: string | null, what: string): void {
     if (strange !== null) throw new LedgerError("schema", `${what} in ${path} cannot be read by this version: ${strange}`);
-}
-
-async function created(file: File, run: NewRun): Promise<RunWriter> {
-    try {
-        return await inserted(file, run);
-    } catch (error) {
-        if (!(error instanceof LedgerError) || error.code !== "exists") throw error;
-        const found = named(file, run.id, run.by);
-        if (found?.row.program !== run.hash) throw error;
-        return writerOf(file, found, null);
-    }
-}
-
-/** T8: the run, where this is its owner's name. */
-function named(file: File, id: string, by: string | undefined): Standing | null {
-    const found = by === undefined ? null : file.standing(id);
-    return found !== null && isNamed(found.row, by as string) ? found : null;
-}
-
-function isNamed({ owner }: RunRow, by: string): boolean {
-    const named = parseOwner(owner);
-    return named !== null && "by" in named && named.by === by;
-}
-
-/** Q4. */
-function lightly(by: string | undefined): { readonly light?: true } {
-    return by === undefined ? { light: true } : {};
-}
-
-/** The owner that is written, as JSON text. */
-function ownerText(by: string | undefined): string {
-    return JSON.stringify(by === undefined ? thisOwner() : { by });
-}
-
-async function inserted(file: File, run: NewRun): Promise<RunWriter> {
-    const owner = ownerText(run.by);
-    const now = Date.now();
-    const blobs: NewBlobs = new Map();
-    const packed = pack(run.options, blobs, true, OPTIONS_THRESHOLD);
-    const pending = new Map();
-    const parts = { options: sha256(packed), state: NO_STATE, pending: pendingHash(pending), early: earlyHash(pending) };
-    const row: RunRow = {
-        key: 0,
-        id: run.id,
-        program: run.hash,
-        file: run.file,
-        root: run.root,
-        options: packed,
-        started: new Date(now).toISOString(),
-        ended: null,
-        status: "running",
-        result: null,
-        usage: "{}",
-        steps: 0,
-        effects: 0,
-        count: 0,
-        head: GENESIS,
-        answers: 0,
-        answered: "",
-        owner,
-        beat: now,
-        spent: 0,
-        bound: "",
-        epoch: 1,
-        batches: 0,
-        pending: pendingText(pending),
-    };
-    const bound = bind(file.key(), row, parts);
-    const texts = new Compressor();
-    await file.writing.run({
-        statements: texts.statements([
-            ...[...blobs].map(([text, name]) => ["blob", name, text] as const),
-            ["program", run.hash, JSON.stringify(run.program)],
-            ["insertRun", row.id, row.program, row.file, row.root, packed, row.started, GENESIS, owner, now, bound],
-        ]),
-        ...lightly(run.by),
-    });
-    const { key } = guarded(file.path, () => rowOf(file, run.id));
-    const first: Standing = { row: { ...row, key }, pending, early: pending, parts, bound, states: 0, image: 1 };
-    return writerOf(file, first, run.by === undefined ? "running" : null, new Calls(file, first, texts));
-}
-
-async function owned(file: File, id: string, how: OwnOptions): Promise<RunWriter> {
-    try {
-        return await taken(file, id, how);
-    } catch (error) {
-        if (!(error instanceof LedgerError) || error.code !== "owned") throw error;
-        const found = named(file, rowOf(file, id).id, how.by);
-        if (found === null) throw error;
-        return writerOf(file, found, null);
-    }
-}
-
-async function taken(file: File, id: string, { acceptForeign = false, by, from }: OwnOptions): Promise<RunWriter> {
-    const { path } = file;
-    const found = guarded(path, () => {
-        const row = rowOf(file, id);
-        const standing = standingOf(file, row);
-        if (isFinished(standing)) throw new LedgerError("finished", `run ${row.id} is over`);
-        const before = parseOwner(row.owner);
-        const isGone = row.epoch === from || file.left.has(row.owner as string);
-        if (before !== null && !isGone && isLive(before, row.beat, Date.now()))
-            throw new LedgerError("owned", `run ${row.id} is owned by ${shownOwner(before)}`);
-        intact(file, row, acceptForeign);
-        return standing;
-    });
-    const left = takenOver(found, (text) => unpack(text, file.blobs));
-    const { row } = found;
-    const owner = ownerText(by);
-    const now = Date.now();
-    const next: RunRow = { ...row, owner, beat: now, status: "running", epoch: row.epoch + 1, pending: pendingText(left.pending) };
-    const parts = { ...found.parts, pending: pendingHash(left.pending), early: earlyHash(left.early) };
-    const bound = bind(file.key(), next, parts);
-    // The code in the row stands for all that was looked at above: a process that changed any of it in between has the run.
-    await file.writing.run({
-        statements: [
-            ["take", owner, now, bound, next.pending, row.key, row.owner, row.epoch, row.bound],
-            ...[...found.early.keys()].flatMap((key) => (left.early.has(key) ? [] : [["settleEarly", row.key, key] as const])),
-        ],
-        claim: `run ${row.id} was taken over by another process`,
-        ...lightly(by),
-    });
-    return writerOf(file, { ...found, ...left, row: next, parts, bound }, by === undefined ? row.status : null);
-}
-
-/** Where the writers that were joined last stand, by run. */
-type Joined = Map<string, Calls>;
-const JOINED = 64;
-
-/**
- * T5. Writers of one run share one line of calls, so that none reads again what another has just written, and none finds itself overtaken by another one
- * of the same process (section `temporal` of `bench/`).
- */
-function joined(file: File, known: Joined, id: string, epoch: number): RunWriter {
-    const at = guarded(file.path, () => file.query("SELECT epoch, bound FROM runs WHERE id = ?").get(id)) as
-        | Pick<RunRow, "epoch" | "bound">
-        | undefined;
-    if (at !== undefined && at.epoch !== epoch) throw released(id, epoch);
-    let calls = known.get(id);
-    // What another process wrote is read; where calls are under way, they find it out by themselves.
-    if (calls === undefined || at === undefined || calls.now.row.epoch !== epoch || (calls.isIdle && calls.now.bound !== at.bound)) {
-        const found = file.standing(rowOf(file, id).id);
-        if (found.row.epoch !== epoch) throw released(found.row.id, epoch);
-        calls = new Calls(file, found);
-    }
-    known.delete(id);
-    known.set(id, calls);
-    const [oldest] = known.size > JOINED ? known.keys() : [];
-    if (oldest !== undefined) known.delete(oldest);
-    return writerOf(file, calls.now, null, calls);
 }
 
 function listed({ path, query, blobs }: Reading, limit: number, unreadable?: (one: UnreadableRun) => void): RunInfo[] {

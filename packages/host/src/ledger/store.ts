@@ -151,7 +151,7 @@ export interface Removed {
 export interface LedgerStore {
     /** True where a commit survives the end of the process. */
     readonly durable: boolean;
-    /** Absolute path of the file; null in memory. */
+    /** Absolute path of the file, or address of the database without user and password; null in memory. */
     readonly path: string | null;
     /** Makes the run and takes it. Rejects with `LedgerError` `exists`. */
     create(run: NewRun): Promise<RunWriter>;
@@ -192,6 +192,11 @@ export interface LedgerStore {
      * and `owned` where one of them goes on; then none is removed.
      */
     remove(ids: readonly string[]): Promise<Removed>;
+    /**
+     * Where the store tells of changes by other processes: calls `heard` with the id of a run that may have changed, or with null where any may have.
+     * News may be lost. Gives what ends it.
+     */
+    changed?(heard: (run: string | null) => void): () => void;
     /** Resolves when every commit that was called before is durable or was rejected. */
     close(): Promise<void>;
 }

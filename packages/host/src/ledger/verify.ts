@@ -5,13 +5,21 @@
  * Boundary: pure over what the store reads; names the first thing that does not hold.
  */
 import { isObject, amountOf, canonicalJson, type Json } from "@remit/language";
-import { type SealedEvent, verifyChain } from "@remit/machine";
+import { type SealedEvent, verifyStream } from "@remit/machine";
 import type { Anchor } from "./anchor.ts";
 import { sha256 } from "./blob.ts";
 import type { Held } from "./bound.ts";
 import { LedgerError } from "./error.ts";
 import { chainOutcome } from "./order.ts";
 import type { RunStatus, Verification } from "./store.ts";
+
+export interface ChainedOutcome {
+    readonly n: number;
+    readonly path: string;
+    readonly attempt: number;
+    readonly text: string;
+    readonly hash: string;
+}
 
 export interface Claims {
     /** Of the run's row. */
@@ -25,19 +33,13 @@ export interface Claims {
     readonly value: () => Json | undefined;
     /** Reads the program's form. Throws `LedgerError` where it is not the one of that hash. */
     readonly form: () => unknown;
-    readonly events: Iterable<SealedEvent>;
-    readonly outcomes: Iterable<{
-        readonly n: number;
-        readonly path: string;
-        readonly attempt: number;
-        readonly text: string;
-        readonly hash: string;
-    }>;
+    readonly events: Iterable<SealedEvent> | AsyncIterable<SealedEvent>;
+    readonly outcomes: Iterable<ChainedOutcome> | AsyncIterable<ChainedOutcome>;
     readonly anchor: Anchor | undefined;
     readonly held: () => Held;
 }
 
-export function verifyRun(claims: Claims): Verification {
+export async function verifyRun(claims: Claims): Promise<Verification> {
     const { anchor } = claims;
     const anchored = anchor === undefined ? "no" : anchor.count < claims.count || anchor.answers < claims.answers ? "behind" : "yes";
     let seen = 0;
@@ -53,8 +55,8 @@ export function verifyRun(claims: Claims): Verification {
         problem: { what, seq, message },
     });
     try {
-        const watched = function* (): Generator<SealedEvent> {
-            for (const event of claims.events) {
+        const watched = async function* (): AsyncGenerator<SealedEvent> {
+            for await (const event of claims.events) {
                 seen = event.seq;
                 if (event.path === "main" && event.kind === "run.started") started = event;
                 if (event.path === "main" && event.kind === "run.ended") ended = event;
@@ -63,7 +65,7 @@ export function verifyRun(claims: Claims): Verification {
                 yield event;
             }
         };
-        const chain = verifyChain(
+        const chain = await verifyStream(
             watched(),
             sha256,
             anchor === undefined || anchor.count === 0 ? undefined : { seq: anchor.count, hash: anchor.head },
@@ -74,7 +76,7 @@ export function verifyRun(claims: Claims): Verification {
 
         let prev = "";
         let n = 0;
-        for (const one of claims.outcomes) {
+        for await (const one of claims.outcomes) {
             n++;
             if (one.n !== n) return no("outcome", n, `outcome ${n} is missing or moved`);
             if (chainOutcome(prev, one.path, one.attempt, one.text) !== one.hash)
@@ -89,7 +91,7 @@ export function verifyRun(claims: Claims): Verification {
         if (started !== undefined) {
             if (fieldOf(started, "program") !== claims.program) return no("head", started.seq, "the run's row names another program");
             try {
-                claims.form();
+                await claims.form();
             } catch (error) {
                 if (error instanceof LedgerError) return no("head", started.seq, error.message);
                 throw error;

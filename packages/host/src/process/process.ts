@@ -9,6 +9,7 @@
  */
 import { resolve } from "node:path";
 import { openStore } from "../ledger/open.ts";
+import { isAddress } from "../ledger/place.ts";
 import type { LedgerStore } from "../ledger/store.ts";
 import { type Limits, limits } from "./limiter.ts";
 import type { LoadedModel } from "../model/local.ts";
@@ -48,7 +49,7 @@ export function openProcess(from: Partial<Surroundings> = {}): Process {
         models,
         children: owner,
         store: (named, holder, options = {}) => {
-            const path = resolve(here.cwd, named);
+            const path = isAddress(named) ? named : resolve(here.cwd, named);
             return stores.take(JSON.stringify([path, options]), holder, () => openStore(path, { ...options, env: here.env }));
         },
         release: (holder) => stores.release(holder),

@@ -1,12 +1,12 @@
 /**
- * A process with many runs that commit at once: `node crowd.ts FILE CONFIG RUNS [COMMITS]`. Prints `RUN N` when commit N of a run is acknowledged.
+ * A process with many runs that commit at once: `node crowd.ts LEDGER CONFIG RUNS [COMMITS]`. Prints `RUN N` when commit N of a run is acknowledged.
  * Without COMMITS it goes on until it is killed; with it, it ends without closing the store.
  */
 import { writeSync } from "node:fs";
-import { openSqlite } from "../../src/ledger/sqlite.ts";
+import { openStore } from "../../src/ledger/open.ts";
 
 const [file = "", config = "", runs = "2", commits] = process.argv.slice(2);
-const store = openSqlite(file, { config });
+const store = await openStore(file, { config });
 const program = { format: "remit-program/1" as const, files: [] };
 const last = commits === undefined ? Number.POSITIVE_INFINITY : Number(commits);
 const one = async (id: string): Promise<void> => {

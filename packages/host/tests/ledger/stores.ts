@@ -1,5 +1,6 @@
 /** Every kind of store, for the suite that holds all of them, and what their tests are made of. A new store is one line in `STORES`. */
 import { once } from "node:events";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { canonicalJson, type Json } from "@remit/language";
@@ -8,8 +9,10 @@ import { sha256 } from "../../src/ledger/blob.ts";
 import type { SqliteOptions } from "../../src/ledger/connect.ts";
 import { LedgerError } from "../../src/ledger/error.ts";
 import { memoryStore } from "../../src/ledger/memory.ts";
+import { openPostgres } from "../../src/ledger/postgres/store.ts";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
 import type { LedgerStore, NewRun } from "../../src/ledger/store.ts";
+import { postgres } from "../postgres-server.ts";
 
 /** Opens a store whose files, if it has any, are in `folder`; another call opens what is there again. */
 export type Open = (folder: string) => Promise<LedgerStore>;
@@ -17,8 +20,16 @@ export type Open = (folder: string) => Promise<LedgerStore>;
 export const STORES: { readonly [name: string]: Open } = {
     memory: async () => memoryStore(),
     sqlite: async (folder) => openSqlite(join(folder, "ledger.db"), { config: join(folder, "config") }),
+    postgres: async (folder) => openPostgres(await addressIn(folder), { config: join(folder, "config") }),
     "sqlite, in a thread": async (folder) => (await inThread(folder)).store,
 };
+
+/** A schema for the folder: the same one at the next call, as with a file in it. */
+async function addressIn(folder: string): Promise<string> {
+    const file = join(folder, "address");
+    if (!existsSync(file)) writeFileSync(file, (await postgres()).fresh());
+    return readFileSync(file, "utf8");
+}
 
 /** A store that writes everything in its thread, and the thread. */
 export async function inThread(

@@ -1,5 +1,4 @@
 /** What holds of the embedded store while several runs write at once (G1–G6), in this process and in others. */
-import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,8 +9,8 @@ import type { SqliteOptions } from "../../src/ledger/connect.ts";
 import { LedgerError } from "../../src/ledger/error.ts";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
 import type { LedgerStore, RunWriter } from "../../src/ledger/store.ts";
+import { crowdOn } from "./crowds.ts";
 import { event, inThread, kept, newRun } from "./stores.ts";
-import { scriptAt } from "../script.ts";
 
 let folder = "";
 let file = "";
@@ -97,33 +96,8 @@ describe("in the thread of a file", () => {
     });
 });
 
-const CROWD = scriptAt("packages/host/tests/ledger/crowd.ts");
-/** Runs a crowd, killed after so many acknowledgements; what was acknowledged, by run. */
-function crowd(
-    runs: number,
-    commits: number | null,
-    kill: number,
-): Promise<{ signal: string | null; code: number | null; acks: Map<string, number> }> {
-    return new Promise((resolve, reject) => {
-        const args = [CROWD, file, config, String(runs), ...(commits === null ? [] : [String(commits)])];
-        const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, NODE_OPTIONS: "" } });
-        let text = "";
-        child.stdout.on("data", (data: Buffer) => {
-            text += data;
-            if (text.split("\n").length > kill) child.kill("SIGKILL");
-        });
-        child.on("error", reject);
-        child.on("close", (code, signal) => {
-            const acks = new Map<string, number>();
-            // The last line may be cut.
-            for (const line of text.slice(0, text.lastIndexOf("\n")).split("\n")) {
-                const [run = "", n] = line.split(" ");
-                acks.set(run, Math.max(acks.get(run) ?? 0, Number(n)));
-            }
-            resolve({ signal, code, acks });
-        });
-    });
-}
+/** Runs a crowd on the file of the test. */
+const crowd = (runs: number, commits: number | null, kill: number) => crowdOn({ ledger: file, config }, runs, commits, kill);
 
 describe("in processes", () => {
     test.each([40, 150, 400])("killed after %i acknowledgements: each of them is there, and the chains hold", async (kill) => {

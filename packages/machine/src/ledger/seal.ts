@@ -189,14 +189,44 @@ export type Verdict =
 
 /** Verifies the events of one run, from its first. Reads on after a gap only to tell a moved event from a dropped one. */
 export function verifyChain(events: Iterable<SealedEvent>, hash: Hash, anchor?: Anchor): Verdict {
+    const verdict = verifying(hash, anchor);
+    let step = verdict.next();
+    for (const event of events) {
+        if (step.done === true) return step.value;
+        step = verdict.next(event);
+    }
+    return concluded(step, verdict);
+}
+
+/** The same of events that are still being read. */
+export async function verifyStream(
+    events: AsyncIterable<SealedEvent> | Iterable<SealedEvent>,
+    hash: Hash,
+    anchor?: Anchor,
+): Promise<Verdict> {
+    const verdict = verifying(hash, anchor);
+    let step = verdict.next();
+    for await (const event of events) {
+        if (step.done === true) return step.value;
+        step = verdict.next(event);
+    }
+    return concluded(step, verdict);
+}
+
+/** Is given one event after the other, and `null` after the last. */
+type Verifying = Generator<undefined, Verdict, SealedEvent | null>;
+
+function concluded(step: IteratorResult<undefined, Verdict>, verdict: Verifying): Verdict {
+    for (let last = step; ; last = verdict.next(null)) if (last.done === true) return last.value;
+}
+
+function* verifying(hash: Hash, anchor?: Anchor): Verifying {
     let head = GENESIS;
     let count = 0;
     let run: string | null = null;
-    const rest = events[Symbol.iterator]();
-    for (let next = rest.next(); next.done !== true; next = rest.next()) {
-        const event = next.value;
+    for (let event = yield; event !== null; event = yield) {
         const expected = count + 1;
-        if (event.seq !== expected) return misplaced(event, expected, rest);
+        if (event.seq !== expected) return yield* misplaced(event, expected);
         if (run !== null && event.run !== run) return changed(expected, "it belongs to another run");
         if (!isSealed(event)) return changed(expected, "it does not carry its salt and labels");
         if (!isEmptyWhereRemoved(event)) return changed(expected, "it holds something in a part that was removed");
@@ -244,7 +274,7 @@ function changed(seq: number, why: string): Verdict {
 }
 
 /** An event stands where another is expected: the expected one comes later (moved), or nowhere (dropped), or this one is not new (moved). */
-function misplaced(event: SealedEvent, expected: number, rest: Iterator<SealedEvent>): Verdict {
+function* misplaced(event: SealedEvent, expected: number): Verifying {
     if (!Number.isInteger(event.seq) || event.seq < expected)
         return {
             ok: false,
@@ -252,8 +282,8 @@ function misplaced(event: SealedEvent, expected: number, rest: Iterator<SealedEv
             what: "moved",
             message: `event ${event.seq} was moved: it stands again where event ${expected} is expected`,
         };
-    for (let next = rest.next(); next.done !== true; next = rest.next())
-        if (next.value.seq === expected)
+    for (let next = yield; next !== null; next = yield)
+        if (next.seq === expected)
             return { ok: false, seq: expected, what: "moved", message: `event ${expected} was moved: event ${event.seq} stands before it` };
     return { ok: false, seq: expected, what: "dropped", message: `event ${expected} was dropped: event ${event.seq} stands in its place` };
 }

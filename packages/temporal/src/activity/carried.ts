@@ -5,7 +5,7 @@
  *
  * WA4: where the ledger takes nothing now (a full disk, a lock), the activity waits with what it has in hand and tries again.
  */
-import { append, type Carried as Whole, LedgerError, type LedgerStore, type Scrubber } from "@remit/host";
+import { append, type Carried as Whole, isPassing, LedgerError, type LedgerStore, type Scrubber } from "@remit/host";
 import type { Answered } from "@remit/machine";
 import { Context } from "@temporalio/activity";
 import type { Carried, Sent } from "../wire/messages.ts";
@@ -40,8 +40,7 @@ export async function patiently<T>(work: () => Promise<T>): Promise<T> {
         try {
             return await work();
         } catch (error) {
-            const isPassing = error instanceof LedgerError && (error.code === "full" || error.code === "busy");
-            if (!isPassing) throw error;
+            if (!isPassing(error)) throw error;
             await Context.current().sleep(AGAIN_MS);
         }
     }
