@@ -166,3 +166,11 @@ export function count(n: number): string {
 export function counted(n: number, one: string, many = `${one}s`): string {
     return `${count(n)} ${n === 1 ? one : many}`;
 }
+
+/** Of an option whose second value would silently take the place of the first. */
+export function once(option: string): (value: string, before: string | undefined) => string {
+    return (value, before) => {
+        if (before !== undefined) throw new UsageError(`${option} is given twice`, "one value counts: leave the other out");
+        return value;
+    };
+}

@@ -10,7 +10,7 @@ import { ofCredentials } from "./of-credentials.ts";
 import { bounds } from "./bounds.ts";
 import { ofServing } from "./of-serving.ts";
 import { VERSION } from "./version.ts";
-import { EXIT, paint, plain, say, UsageError, watchPipes } from "./io.ts";
+import { EXIT, once, paint, plain, say, UsageError, watchPipes } from "./io.ts";
 
 /** What a command's work gets: its arguments, then its options. Returns the exit code. */
 type Work = (args: string[], options: Record<string, unknown>) => Promise<number>;
@@ -109,7 +109,7 @@ type Add = (name: string, description: string, load: () => Promise<{ default: Wo
 function toRun(add: Add): void {
     const run = add("run <file>", "Run a program and print its value as JSON", () => import("./commands/run.ts"));
     place(running(run.allowExcessArguments(false)))
-        .option("-i, --input <json>", "input as JSON, @FILE, or - for standard input", undefined)
+        .option("-i, --input <json>", "input as JSON, @FILE, or - for standard input", once("--input"))
         .option("--input-origin <origin...>", "whose word the input is, such as web:form or unlabelled; default: user")
         .option("--trace", "show the trace on standard error when the run has ended")
         .option("--trace-file <file>", "write every event to FILE, one JSON object a line")

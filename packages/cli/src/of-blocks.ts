@@ -1,5 +1,6 @@
 /** The commands about blocks and about runs on Temporal: names, options, examples. */
 import type { Command } from "commander";
+import { once } from "./io.ts";
 import { place } from "./temporal.ts";
 
 type Work = (args: string[], options: Record<string, unknown>) => Promise<number>;
@@ -29,7 +30,7 @@ export function ofBlocks(add: Add, put: { readonly [name in "bounds" | "ledger" 
             ),
         ),
     )
-        .option("-i, --input <json>", "input of the program as JSON, @FILE, or - for standard input")
+        .option("-i, --input <json>", "input of the program as JSON, @FILE, or - for standard input", once("--input"))
         .option("-o, --output <file>", "write the program to FILE, which is not there yet")
         .option("--attempts <n>", "how often the model may answer, 1 to 10", "3")
         .option("--plan-only", "show it, and ask and run nothing");
@@ -52,7 +53,7 @@ export function ofBlocks(add: Add, put: { readonly [name in "bounds" | "ledger" 
         .option("--db <file>", "file in which it keeps its state; default: in memory");
     working(add("worker", "Carry out runs that were submitted to a Temporal server", load("worker")));
     put.bounds(reaching(add("submit <file>", "Begin a run on a Temporal server", load("submit"))))
-        .option("-i, --input <json>", "input as JSON, @FILE, or - for standard input")
+        .option("-i, --input <json>", "input as JSON, @FILE, or - for standard input", once("--input"))
         .option("--id <id>", "id of the run, and of its workflow; of the schedule with --cron")
         .option("--cron <expression>", "instead of now: at these times, such as '0 7 * * 1-5', @daily or '@every 90m'")
         .option("--timezone <zone>", "with --cron: IANA name of the time zone; default: UTC")

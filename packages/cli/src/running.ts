@@ -117,7 +117,9 @@ export function limitsOf(options: Options): Limits {
         ...(options["maxCost"] === undefined ? {} : { usd: dollars(String(options["maxCost"]), "--max-cost") }),
         ...(options["maxSteps"] === undefined ? {} : { steps: whole(String(options["maxSteps"]), "--max-steps") }),
         ...(options["maxCalls"] === undefined ? {} : { calls: whole(String(options["maxCalls"]), "--max-calls") }),
-        ...(options["timeout"] === undefined ? {} : { time: milliseconds(String(options["timeout"]), "--timeout") }),
+        ...(options["timeout"] === undefined
+            ? {}
+            : { time: atLeastOne(milliseconds(String(options["timeout"]), "--timeout"), "--timeout") }),
     };
 }
 

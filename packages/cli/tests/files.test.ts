@@ -26,6 +26,12 @@ test("fmt leaves a file in another encoding as it is", () => {
     expect(readFileSync(join(room, "latin.remit")).equals(before)).toBe(true);
 });
 
+test.each(["utf16le", "utf16be"])("a program in %s without a mark is told in one line", (encoding) => {
+    const bytes = Buffer.from("main func(input) { 1 }", "utf16le");
+    writeFileSync(join(room, "wide.remit"), encoding === "utf16be" ? bytes.swap16() : bytes);
+    expect(remit("check", "wide.remit")).toMatchObject({ code: 1, err: "error: wide.remit is UTF-16 text: save it as UTF-8\n" });
+});
+
 test("an input in another encoding is refused, a byte order mark is not", () => {
     expect(remit("run", "good.remit", "--input", "@latin.json")).toMatchObject({ code: 2, out: "" });
     for (const [text, why] of [

@@ -33,6 +33,8 @@ main agent A {
 afterAll(() => at.clear());
 
 test.each([
+    [["--input", "1", "--input", "2"], "error: --input is given twice\n  one value counts: leave the other out"],
+    [["--timeout", "0"], "error: --timeout takes a number above 0"],
     [["--model", "x"], "error: --model: 'x' is not the URI of a model"],
     [["--model", "bogus://y"], "error: --model: no provider is called 'bogus'"],
     [["--model", "scripted:nowhere.json"], "error: --model: there is no file nowhere.json"],

@@ -79,7 +79,10 @@ export function programTree(root: string, grants: readonly string[] = []): Progr
             }
             try {
                 // A byte order mark is dropped by the decoder.
-                return { ok: true, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes), path: found };
+                const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+                // Letters of UTF-16 without a mark are letters and zeros in UTF-8.
+                if (isWide(bytes)) return { ok: false, why: "not text", message: `${shown} is UTF-16 text: save it as UTF-8` };
+                return { ok: true, text, path: found };
             } catch {
                 // The decoder's one failure: the bytes are not UTF-8.
                 return { ok: false, why: "not text", message: `${shown} is not UTF-8 text` };
@@ -93,6 +96,18 @@ export function programTree(root: string, grants: readonly string[] = []): Progr
             }
         },
     };
+}
+
+/** Every second byte of its beginning is zero. */
+function isWide(bytes: Buffer): boolean {
+    const end = Math.min(bytes.length - (bytes.length % 2), 64);
+    if (end < 4) return false;
+    let [even, odd] = [0, 0];
+    for (let i = 0; i < end; i += 2) {
+        if (bytes[i] === 0) even++;
+        if (bytes[i + 1] === 0) odd++;
+    }
+    return Math.max(even, odd) * 4 >= end && Math.min(even, odd) === 0;
 }
 
 function inside(path: string, folder: string): boolean {

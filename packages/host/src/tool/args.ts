@@ -1,9 +1,9 @@
 /**
  * Tools whose methods take one object: tables of methods and of fields, read and described from the same rows.
  *
- * Boundary: JSON in, typed fields out. Fields that no row names are left alone, as AgentScript leaves them; a model's call is held to the schema.
+ * Boundary: JSON in, typed fields out. Fields that no row names are left alone, as AgentScript leaves them, but for slips; a model's call is held to the schema.
  */
-import type { Json } from "@remit/language";
+import { type Json, nearest } from "@remit/language";
 import { type CallIO, type MethodInfo, ToolFail, type ToolHandle } from "./tool.ts";
 
 export interface Field {
@@ -63,12 +63,14 @@ export function objectArgument(name: string, method: string, args: readonly Json
     return first;
 }
 
-/** Reads the fields of a call's object. Null counts as absent. */
+/** Reads the fields of a call's object. Null counts as absent; what is nearly the name of an absent field is a slip. */
 export function readFields(given: { readonly [key: string]: Json }, fields: Fields): { [name: string]: Json | undefined } {
     const out: { [name: string]: Json | undefined } = Object.create(null);
     for (const [name, field] of Object.entries(fields)) {
         const value = Object.hasOwn(given, name) ? given[name] : undefined;
         if (value === undefined || value === null) {
+            const slip = Object.keys(given).find((one) => !Object.hasOwn(fields, one) && nearest(one, [name]) !== null);
+            if (slip !== undefined) throw new ToolFail(`there is no field '${slip}'`, { hint: `did you mean '${name}'?` });
             if (field.needed === true) throw new ToolFail(`'${name}' is missing`, { hint: field.description });
             out[name] = field.default;
             continue;

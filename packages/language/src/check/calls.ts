@@ -25,6 +25,7 @@ import {
     NOWHERE,
     type Origin,
     type Walk,
+    meant,
 } from "../scope/model.ts";
 import { shown } from "../syntax/entry.ts";
 import { elsewhere, suggestion } from "./names.ts";
@@ -241,11 +242,46 @@ function method(w: Walk, e: Call, callee: Member): Type {
             if (row !== undefined) return builtin(w, e, row, `${name}()`, type, from);
             if (type.kind === "object" && property(type, name) === undefined) return unknown(w, e);
             const message = `${describe(type)} has no method '${name}'`;
-            const near = suggestion(w.checking, name, at, rows.keys(), propertyNames(type)) ?? elsewhereHint(name, type.kind);
+            const near =
+                elsewhereNamed(name, at, rows) ??
+                suggestion(w.checking, name, at, rows.keys(), propertyNames(type)) ??
+                elsewhereHint(name, type.kind);
             w.suspect("UNKNOWN_METHOD", at, message, type.soft, type.kind === "object" ? { ...near, property: name } : near);
             return unknown(w, e);
         }
     }
+}
+
+/** What other languages call a built-in that is here by another name. */
+const ELSEWHERE: { readonly [name: string]: readonly string[] } = {
+    push: ["add"],
+    append: ["add"],
+    insert: ["add"],
+    includes: ["contains", "any", "has"],
+    indexOf: ["index_of"],
+    toUpperCase: ["upper"],
+    toLowerCase: ["lower"],
+    strip: ["trim"],
+    startsWith: ["starts_with"],
+    endsWith: ["ends_with"],
+    replaceAll: ["replace"],
+    substring: ["slice"],
+    splitlines: ["lines"],
+    fold: ["reduce"],
+    some: ["any"],
+    every: ["all"],
+    sort: ["sort_by"],
+    sorted: ["sort_by"],
+    groupBy: ["group_by"],
+    items: ["entries"],
+    hasOwnProperty: ["has"],
+    extend: ["concat"],
+    assign: ["merge"],
+};
+
+function elsewhereNamed(name: string, at: Range, rows: ReadonlyMap<string, unknown>): Extra | undefined {
+    const found = Object.hasOwn(ELSEWHERE, name) ? ELSEWHERE[name]?.find((one) => rows.has(one)) : undefined;
+    return found === undefined ? undefined : meant(found, at, found);
 }
 
 /** Says which kinds of value have the method. */

@@ -3,6 +3,7 @@
  *
  * Boundary: what the URI of an import tells (`tools.ts`); what a tool really does is known to the host alone.
  */
+import { toolParams } from "../authority/schemas.ts";
 import type { Call } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import { type Binding, DATA, type Walk } from "../scope/model.ts";
@@ -20,6 +21,7 @@ export function toolCall(w: Walk, e: Call, tool: Binding, name: string, at: Rang
             `the tool '${tool.name}' has no method '${name}'`,
             suggestion(w.checking, name, at, known) ?? { hint: `it has ${known.join(", ")}` },
         );
+    if (tool.import !== null) checkFields(w, e, tool.import.uri.value, name);
     walkArgs(w, e.args, true);
     const writes = tool.import === null ? null : toolWrites(tool.import, name, w.checking);
     const effect = `tool:${tool.name}.${name}`;
@@ -31,6 +33,25 @@ export function toolCall(w: Walk, e: Call, tool: Binding, name: string, at: Rang
     }
     w.isFresh(DATA);
     return ANY;
+}
+
+/**
+ * The fields that a call of one of the runtime's own tools is written with. A field that the method does not have is left alone where the call is
+ * performed, as AgentScript leaves it: what is nearly the name of one that is missing is a slip.
+ */
+function checkFields(w: Walk, { args }: Call, uri: string, method: string): void {
+    const params = toolParams(uri, method);
+    const given = args[0]?.value;
+    if (params === null || args.length !== 1 || given?.kind !== "object") return;
+    const entries = given.entries.flatMap((entry) => (entry.kind === "entry" ? [entry] : []));
+    const said = new Set(entries.map(({ key }) => key.text));
+    const free = params.flatMap(({ name }) => (said.has(name) ? [] : [name]));
+    for (const { key } of entries) {
+        if (params.some(({ name }) => name === key.text)) continue;
+        const near = suggestion(w.checking, key.text, key.range, free);
+        if (near === undefined) continue;
+        w.report("UNKNOWN_FIELD", key.range, `the method '${method}' has no field '${key.text}'`, near);
+    }
 }
 
 export function memoryCall(w: Walk, e: Call, memory: Binding, name: string, at: Range): Type {

@@ -10,6 +10,16 @@ function first(text: string): string {
     return renderDiagnostic(d, program.files.get(d.file)?.source);
 }
 
+test.each([
+    ["[1].push(2)", "add"],
+    ['"a".toUpperCase()', "upper"],
+    ['"a".includes("b")', "contains"],
+    ["{ a: 1 }.items()", "entries"],
+])("%s: what other languages call a built-in has its name here as a fix", (call, name) => {
+    const [told] = run(`main func() { x = ${call}\n x }`).diagnostics;
+    expect(told).toMatchObject({ code: "UNKNOWN_METHOD", hint: `did you mean '${name}'?` });
+});
+
 test("place, code, message, line, underline, hint, fix", () => {
     expect(first("main func(count) {\n    total = cuont + 1\n    total\n}")).toBe(
         [
