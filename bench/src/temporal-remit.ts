@@ -23,7 +23,7 @@ export async function starting(address: string, folder: string): Promise<() => P
     };
 }
 
-/** As wide as the one that is written by hand. */
+/** As wide as the one that is written by hand: nodes and iterations of the run, and effects of its shell. */
 const WIDTH = 2_000;
 
 export async function remit(address: string, folder: string): Promise<(work: Work) => Promise<Facts>> {
@@ -42,8 +42,9 @@ export async function remit(address: string, folder: string): Promise<(work: Wor
         worlds.set(source, world);
         const program = await world;
         const client = clients[work.isLocal ? 1 : 0] as (typeof clients)[number];
+        const input = work.how === "machine" ? { n: work.n, items: counted(work) } : null;
         const begun = performance.now();
-        const run = await client.submit(program, program.kept(work.how === "machine" ? { n: work.n, items: counted(work) } : null));
+        const run = await client.submit(program, program.kept(input, { concurrency: WIDTH }));
         const value = await client.result(run);
         const ms = performance.now() - begun;
         const right = work.how === "plan" && work.shape === "chain" ? 0 : work.n;
