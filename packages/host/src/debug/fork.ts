@@ -17,7 +17,6 @@ import {
     type AgentTurn,
     type Answered,
     compileProgram,
-    type Conducted,
     type Effect,
     isStrike,
     Machine,
@@ -25,19 +24,17 @@ import {
     type ModelReply,
     type ModelTurn,
     type Outcome,
-    Retelling,
-    toldParts,
-    toldPlaces,
     type ToolRequest,
 } from "@remit/machine";
-import { keptRun, type LedgerStore, type RecordedOutcome, type RunInfo } from "../ledger/store.ts";
+import { keptRun, type LedgerStore, type NewRun, type RecordedOutcome, type RunInfo } from "../ledger/store.ts";
 import { leaving } from "../secret/exits.ts";
 import { RemitError } from "../failure/error.ts";
-import { execute, type RunHandle } from "../run/handle.ts";
+import type { RunHandle } from "../run/handle.ts";
 import { SLICE, startOptions } from "../run/machine.ts";
 import type { ResumeRunOptions } from "../run/open.ts";
 import { worldAgain } from "../run/resumption.ts";
 import { type KeptOptions, newRunId } from "../run/options.ts";
+import { beginTold, toldAgain } from "../run/way.ts";
 import { withPeople } from "../run/world.ts";
 
 export interface Forked {
@@ -67,63 +64,29 @@ export async function forkRun<T>(store: LedgerStore, id: string, forked: Forked,
     const machine = leaving(Machine.start(compileProgram(program), startOptions(fresh, program, info.program, kept, SLICE)), world.secrets);
 
     // ---- the way up to it ----
-    const events: MachineEvent[] = [];
-    const outcomes: readonly Answered[] = before.map(({ path, outcome }) => ({ path, outcome }));
-    const record = await Array.fromAsync(store.events(info.id));
-    const retelling = new Retelling(machine, { outcomes: before, parts: toldParts(record), places: toldPlaces(record) });
-    // What is told when is as it was; the end of the record that the run is forked off is none of the new run's.
-    while (retelling.state !== "waiting" || retelling.upcoming !== undefined) {
-        const advance = retelling.next();
-        if (advance === null) break;
-        events.push(...advance.events);
-    }
-    retelling.end();
+    const { events, state } = toldAgain(machine, before, await Array.fromAsync(store.events(info.id)));
     const open = machine.pending;
     const effect = open.find((one) => one.path === path);
     if (effect === undefined && !known) throw no(`the run has no effect at ${path}`, "`remit trace` shows its effects");
-    if (effect === undefined || retelling.state === "done")
+    if (effect === undefined || state === "done")
         throw no(`the run does not ask for ${path} on this way`, "`remit replay` says whether the record fits the program");
     const outcome = world.secrets.scrub(outcomeOf(effect, forked) as unknown as Json) as unknown as Outcome;
 
     // ---- the new run ----
-    const writer = await store.create({
+    const about: NewRun = {
         id: fresh,
         program,
         hash: info.program,
         file: info.file,
         root: info.root,
         options: kept as unknown as Json,
-    });
-    try {
-        // One commit: whatever ends this process, there is no run that would perform again what is in the record.
-        const pending = open.map((one) => ({ path: one.path, begun: one.path === path }));
-        await writer.commit({
-            outcomes,
-            events,
-            pending,
-            steps: machine.usage.steps,
-            ...(store.durable ? { state: { kind: "image", json: imageOf(machine) } } : {}),
-        });
-        const { on = {}, park, signal } = options;
-        const recovered = {
-            outcomes: [],
-            begun: [],
-            repeatable: [],
-            answers: [{ path, outcome }],
-            notes: taken(effect, { by: world.user, ...forked }, info),
-        };
-        const host = withPeople(world, { run: fresh, store, on, asks: { ...kept.asks, owner: world.user }, park, as: kept.as });
-        const { secrets } = world;
-        return execute<T>(machine, { store, id: fresh, program, writer, host, secrets, on, signal, timeout: kept.limits.time, recovered });
-    } catch (error) {
-        await writer.release();
-        throw error;
-    }
-}
-
-function imageOf(machine: Conducted): Json {
-    const saved = machine.save({ spent: 0 });
-    return "image" in saved ? saved.image : saved.delta;
+    };
+    const { on = {}, park, signal } = options;
+    const host = withPeople(world, { run: fresh, store, on, asks: { ...kept.asks, owner: world.user }, park, as: kept.as });
+    const notes = taken(effect, { by: world.user, ...forked }, info);
+    const told = { outcomes: before.map(({ path, outcome }) => ({ path, outcome })), events, answer: { path, outcome }, notes };
+    const { secrets } = world;
+    return beginTold<T>(machine, told, { store, about, execute: { host, secrets, on, signal, timeout: kept.limits.time } });
 }
 
 /** Outcomes that were told before that of the effect; all of them where it has none (`known`). */

@@ -9,7 +9,7 @@
  */
 import type { Diagnostic, Json, Program } from "@remit/language";
 import { memoryStore } from "../ledger/memory.ts";
-import type { LedgerStore } from "../ledger/store.ts";
+import { type LedgerStore, type NewRun, recordOf } from "../ledger/store.ts";
 import type { LoadSource } from "../load/load.ts";
 import type { CompiledProgram } from "../load/phases.ts";
 import type { Answering } from "../model/models.ts";
@@ -20,11 +20,17 @@ import { openWorld } from "./program-world.ts";
 import type { Unperformed } from "./rehearse.ts";
 import type { Handlers, HostOptions, LoadOptions, RunOptions } from "./setup.ts";
 import { sharedHost } from "./shared.ts";
+import { beginTold, wayOf } from "./way.ts";
 
 export interface RemitProgram<I = Json, O = Json> {
     (input: I, options?: RunOptions): Promise<O>;
     /** Begins a run and gives its handle. Throws `RemitError` where the input does not fit and cannot be asked for: then no run is begun. */
     run(input: I, options?: RunOptions): RunHandle<O>;
+    /**
+     * Begins a run that first goes the way of another one of its ledger, by id: of a program that this one begins as, statement by statement. What that
+     * run was told is told again and not performed again; then it goes on. Rejects with `RemitError` `value` where this program goes another way.
+     */
+    after(run: string, input: I, options?: RunOptions): Promise<RunHandle<O>>;
     readonly form: Program;
     /** SHA-256 of the program form. */
     readonly hash: string;
@@ -52,22 +58,36 @@ export async function load<I = Json, O = Json>(
     const shared = sharedHost(world.host);
     const store = await storeOf(options.ledger, process, world);
 
-    const start = (input: I, call: RunOptions = {}): RunHandle<O> => {
+    const begins = (input: I, call: RunOptions) => {
         const { signal = options.signal } = call;
         const on = { ...options.on, ...call.on };
         const kept = opened.kept(input as Json, { ...call, ...whoIsAsked({ ...options, ...call }, on) });
         const id = call.id ?? newRunId();
         const machine = opened.machine(id, kept);
         const own = store ?? memoryStore();
-        const writer = own.create({ id, program: form, hash, file, root, options: kept as unknown as Json });
-        const host = opened.host(id, kept, on, own);
-        const over = shared.take();
-        const { secrets } = opened;
-        return execute<O>(machine, { store: own, id, program: form, writer, host, secrets, on, signal, timeout: kept.limits.time, over });
+        const about: NewRun = { id, program: form, hash, file, root, options: kept as unknown as Json };
+        // The shared host is taken last, so that what fails before holds none.
+        const run = () => {
+            const { secrets } = opened;
+            const host = opened.host(id, kept, on, own);
+            return { host, secrets, on, signal, timeout: kept.limits.time, over: shared.take() };
+        };
+        return { machine, store: own, about, run };
+    };
+    const start = (input: I, call: RunOptions = {}): RunHandle<O> => {
+        const { machine, store: own, about, run } = begins(input, call);
+        return execute<O>(machine, { store: own, id: about.id, program: form, writer: own.create(about), ...run() });
+    };
+    const after = async (before: string, input: I, call: RunOptions = {}): Promise<RunHandle<O>> => {
+        const { machine, store: own, about, run } = begins(input, call);
+        const way = await wayOf(machine, await recordOf(own, (await own.run(before)).id));
+        if (way === null) return execute<O>(machine, { store: own, id: about.id, program: form, writer: own.create(about), ...run() });
+        return beginTold<O>(machine, way, { store: own, about, execute: run() });
     };
 
     return Object.assign(async (input: I, call?: RunOptions) => start(input, call).value, {
         run: start,
+        after,
         form,
         hash,
         file,
