@@ -20,6 +20,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     asks: ["remit asks", "remit asks last --full"],
     answer: ["remit answer last 3f9c once", "remit answer last 3f9c deny session"],
     replay: ["remit replay last"],
+    repl: ["remit repl", "echo '1 + 1' | remit repl"],
     debug: ["remit debug last", "echo 'goto failure' | remit debug last", "remit debug last --agent opencode --at main.remit:12"],
     snapshot: ["remit snapshot last --json", "remit snapshot last --at main/helper#0"],
     ras: [

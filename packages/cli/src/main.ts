@@ -90,6 +90,7 @@ export function build(finish: (code: number) => void): Command {
 
     toRun(add);
     toAnswer(add);
+    interactive(add);
     toDebug(add);
     reInAct(add);
     ofPrograms(add);
@@ -171,6 +172,19 @@ function toAnswer(add: Add): void {
             () => import("./commands/replay.ts"),
         ),
     ).option("--json", "the result as JSON on one line");
+}
+
+function interactive(add: Add): void {
+    running(
+        add(
+            "repl",
+            "Inputs one after another, each a piece of one program whose names live on; /browser TASK gives a server a turn",
+            () => import("./commands/repl.ts"),
+        ),
+    )
+        .option("--url <url>", "for /browser: the server; default: the newest of this user on this machine, else one that begins here")
+        .option("--token <token>", "for /browser: credential for it (REMIT_TOKEN)")
+        .option("--auto-approve", "for /browser: answer every question about a call with yes: whatever the model wants to do is done");
 }
 
 function toDebug(add: Add): void {

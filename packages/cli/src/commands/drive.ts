@@ -58,7 +58,7 @@ function models(options: Options): Promise<number> {
 }
 
 /** The one that is named, the newest that is open, or a new one. */
-async function sessionOf(server: ServeClient, named: string | undefined): Promise<SessionInfo> {
+export async function sessionOf(server: ServeClient, named: string | undefined): Promise<SessionInfo> {
     if (named === "new") return server.open();
     const { sessions } = await server.sessions();
     if (named === undefined) {
@@ -74,7 +74,9 @@ async function sessionOf(server: ServeClient, named: string | undefined): Promis
     );
 }
 
-class Drive {
+export class Drive {
+    /** How the turn ended. */
+    outcome: Data | null = null;
     readonly #server: ServeClient;
     readonly #session: SessionInfo;
     readonly #client: string;
@@ -123,8 +125,11 @@ class Drive {
     #interrupt(): () => void {
         let hits = 0;
         return () => {
-            if (++hits > 1) process.exit(EXIT.cancelled);
-            say("Cancelling the turn; Ctrl-C again leaves it to itself.");
+            // the REPL goes on, and so it waits for the end
+            const stays = this.#options["stays"] === true;
+            if (++hits > 1 && !stays) process.exit(EXIT.cancelled);
+            if (hits > 1) return;
+            say(`Cancelling the turn${stays ? "." : "; Ctrl-C again leaves it to itself."}`);
             void this.#cancel();
         };
     }
@@ -227,6 +232,7 @@ class Drive {
     }
 
     #ended(data: Data): number {
+        this.outcome = data;
         const { status, value = null, failure } = data;
         const said = typeof value === "string" ? value : safeJson(value, 2);
         if (status === "done") {

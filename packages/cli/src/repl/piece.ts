@@ -1,0 +1,124 @@
+/**
+ * One input of the REPL as a piece of a program: what it declares, or what it does.
+ *
+ * Boundary: text and its syntax tree. Names and types are the checker's, which reads the whole program.
+ *
+ * PCE1: what ends too early is open, so that the person goes on with it; what is wrong before its end is wrong.
+ * PCE2: no piece ends the program: what comes after it has to run.
+ */
+import { type Diagnostic, parse, type Source, source, type tree } from "@remit/language";
+
+/** Name of an input in messages. */
+export const INPUT = "input";
+
+export interface Piece {
+    readonly kind: "declared" | "done";
+    readonly text: string;
+    /** Names that it brings in. */
+    readonly names: readonly string[];
+    /** Its last statement is an expression, whose value is shown. */
+    readonly isShown: boolean;
+    /** The name that its last statement gives a value, so that its value is the piece's. */
+    readonly assigned: string | null;
+    /** Names that `import llm` brings in, and what `import tool` does. */
+    readonly models: readonly string[];
+    readonly tools: readonly { readonly name: string; readonly uri: string }[];
+}
+
+export type Read =
+    | Piece
+    | { readonly kind: "nothing" }
+    | { readonly kind: "open" }
+    | { readonly kind: "wrong"; readonly diagnostics: readonly Diagnostic[]; readonly source: Source };
+
+const HEAD = "main func() {\n";
+const DECLARES = /^\s*(?:import|agent|func|shape|remit|flow|main|memory\s+(?:static|dynamic)|temporal)\b/;
+
+export function pieceOf(text: string): Read {
+    if (withoutComments(text) === "") return { kind: "nothing" };
+    const isDeclared = DECLARES.test(withoutComments(text));
+    const [before, after] = isDeclared ? ["", ""] : [HEAD, "\n}\n"];
+    const file = parse(source(before + text + after, INPUT));
+    const errors = file.diagnostics.filter(({ severity }) => severity === "error");
+    const end = before.length + text.trimEnd().length;
+    if (errors.some((one) => one.range.start >= end || ENDLESS.has(one.code))) return { kind: "open" };
+    const own = source(text, INPUT);
+    const wrong = (diagnostics: readonly Diagnostic[]): Read => ({ kind: "wrong", diagnostics, source: own });
+    if (errors.length > 0) return wrong(errors.map((one) => moved(one, -before.length)));
+    return isDeclared ? declared(text, file.items, wrong) : done(text, file.items, before.length, wrong);
+}
+
+const ENDLESS: ReadonlySet<string> = new Set(["UNTERMINATED_COMMENT"]);
+
+function withoutComments(text: string): string {
+    return text
+        .replace(/\/\*[\s\S]*?\*\//g, " ")
+        .replace(/^\s*\/\/.*$/gm, "")
+        .trim();
+}
+
+type Wrong = (diagnostics: readonly Diagnostic[]) => Read;
+
+function declared(text: string, items: readonly tree.Item[], wrong: Wrong): Read {
+    const main = items.find((item) => (item.kind === "func" || item.kind === "agent") && item.main);
+    const block = items.find((item) => item.kind === "block");
+    const refused = main ?? block;
+    if (refused !== undefined)
+        return wrong([
+            problem(
+                refused.range,
+                main === undefined ? "a block is no input here" : "the inputs are the main func here",
+                main === undefined ? "write it in a file, and :run the file" : "write what it does, or take the word `main` away",
+            ),
+        ]);
+    const names = items.flatMap((item) => ("name" in item && item.name !== undefined ? [item.name.text] : []));
+    const models = items.flatMap((item) => (item.kind === "import" && item.what === "llm" ? [item.name.text] : []));
+    const tools = items.flatMap((item) =>
+        item.kind === "import" && item.what === "tool" ? [{ name: item.name.text, uri: item.uri.value }] : [],
+    );
+    return { kind: "declared", text, names, isShown: false, assigned: null, models, tools };
+}
+
+function done(text: string, items: readonly tree.Item[], before: number, wrong: Wrong): Read {
+    const [main] = items;
+    const statements = main?.kind === "func" ? main.body.statements : [];
+    const last = statements.at(-1);
+    const back = returnIn(statements);
+    if (back !== null)
+        return wrong([
+            problem(
+                { start: back.range.start - before, end: back.range.end - before },
+                "`return` would end the program, and all inputs are one program",
+                "write the value alone",
+            ),
+        ]);
+    const names = statements.flatMap((one) => (one.kind === "assign" && one.target.kind === "ident" ? [one.target.name] : []));
+    const assigned = last?.kind === "assign" && last.target.kind === "ident" ? last.target.name : null;
+    return { kind: "done", text, names, isShown: last?.kind === "expr", assigned, models: [], tools: [] };
+}
+
+/** PCE2: a `return` that would end the main func; not one of a lambda, or of an item of a `parallel for`. */
+function returnIn(of: unknown): tree.Return | null {
+    if (Array.isArray(of)) {
+        for (const one of of) {
+            const found = returnIn(one);
+            if (found !== null) return found;
+        }
+        return null;
+    }
+    if (of === null || typeof of !== "object") return null;
+    const node = of as { readonly kind?: string };
+    if (node.kind === "return") return of as tree.Return;
+    if (node.kind === "lambda" || node.kind === "parallel" || node.kind === "define") return null;
+    return returnIn(Object.values(of));
+}
+
+function problem(range: tree.Node["range"], message: string, hint: string): Diagnostic {
+    return { code: "SYNTAX", severity: "error", message, file: INPUT, range, hint };
+}
+
+/** The same `by` units further on. */
+export function moved(one: Diagnostic, by: number): Diagnostic {
+    const { fixes: _, ...rest } = one;
+    return { ...rest, file: INPUT, range: { start: Math.max(0, one.range.start + by), end: Math.max(0, one.range.end + by) } };
+}

@@ -1,0 +1,217 @@
+/** `remit repl`: from a pipe, and at a terminal with its keys. */
+import { spawn } from "node:child_process";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { BIN, type Ran, type Room, room } from "./remit.ts";
+
+let at: Room;
+beforeEach(() => {
+    at = room();
+});
+afterEach(() => at.clear());
+
+const repl = (input: string, ...args: string[]): Ran => at.remitProcess({ input }, "repl", ...args);
+
+test("a pipe: values are plain, names live on, an input goes on over lines, and what is wrong is told with its line", () => {
+    expect(repl("1+1\n")).toEqual({ code: 0, out: "2\n", err: "" });
+    const ran = repl(
+        [
+            "x = 20",
+            "func twice(n) {",
+            "    n * 2",
+            "}",
+            "shape Point { x: number }",
+            "x = twice(x)",
+            "both = {",
+            "    a: x,",
+            "    b: [x, none]",
+            "}",
+            "// nothing",
+            "",
+            "both",
+            "x = nope",
+            "x",
+            "both.b.length",
+            "both.b[7].c",
+            "return 3",
+            "[1, 2].map((n) => n + 1)",
+            ":clear",
+            "x",
+        ].join("\n"),
+        "--json",
+    );
+    expect(ran.out.trim().split("\n")).toEqual(['{"a":40,"b":[40,null]}', "40", "2", "[2,3]"]);
+    expect(ran.code).toBe(1);
+    expect(ran.err).toContain("input:1:5: error UNKNOWN_IDENTIFIER: 'nope' is not defined here\n  1 | x = nope\n    |     ^^^^");
+    expect(ran.err).toMatch(/input:1:\d+: \w+: .*\n {2}1 \| both\.b\[7\]\.c\n/);
+    expect(ran.err).toContain("`return` would end the program");
+    expect(ran.err).not.toContain("repl.remit");
+    // of an input before, the place is in that input
+    const inner = repl("func bad(n) {\n    n.missing.more\n}\nbad({ missing: none })\n");
+    expect(inner.err).toMatch(/input 1:2:\d+: \w+: .*\n {2}2 \| {5}n\.missing\.more\n/);
+    expect(repl("x = (1,\n2").err).toMatch(/^input:\d+:\d+: error SYNTAX/);
+});
+
+test("effects are made once, whatever comes after them; each input is a run, with the origins of what came before", () => {
+    at.write("a.txt", "one");
+    at.write("replies.json", JSON.stringify([{ word: "hello" }, { word: "again" }]));
+    const ran = repl(
+        [
+            'import tool Files from "file://workspace"',
+            'import llm Model from "scripted:replies.json"',
+            'text = Files.read({ path: "a.txt" }).content',
+            'Files.write({ path: "b.txt", content: text }).effects.length',
+            'use text as "the text"',
+            'said = generate({ input: "Say a word." }) -> { word: string }',
+            "said.word",
+            'Files.read({ path: "missing.txt" })',
+            "said.word + text",
+            ":why said.word + text",
+            ":why said",
+            ":trace",
+            ":explain",
+            ":program",
+        ].join("\n"),
+    );
+    expect(ran.out.split("\n").slice(0, 3)).toEqual(["1", '"hello"', '"helloone"']);
+    expect(ran.err).toMatch(/input:1:1: \w+: .*missing\.txt/);
+    expect(ran.out).toContain("carries model:Model, tool:Files");
+    expect(ran.out).toContain('the text"');
+    const runs = JSON.parse(at.remit("runs", "--json").out) as { id: string; status: string }[];
+    expect(runs.map(({ status }) => status)).toContain("failed");
+    for (const { id } of runs.filter(({ status }) => status === "done").slice(0, 2)) {
+        expect(at.remit("trace", "verify", id).code).toBe(0);
+        expect(at.remit("replay", id).out).toContain("equal");
+    }
+    // the model answered once, although later inputs came after it
+    expect(ran.out.match(/attempt 1 ok/g)).toHaveLength(1);
+});
+
+test(":run runs a program of a file; its failure is told at its line; what is no command is told", () => {
+    at.write("good.remit", "main func(input { n: number }) {\n    input.n + 1\n}\n");
+    at.write("bad.remit", "main func() {\n    [1][3].x\n}\n");
+    at.write("input.json", '{ "n": 41 }');
+    const ran = repl(":run good.remit @input.json\n:run bad.remit\n:run none.remit\n:bogus\n/bogus\n:help\n:quit\n1 + 1\n");
+    expect(ran).toMatchObject({ code: 1, out: "42\n" });
+    for (const part of ["bad.remit:2:", "there is no command :bogus", "there is no /bogus", ":why [EXPRESSION]"])
+        expect(ran.err).toContain(part);
+});
+
+test("/browser: a turn of a server that begins here; its answer goes on with its origins, and one that is empty gives nothing", () => {
+    const rules = [
+        { when: "say hello", reply: { text: "Hello." } },
+        { when: "silent", reply: { text: "" } },
+    ];
+    at.write("replies.json", JSON.stringify({ rules }));
+    const lines = [
+        "/browser",
+        "/browser be silent",
+        "browsed",
+        "/browser say hello",
+        "browsed + browsed",
+        ":why browsed",
+        'use browsed as "it"',
+    ];
+    const ran = repl(`${lines.join("\n")}\n`, "--model", "scripted:replies.json");
+    expect(ran.code).toBe(1);
+    expect(ran.err).toContain("/browser needs a task");
+    expect(ran.err.match(/No server runs, so one begins here/g)).toHaveLength(1);
+    expect(ran.err).toContain("no tools are lent to it");
+    expect(ran.err).toContain("the turn gave nothing");
+    expect(ran.err).toContain("'browsed' is not defined here");
+    expect(ran.out).toMatch(/Hello\.\n"Hello\.Hello\."\nvalue carries .*model:Model.*tool:Browser/);
+    // the turn is a run of the same ledger, beside those of the inputs
+    const runs = JSON.parse(at.remit("runs", "--json").out) as { id: string; status: string }[];
+    expect(runs.filter(({ id }) => /^session-.*\.t2$/.test(id))).toHaveLength(1);
+});
+
+/** A terminal that a test types at. */
+class Terminal {
+    seen = "";
+    #at = 0;
+    readonly #child;
+    readonly ended: Promise<number | null>;
+    constructor(...args: string[]) {
+        const line = [process.execPath, BIN, "repl", ...args].map((one) => `'${one}'`).join(" ");
+        this.#child = spawn("script", ["-qec", `stty cols 100 rows 24; ${line}`, "/dev/null"], {
+            cwd: at.folder,
+            env: { ...at.env, TERM: "xterm" },
+            stdio: ["pipe", "pipe", "inherit"],
+        });
+        this.#child.stdout.on("data", (part: Buffer) => (this.seen += String(part)));
+        this.ended = new Promise((resolve) => this.#child.on("close", resolve));
+    }
+    type(keys: string): void {
+        this.#child.stdin.write(keys);
+    }
+    /** Until it shows this, after what was waited for before. */
+    async shows(what: string): Promise<void> {
+        for (let waited = 0; ; waited++) {
+            if (waited > 1500) throw new Error(`it does not show ${what}: ${this.seen.slice(this.#at)}`);
+            const found = this.seen.indexOf(what, this.#at);
+            if (found >= 0) {
+                this.#at = found + what.length;
+                return;
+            }
+            if (this.#child.exitCode !== null) throw new Error(`it ended without showing ${what}: ${this.seen}`);
+            await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+    }
+    async [Symbol.asyncDispose](): Promise<void> {
+        this.#child.kill();
+        await this.ended;
+    }
+}
+
+test("at a terminal: history over sessions in a private file, completion, several lines, a question, Ctrl-C and Ctrl-D", async () => {
+    at.write("a.txt", "one");
+    {
+        await using terminal = new Terminal("--model", "mock:");
+        await terminal.shows("remit> ");
+        // pasted in one piece
+        terminal.type('text = {\r  word: "hello",\r  size: 5\r}\rtext.wo');
+        await terminal.shows("remit> ");
+        await terminal.shows("text.wo");
+        terminal.type("\t\r");
+        await terminal.shows('"hello"');
+        await terminal.shows("remit> ");
+        terminal.type("[1,\r");
+        await terminal.shows("   ... ");
+        terminal.type("2].length\r");
+        await terminal.shows("2\r\n");
+        await terminal.shows("remit> ");
+        terminal.type('import tool Files from "file://workspace" { write: ask }\r');
+        await terminal.shows("remit> ");
+        terminal.type('Files.wr\t({ path: "b.txt", content: text.word }).effects.length\r');
+        await terminal.shows("May user call Files.write?");
+        await terminal.shows("v view all >");
+        terminal.type("y\r");
+        await terminal.shows("1\r\n");
+        await terminal.shows("remit> ");
+        expect(readFileSync(join(at.folder, "b.txt"), "utf8")).toBe("hello");
+        terminal.type("loop until false max 900000000 { n = 1 }\r");
+        await terminal.shows("900000000");
+        await new Promise((resolve) => setTimeout(resolve, 700));
+        terminal.type("\u0003");
+        await terminal.shows("Cancelled; the conversation is as it was.");
+        terminal.type("text.si\u0003");
+        await terminal.shows("text.si");
+        terminal.type("text.size + 1\r");
+        await terminal.shows("6\r\n");
+        terminal.type("\u0004");
+        expect(await terminal.ended).toBe(0);
+    }
+    const file = join(at.folder, "remit", "repl-history");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, "utf8")).toContain("text.size + 1\n");
+    await using terminal = new Terminal("--model", "mock:");
+    await terminal.shows("remit> ");
+    terminal.type("\u001b[A");
+    await terminal.shows("text.size + 1");
+    terminal.type("\r");
+    await terminal.shows("error UNKNOWN_IDENTIFIER");
+    terminal.type(":qu\t\r");
+    expect(await terminal.ended).toBe(0);
+    writeFileSync(join(at.folder, "seen.txt"), terminal.seen);
+});
