@@ -74,8 +74,9 @@ export function expr(w: Walk, e: Expr): Type {
         case "unary": {
             const type = inner(w, e.value);
             if (e.op === "-") operand(w, type, e.value, "-");
+            if (e.op === "text" && CAPABILITIES.has(type.kind)) wrongOperand(w, e.value, type, `a text cannot hold ${describe(type)}`);
             w.isFresh(w.from.data);
-            return e.op === "-" ? NUMBER : BOOLEAN;
+            return e.op === "-" ? NUMBER : e.op === "text" ? STRING : BOOLEAN;
         }
         case "paren":
             return inner(w, e.value);

@@ -168,6 +168,8 @@ const FURTHER: ReadonlyMap<string, (made: never) => object> = new Map<string, (m
                 ? { ...made, args: made.args.map((arg) => (arg.value.kind === "ident" ? { ...arg, value: paren(arg.value) } : arg)) }
                 : made,
     ],
+    // As a text in backticks, which lowers to the same sums.
+    ["binary", (made: tree.Binary) => (isTemplate(made) ? { ...made, template: true } : made)],
     // Parentheses keep a sign before a plain number from becoming part of the number.
     [
         "unary",
@@ -175,6 +177,13 @@ const FURTHER: ReadonlyMap<string, (made: never) => object> = new Map<string, (m
             made.op === "-" && made.value.kind === "number" && made.value.value !== 0 ? { ...made, value: paren(made.value) } : made,
     ],
 ]);
+
+function isTemplate({ op, left, right }: tree.Binary): boolean {
+    const isInside = left.kind === "binary" && left.template === true;
+    if (op !== "+" || (left.kind !== "string" && !isInside)) return false;
+    if (right.kind === "unary") return right.op === "text";
+    return right.kind === "string" && right.value !== "" && isInside && left.right.kind === "unary";
+}
 
 function raiseGenerate(form: GenerateForm): tree.Generate {
     const options = raiseOptions(GENERATE_OPTIONS, form, raiseExpr);

@@ -281,7 +281,7 @@ export const NODES = {
             contract: may(CONTRACT, "of a yield: what it must give"),
             ...AT,
         },
-        unary: { op: must(one("not", "-")), ...VALUE, ...AT },
+        unary: { op: must(one("not", "-", "text"), "text: the value as text(x) gives it"), ...VALUE, ...AT },
         binary: { op: must(one(...(Object.keys(PRECEDENCE) as (keyof typeof PRECEDENCE)[]))), left: must(EXPR), right: must(EXPR), ...AT },
         lambda: { params: must(list(VARIABLE)), body: must(EXPR), ...AT },
         "if.expr": { ...BRANCHING, ...AT },

@@ -428,7 +428,7 @@ export function literalType(expr: Expr): Type {
         case "list":
             return LIST;
         case "unary":
-            return expr.op === "-" ? NUMBER : BOOLEAN;
+            return expr.op === "-" ? NUMBER : expr.op === "text" ? STRING : BOOLEAN;
         case "object": {
             const fields = new Map<string, Type>();
             for (const entry of expr.entries) {

@@ -16,6 +16,7 @@ import type { Diagnostic, Fix } from "../diagnostics/diagnostic.ts";
 import type { Source } from "../text/source.ts";
 import { SYNTAX_CODES, type SyntaxCodeName } from "./codes.ts";
 import { checkEscapes } from "./strings.ts";
+import { piecesOf, TEMPLATE_ESCAPES, templateEnd } from "./templates.ts";
 import { SYMBOLS, T, WORDS } from "./tokens.ts";
 import type { Comment } from "./tree.ts";
 
@@ -31,7 +32,7 @@ export interface Tokens {
     readonly newline: Uint8Array;
     /** Every brace has a partner. */
     readonly balanced: boolean;
-    /** A string or a block string has no end. */
+    /** A string, a block string or a text in backticks has no end. */
     readonly unclosed: boolean;
 }
 
@@ -143,15 +144,27 @@ export function lex(src: Source): Lexed {
     return first;
 }
 
+/** The tokens between two offsets of a text, as those of an expression in a template. Comments do not stand there. */
+export function lexPart(src: Source, from: number, to: number): Pick<Lexed, "tokens" | "diagnostics"> {
+    const { tokens, comments, diagnostics } = scan({ ...src, text: src.text.slice(0, to) }, -1, from);
+    const hint = "Write it beside the text.";
+    const inside = comments.map(
+        ({ range }): Diagnostic => ({
+            ...{ code: "SYNTAX", severity: "error", message: "No comment stands inside a text in backticks.", file: src.file, range, hint },
+        }),
+    );
+    return { tokens, diagnostics: [...diagnostics, ...inside] };
+}
+
 /**
- * `cut`: a string that begins here ends on its line.
+ * `cut`: a string that begins here ends on its line. `from`: where the tokens begin.
  *
  * Why it is long: one loop over local variables; the rows on lexing in `bench/` get worse where a character passes a call.
  */
-function scan(src: Source, cut: number): Lexed {
+function scan(src: Source, cut: number, from = 0): Lexed {
     const text = src.text;
     const length = text.length;
-    let capacity = (length >> 2) + 16;
+    let capacity = ((length - from) >> 2) + 16;
     let kind = new Uint8Array(capacity);
     let start = new Int32Array(capacity);
     let end = new Int32Array(capacity);
@@ -165,11 +178,12 @@ function scan(src: Source, cut: number): Lexed {
     let balanced = true;
     let broken = 0;
     let errors = 0;
-    let i = text.charCodeAt(0) === 0xfeff ? 1 : 0;
+    let i = from === 0 && text.charCodeAt(0) === 0xfeff ? 1 : from;
     // Once a delimiter has been found to have no partner, none of its later ones has: looking again would make reading quadratic.
     let doubleOpen = false;
     let singleOpen = false;
     let blockOpen = false;
+    let templateOpen = false;
     let wasCut = false;
     let commentOpen = false;
 
@@ -338,6 +352,24 @@ function scan(src: Source, cut: number): Lexed {
         push(T.Block, from, i);
     }
 
+    /** `i` is at the backtick. */
+    function readTemplate(): void {
+        const from = i;
+        const end = templateOpen ? -1 : templateEnd(text, from);
+        if (end < 0) {
+            templateOpen = true;
+            i = lineEnd(from + 1);
+            const hint = "Close it with a backtick, and each `{` in it with `}`; `\\{` is a brace.";
+            report("UNTERMINATED_STRING", "This text in backticks, or an expression in it, is never closed.", from, from + 1, hint);
+            push(T.String, from, i);
+            return;
+        }
+        i = end;
+        push(T.String, from, end);
+        for (const piece of piecesOf(text, { start: from, end }))
+            if (piece.kind === "text") checkEscapes(text, piece.start, piece.end, report, TEMPLATE_ESCAPES);
+    }
+
     function readNumber(): void {
         const from = i;
         let at = i + 1;
@@ -391,15 +423,6 @@ function scan(src: Source, cut: number): Lexed {
             report("UNEXPECTED_CHARACTER", "A comment begins with `//`.", from, from + 1, "Write `//` instead of `#`.", [
                 fix("Write `//`", { start: from, end: from + 1 }, "//", true),
             ]);
-            return;
-        }
-        if (c === 96) {
-            const close = text.indexOf("`", i + 1);
-            const stop = lineEnd(i);
-            i = close < 0 || close > stop ? stop : close + 1;
-            const hint = 'Write `"…"`, one of several lines in `"""`, and join values with `+`.';
-            report("UNEXPECTED_CHARACTER", "A string stands in double or single quotes.", from, i, hint);
-            push(T.String, from, i);
             return;
         }
         const first = text.slice(i, i + (c >= 0xd800 && c < 0xdc00 ? 2 : 1));
@@ -483,6 +506,10 @@ function scan(src: Source, cut: number): Lexed {
             else readString(c);
             continue;
         }
+        if (c === 96) {
+            readTemplate();
+            continue;
+        }
         let symbol = ONE[c] as number;
         let size = 1;
         if (symbol >= T.LBrace && symbol <= T.RBracket) {
@@ -510,7 +537,16 @@ function scan(src: Source, cut: number): Lexed {
     push(T.EOF, length, length);
     for (const index of open) if (kind[index] === T.LBrace) balanced = false;
     return {
-        tokens: { count, kind, start, end, match, newline, balanced, unclosed: doubleOpen || singleOpen || blockOpen || wasCut },
+        tokens: {
+            count,
+            kind,
+            start,
+            end,
+            match,
+            newline,
+            balanced,
+            unclosed: doubleOpen || singleOpen || blockOpen || templateOpen || wasCut,
+        },
         comments,
         diagnostics,
     };

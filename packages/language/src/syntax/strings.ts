@@ -36,8 +36,8 @@ function meantEscape(text: string, at: number, to: number): { readonly text: str
     return { text: `\\u{${point.toString(16).toUpperCase()}}`, end: at + whole.length };
 }
 
-/** Reports escapes between two offsets that mean nothing. */
-export function checkEscapes(text: string, from: number, to: number, report: Report): void {
+/** Reports escapes between two offsets that mean nothing. `more`: characters that stand for themselves there. */
+export function checkEscapes(text: string, from: number, to: number, report: Report, more = ""): void {
     for (let i = text.indexOf("\\", from); i >= 0 && i < to - 1; i = text.indexOf("\\", i + 2)) {
         const char = text[i + 1] as string;
         if (char === "u" && text[i + 2] === "{") {
@@ -52,7 +52,7 @@ export function checkEscapes(text: string, from: number, to: number, report: Rep
             }
         } else if (char === "\n" || char === "\r") {
             report("UNKNOWN_ESCAPE", "A backslash at the end of a line does not join lines.", i, i + 1, "Leave the backslash out.");
-        } else if (!Object.hasOwn(SIMPLE, char)) {
+        } else if (!Object.hasOwn(SIMPLE, char) && !more.includes(char)) {
             const meant = meantEscape(text, i, to);
             const pair = meant !== null && meant.end - i > 6;
             const backslashes = pair ? [i, i + 6] : [i];

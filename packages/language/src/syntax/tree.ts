@@ -537,7 +537,8 @@ export interface Call extends Node {
 }
 export interface Unary extends Node {
     readonly kind: "unary";
-    readonly op: "not" | "-";
+    /** `text`: the value as text, in a text in backticks. */
+    readonly op: "not" | "-" | "text";
     readonly value: Expr;
 }
 export type BinaryOp = "or" | "and" | "??" | "==" | "!=" | "<" | "<=" | ">" | ">=" | "+" | "-" | "*" | "/" | "%";
@@ -546,6 +547,8 @@ export interface Binary extends Node {
     readonly op: BinaryOp;
     readonly left: Expr;
     readonly right: Expr;
+    /** One of the sums that a text in backticks is: from the left a text, then `unary` `text` and texts. */
+    readonly template?: true;
 }
 export interface Paren extends Node {
     readonly kind: "paren";

@@ -29,7 +29,7 @@ const BODIES: readonly (readonly [string, readonly string[]])[] = [
     ["x = a || b", ['UNEXPECTED_CHARACTER "||"']],
     ["x = a === b or a !== c", ['UNEXPECTED_CHARACTER "==="', 'UNEXPECTED_CHARACTER "!=="']],
     ["x = a & b", ['UNEXPECTED_CHARACTER "&"']],
-    ["x = `a {b} c`\n y = ]", ['UNEXPECTED_CHARACTER "`a {b} c`"', 'SYNTAX "]"']],
+    ["x = `a {b c`\n y = ]", ['UNTERMINATED_STRING "`"', 'SYNTAX "]"']],
     ["let x = 1\n x", ['SYNTAX "let"']],
     ["let = 1\n let x = let", []],
     ["let\n x = 1", []],

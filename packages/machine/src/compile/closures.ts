@@ -12,11 +12,12 @@
  */
 
 import { type BranchForm, type ExprForm, isModule, type Site, type StmtForm } from "@remit/language";
+import { type Builtin, findBuiltin } from "../builtin/table.ts";
 import { Fail } from "../effect/failure.ts";
 import { readIndex, writeIndex, writeMember } from "../value/access.ts";
 import { aNameOf, compares, join, labelOf, negate, not, numeric, plus, rawOf, truthy } from "../value/operators.ts";
 import { Capability, Labelled, List, type Value } from "../value/value.ts";
-import { callCode } from "./calls.ts";
+import { callCode, globalCall } from "./calls.ts";
 import { BREAK, type ClosureForm, CONTINUE, type Code, codeOf, type Operand, type Slots, type Step } from "./code.ts";
 import { born, covered, writable } from "./containers.ts";
 import { type Context, expr, fails, lookUp, siteOf, slotFor, type Where } from "./context.ts";
@@ -422,16 +423,8 @@ function exprOf(cx: Context, e: ExprForm): Code {
         }
         case "index":
             return indexCode(operand(cx, e.object), operand(cx, e.index), siteOf(cx, e.at), cx.flow !== 0);
-        case "unary": {
-            const value = expr(cx, e.value);
-            if (e.op === "not") return (f) => not(value(f));
-            const at = siteOf(cx, e.at);
-            if (e.value.kind === "literal" && typeof e.value.value === "number") {
-                const negative = -e.value.value;
-                return () => negative;
-            }
-            return (f) => negate(value(f), at);
-        }
+        case "unary":
+            return unary(cx, e);
         case "binary":
             return binary(cx, e);
         case "call":
@@ -547,6 +540,21 @@ function indexCode(l: Operand, r: Operand, at: Site | null, isStrict: boolean): 
         }
         return readIndex(f[0], o, i, at);
     };
+}
+
+const TEXT = findBuiltin("global", "text") as Builtin;
+
+function unary(cx: Context, e: ExprForm & { kind: "unary" }): Code {
+    const value = expr(cx, e.value);
+    if (e.op === "not") return (f) => not(value(f));
+    const at = siteOf(cx, e.at);
+    // As the built-in of that name, which the program may have hidden.
+    if (e.op === "text") return globalCall(TEXT, [value], at);
+    if (e.value.kind === "literal" && typeof e.value.value === "number") {
+        const negative = -e.value.value;
+        return () => negative;
+    }
+    return (f) => negate(value(f), at);
 }
 
 function binary(cx: Context, e: ExprForm & { kind: "binary" }): Code {

@@ -134,6 +134,8 @@ const FLOWS: readonly Case[] = [
     { name: "all", body: "xs.all(x => x != s)", secrets: NUMS },
     { name: "find", body: "xs.find(x => x == s)", secrets: NUMS },
     { name: "sort_by", body: "xs.sort_by(x => if s { 0 - x } else { x })[0]", secrets: BOOL },
+    { name: "a text in backticks", body: "`it is {s}`", secrets: BOOL },
+    { name: "what a list in a text in backticks holds", body: "x = `{[1, [s]]}`\nx.length", secrets: BOOL },
     { name: "reduce", body: "xs.reduce((all, x) => if s { all + x } else { all }, 0)", secrets: BOOL },
     {
         name: "what reduce changes",

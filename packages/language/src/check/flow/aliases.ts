@@ -294,8 +294,10 @@ class Look {
             case "member":
             case "index":
                 return this.item(this.expr(e.object), e.kind === "member" ? null : this.at(e.index, this.expr(e.index)));
-            case "unary":
-                return { ...this.expr(e.value), class: null };
+            case "unary": {
+                const v = this.expr(e.value);
+                return { ...v, class: null, ...(e.op === "text" ? { labelled: this.deep(v) } : {}) };
+            }
             case "binary":
                 return this.binary(e);
             case "list":

@@ -416,7 +416,7 @@ export class FlowWalk implements Walking {
                 return with_(read(object, literalKey(e.index) ?? ITEM), index.top);
             }
             case "unary":
-                return carrying(this.expr(e.value).top, "plain");
+                return e.op === "text" ? carrying(deep(this.expr(e.value)), "plain") : carrying(this.expr(e.value).top, "plain");
             case "binary":
                 return this.binary(e);
             case "list":

@@ -30,6 +30,7 @@ import {
     tokenRange,
     take,
 } from "./state.ts";
+import { isTemplate, parseTemplate } from "./templates.ts";
 import { skipCallOptions } from "./unsupported.ts";
 
 /** Operators by token kind. */
@@ -243,6 +244,7 @@ function parsePrimary(p: State): Expr {
         advance(p);
         return { kind: "ident", range, name: p.text.slice(range.start, range.end) };
     }
+    if (isTemplate(p)) return parseTemplate(p);
     switch (k) {
         case T.String:
         case T.Block:

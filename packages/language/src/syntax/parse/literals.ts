@@ -26,6 +26,14 @@ export function parseString(p: State): StringLit {
     const from = start(p);
     const to = end(p);
     const block = p.k === T.Block;
+    if (p.text.charCodeAt(from) === 96)
+        report(
+            p,
+            "SYNTAX",
+            "Only a text that is known beforehand can stand here.",
+            { start: from, end: to },
+            "Write it in quotes, without values in it.",
+        );
     const value = block ? decodeBlock(p.text.slice(from, to)) : decodeQuoted(p.text, from, to);
     advance(p);
     return {

@@ -8,6 +8,7 @@
  */
 import { isIdentifier } from "../../contract/open.ts";
 import { blockLines, blockRawLines, decodeBlock, guardLines, quoteString } from "../strings.ts";
+import { templateText } from "../templates.ts";
 import { POSTFIX_PRECEDENCE, PRECEDENCE, UNARY_PRECEDENCE } from "../tokens.ts";
 import type {
     Arg,
@@ -119,12 +120,17 @@ function write(w: Writer, node: Expr, tail: number): void {
             yieldOrCall(w, node, tail);
             return;
         case "unary":
+            if (node.op === "text") {
+                hole(w, node.value);
+                return;
+            }
             put(w, node.op === "not" ? "not " : "-");
             if (node.op === "-" && isSigned(w.display ? unwrapped(node.value) : node.value)) put(w, " ");
             expression(w, node.value, tail, UNARY_PRECEDENCE);
             return;
         case "binary":
-            chain(w, node, tail);
+            if (node.template === true) template(w, node);
+            else chain(w, node, tail);
             return;
         case "paren":
             put(w, "(");
@@ -188,7 +194,7 @@ function chain(w: Writer, node: Binary, tail: number): void {
     const precedence = PRECEDENCE[node.op];
     const links: Binary[] = [];
     let first: Expr = node;
-    while (first.kind === "binary" && PRECEDENCE[first.op] === precedence) {
+    while (first.kind === "binary" && first.template !== true && PRECEDENCE[first.op] === precedence) {
         links.push(first);
         first = first.left;
     }
@@ -204,6 +210,28 @@ function chain(w: Writer, node: Binary, tail: number): void {
         expression(w, link.right, i === 0 ? tail : 0, precedence + 1);
     }
     w.indent--;
+}
+
+/** Its texts as they are, line breaks too; its expressions on one line. */
+function template(w: Writer, node: Binary): void {
+    const parts: Expr[] = [];
+    let first: Expr = node;
+    while (first.kind === "binary" && first.template === true) {
+        parts.push(first.right);
+        first = first.left;
+    }
+    put(w, "`");
+    for (const part of [first, ...parts.reverse()]) {
+        if (part.kind === "string") put(w, w.display ? JSON.stringify(templateText(part.value)).slice(1, -1) : templateText(part.value));
+        else if (part.kind === "unary") hole(w, part.value);
+    }
+    put(w, "`");
+}
+
+function hole(w: Writer, value: Expr): void {
+    put(w, "{");
+    expression(w, value, 1);
+    put(w, "}");
 }
 
 function narrowText(node: Narrow): string {

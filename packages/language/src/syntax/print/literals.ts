@@ -18,7 +18,7 @@ function precedenceOf(node: Expr): number {
         case "endorse":
             return 0;
         case "binary":
-            return PRECEDENCE[node.op];
+            return node.template === true ? POSTFIX_PRECEDENCE : PRECEDENCE[node.op];
         case "unary":
             return UNARY_PRECEDENCE;
         case "number":
@@ -51,7 +51,7 @@ export function unwrapped(node: Expr): Expr {
 export function leftmost(node: Expr): Expr {
     let at = node;
     for (;;) {
-        if (at.kind === "binary") at = at.left;
+        if (at.kind === "binary" && at.template !== true) at = at.left;
         else if (at.kind === "member" || at.kind === "index" || at.kind === "narrow") at = at.object;
         else if (at.kind === "call") at = at.callee;
         else return at;
