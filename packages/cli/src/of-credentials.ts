@@ -14,7 +14,11 @@ export function ofCredentials(add: Add): void {
     const trusting = (command: Command): Command => command.option("--trust", "let this project's configuration describe providers");
     trusting(
         whose(
-            add("login <provider>", "Let a user delegate a token: github, google, slack, okta, or one of the configuration", load("login")),
+            add(
+                "login <provider>",
+                "Let a user delegate a token: github, google, slack, okta, one of the configuration, or the URL of an MCP server",
+                load("login"),
+            ),
         ),
     )
         .option("--device", "show a code to type on another device, in place of a browser here")
@@ -39,6 +43,7 @@ export function ofCredentials(add: Add): void {
 export const CREDENTIAL_EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     login: [
         "remit login github --as user:alice --client-id Iv1.0123456789abcdef",
+        "remit login https://mcp.example.com/mcp",
         "remit login google --as user:alice --scope https://www.googleapis.com/auth/gmail.readonly",
     ],
     logout: ["remit logout github --as user:alice"],

@@ -74,6 +74,7 @@ export { OAuthError, type OAuthErrorCode } from "./oauth/error.ts";
 export { type LoginOptions, loginElsewhere, loginHere } from "./oauth/login.ts";
 export { type Provider, PROVIDERS, providerOf } from "./oauth/providers.ts";
 export { revoked } from "./oauth/renew.ts";
+export { isAddress, resourceAt, resourceOf, resourceProvider } from "./oauth/resource.ts";
 export { serverOf } from "./oauth/server.ts";
 export { TokenError, type TokenErrorCode } from "./token/error.ts";
 export { type Listed as ListedToken, openTokens, type Token, type TokenStore } from "./token/store.ts";

@@ -5,6 +5,7 @@
  */
 import {
     type Config,
+    isAddress,
     isIdentity,
     type ListedToken,
     loadConfig,
@@ -15,6 +16,9 @@ import {
     openTokens,
     PROVIDERS,
     providerOf,
+    resourceAt,
+    resourceOf,
+    resourceProvider,
     revoked,
     serverOf,
     type Token,
@@ -56,13 +60,15 @@ function untilStopped(): { readonly signal: AbortSignal; end(): void } {
 }
 
 export async function login(args: string[], options: Options): Promise<number> {
-    const name = args[0] as string;
-    const as = identity(options);
+    const said = args[0] as string;
+    const isServer = isAddress(said);
+    const name = isServer ? resourceAt(said).href : said;
+    const as = isServer ? (identityOf(options) ?? "") : identity(options);
     if (options["device"] === true && options["browser"] === true) throw new UsageError("--device and --browser are two ways; use one");
     const { env } = here();
-    const provider = providerOf(name, configHere(options));
     const { signal, end } = untilStopped();
     try {
+        const provider = isServer ? await resourceProvider(name, signal) : providerOf(name, configHere(options));
         const client = options["clientId"] === undefined ? undefined : String(options["clientId"]);
         const server = await serverOf(provider, { env, signal, client });
         const elsewhere = options["device"] === true || (options["browser"] !== true && provider.flow === "device");
@@ -71,7 +77,9 @@ export async function login(args: string[], options: Options): Promise<number> {
         await (await openTokens(env)).put({ provider: name, as }, token);
         if (options["json"] === true) printJson(shown({ provider: name, as, updated: new Date().toISOString(), token }), true);
         else
-            say(`${paint(process.stderr)("green", "logged in")}: ${name} for ${as}; its token goes to ${(token.origins ?? []).join(", ")}`);
+            say(
+                `${paint(process.stderr)("green", "logged in")}: ${plainLine(name)} for ${as === "" ? "everyone" : as}; its token goes to ${(token.origins ?? []).join(", ")}`,
+            );
         return EXIT.ok;
     } catch (error) {
         if (!(error instanceof OAuthError) || !signal.aborted) throw error;
@@ -91,6 +99,7 @@ function tell(where: string, code: string | null): void {
 
 export async function logout(args: string[], options: Options): Promise<number> {
     const name = args[0] as string;
+    if (isAddress(name)) return taken(resourceAt(name).href, identityOf(options) ?? "", options);
     return taken(name, identity(options), options);
 }
 
@@ -199,6 +208,7 @@ async function removed(name: string, options: Options): Promise<number> {
     const store = await openTokens(here().env);
     const place = { provider: namedSecret(name), as: as ?? "" };
     const isSecret = (await store.list()).some((one) => one.provider === place.provider && one.as === place.as);
+    if (!isSecret && isAddress(name)) return taken(resourceAt(name).href, as ?? "", options);
     if (!isSecret) return taken(name, as ?? identity(options), options);
     await store.remove(place);
     say(`removed: ${plainLine(name)}`);
@@ -210,12 +220,12 @@ async function taken(name: string, as: string, options: Options): Promise<number
     const token = await (await openTokens(env)).remove({ provider: name, as });
     if (token === null) {
         const known = PROVIDERS.includes(name) ? "" : "; remit credentials list shows what is kept";
-        throw new UsageError(`nothing is kept for ${plainLine(name)} of ${as}${known}`);
+        throw new UsageError(`nothing is kept for ${plainLine(name)} of ${as === "" ? "everyone" : as}${known}`);
     }
     const { signal, end } = untilStopped();
     const green = paint(process.stderr)("green", "removed");
     try {
-        const provider = providerOf(name, configHere(options));
+        const provider = (isAddress(name) ? resourceOf(name, token) : null) ?? providerOf(name, configHere(options));
         if (await revoked(provider, token, { env, signal })) say(`${green}: ${name} of ${as}, and taken back at the provider`);
         else say(`${green}: ${name} of ${as}; take it back at ${provider.revokeAt ?? "the provider"}, which has no endpoint for that`);
     } catch (error) {

@@ -11,9 +11,9 @@ import type { Effect } from "@remit/machine";
 import { MIN_SECRET } from "../secret/forms.ts";
 import { CredentialError, type CredentialSources, type CredentialWanted, type Destination } from "./source.ts";
 
-/** An effect has the identity of its stage, else of its run. */
+/** An effect has the identity of its stage, else of its run. Where a stage names no credential, its caller may. */
 export interface Sender {
-    readonly effect?: Pick<Effect, "credential" | "as">;
+    readonly effect?: Pick<Effect, "as"> & { readonly credential?: { readonly source: string; readonly arg: string } };
     readonly signal: AbortSignal;
 }
 
@@ -54,6 +54,8 @@ export function createCredentials({ sources, secret }: CredentialsSetup): Creden
         const as = effect?.as ?? null;
         const ask = Object.hasOwn(sources, source) ? sources[source] : undefined;
         const name = nameOf(source, arg, as);
+        // No stage names it: where no logins are kept there is none.
+        if (ask === undefined && source === "login") return null;
         if (ask === undefined)
             throw new CredentialError(
                 "denied",
@@ -91,7 +93,7 @@ function nameOf(source: string, arg: string, as: string | null): string {
 }
 
 /** Sources that depend on whose credential it is. */
-const IDENTIFIED: ReadonlySet<string> = new Set(["oauth", "secret"]);
+const IDENTIFIED: ReadonlySet<string> = new Set(["oauth", "secret", "login"]);
 
 function renewHint({ effect }: Sender): string {
     const { source, arg } = effect?.credential ?? {};

@@ -28,6 +28,7 @@ export function storedSources(setup: StoredSetup): CredentialSources {
     return {
         oauth: (wanted) => inWords(async () => delegated(wanted, setup, await tokens())),
         secret: (wanted) => inWords(async () => given(wanted, await tokens())),
+        login: (wanted) => inWords(async () => loggedIn(wanted, setup, await tokens())),
     };
 }
 
@@ -49,6 +50,31 @@ async function delegated(wanted: CredentialWanted, { config, env }: StoredSetup,
     if (token !== null) return { kind: "given", value: token.access };
     const message = kept === null ? `${as} has not logged in` : `the login of ${as} has ended`;
     return { kind: "missing", message, hint: `remit login ${arg} --as ${as}` };
+}
+
+/** For a server that says itself who gives its tokens; `arg` is its address. The token of the identity, else the one for all. */
+async function loggedIn(wanted: CredentialWanted, { env }: StoredSetup, store: TokenStore): Promise<CredentialAnswer> {
+    const { arg, as, to, signal, refused } = wanted;
+    const [{ resourceOf, resourceAt }, { goodToken }, { mayGo }] = await Promise.all([
+        import("../oauth/resource.ts"),
+        import("../oauth/renew.ts"),
+        import("../oauth/providers.ts"),
+    ]);
+    const address = resourceAt(arg).href;
+    const own = as === null || (await store.get({ provider: address, as })) === null ? "" : as;
+    const place = { provider: address, as: own };
+    const kept = await store.get(place);
+    // CST1.
+    if (kept === null || !mayGo(kept.origins ?? [], to.origin)) return { kind: "elsewhere" };
+    const provider = resourceOf(address, kept);
+    const token = provider === null ? kept : await goodToken({ provider, place, store, env, signal, refused });
+    if (token !== null && token.access !== refused) return { kind: "given", value: token.access };
+    return { kind: "missing", message: "the login has ended", hint: loginLine(address, as) };
+}
+
+/** The command that gets a token for a server. */
+export function loginLine(address: string, as: string | null | undefined): string {
+    return `remit login ${address}${as == null ? "" : ` --as ${as}`}`;
 }
 
 /** The one of the identity, else the one for all. */

@@ -43,6 +43,7 @@ export async function loginHere(server: AuthorizationServer, { scopes, signal, t
         state,
         code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
         code_challenge_method: "S256",
+        ...(provider.resource === undefined ? {} : { resource: provider.resource }),
     };
     for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
     const coming = redirect.come(state, AbortSignal.any([signal, AbortSignal.timeout(LOGIN_MS)]));
@@ -116,6 +117,7 @@ export function tokenOf(
         scopes: scope === undefined ? asked : scope.split(/[\s,]+/).filter((one) => one !== ""),
         client: client.client_id,
         server: metadata.token_endpoint ?? metadata.issuer,
+        ...(provider.resource === undefined ? {} : { issuer: provider.issuer, resource: provider.resource }),
         origins: provider.origins,
     };
 }

@@ -26,6 +26,8 @@ export interface Provider {
     /** Folder in which a relative `file:` begins. */
     readonly folder?: string;
     readonly scopes: readonly string[];
+    /** The tokens are for this resource (RFC 8707), of a server that says itself who gives them; a client is registered where none is known. */
+    readonly resource?: string;
     /** Where its tokens may be sent: origins, of which a host may begin with `*.`. */
     readonly origins: readonly string[];
     /** How a user logs in where the command names neither way. */

@@ -35,25 +35,51 @@ export interface ServerSetup {
 
 /** Throws `OAuthError`. */
 export async function serverOf(provider: Provider, { env, signal, client: said }: ServerSetup): Promise<AuthorizationServer> {
-    const id = said ?? provider.client;
-    if (id === undefined)
-        throw new OAuthError(
-            "setup",
-            `no client is registered for ${provider.name} here`,
-            `${provider.setup}, then say its id: --client-id ID, or "oauth": {"${provider.name}": {"client": "ID"}} in ~/.config/remit/remit.json`,
-        );
+    const known = said ?? provider.client;
+    const { name, resource } = provider;
+    if (known === undefined && resource === undefined) {
+        const entry = `"oauth": {"${name}": {"client": "ID"}} in ~/.config/remit/remit.json`;
+        throw noClient(provider, `--client-id ID, or ${entry}`);
+    }
     const bounded = boundedFetch(provider, signal);
     const insecure = { [oauth.allowInsecureRequests]: true, [oauth.customFetch]: bounded };
     const metadata = await metadataOf(provider, insecure);
+    const id = known ?? (await registered(provider, metadata, insecure));
+    const parameters = resource === undefined ? {} : { additionalParameters: { resource } };
     const types = Object.fromEntries((provider.tokenTypes ?? []).map((type) => [type, () => undefined]));
     return {
         provider,
         metadata,
         client: { client_id: id },
         authentication: authenticationOf(provider, metadata, env),
-        request: insecure,
+        request: { ...insecure, ...parameters },
         reading: { recognizedTokenTypes: types },
     };
+}
+
+function noClient({ name, setup }: Provider, how: string): OAuthError {
+    return new OAuthError("setup", `no client is registered for ${name} here`, `${setup}, then say its id: ${how}`);
+}
+
+/** RFC 7591: a public client of this user's own, whose redirect is on this machine. */
+async function registered(
+    provider: Provider,
+    metadata: oauth.AuthorizationServer,
+    options: oauth.DynamicClientRegistrationRequestOptions,
+): Promise<string> {
+    if (metadata.registration_endpoint === undefined) throw noClient(provider, "--client-id ID");
+    const client = {
+        client_name: "Remit",
+        application_type: "native",
+        redirect_uris: ["http://127.0.0.1/callback"],
+        grant_types: ["authorization_code", "refresh_token"],
+        response_types: ["code"],
+        token_endpoint_auth_method: "none",
+    };
+    const made = await told(provider, async () =>
+        oauth.processDynamicClientRegistrationResponse(await oauth.dynamicClientRegistrationRequest(metadata, client, options)),
+    );
+    return made.client_id;
 }
 
 async function metadataOf(provider: Provider, options: oauth.DiscoveryRequestOptions): Promise<oauth.AuthorizationServer> {
@@ -92,7 +118,7 @@ function authenticationOf(provider: Provider, metadata: oauth.AuthorizationServe
 
 /** OAS2. The library asks for `redirect: "manual"` itself. */
 function boundedFetch({ errorsInOk }: Provider, signal: AbortSignal) {
-    return async (url: string, init: oauth.CustomFetchOptions<string, URLSearchParams | undefined>): Promise<Response> => {
+    return async (url: string, init: oauth.CustomFetchOptions<string, URLSearchParams | string | undefined>): Promise<Response> => {
         if (!isSafe(url)) throw new OAuthError("setup", `${new URL(url).origin} is plain http`, "a provider is reached by https");
         const { body, ...rest } = init;
         const response = await fetch(url, {

@@ -28,6 +28,9 @@ export interface Token {
     readonly client?: string;
     /** The token endpoint that gave it. */
     readonly server?: string;
+    /** Of a token for a server that says itself who gives it: the authorization server, and the resource that it is for. */
+    readonly issuer?: string;
+    readonly resource?: string;
     /** Where it may be sent, as it was when it was got. */
     readonly origins?: readonly string[];
 }

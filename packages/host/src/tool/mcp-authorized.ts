@@ -5,8 +5,11 @@
  *
  * MAU1: the header goes to the origin that the configuration names, whatever URL the library asks for.
  * MAU2: a connection has one credential and one identity; the value may be another one with each call.
+ * MAU3: where a stage names none and the configuration gives no header, the token of a login for this server is sent; a 401 to one who has none
+ *     waits for a login, where it says that a token is what it wants.
  */
 import { authorizationOf, type Credentials, type Given, type Sender } from "../credential/credentials.ts";
+import { loginLine } from "../credential/stored.ts";
 import { isLoopback } from "../process/loopback.ts";
 import { CredentialError, type Destination } from "../credential/source.ts";
 import { type Asked, ToolFail } from "./tool.ts";
@@ -17,19 +20,23 @@ export interface Authorizing {
     /** Tells it from other credentials and identities; holds no value. */
     readonly key: string;
     /** The newest value, and why the last request with one failed: the library may say that in words of its own. */
-    readonly newest: { given: Given; fail: ToolFail | null };
+    readonly newest: { given: Given | null; fail: ToolFail | null };
     fetch(inner: Fetch): Fetch;
 }
 
-/** Null where the request goes without one. Throws `CredentialError`. */
-export async function authorizing(url: string, asked: Asked, credentials: Credentials): Promise<Authorizing | null> {
-    const { effect, signal } = asked;
+/** Null where the request goes without one. `own`: the configuration gives it a header. Throws `CredentialError`. */
+export async function authorizing(url: string, asked: Asked, credentials: Credentials, own: boolean): Promise<Authorizing | null> {
+    const { signal } = asked;
+    const isNamed = asked.effect?.credential !== undefined;
+    if (!isNamed && own) return null;
+    // MAU3.
+    const effect = isNamed ? asked.effect : { ...asked.effect, credential: { source: "login", arg: url } };
     const { origin, host } = new URL(url);
     const to: Destination = { origin, named: true, free: isLoopback(host) };
     const never = new AbortController().signal;
     const sender: Sender = { ...(effect === undefined ? {} : { effect }), signal: signal ?? never };
     const given = await credentials.of(sender, to);
-    if (given === null) return null;
+    if (given === null && isNamed) return null;
     const newest: Authorizing["newest"] = { given, fail: null };
     const later: Sender = { ...sender, signal: never };
     return {
@@ -38,14 +45,17 @@ export async function authorizing(url: string, asked: Asked, credentials: Creden
         fetch: (inner) => async (at, init) => {
             if (new URL(at).origin !== to.origin) return inner(at, init);
             try {
-                return await credentials.send(later, to, {
-                    first: newest.given,
+                const answer = await credentials.send(later, to, {
+                    ...(newest.given === null ? {} : { first: newest.given }),
                     send: (one) => {
                         if (one !== null) newest.given = one;
                         return inner(at, one === null ? init : withHeader(init, one));
                     },
                     unauthorized: ({ status }) => status === 401,
                 });
+                if (isNamed || answer.status !== 401 || !/^bearer\b/i.test(answer.headers.get("www-authenticate") ?? "")) return answer;
+                await answer.body?.cancel();
+                throw new CredentialError("missing", `${origin} wants a login`, loginLine(url, effect?.as));
             } catch (error) {
                 if (!(error instanceof CredentialError)) throw error;
                 newest.fail = credentialFail(error);

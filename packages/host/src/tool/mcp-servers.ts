@@ -72,7 +72,8 @@ export function mcpServers(context: ToolContext): Servers {
             const { owner = user, signal } = asked;
             const target = targets.get(key) ?? targetOf(key, serverOf(key, context), context);
             targets.set(key, target);
-            const sent = "url" in target.at ? await authorizing(target.at.url, asked, context.credentials) : null;
+            const sent =
+                "url" in target.at ? await authorizing(target.at.url, asked, context.credentials, hasHeader(target.at.headers)) : null;
             const shared = sent === null ? [target, workspace, owner] : [target, workspace, owner, id, sent.key];
             const made = pool
                 .take(JSON.stringify(shared), holder, (ending) => connectTo({ ...target, children }, sent, ending))
@@ -85,6 +86,10 @@ export function mcpServers(context: ToolContext): Servers {
         },
         close: () => pool.release(holder),
     };
+}
+
+function hasHeader(headers: { readonly [name: string]: string }): boolean {
+    return Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
 }
 
 function raced<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -33,11 +33,20 @@ export interface RoomSettings {
     /** Seconds that a code of a device is good for. */
     readonly device?: number;
     readonly client?: Partial<ClientMetadata>;
+    /** Tokens are for the resource that is asked for, and clients register themselves. */
+    readonly resources?: boolean;
 }
 
 const CLIENT = "remit-test";
 
-export async function oauthRoom({ access = 3600, device = 600, client = {} }: RoomSettings = {}): Promise<OAuthRoom> {
+const RESOURCES: NonNullable<NonNullable<Configuration["features"]>["resourceIndicators"]> = {
+    enabled: true,
+    defaultResource: (_context, _client, oneOf) => oneOf ?? [],
+    useGrantedResource: () => true,
+    getResourceServerInfo: (_context, resource) => ({ scope: "api:read", audience: resource, accessTokenFormat: "opaque" }),
+};
+
+export async function oauthRoom({ access = 3600, device = 600, client = {}, resources = false }: RoomSettings = {}): Promise<OAuthRoom> {
     const server = createServer();
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
     const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -59,6 +68,7 @@ export async function oauthRoom({ access = 3600, device = 600, client = {} }: Ro
             deviceFlow: { enabled: true },
             revocation: { enabled: true },
             introspection: { enabled: true, allowedPolicy: () => true },
+            ...(resources ? { registration: { enabled: true }, resourceIndicators: RESOURCES } : {}),
         },
         scopes: ["openid", "offline_access", "api:read"],
         findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
@@ -89,6 +99,7 @@ export async function oauthRoom({ access = 3600, device = 600, client = {} }: Ro
         if (details.prompt.name === "login") return provider.interactionFinished(request, response, { login: { accountId: "alice" } });
         const grant = new provider.Grant({ accountId: "alice", clientId: String(details.params["client_id"]) });
         grant.addOIDCScope(String(details.params["scope"]));
+        if (typeof details.params["resource"] === "string") grant.addResourceScope(details.params["resource"], "api:read");
         await provider.interactionFinished(
             request,
             response,
