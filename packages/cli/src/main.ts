@@ -204,7 +204,7 @@ function toDebug(add: Add): void {
         .option("-m, --model <uri>", "with --agent: model for every `import llm` (REMIT_MODEL)")
         .option("-w, --workspace <dir>", "with --agent: folder that agents and tools may reach")
         .option("--trust", "with --agent: let this project's configuration start commands and load modules")
-        .option("--park", "with --agent: a question of the new run that nobody answers now waits in the ledger")
+        .option("--park", "with --agent: a question of the new run without an answer waits in the ledger")
         .option("--probe", "with --agent: the new run only reads; what would change something is played")
         .option("--json", "with --agent: print the proposal as JSON, apply nothing")
         .option("-q, --quiet", "with --agent: no progress");
@@ -370,7 +370,7 @@ function ofProjects(add: Add): void {
         "Let a project's configuration and skills count: start commands, load modules, speak to models",
         () => import("./commands/trust.ts"),
     )
-        .option("--yes", "trust without asking, where nobody is at a terminal")
+        .option("--yes", "trust without asking, where no person is at a terminal")
         .option("--revoke", "take it back")
         .option("--show", "only say");
 }
@@ -388,8 +388,8 @@ function performing(command: Command): Command {
         .option("--otel [endpoint]", "send spans to an OTLP/HTTP endpoint when the run has ended (OTEL_EXPORTER_OTLP_ENDPOINT)")
         .option("--otel-content", "with --otel: include prompts, replies, arguments and results")
         .option("--yes", "answer every question with yes, once")
-        .option("--park", "a question that nobody answers now waits in the ledger (exit code 3); without it the answer is no")
-        .option("--ask <when>", "now: on this terminal, or later: nobody is asked here, as with --park")
+        .option("--park", "a question without an answer waits in the ledger (exit code 3); without it the answer is no")
+        .option("--ask <when>", "now: on this terminal, or later: the question waits in the ledger, as with --park")
         .option("--as <identity>", "on whose behalf, such as user:alice: whose delegated credentials are sent (REMIT_AS)")
         .option("--trust", "let this project's configuration start commands and load modules")
         .option("--json", "value, progress and errors as JSON, one object a line")

@@ -58,7 +58,7 @@ function person(answers: readonly string[], ...args: string[]): Promise<{ code: 
 test("where nobody is the answer is no, with what to do about it", () => {
     const { code, err } = run();
     expect(code).toBe(1);
-    expect(err).toContain("Repo.write was not allowed: nobody was there to answer");
+    expect(err).toContain("Repo.write was not allowed: no person was there to answer");
     expect(err).toContain("--park");
     expect(asks("--all")).toEqual([]);
     expect(wrote("b.txt")).toBe(false);

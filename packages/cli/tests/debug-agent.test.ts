@@ -78,7 +78,7 @@ test("without a terminal it is only shown, and what is looked at stays as it was
     expect(out).toContain("main.remit:9 in main, at main/Repo.read#0\nagent:Fixer proposes a value");
     expect(out).toContain("  │ 0/log, tool, line 9\n");
     expect(out).toContain(`as the answer of main/Repo.read#0 in a new run that goes the way of ${run} up to there:`);
-    expect(err).toContain("Nothing was changed: nobody is there to accept it.");
+    expect(err).toContain("Nothing was changed: no person is there to accept it.");
     expect(exported(run)).toBe(before);
     expect(runs()).toHaveLength(2);
     expect([text("after.txt"), text("hacked.txt")]).toEqual([null, null]);

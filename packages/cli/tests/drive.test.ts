@@ -112,7 +112,7 @@ test("without a terminal a call that acts is refused; --auto-approve makes it, a
     expect(made).toEqual([]);
     const auto = await drive("--auto-approve", "click it");
     expect(auto).toMatchObject({ code: 0, out: "over\n" });
-    expect(auto.err).toContain("nobody looks at it first");
+    expect(auto.err).toContain("no person looks at it first");
     expect(auto.err).toContain("approved unseen: May Model call Lent.owner__click?");
     expect(made).toEqual(["call"]);
     over.abort();

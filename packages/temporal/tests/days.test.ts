@@ -60,7 +60,7 @@ test.each(SOURCES.map(([what, source], i) => [what, source, 50 * (i + 1)] as con
         const { run, sent, question } = await begun(room, source, days);
         await server.sleep((days + 1) * DAY_MS);
         const said = await room.client.result(run).catch((error: RemitError) => `${error.kind}: ${error.message}`);
-        expect(said).toContain("nobody answered in time");
+        expect(said).toContain("no answer came in time");
         expect(sent).toEqual([]);
         const late = room.client.answer(run, { question: question.id, by: room.on.user, decision: "once" });
         await expect(late).rejects.toThrow();

@@ -9,7 +9,7 @@ import { openForShowing } from "../ledger.ts";
 export default async function asks(args: string[], options: Record<string, unknown>): Promise<number> {
     const store = await openForShowing(options);
     if (store === null) {
-        say("No runs yet, so nobody asks anything.");
+        say("No runs yet, so there are no questions.");
         if (options["json"]) printJson([]);
         return EXIT.ok;
     }
@@ -38,7 +38,13 @@ export default async function asks(args: string[], options: Record<string, unkno
                 }),
             );
             for (const note of one.notes ?? []) print(colour("dim", `  ${noteText(note)}`));
-            if (one.tampered) print(colour("red", "  This record was changed by somebody without the key: it counts for nothing."));
+            if (one.tampered)
+                print(
+                    colour(
+                        "red",
+                        "  This record is signed with another key, so it is ignored. It was made by another user, or changed after it was made.",
+                    ),
+                );
             else if (one.state === "open") print(colour("dim", `  remit answer ${run} ${id} … (${offered(one.request.options)})`));
             print("");
         }

@@ -100,7 +100,7 @@ export class Drive {
         const { id, seq, tools } = this.#session;
         this.#say(`Session ${id}${tools.length === 0 ? ": no tools are lent to it" : `: ${tools.length} tools are lent to it`}.`);
         if (this.#options["autoApprove"] === true)
-            say(this.#colour("red", "--auto-approve: every call that the model wants to make is made, and nobody looks at it first."));
+            say(this.#colour("red", "--auto-approve: every call that the model wants to make is made, and no person looks at it first."));
         const model = this.#options["model"];
         const turn = await this.#server.submit(id, { ...task, ...(model === undefined ? {} : { model: String(model) }) });
         this.#turn = turn.id;
@@ -228,7 +228,7 @@ export class Drive {
         if (event !== "ask.decided" || by === this.#client) return;
         const decision = plainLine(String(data["decision"]));
         if (by === "repeat") this.#say("The same call again, which was refused: it is not asked about.");
-        else this.#say(by === "expiry" ? `Nobody answered in time: ${decision}.` : `${plainLine(by)} answered: ${decision}.`);
+        else this.#say(by === "expiry" ? `No answer came in time: ${decision}.` : `${plainLine(by)} answered: ${decision}.`);
     }
 
     #ended(data: Data): number {

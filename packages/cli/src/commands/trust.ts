@@ -72,7 +72,7 @@ export default async function trust(args: string[], options: Record<string, unkn
 
 async function agreed(path: string): Promise<boolean> {
     if (process.stdin.isTTY !== true || process.stderr.isTTY !== true)
-        throw new UsageError("nobody is here to be asked, so nothing is trusted", "read what the file wants, then: remit trust --yes");
+        throw new UsageError("no person is here to be asked, so nothing is trusted", "read what the file wants, then: remit trust --yes");
     const { confirm, isCancel } = await import("@clack/prompts");
     const yes = await confirm({ message: `Trust ${plain(path)} as it is now?`, initialValue: false, output: process.stderr });
     return !isCancel(yes) && yes;

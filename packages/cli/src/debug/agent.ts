@@ -56,7 +56,7 @@ export async function debugWith(session: DebugSession, scrubber: Scrubber, store
         print(proposalText(session, shown, colour));
         if (proposed.change === undefined && proposed.place === undefined) return EXIT.ok;
         if (!somebodyThere()) {
-            say("Nothing was changed: nobody is there to accept it.");
+            say("Nothing was changed: no person is there to accept it.");
             return EXIT.ok;
         }
         const said = await askChoice(

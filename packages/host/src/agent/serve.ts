@@ -105,7 +105,7 @@ async function decide(turn: Turn, uses: readonly AgentUse[] | null): Promise<Per
     if (uses === null) return { allowed: false, by: "remit", message: "no tool that it was given stands for this" };
     let by: "remit" | "person" = "remit";
     for (const one of uses) {
-        const said = (await turn.io.may?.(one, turn.stopped)) ?? { allowed: false, by: "remit", message: "nobody decides here" };
+        const said = (await turn.io.may?.(one, turn.stopped)) ?? { allowed: false, by: "remit", message: "no rule decides here" };
         if (!said.allowed) return said;
         if (said.by === "person") by = "person";
     }

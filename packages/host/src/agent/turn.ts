@@ -152,7 +152,7 @@ export class Turn {
     }
 
     private flooded(): void {
-        this.halt("limit.calls", "it asked for more than anybody can answer in a turn");
+        this.halt("limit.calls", "it asked for more than can be answered in a turn");
     }
 
     private halt(kind: FailureKind, message: string): void {
@@ -222,7 +222,7 @@ export class Turn {
 
 /** A use that is made by the program's tool, where the machine allows it. */
 export async function use({ io, stopped }: Turn, wanted: AgentUse, signal = stopped, part?: (part: Json) => void): Promise<Outcome> {
-    const failure = { kind: "violation.remit", message: "nobody performs this here", site: null } as const;
+    const failure = { kind: "violation.remit", message: "this host does not perform it", site: null } as const;
     return (await io.use?.(wanted, signal, part)) ?? { ok: false, failure };
 }
 

@@ -148,7 +148,7 @@ function directTarget(line: string, sources: AgentSources): AgentTarget {
     );
     if (same !== undefined) return namedTarget(same[0], sources);
     if (config.always !== true)
-        throw new AgentFail("denied", `the program would start the command '${line.trim()}', which nobody trusts`, {
+        throw new AgentFail("denied", `the program would start the command '${line.trim()}', which is not trusted`, {
             hint: 'trust it for once with --trust, or write it into a trusted remit.json: {"agents": {"NAME": {"command": ["…"]}}}',
         });
     return processTarget({ name: words[0] ?? "", command: words, said: {}, folder: sources.workspace }, sources);

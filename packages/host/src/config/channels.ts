@@ -87,7 +87,7 @@ export function channelProblem(name: string, said: { readonly [key: string]: Jso
     if (missing.length > 0) return `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} missing`;
     const open = ["url", "api"].filter((key) => typeof said[key] === "string" && !isPrivate(said[key] as string));
     if (open.length > 0) return `${open.join(", ")}: questions and tokens go over https, or stay on this machine`;
-    if (kind === "mail" && (said.to as Json[]).length === 0) return "to names nobody";
+    if (kind === "mail" && (said.to as Json[]).length === 0) return "to names no address";
     if (kind !== "slack") return null;
     if ((said.webhook === undefined) === (said.token === undefined)) return "webhook is missing, or token and channel: one of the two";
     return (said.token === undefined) === (said.channel === undefined) ? null : "token and channel belong together";
@@ -108,5 +108,5 @@ export function routeProblem(said: { readonly [key: string]: Json }, known: Read
     if (unknown.length > 0)
         return `there is no channel ${unknown.join(", ")}; ${known.size === 0 ? "channels names none" : `channels has ${[...known].join(", ")}`}`;
     if (to?.length === 0) return "to names no channel";
-    return approvers?.length === 0 ? "approvers names nobody, so nobody could answer" : null;
+    return approvers?.length === 0 ? "approvers names no user, so no answer would count" : null;
 }

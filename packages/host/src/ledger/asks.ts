@@ -93,7 +93,7 @@ export const ASK_ERRORS = {
     withdrawn: "The program asked anew: remit asks lists what is open.",
     expired: "It counts as a no; remit resume goes on with the run.",
     owner: "The person on whose behalf the run was started answers, or an approver of the project: remit answer RUN ASK once --as WHO.",
-    tampered: "The record was changed by somebody without the key, so it counts for nothing; remit resume asks again.",
+    tampered: "The record is signed with another key, so it is ignored; remit resume asks again.",
     lost: "The run has ended, or goes on without this answer.",
     option: "Answer once, session, deny, deny session or abort.",
 } as const;

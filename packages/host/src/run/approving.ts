@@ -80,14 +80,14 @@ export function approving(on: Handlers, asking: Asking): Approving {
         const waits = asking.park || route.channels.length > 0;
 
         const before = await asks.take(run, effect.path, bound);
-        if (before.kind === "decided") return before.late ? denied(effect, "nobody answered in time") : given(before.decision);
+        if (before.kind === "decided") return before.late ? denied(effect, "no answer came in time") : given(before.decision);
         // What is open already was left for later, and stays so until it expires.
         if (!isHere && !waits && before.kind !== "open")
             return denied(
                 effect,
                 on.ask === undefined
-                    ? "nobody was there to answer"
-                    : `it is for ${shownApprovers(route.owner)}, and nobody of them is here`,
+                    ? "no person was there to answer"
+                    : `it is for ${shownApprovers(route.owner)}, and none of them is here`,
             );
         const open: Ask =
             before.kind === "open"
@@ -111,7 +111,7 @@ export function approving(on: Handlers, asking: Asking): Approving {
         if (said !== ELSEWHERE) await recorded(asks, open, request.options.includes(said) ? said : "deny", owner);
         const taken = await asks.take(run, effect.path, bound);
         if (taken.kind !== "decided") return denied(effect, "the record of the question does not hold");
-        return taken.late ? denied(effect, "nobody answered in time") : given(taken.decision);
+        return taken.late ? denied(effect, "no answer came in time") : given(taken.decision);
     }
 
     /** What the person here says, or `ELSEWHERE` where the record was answered from another process meanwhile. */

@@ -116,7 +116,7 @@ export class Jail {
             const draft = join(folder, `.${name.slice(0, 100)}.${randomBytes(6).toString("hex")}.tmp`);
             const now = this.readWhole(place, MAX_FILE);
             if (now === null ? expected !== null : expected === null || !now.bytes.equals(expected))
-                throw new ToolFail(`'${place.shown}' was changed by somebody else meanwhile; nothing was written`);
+                throw new ToolFail(`'${place.shown}' was changed by another program meanwhile; nothing was written`);
             const fd = openSync(draft, "wx", now?.mode ?? 0o666);
             try {
                 writeWhole(fd, bytes, now?.mode);

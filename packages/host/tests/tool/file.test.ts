@@ -229,7 +229,7 @@ describe("F27: the jail", () => {
         const place = inside.target("a.txt");
         const before = inside.before(place);
         writeFileSync(path, "theirs");
-        expect(() => inside.replace(place, Buffer.from("mine"), before)).toThrow("changed by somebody else");
+        expect(() => inside.replace(place, Buffer.from("mine"), before)).toThrow("changed by another program");
         expect(readFileSync(path, "utf8")).toBe("theirs");
         expect(readdirSync(here.workspace)).toEqual(["a.txt"]);
     });

@@ -46,7 +46,7 @@ export interface Answer {
 export type ReadAnswer =
     | { readonly ok: true; readonly answer: Answer }
     /**
-     * `missing`: there was no answer in it at all; `refused`: it holds names that no payload may hold, which nobody writes by mistake. Errors are for
+     * `missing`: there was no answer in it at all; `refused`: it holds names that no payload may hold, which is not written by mistake. Errors are for
      * the agent, in words, at most `MAX_ERRORS`.
      */
     | {
@@ -208,7 +208,7 @@ function utf8(text: string): number {
     return bytes;
 }
 
-/** A value as the JSON Schema of its type alone, for whoever has to write code for it: `{"type": "string"}`. */
+/** A value as the JSON Schema of its type alone, for an author who has to write code for it: `{"type": "string"}`. */
 export function schemaOfValue(value: Json): Json {
     if (value === null) return { type: "null" };
     if (Array.isArray(value)) return { type: "array" };

@@ -4,7 +4,7 @@
  * Boundary: what stands in the text. A capability that travels through containers is no grant; one in a variable is followed where the
  * function gives the variable one value only, one in a parameter to every call of the function by name.
  *
- * GT4: nobody gives what they do not have: what a giver's remit forbids is left out of what it gives, what it asks about is asked about.
+ * GT4: no principal gives what it does not have: what a giver's remit forbids is left out of what it gives, what it asks about is asked about.
  */
 import type { ArgForm, BoundForm, ExprForm, FuncForm, StmtForm } from "../form/form.ts";
 import { crossed, type Holder, type Line, methodOf, type Tables, without } from "./tables.ts";

@@ -27,7 +27,7 @@ export interface ProjectPolicy {
     readonly strict?: boolean;
     /** The policy for what no clause speaks of. */
     readonly untrusted?: Untrusted;
-    /** The input of a run is nobody's word, where whoever starts it does not say whose it is. */
+    /** The input of a run is unlabelled where its caller does not say its origin. */
     readonly input?: "unlabelled";
 }
 

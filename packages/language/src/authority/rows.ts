@@ -34,7 +34,7 @@ export interface AuthorityRow {
     readonly gate: Gate;
     /** All of them must hold. */
     readonly bounds: readonly BoundForm[];
-    /** What it does not give all the same, since whoever gives it does not have it. */
+    /** What it does not give all the same, since the principal that gives it does not have it. */
     readonly except?: readonly Exception[];
     /** What gives it. `clause`: what an import says tightens it. */
     readonly by: "user" | "remit" | "delegate" | "argument" | "model line" | "clause";

@@ -1,7 +1,7 @@
 /**
  * What an import leads to: its scheme, the argument that names a resource of it, and when two imports lead to one thing.
  *
- * Boundary: what the text of a URI tells. Links, redirects and names that a configuration gives are known to whoever opens it.
+ * Boundary: what the text of a URI tells. Links, redirects and names that a configuration gives are known to the host that opens it.
  *
  * TH5: a URI that is spelled differently and is opened as the same thing is the same thing: the case of schemes and hosts, ports that go
  *     without saying, `.` and `..`, slashes at the end, `file:src` and `file://workspace/src`, a percent code of a plain character. So is what

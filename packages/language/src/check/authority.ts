@@ -367,7 +367,7 @@ function tooWide(report: Report, ref: Ref, binding: Binding, uses: readonly Use[
     const used = [...new Set(uses.map((use) => (web ? (use.method as string).toLowerCase() : (use.method as string))))].sort();
     const methods = known(binding);
     if (methods?.every((one) => used.includes(one)) === true) return;
-    // A server has its generic `call` besides: whoever uses it may use anything.
+    // A server has its generic `call` besides: a principal that uses it may use anything.
     if (used.includes("call") && methods === null) return;
     const narrow = used.map((method) => `${ref.name.text}.${method}`).join(", ");
     report("REMIT_TOO_WIDE", ref.range, `only ${narrow} ${used.length > 1 ? "are" : "is"} used`, {
@@ -432,7 +432,7 @@ function checkDelegate(a: Whole, func: FuncInfo, found: Uses, node: Delegate): v
 /** Whether a block, or a function it calls, names the agent; null for one outside the program. A yield or `agent()` is a call of it. */
 function callsIn(a: Whole, func: FuncInfo, found: Uses, block: Block, agent: AgentScope | null): boolean {
     const names = (use: Use): boolean => use.binding.agent === agent || (use.binding.kind === "agent" && use.binding.agent === null);
-    // `agent("…")` may name nobody and mean the only one there is.
+    // `agent("…")` may name no agent and mean the only one there is.
     if (agent === null && /\bagent\s*\(/.test(func.file.tree.source.text.slice(block.range.start, block.range.end))) return true;
     if (found.uses.some((use) => within(use.range, block) && (names(use) || use.binding.kind === "agent"))) return true;
     const seen = new Set<FuncInfo>([func]);

@@ -185,7 +185,7 @@ function reportWalk(walk: FlowWalk, func: FuncInfo, rules: Rules): void {
     }
 }
 
-/** What is refused where the input is whose it is if nobody says anything else: the user's, or what the project says. */
+/** What is refused where the input has its default origin: the user's, or what the project says. */
 function reportInput(walk: FlowWalk, func: FuncInfo, rules: Rules, project: Project | null): void {
     const param = func.node.params[0];
     if (param === undefined) return;

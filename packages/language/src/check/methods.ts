@@ -179,7 +179,7 @@ export function strayLambda(w: Walk, e: Lambda): Type {
 export function hold(w: Walk, e: Expr, cap: Binding): void {
     const local = localAt(w, e);
     if (local === undefined) return;
-    // Whoever passed it in holds it too.
+    // The caller that passed it in holds it too.
     if (local.from.params !== 0) {
         w.func.stores ??= cap;
         w.func.mutates |= local.from.params;
@@ -196,7 +196,7 @@ export function alias(w: Walk, local: Local, e: Expr): void {
     const other = localAt(w, e);
     if (other === undefined || other === local || (other.aliases !== undefined && other.aliases === local.aliases)) return;
     const all = new Set([local, other, ...(local.aliases ?? []), ...(other.aliases ?? [])]);
-    // A chain of a thousand names would take a million steps; nobody writes one that stores capabilities.
+    // A chain of a thousand names would take a million steps; no program has one that stores capabilities.
     if (all.size > MAX_ALIASES) return;
     for (const one of all) one.aliases = all;
 }

@@ -192,7 +192,7 @@ const CLAUSES: Readonly<Record<string, readonly ImportClause["kind"][]>> = {
     file: ["clause.trusted", "clause.readers"],
 };
 
-/** What readers cannot be told from: a model and a file are not called, and what a model answers is named by nobody. */
+/** What readers cannot be told from: a model and a file are not called, and what a model answers has no name. */
 function isNowhere(what: Import["what"], readers: Readers["kind"]): boolean {
     return (readers === "readers.arg" && (what === "llm" || what === "file")) || (readers === "readers.result" && what === "llm");
 }

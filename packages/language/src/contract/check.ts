@@ -69,7 +69,7 @@ export function compileContract(contract: Contract, shapes: Shapes, options: Che
     };
 }
 
-/** A quick yes or no, for whoever needs no reasons. */
+/** A quick yes or no, for a caller that needs no reasons. */
 export function compileTest(contract: Contract, shapes: Shapes, options: CheckOptions = {}): (value: unknown) => boolean {
     return compileTests(shapes, options)(contract);
 }

@@ -56,7 +56,7 @@ type Run = (value: Json, pass: Pass, depth: number) => Json;
 
 const KEEP: Run = (value) => value;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
-/** Longer texts are no numbers that anybody means. */
+/** Longer texts are not meant as numbers. */
 const MAX_NUMBER = 400;
 
 function toNumber(value: Json): Json {

@@ -1,6 +1,6 @@
 /**
  * Every diagnostic code with its severity, its rule in one sentence, and what to do about it. AgentScript's name where the rule is
- * the same, so that whoever knows one knows the other.
+ * the same, so that a reader who knows one knows the other.
  *
  * Boundary: data only. Codes of the reading phase are kept beside the parser and joined in here.
  *

@@ -4,7 +4,7 @@
  * Boundary: strings in, a string or nothing out.
  */
 
-/** Longest name that is compared; longer ones are nobody's slip of the finger. */
+/** Longest name that is compared; longer ones are not slips of the finger. */
 const MAX_LENGTH = 64;
 /** Most names that are compared for one question. */
 const MAX_KNOWN = 500;

@@ -2,7 +2,7 @@
  * The canonical JSON text of a value (RFC 8785): keys sorted by UTF-16 code units, no white space, numbers and texts as JavaScript
  * writes them. What is hashed.
  *
- * Boundary: text only; hashing is whoever hashes'.
+ * Boundary: text only; hashing is the caller's.
  *
  * CAN1: two forms that differ in the order of keys have the same text. N2: absent keys and keys that hold nothing are the same.
  */

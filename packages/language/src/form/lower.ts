@@ -2,7 +2,7 @@
  * A checked tree as a program form.
  *
  * Boundary: trees in, JSON out. Says nothing about mistakes: the checker has, and what could not be read becomes none. Effects of
- * functions are told by whoever has checked. What a node of a kind holds is in the table; here is what the table cannot say.
+ * functions are told by the checker's caller. What a node of a kind holds is in the table; here is what the table cannot say.
  *
  * LW1: parentheses are dropped, a negative number is one literal, `else if` stays flat; everything else is one to one.
  * LW2: lower(raise(lower(tree))) is lower(tree), places aside.

@@ -1,5 +1,5 @@
 /**
- * Drift: what somebody has or does in this run and had or did not in another.
+ * Drift: what a principal has or does in this run and had or did not in another.
  *
  * Boundary: pure; a profile is a list of texts.
  *

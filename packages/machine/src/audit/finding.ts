@@ -3,7 +3,7 @@
  *
  * Boundary: shapes and the check that evidence is there. Pure.
  *
- * FI1: a finding without evidence that resolves is none: whoever made it up, a model included, adds nothing.
+ * FI1: a finding without evidence that resolves is none: an auditor that makes one up, a model included, adds nothing.
  * FI2: a finding's fingerprint depends on its rule and its place, not on the run, so that a baseline holds from run to run.
  */
 import { canonicalJson, type Json, type Site } from "@remit/language";

@@ -1,7 +1,7 @@
 /**
  * Whether a method only reads: by what its tool says of it, else by its scheme, else by the words of its name.
  *
- * Boundary: names and recorded descriptions in, a yes or no out. A name that nobody knows is one of a method that does more.
+ * Boundary: names and recorded descriptions in, a yes or no out. An unknown name counts as a method that does more.
  *
  * RD1: words are whole: `listen` does not list and `getaway` gets nothing; `getAndSend` gets and sends.
  * RD2: what a tool says of its own method wins over the name, in both directions.
@@ -51,7 +51,7 @@ export interface Declared {
     learn(tool: string, uri: string, description: Json): void;
     /** Whether a method only reads. */
     reads(tool: string, uri: string, scheme: string, method: string): boolean;
-    /** Names of its arguments in their order, as its schema has them; for what nobody described, that of the resource. */
+    /** Names of its arguments in their order, as its schema has them; for an undescribed method, that of the resource. */
     parameters(tool: string, uri: string, method: string): readonly string[];
 }
 

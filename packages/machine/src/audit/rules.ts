@@ -3,7 +3,7 @@
  *
  * Boundary: pure; events and a program form in, findings out.
  *
- * Rules: `taint-to-target` (what an untrusted source said chooses where a call goes), `boundary-breach` (somebody tried what it may not),
+ * Rules: `taint-to-target` (what an untrusted source said chooses where a call goes), `boundary-breach` (a principal tried what it may not),
  * `flow-refused`, `flow-approved` (a person let a forbidden flow through), `endorsed`, `broad-grant`, `unused-grant`, `invariant`, `drift`.
  *
  * RUL1: what is found follows from the events in their order and the program alone: told event by event or all at once, it is the same.
@@ -28,14 +28,14 @@ export interface RuleRow {
 
 export const RULES: readonly RuleRow[] = [
     { id: "taint-to-target", severity: "medium", summary: "What an untrusted source said chooses where a call goes." },
-    { id: "boundary-breach", severity: "high", summary: "Somebody used, or tried to use, what it may not." },
+    { id: "boundary-breach", severity: "high", summary: "A principal used, or tried to use, what it may not." },
     { id: "flow-refused", severity: "high", summary: "A value was stopped on its way to where a clause does not let it go." },
     { id: "flow-approved", severity: "low", summary: "A person let a value through that a clause forbids." },
     { id: "endorsed", severity: "note", summary: "A value was called trusted, or its readers were widened." },
     { id: "broad-grant", severity: "low", summary: "A remit gives every method, and only some were used." },
     { id: "unused-grant", severity: "note", summary: "A remit gives what was not used in this run." },
     { id: "invariant", severity: "high", summary: "A declared invariant does not hold." },
-    { id: "drift", severity: "medium", summary: "Somebody has, or does, what it did not in what the run is compared with." },
+    { id: "drift", severity: "medium", summary: "A principal has, or does, what it did not in what the run is compared with." },
 ];
 
 export interface AuditOptions {

@@ -1,9 +1,9 @@
 /**
  * What in a text leads somewhere: links, host names, mail addresses, numbers of accounts and telephones.
  *
- * Boundary: pure; from JSON to the words that somebody could follow. Whether they may stand there is `decide.ts`.
+ * Boundary: pure; from JSON to the words that a reader's program could follow. Whether they may stand there is `decide.ts`.
  *
- * AE1: what could be one is one: a word too many is a question, one too few a link of somebody else's in the user's name.
+ * AE1: what could be one is one: a word too many is a question, one too few an attacker's link in the user's name.
  * AE2: time is linear in the text.
  *
  * Not found: what is spelled out ("example dot com"), names that a reader would have to look up, and what a picture shows.

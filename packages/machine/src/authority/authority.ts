@@ -3,7 +3,7 @@
  *
  * Boundary: tables and lookups; made once for a run. Who stands where is the fibers' (`run/delegations.ts`).
  *
- * A5: an agent with a remit is a principal of its own, known by the file that declares it and its name; everybody else is the run's own
+ * A5: an agent with a remit is a principal of its own, known by the file that declares it and its name; every other agent is the run's own
  *     principal, `user` unless said otherwise.
  * A6: an origin is trusted only where every import that can give it says so, and every other import of the same thing. One that several things give
  *     is none that a clause could name.

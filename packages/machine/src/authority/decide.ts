@@ -1,13 +1,13 @@
 /**
- * The one decision about a use of a capability: may it, must somebody be asked, is it refused.
+ * The one decision about a use of a capability: may it, must a person be asked, is it refused.
  *
  * Boundary: pure; tables and arguments in, a decision out. Who is asked and what is written is `run/gate.ts`.
  *
  * DC1: every layer must permit, and the strictest gate counts: never, ask, nothing said, may.
  * DC2: what nothing names is refused.
- * DC3: a flow that a clause forbids is refused whoever asks, `user` included; `or ask` makes it a question that shows the flow.
+ * DC3: a flow that a clause forbids is refused for every principal, `user` included; `or ask` makes it a question that shows the flow.
  * DC4: what is used through a value is bounded by what the value was given with, whatever its holder has besides: who names a thing to
- *     somebody else does not borrow their rights.
+ *     another principal does not borrow its rights.
  * DC5: bounds hold for what is reached, not for what is written: the decision says what the one who performs the call has to keep to.
  * DC6: what says which commands may run means them in the tool's own folder, unless it says in which: elsewhere the same words start other programs.
  * DC7: the policy of a call binds what its agent has in any way: by its remit, by a delegation, by a value that it was given or was there before.
@@ -152,7 +152,7 @@ export function decide(use: Use, on: Standing): Decision {
                 if (way.alive.every(on.live)) given = either(given, layered(way.layers, use, method, seen));
                 else dead = true;
             if (given === null && dead) return { kind: "refused", why: "revoked", clause: null };
-            // DC4. What is asked of the holder, or was asked of whoever handed it on, is asked all the same.
+            // DC4. What is asked of the holder, or was asked of the principal that handed it on, is asked all the same.
             if (given !== null && (own === "ask" || left === "ask")) given = "ask";
         }
         if (given === null) return remitRefuses(seen, use.right === null ? lineOf(on.remits) : null);

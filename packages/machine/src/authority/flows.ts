@@ -56,7 +56,7 @@ function forbidden(rule: ArgRule, given: Given, on: Standing): readonly string[]
 
 /**
  * Arguments that no clause of the program speaks of (A13), and that carry what is not trusted. What a project says of one lets nothing in (A2). Where a
- * method only reads it is links alone: who made one up hears what is asked for. What nobody says of a method is that it does more.
+ * method only reads it is links alone: the author of a link hears what is asked for. A method of which nothing is said counts as doing more.
  */
 function untrustedFlows(use: Use, method: string, on: Standing): Hit[] {
     const { gate, site } = on.untrusted as Untrusted;
@@ -69,7 +69,7 @@ function untrustedFlows(use: Use, method: string, on: Standing): Hit[] {
     const said = on.clauses.args.filter(
         (rule) => rule.project !== true && rule.partly !== true && (rule.method === null || rule.method === method),
     );
-    // A name that binds all arguments of a call because they have none (A3) lets none of them in: nobody can tell which one is meant.
+    // A name that binds all arguments of a call because they have none (A3) lets none of them in: which one is meant cannot be told.
     const meant = meantBy(said, use.given, names);
     const rule = { ask: gate === "ask", site: site ?? null };
     return names.flatMap((name): Hit[] => {
@@ -129,11 +129,11 @@ function named(use: Use, method: string, on: Standing): Naming[] {
     return [...clauses.args, ...readers, ...bounds].filter(isAbout);
 }
 
-/** More words than this are not looked for: nobody has so many recipients. */
+/** More words than this are not looked for: no call has so many recipients. */
 const MAX_WORDS = 1000;
 
 /**
- * Every word of the argument, or every address in it, occurred in what came from one of the rule's origins: somebody else may have chosen it, but not
+ * Every word of the argument, or every address in it, occurred in what came from one of the rule's origins: another principal may have chosen it, but not
  * made it up. Null: it cannot be told.
  */
 function known(words: readonly string[] | null, rule: ArgRule, on: Standing): boolean {
@@ -157,14 +157,14 @@ function readersFlows(use: Use, method: string | null, on: Standing): readonly H
     const all = use.given.all.map((found) => readersOf(on.labels.origins(found.labels))).filter((readers) => readers !== null);
     if (all.length === 0) return [];
     const rules = on.clauses.audience.filter((rule) => rule.method === null || rule.method === method);
-    // Where the program does not say who reads what is sent here, anybody may; a project's word for it gives nothing (A2).
+    // Where the program does not say who reads what is sent here, every person may; a project's word for it gives nothing (A2).
     const own = rules.some((rule) => rule.project !== true);
     return (own ? rules : [NO_AUDIENCE, ...rules]).flatMap((rule): Hit[] =>
         outsideOf(rule, all, namesAt(rule.readers, use.given, undefined)),
     );
 }
 
-/** `audience` null: everybody; undefined: it cannot be told. */
+/** `audience` null: every person; undefined: it cannot be told. */
 function outsideOf(rule: ReadersRule, all: readonly (readonly string[])[], audience: readonly string[] | null | undefined): Hit[] {
     const outside = new Set<string>();
     const readers = new Set<string>();

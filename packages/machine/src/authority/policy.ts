@@ -60,7 +60,7 @@ export interface ArgRule {
     readonly site: Site | null;
     /** The project's own. */
     readonly project?: true;
-    /** Some import of the thing says nothing of the argument: it binds there, too, and lets nothing in that nobody spoke of (A13). */
+    /** Some import of the thing says nothing of the argument: it binds there, too, and lets nothing in that no clause speaks of (A13). */
     readonly partly?: true;
 }
 

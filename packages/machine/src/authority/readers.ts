@@ -4,7 +4,7 @@
  * Boundary: pure; clauses and a use in, labels out, and back. Whom a value may go to is `decide.ts`.
  *
  * REE1: a clause of a method is one of the method that is meant, however the call is spelled.
- * REE2: where it cannot be told who may read, nobody may.
+ * REE2: where it cannot be told who may read, no principal may.
  */
 import { type Json, methodName, type ReadersForm } from "@remit/language";
 import { aliasOfJson, type Given, jsonGiven, wordsOf } from "./given.ts";
@@ -42,7 +42,7 @@ export function readersNamed(
         .filter((names) => names !== null);
 }
 
-/** Who may read what carries these origins; null: everybody. */
+/** Who may read what carries these origins; null: every principal. */
 export function readersOf(origins: readonly string[]): readonly string[] | null {
     let readers: string[] | null = null;
     for (const origin of origins) {
@@ -63,13 +63,13 @@ function namesOf(origin: string): string[] {
         const names: Json = JSON.parse(origin.slice("only:".length));
         return Array.isArray(names) && names.every((n) => typeof n === "string") ? (names as string[]) : [];
     } catch (error) {
-        // Not written by `readersLabel`: nobody may read it.
+        // Not written by `readersLabel`: no principal may read it.
         if (error instanceof SyntaxError) return [];
         throw error;
     }
 }
 
-/** Names that a readers clause stands for at a call; null: everybody; undefined: it cannot be told, as where what it points at names nobody. */
+/** Names that a readers clause stands for at a call; null: every principal; undefined: it cannot be told, as where what it points at holds no name. */
 export function namesAt(readers: ReadersForm, given: Given, result: Json | undefined): readonly string[] | null | undefined {
     if (readers.everyone === true) return null;
     if (readers.names !== undefined) return readers.names;

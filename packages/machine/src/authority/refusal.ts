@@ -78,7 +78,7 @@ const WHY = {
         remedy: () => "write `may endorse` in the remit, or let the code that calls it endorse",
     },
     define: remit(
-        (who, what) => `${who} defines ${what}, which nobody lets it`,
+        (who, what) => `${who} defines ${what}, which no delegation lets it`,
         (who) => `write \`delegate all to ${who} { … }\` around the yield where that is right`,
     ),
     hand: remit(
@@ -97,7 +97,7 @@ const WHY = {
     "hand over": {
         kind: "violation.flow",
         says: (_who, what) => `${what} is handed a value that it may not read`,
-        flow: (what, { arg, rule }) => `${arg} ${rule}, and would be read by ${what}`,
+        flow: (what, { arg, rule }) => `${/^[0-9]/.test(arg) ? `argument ${arg}` : arg} ${rule}, and would be read by ${what}`,
         remedy: () => "hand over less, or endorse it for the agent where that is right",
     },
     "not told": {

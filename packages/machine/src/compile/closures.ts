@@ -502,7 +502,7 @@ export function nameCode(cx: Context, name: string, at: Site | null): Code {
     }
     if (meaning.kind === "builtin") return fails("value", `${name} is a built-in function: call it`, at);
     const { value } = meaning;
-    // Whoever runs under a remit gets it with the rights that the remit gives at this moment.
+    // A principal under a remit gets it with the rights that the remit gives at this moment.
     return (f) => {
         const { minter } = f[0];
         return minter === null ? value : minter(value);

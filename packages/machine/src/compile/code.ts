@@ -23,7 +23,7 @@ export interface RunState extends Runtime {
     readonly imports: readonly Value[];
     /** Keeps what a block with a name gave, by the number of the name. */
     bind(number: number, value: Value): void;
-    /** Set where code runs under a remit: gives a capability that is named the rights of whoever names it. */
+    /** Set where code runs under a remit: gives a capability that is named the rights of the principal that names it. */
     readonly minter: ((c: Capability) => Capability) | null;
     /** Functions of the program that were defined anew while it runs, by number; null where there are none. */
     readonly replaced: ReadonlyMap<number, unknown> | null;

@@ -23,7 +23,7 @@ export function delegation(cx: Context, s: StmtForm & { kind: "delegate" }, path
                           bounds: bounds(ref, uriOf(meaning)),
                           site: siteOf(cx, ref.at),
                       };
-                      // A name that means nothing is a thing that nobody has.
+                      // A name that means nothing is a thing that no principal has.
                       return {
                           key: key ?? `none:${ref.name}`,
                           text: ref.method === undefined ? ref.name : `${ref.name}.${ref.method}`,

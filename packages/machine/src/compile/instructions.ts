@@ -286,7 +286,7 @@ export interface StageDetail {
     readonly path: PathSite;
 }
 
-/** `debugger`: does nothing; whoever goes through the run sees that it stands there. */
+/** `debugger`: does nothing; a debugger of the run sees that it stands there. */
 export interface DebuggerDetail {
     readonly kind: "debugger";
 }

@@ -121,7 +121,7 @@ export class Fn {
 }
 
 /**
- * The name under which an agent's main func is a method of it: whoever calls the agent, or hands control to it, uses that one. Null where it has
+ * The name under which an agent's main func is a method of it: a caller of the agent, or code that hands control to it, uses that one. Null where it has
  * no name, so that no rule can be about it alone.
  */
 export function answering({ main }: Pick<AgentEntry, "main">): string | null {
@@ -186,7 +186,7 @@ export class Compiled {
     readonly answers: Answers;
     /** Versions of its files' compiled code, as far as they were asked for (`version.ts`). */
     readonly versions = new Map<string, string>();
-    /** This program with one more file, as long as anybody holds the file. */
+    /** This program with one more file, as long as the file is held. */
     private readonly extended = new WeakMap<FileForm, Compiled>();
     /** Each function begins with an instruction that does nothing: another listing of the same program. For tests of versions (EE4). */
     readonly padded: boolean;

@@ -1,7 +1,7 @@
 /**
  * Walking program forms: every statement, expression, entry and spread once, parents first, in the order of the table of nodes.
  *
- * Boundary: structure only; what a node means is decided by whoever walks.
+ * Boundary: structure only; what a node means is decided by the caller that walks.
  */
 import {
     type EntryForm,

@@ -97,7 +97,7 @@ export function answerRequest(ops: RequestOps, work: Work, said: Outcome | null)
     const of = work.of as Asked;
     const outcome: Outcome = said ?? {
         ok: false,
-        failure: { kind: "denied", message: "nobody was there to answer", site: work.effect.site, detail: { later: true } },
+        failure: { kind: "denied", message: "no person was there to answer", site: work.effect.site, detail: { later: true } },
     };
     ops.note(
         eventOf(work, 1, outcome.ok ? { ok: true, value: outcome.value } : { ok: false, failure: outcome.failure as unknown as Json }),

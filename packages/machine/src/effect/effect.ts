@@ -341,7 +341,7 @@ const HAND = shape(
                 },
                 {
                     /**
-                     * True: the gate holds for every call, whatever its arguments, and what it gives is for anybody to read. False: some calls are
+                     * True: the gate holds for every call, whatever its arguments, and every principal may read what it gives. False: some calls are
                      * outside it (bounds on paths, hosts, values; flows). Absent: not known, which counts against writing and not against reading.
                      */
                     whole: says(flag, "whether the gate holds whatever the arguments are"),

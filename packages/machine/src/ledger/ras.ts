@@ -1,5 +1,5 @@
 /**
- * A run of a Re in Act program among others: its program is one that answers the real one, and is not what anybody wants to see.
+ * A run of a Re in Act program among others: its program is one that answers the real one, and is not what a reader wants to see.
  *
  * Boundary: from events to names, for projections that are read outside of Remit. The ledger itself tells everything.
  *

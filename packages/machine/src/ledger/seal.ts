@@ -6,7 +6,7 @@
  * An event has a head (everything about where and when it happened, `HEAD_FIELDS`) and three removable parts: `labels`, `content` (the keys
  * of `data` in `CONTENT_KEYS`: what was said, sent and given back) and `data` (its other keys). Each part has a commitment
  * `H(salt of the part + canonical JSON of the part)`; then `hash = H(canonical JSON of [prev, head, commitments])`.
- * The salt is one random text of `SALT_LENGTH` hex digits, a third for each part: whoever gets an event without a part gets its
+ * The salt is one random text of `SALT_LENGTH` hex digits, a third for each part: the reader of an event without a part gets its
  * commitment instead and not its third of the salt, so that a removed part cannot be guessed from its commitment.
  *
  * SL2: an event whose removed parts are replaced by their commitments verifies as the whole event does.
@@ -251,7 +251,7 @@ function* verifying(hash: Hash, anchor?: Anchor): Verifying {
     return { ok: true, count, head };
 }
 
-/** An event may come from a file that anybody wrote: what is read of it below is there. */
+/** An event may come from a file of any author: what is read of it below is there. */
 function isSealed(event: SealedEvent): boolean {
     const { salt, labels, removed } = event;
     if (typeof salt !== "string" || salt.length !== SALT_LENGTH || !Array.isArray(labels) || event.data === undefined) return false;

@@ -82,7 +82,7 @@ interface Writer {
     readonly full: boolean;
     readonly paint: Paint;
     readonly out: TraceRow[];
-    /** Paths of questions that nobody has answered, in a run that has not ended. */
+    /** Paths of questions without an answer, in a run that has not ended. */
     readonly waiting: readonly string[];
 }
 

@@ -4,9 +4,9 @@
  * Boundary: which thing a name means and what its result is shown as. The use itself passes the gate like every other.
  *
  * ACT1: what fails is told as `{isError: true}`; a violation or a limit is not.
- * ACT3: a tool of an MCP server has its own name too, where one server alone that whoever calls may use has a tool of that name. A tool, a function of the
+ * ACT3: a tool of an MCP server has its own name too, where one server alone that the caller may use has a tool of that name. A tool, a function of the
  *     file and one that an agent defined come before it. Servers are asked what they have once a run, and only for this.
- * ACT2: a name that somebody else chose makes it their call: what a clause leaves open is asked then, and so is a function of the program.
+ * ACT2: a name that a tool, a model or an agent chose makes it that one's call: what a clause leaves open is asked then, and so is a function of the program.
  * ACT5: what comes back carries what the name carries, since it says which name that was. What is handed out carries it too where it says who may
  *     read, and in strict code with all that the place depends on.
  */
@@ -32,7 +32,7 @@ import { isWritten } from "../state/agent-code.ts";
 
 /** Lists what there is. */
 const MANUAL = "__manual__";
-/** Scheme of what runs a Re in Act program, which nobody calls by name. */
+/** Scheme of what runs a Re in Act program, which no code calls by name. */
 const RUNNER = "ras";
 
 /** A call of `act()`: what it names, what it gives, and the tools that there are. */
@@ -162,7 +162,7 @@ function serverTold(m: Ops, h: Handing, { pending, outcome }: Told): void {
     byBareName(m, act, rawOf(act.named) as string);
 }
 
-/** Functions that agents defined, as far as they are there for whoever calls: for an agent's own code those of the same agent. */
+/** Functions that agents defined, as far as they are there for the caller: for an agent's own code those of the same agent. */
 function definedFor(m: Ops, frame: Frame): Defined[] {
     const all = [...m.defined.values()];
     if (!isWritten(m, frame.fn)) return all;
@@ -203,7 +203,7 @@ function give(m: Ops, { fiber, wait }: Pick<Handing, "fiber" | "wait">, value: V
     m.deliver(fiber, join(m.run, value, m.run.labels.union(labels, m.run.labels.of(wait.state.labels))));
 }
 
-/** Whether nobody but programs that a runner runs chose a name. */
+/** Whether programs that a runner runs, and nothing else, chose a name. */
 function isOfRunner(m: Ops, frame: Frame, named: Value): boolean {
     const imports = m.compiled.files[frame.fn.file]?.imports;
     const runners = [...(imports?.values() ?? [])].filter(({ form }) => form.what === "tool" && schemeOf(form.uri) === RUNNER);
@@ -280,7 +280,7 @@ export function actTold(m: Ops, h: Handing, told: Told): void {
     if (state.phase === "describe") {
         state.came[pending.slot] = outcome.ok ? outcome.value : { methods: [], error: outcome.failure.message };
         const act = acting(m, h, h.d);
-        // Whoever was told what a tool only reads may call it so.
+        // A caller that was told what a tool only reads may call it so.
         const told = act.tools.find(({ form }) => form.name === state.params[pending.slot]);
         if (outcome.ok && told?.value != null) learnDescription(m, placeOf(told.value as Capability), pending, outcome);
         if (state.came.some((one) => one === null)) return;

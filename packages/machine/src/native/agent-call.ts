@@ -104,7 +104,7 @@ export function trajectory(m: Ops, wait: HandoverWait, stop: string | undefined,
                 turns: session.turns,
                 steps: session.doing?.steps ?? 0,
                 calls: session.doing?.calls ?? 0,
-                // Of what nobody told there is no number.
+                // What was not reported has no number.
                 ...(tokens === 0 ? {} : { tokens }),
                 ...(usd === 0 ? {} : { usd }),
             },

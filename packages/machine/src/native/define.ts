@@ -4,7 +4,7 @@
  * Boundary: who may, what it replaces, and how it is called from then on.
  *
  * DN1: only inside `delegate all to` the agent. The change is in the ledger with its author and its source.
- * DN2: it runs as its author, strictly, whoever calls it; what it gives carries its author's origin.
+ * DN2: it runs as its author, strictly, whichever principal calls it; what it gives carries its author's origin.
  * DN3: what it replaces keeps its parameters in number and its contracts, so that calls of it stay calls of it, and give what they gave.
  */
 import {

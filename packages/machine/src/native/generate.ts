@@ -86,7 +86,7 @@ function take(m: Ops, { fiber, frame, I }: Call, native: GenerateWait, step: Gen
     return l === 0 ? value : new Labelled(value, l);
 }
 
-/** A tool is asked to describe itself, and a model told of it, only where whoever offers it has something of it. */
+/** A tool is asked to describe itself, and a model told of it, only where the offering principal has something of it. */
 function mayOffer(m: Ops, call: Call, c: Capability): void {
     const { fiber, frame } = call;
     if (hasSome(m, fiber, frame.principal, c)) return;

@@ -6,7 +6,7 @@
  * HS1: a hand is a tool that the agent's principal has at this moment, by its remit, by a delegation in force, or because it was passed.
  * HS2: what it does with its hands is decided like any use; its arguments carry its own origin and that of everything it was told.
  * HS3: what a clause, a remit or a delegation names is told by its name, so that a tool as a whole never stands for it. What only some may read
- *     is no use for an agent's hands, even where it is one of them: nobody follows where it goes from there. Its function may use it.
+ *     is no use for an agent's hands, even where it is one of them: no rule follows where it goes from there. Its function may use it.
  * HS4: what an agent writes is not trusted. Where a policy says something of that, no method that does more than read holds for every call.
  */
 import {
@@ -64,7 +64,7 @@ function handleOf(m: Ops, session: Session, c: Capability, described: Json): Han
     if (kind === "agent") {
         const agent = m.compiled.agent(c.file, c.name);
         if (agent === undefined) return { kind, handle: [] };
-        // A main func that has a name goes by it too: who may use it may call the agent, and hand control to it. Without one, that is for whoever has the whole agent.
+        // A main func that has a name goes by it too: who may use it may call the agent, and hand control to it. Without one, that is for the principal that has the whole agent.
         const main = answering(agent);
         const own = [...agent.funcs].filter(([of, fn]) => fn.form.main !== true || of === main);
         const named = own.map(([method, fn]): HandleMethod => ({ method, ...callableOf(fn, method, "ask") }));
@@ -211,7 +211,7 @@ function namedOf(m: Ops, fiber: Fiber, session: Session, c: Capability): string[
     return named.filter((method) => method !== null);
 }
 
-/** Whose alone it is to read what a use gives (HS3). Null: anybody's. */
+/** Whose alone it is to read what a use gives (HS3). Null: every principal's. */
 function readersOfUse(m: Ops, { c, uri }: Target, method: string, given: Given): string | null {
     const named = readersNamed(m.authority.clausesAt(c.file, c.name).reads, uri, method, given, undefined);
     if (named.length === 0) return null;

@@ -49,7 +49,7 @@ function failureOf(m: Ops, { frame, I }: Call, { label, failures: own }: Paralle
     let labels = label;
     for (const f of failures) labels = m.run.labels.union(labels, f.fail.labels);
     const violations = failures.map((f) => f.fail).filter((fail) => fail.class === "violation");
-    // One that the run's own principal committed is one that nobody catches.
+    // One that the run's own principal committed is one that no code catches.
     const violation = violations.find((fail) => fail.by === m.principal) ?? violations[0];
     const limit = outermost(m, frame, failures);
     return new Fail(

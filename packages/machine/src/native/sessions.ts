@@ -3,7 +3,7 @@
  *
  * Boundary: state of sessions. What is said in them is `turns.ts`, what follows from it `yield.ts`.
  *
- * SS3: one session a call: opened by it, closed on every way out, never seen by anybody else.
+ * SS3: one session a call: opened by it, closed on every way out, never seen by another call.
  * SS7: a yield is a fault domain: a limit of what is made at one place (depth, the size of a value, memory, work of one instruction) is a
  *     failure of the innermost yield around that place, and of the run only where there is none.
  */
@@ -152,7 +152,7 @@ export function abandon(m: Ops, frame: Frame, wait: HandoverWait, fail: Fail): v
     close(m, frame, wait, fail);
 }
 
-/** A failure that nobody may catch ends the run, and every session that is open with it, the inner ones first. */
+/** A failure that no code may catch ends the run, and every session that is open with it, the inner ones first. */
 export function closeAll(m: Ops, fail: Fail): void {
     for (const fiber of [...m.fibers.values()].reverse())
         for (const frame of [...fiber.frames].reverse()) {

@@ -128,7 +128,7 @@ export function mayRead(m: Ops, call: Call, entry: AgentEntry, { names, args }: 
         const readers = readersOf(labels.origins(arg.l));
         if (readers === null || readers.includes(entry.name) || readers.includes(`agent:${entry.name}`)) return;
         const origins = labels.origins(arg.l).filter((o) => o.startsWith("only:"));
-        const rule = `is for ${readers.length === 0 ? "nobody" : readers.join(", ")} to read`;
+        const rule = `may be read by ${readers.length === 0 ? "no principal" : `${readers.join(", ")} only`}`;
         const flow = { arg: names[i] as string, origins, rule };
         const { principal } = call.frame;
         const refusal = { principal, capability: shownName(entry.name), why: "hand over", clause: null, flow } as const;

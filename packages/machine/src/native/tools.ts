@@ -43,7 +43,7 @@ export interface ImportUse {
     readonly args: readonly Value[] | null;
     /** The value through which it is used; absent where it is named. */
     readonly c?: Capability;
-    /** Absent: whoever chose the arguments that name a tool. */
+    /** Absent: the one that chose the arguments that name a tool. */
     readonly chosen?: "model";
 }
 

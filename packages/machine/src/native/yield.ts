@@ -4,7 +4,7 @@
  * Boundary: what each turn's outcome means and what happens next. Texts that are sent are `../agent/handshake.ts`, what an answer may be is the
  * language's (`readAnswer`), how its function runs is `agent-code.ts`.
  *
- * YI3: one session a call: opened by it, closed on every way out, never seen by anybody else. A yield inside an answer goes over the session of
+ * YI3: one session a call: opened by it, closed on every way out, never seen by another call. A yield inside an answer goes over the session of
  *     the answer.
  * YI4: what is handed over is a copy; a capability among it is a grant for the session.
  * YI5: what an agent gives carries its origin, `agent:NAME`, and so does all that its function computes.

@@ -117,7 +117,7 @@ export function clipTokens(body: Body, max: number, answers: CountReply["items"]
     return clipped(keepSome(body, fits, keep, limit >= BRACKET_TOKENS), original_size, keep, Math.min(tokens, limit));
 }
 
-/** A count is somebody else's number: whole and between 0 and `most`. */
+/** A count is a host's number: whole and between 0 and `most`. */
 function clamp(count: number, most: number): number {
     return Number.isFinite(count) ? Math.min(most, Math.max(0, Math.floor(count))) : 0;
 }

@@ -1,5 +1,5 @@
 /**
- * Checking a model's arguments against a tool's JSON Schema before anybody is asked and before the tool is called.
+ * Checking a model's arguments against a tool's JSON Schema before a person is asked and before the tool is called.
  *
  * Boundary: the assertions that decide the shape of data (draft 2020-12 and the older spellings of the same): `type enum const properties
  * required additionalProperties items prefixItems minItems maxItems minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum

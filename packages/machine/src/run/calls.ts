@@ -184,8 +184,8 @@ function callCapability(m: Machine, call: Call, c: Capability, method: string | 
 }
 
 /**
- * Who a function value runs as: whoever handed it over, as long as that call or block goes on. One that nobody handed over, in a list or an object,
- * is no grant: it runs as whoever calls it, as it would by its name.
+ * Who a function value runs as: the principal that handed it over, as long as that call or block goes on. One that was not handed over, in a list or an object,
+ * is no grant: it runs as its caller, as it would by its name.
  */
 function deputyOf(m: Machine, call: Call, c: Capability): string {
     const { principal } = call.frame;

@@ -2,7 +2,7 @@
  * The beginning of a run: which function, with which arguments.
  *
  * Boundary: input JSON to arguments. Missing fields of the entry's contract are asked for as `input` effects, one after another, where
- * somebody is there to answer.
+ * a person is there to answer.
  *
  * ER1: everything of the input carries its origins, `user` unless said otherwise; a file import carries the origins of its content.
  */
@@ -66,7 +66,7 @@ export function startEntry(m: Machine): void {
         const bound = options.bindings !== undefined && Object.hasOwn(options.bindings, name) ? options.bindings[name] : undefined;
         if (bound !== undefined) run.imports[number] = join(run, fromJson(bound.json, run.heap), run.labels.of(bound.origins));
     }
-    // Whoever starts the run says whose word the input is; the project says whose it is where nobody does.
+    // The caller says what the origin of the input is; the project says it where the caller does not.
     const origins = [...(options.inputLabels ?? [options.policy?.input ?? "user"])].sort();
     m.emit("run.started", fn === undefined ? "main" : m.entryPath, null, null, origins, {
         program: options.programHash,

@@ -99,7 +99,7 @@ export const PRINCIPAL = shape(
     {
         principal: text,
         name: text,
-        /** True for whoever the run belongs to: nothing but clauses of imports binds it. */
+        /** True for the owner of the run: nothing but clauses of imports binds it. */
         base: flag,
         endorse: flag,
         /** All of them must permit. */
@@ -108,7 +108,7 @@ export const PRINCIPAL = shape(
     {},
 );
 
-/** What whoever runs at a frame may do there. */
+/** What the principal of a frame may do there. */
 export interface AuthorityView extends Told<typeof PRINCIPAL> {
     /** Delegations to it that are in force here, innermost first. */
     readonly delegations: readonly {
@@ -244,7 +244,7 @@ export function look(m: Machine, place: Place, from: number, count: number, clea
     };
 }
 
-/** What whoever runs at a frame may do there; null where there is no such frame. */
+/** What the principal of a frame may do there; null where there is no such frame. */
 export function authorityAt(m: Machine, thread: number, index: number): AuthorityView | null {
     const fiber = m.fibers.get(thread);
     const frame = frameAt(m, thread, index);

@@ -6,7 +6,7 @@
  *
  * IP1: nothing here changes what the run does but for the call itself: no value, label set in use, delegation or account.
  * IP2: an answer follows from where the run stands, and holds at most `MAX_ANSWER` bytes; it says `more: true` where something was left out.
- * IP3: an answer carries `tool:NAME` and the origins of everything that it shows. What it shows is data, whoever wrote it.
+ * IP3: an answer carries `tool:NAME` and the origins of everything that it shows. What it shows is data, whatever its author.
  */
 import { isObject, type Json, shownName } from "@remit/language";
 import type { Outcome, ToolDescription, ToolRequest } from "../effect/effect.ts";
@@ -51,7 +51,7 @@ export const INSPECTOR: ToolDescription = {
             readOnly: true,
         },
         { name: "origins", description: "Where the value at a path comes from.", input: field("path", "string", true), readOnly: true },
-        { name: "capabilities", description: "What whoever asks may use, and what is delegated to it.", input: NOTHING, readOnly: true },
+        { name: "capabilities", description: "What the caller may use, and what is delegated to it.", input: NOTHING, readOnly: true },
         {
             name: "find",
             description: "Variables and their parts that hold a text, or carry an origin.",

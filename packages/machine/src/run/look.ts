@@ -41,7 +41,7 @@ export const VALUE = shape(
     {
         /** For a capability. */
         kind: one(CAPABILITY_KINDS),
-        /** For a capability that somebody was given; absent where the run's own principal holds it. */
+        /** For a capability that a principal was given; absent where the run's own principal holds it. */
         right: ref<RightView>("Right"),
     },
 );

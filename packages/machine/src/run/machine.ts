@@ -216,7 +216,7 @@ export class Machine implements Ops {
         return look(this, place, from, count, clean);
     }
 
-    /** What whoever runs at a frame of a thread (0: the innermost) may do there; null where there is no such frame. */
+    /** What the principal of a frame of a thread (0: the innermost) may do there; null where there is no such frame. */
     authorityAt(thread: number, frame: number): AuthorityView | null {
         return authorityAt(this, thread, frame);
     }

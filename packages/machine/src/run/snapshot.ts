@@ -54,7 +54,7 @@ const CAPABILITY = shape(
     },
     {},
 );
-/** A variable that holds a capability which somebody was given. */
+/** A variable that holds a capability which a principal was given. */
 export type SnapshotCapability = Told<typeof CAPABILITY>;
 
 const EFFECT = shape({ path: text, kind: one(EFFECT_KINDS), principal: text, site, request: json, labels: list(text) }, {});

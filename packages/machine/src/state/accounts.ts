@@ -13,7 +13,7 @@
  * AC5: of several accounts that are used up it is the innermost that is named: what stands around it may still end in good order.
  * AC9: a turn that the account can pay for once the turns in flight are settled waits for them, in the order in which it was asked for. With
  *     nothing in flight its reply is limited to what is left. So the sum of what is reserved never exceeds the limit.
- * AC6: of a turn that is withdrawn nobody will say what it used: its prompt counts, as it was reckoned; what was reserved for its reply comes
+ * AC6: of a turn that is withdrawn no report says what it used: its prompt counts, as it was reckoned; what was reserved for its reply comes
  *     back. Otherwise turns that are begun and broken off would be free.
  * AC10: what the agent of a turn says that it used is counted as it says so; the outcome of the turn then counts what it says beyond that. So a turn that
  *     breaks off, by whatever, was not free, and nothing counts twice.
@@ -324,7 +324,7 @@ export class Accounts {
         return { prompt, promptUsd: Math.ceil(prompt * (price?.input ?? 0)), reply, replyPrice: price?.output ?? 0 };
     }
 
-    /** Nobody waits for an effect any more (AC6). */
+    /** No fiber waits for an effect any more (AC6). */
     withdrawn(effect: Pick<Effect, "kind" | "request">, token: number, held: readonly number[]): void {
         if (held.length === 0) return;
         const turn = effect.kind === "model" && opOf(effect.request) === "turn";
@@ -403,7 +403,7 @@ export class Accounts {
         return failing(a, { meter, limit, used, spender: spenderOf(who) }, message);
     }
 
-    /** LANGUAGE 6: where nobody says what is used, a budget of it bounds nothing. */
+    /** LANGUAGE 6: a budget has no effect on a model that does not report usage. */
     private unmeasured(a: Account, meter: "tokens" | "usd", who: Spender, whose: string): Exceeded {
         const limit = a.limits[meter] as number;
         const what = meter === "tokens" ? "how many tokens it used" : "what it cost";

@@ -6,7 +6,7 @@
  * A7: a delegation is in force exactly while a frame of this fiber, or of one it was forked from, stands inside its block: calls elsewhere
  *     never see it, and every way out of the block ends it.
  * A8: a right is a snapshot, never wider than what its giver had; it names the blocks and calls it lives in and dies with them.
- * A9: what nobody else holds stays as cheap as before: without remits and clauses nothing here runs.
+ * A9: what one principal alone holds stays as cheap as before: without remits and clauses nothing here runs.
  */
 import { type Json, methodName, type Site } from "@remit/language";
 import type { Right, Way } from "../authority/decide.ts";
@@ -64,7 +64,7 @@ const FULL: Layers = [[OPEN]];
 const PASS: Permit = { method: null, gate: "may", bounds: [], site: null };
 const ALL: readonly Way[] = [{ layers: FULL, alive: [] }];
 
-/** Ways and layers beyond this are not given: whoever piles them up has less, never more. */
+/** Ways and layers beyond this are not given: a principal that piles them up has less, never more. */
 const MAX_WAYS = 16;
 const MAX_LAYERS = 64;
 
@@ -216,7 +216,7 @@ function restrictions(m: Ops, principal: string, key: string): Layers {
         .map((rows) => [...rows, PASS]);
 }
 
-/** What policies say of a thing, as layers: they bind what whoever runs under them passes on, too. */
+/** What policies say of a thing, as layers: they bind what the principal under them passes on, too. */
 function policyLayers(m: Ops, fiber: Fiber, principal: string, key: string): Layers {
     return policiesOn(m, fiber, principal).map((remit) => [...(remit.rows.get(key) ?? []), ...remit.all]);
 }
@@ -248,7 +248,7 @@ function distinct(layers: Layers): Layers {
     });
 }
 
-/** A capability that is named as a value by whoever runs under a remit. */
+/** A capability that is named as a value by a principal under a remit. */
 export function minted(m: Ops, fiber: Fiber, principal: string, c: Capability): Capability {
     return c.with(rightOf(m, fiber, principal, c));
 }
@@ -257,7 +257,7 @@ function rightOf(m: Ops, fiber: Fiber, principal: string, c: Capability): Right 
     return { holder: principal, from: principal, ways: waysOf(m, fiber, principal, m.authority.keyOf(c)), only: [], alive: [] };
 }
 
-/** One more layer for whoever holds it. */
+/** One more layer for its holder. */
 export function narrowed(m: Ops, fiber: Fiber | null, principal: string, c: Capability, layer: readonly Permit[]): Capability {
     const right = c.right ?? (fiber === null || principal === m.principal ? null : rightOf(m, fiber, principal, c));
     const before: Right = right ?? { holder: principal, from: principal, ways: ALL, only: [], alive: [] };
@@ -288,7 +288,7 @@ export function granted(m: Ops, fiber: Fiber, { frame, to, args, path, site }: C
         const c = rawOf(arg);
         if (!(c instanceof Capability)) return;
         if (token === 0) token = m.standing.next++;
-        // What nobody gave, as what lay in a list, is as good as its name: it gives what whoever hands it on has.
+        // What was not given, as what lay in a list, is as good as its name: it gives what the principal that hands it on has.
         const held = c.right ?? rightOf(m, fiber, from, c);
         const no = (why: Why): Fail =>
             refuse(m, { frame, path, I: { site } }, { principal: from, capability: c.name, why, clause: null }, { about: { to } });
@@ -331,7 +331,7 @@ export function methodsOf(right: Right): string[] | null {
     return left === null ? null : [...left].sort();
 }
 
-/** Begins a block in which somebody has more than its remit. Gives the token. */
+/** Begins a block in which a principal has more than its remit. Gives the token. */
 export function delegated(m: Ops, call: Call, d: DelegateDetail): number {
     const { fiber, frame, path } = call;
     const { site } = call.I;

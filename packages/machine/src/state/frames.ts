@@ -1,5 +1,5 @@
 /**
- * The beginning of a call on frames, whoever called: room for it, the form it runs in, its slots and what they carry.
+ * The beginning of a call on frames, whatever called it: room for it, the form it runs in, its slots and what they carry.
  *
  * Boundary: up to the slots. Grants, accounts, events and the frame itself are the caller's.
  */

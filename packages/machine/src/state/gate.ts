@@ -5,7 +5,7 @@
  *
  * A10: a use that was refused or asked about has an event with the principal, the thing, the arguments' origins and the clause.
  * A11: a yes is for this use with these arguments (`once`), or for this principal, thing and method (`session`). Everything else is a no.
- * A11b: nobody is asked about arguments that cannot be shown whole.
+ * A11b: no person is asked about arguments that cannot be shown whole.
  * A12: a violation names who committed it, so that its own code cannot catch it.
  */
 import { type Json, type Site, schemeOf, canonicalJson } from "@remit/language";
@@ -187,7 +187,7 @@ function isUndescribed(m: Ops, { c, uri }: Target, method: string | null): boole
     return method !== null && readsByScheme(schemeOf(uri), method) === undefined && !m.described.has(placeOf(c));
 }
 
-/** Who chose the tool of a generic call made the call: where that is nobody whom the program trusts, it is as if a model did. */
+/** Who chose the tool of a generic call made the call: where that was not the trusted program, it is as if a model did. */
 export function chooserOf(m: Ops, uri: string, method: string, args: readonly Value[]): "program" | "model" {
     const alias = aliasOf(uri, method, args, m.run);
     return alias === null || m.run.labels.origins(alias.chosen).every(m.authority.trusts) ? "program" : "model";

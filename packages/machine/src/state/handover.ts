@@ -50,7 +50,7 @@ export interface HandoverState {
     config: AgentConfig | null;
     /** The account of a call that goes over a session which is open and has limits of its own; 0 where the session's pays. */
     account: number;
-    /** Prompt turns of the session at which this call's are used up, and the account of whoever said so. */
+    /** Prompt turns of the session at which this call's are used up, and the account of the code that said so. */
     most: number;
     turnsOf?: number;
     /** Most bytes of an answer, and most milliseconds without a sign. */

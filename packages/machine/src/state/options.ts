@@ -34,7 +34,7 @@ export interface FileContent {
     readonly origins: readonly string[];
 }
 
-/** An Agent Skill that the program imports: data for whoever it is handed to. */
+/** An Agent Skill that the program imports: data for the model or agent to which it is handed. */
 export interface SkillContent {
     readonly name: string;
     readonly description: string;

@@ -98,7 +98,7 @@ export class Run implements RunState {
     private most = 0;
     /** Gives capabilities that are named as values their right; null where the run's own principal runs. */
     minter: ((c: Capability) => Capability) | null = null;
-    /** `.only(…)` by whoever runs; set by the machine. */
+    /** `.only(…)` by the running principal; set by the machine. */
     narrower: (c: Capability, layer: readonly Permit[]) => Capability = (c) => c;
     /** Who runs. */
     acting = "user";

@@ -131,7 +131,7 @@ export function uncharged({ fiber, effect }: Pending, { usage }: Outcome): Usage
     return usageSince(charged, usage ?? charged);
 }
 
-/** Nobody waits for an effect any more. */
+/** No fiber waits for an effect any more. */
 export function withdraw(m: Machine, path: string): void {
     const pending = m.waiting.get(path);
     if (pending === undefined) return;

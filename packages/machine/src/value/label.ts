@@ -2,7 +2,7 @@
  * Label sets: which origins a value has. Interned per run as small integers, 0 is the empty set.
  *
  * LA1: ids mean something in one run only; whatever leaves the machine writes the sorted origin names.
- * LA8: whether any set says who may read it is known without a look at values: where none does, nobody asks.
+ * LA8: whether any set says who may read it is known without a look at values: where none does, no rule asks.
  */
 
 export class Labels {

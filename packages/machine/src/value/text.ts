@@ -1,7 +1,7 @@
 /**
  * Where a text may be cut: never inside a character of two UTF-16 units. And numbers made from texts.
  *
- * Boundary: texts and indices; how much of a text is kept is for whoever cuts it.
+ * Boundary: texts and indices; how much of a text is kept is for the caller that cuts it.
  */
 
 /** The largest index not above `at` that does not split a character of `text`. */

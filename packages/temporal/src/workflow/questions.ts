@@ -125,7 +125,7 @@ export class Questions {
         if (!ended) return;
         this.drop(effect.path);
         const hint = "ask again with remit submit; a question is answered with remit approve";
-        this.ops.outcome(effect, { ok: false, failure: { kind: "denied", message: "nobody answered in time", site: effect.site, hint } });
+        this.ops.outcome(effect, { ok: false, failure: { kind: "denied", message: "no answer came in time", site: effect.site, hint } });
     }
 
     /** By the id of its record, the beginning of one, or the path. */

@@ -86,7 +86,7 @@ export function readString(c: Cursor, place: Place): string | undefined {
     const text = out + s.slice(from, i);
     if (open === "`" && text.includes("${")) c.problems.push({ kind: "unclear", message: "a text in backticks holds an expression" });
     if (kept > 0 && (plain ? kept % 2 === 1 || STRUCTURE.test(text) : /'\s+'/.test(text)))
-        c.problems.push({ kind: "unclear", message: "nobody can say where a text with quotes in it ends" });
+        c.problems.push({ kind: "unclear", message: "it cannot be told where a text with quotes in it ends" });
     return text;
 }
 

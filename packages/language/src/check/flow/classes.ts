@@ -118,7 +118,7 @@ export class Aliases {
         return [...this.scopes.values()].some((scope) => scope.strict);
     }
 
-    /** What nobody in the program calls is called from outside, with anything. */
+    /** What no code of the program calls is called from outside, with anything. */
     fromOutside(func: FuncInfo): void {
         const scope = this.scopes.get(func) as Scope;
         for (const { name, range } of func.node.params) {

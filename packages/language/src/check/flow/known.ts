@@ -20,7 +20,7 @@ export interface Known {
     readonly ofAgent: ReadonlySet<UseEntry>;
     /** Parameters that stay what was passed, by name. */
     readonly fixed: ReadonlyMap<string, number>;
-    /** Control flow carries labels in it, whoever calls it. */
+    /** Control flow carries labels in it, whatever calls it. */
     readonly strict: boolean;
 }
 

@@ -44,7 +44,7 @@ export interface Refused {
     readonly fact: Fact;
     /** `to` of a clause; null where it is about readers. */
     readonly arg: string | null;
-    /** Null: nothing says who reads it, so anybody does. */
+    /** Null: nothing says who reads it, so every person does. */
     readonly rule: Rule<ArgClause | ReadersClause> | null;
     /** Arguments by place that it is in. */
     readonly places: readonly number[];
@@ -165,7 +165,7 @@ export class Rules {
         return this.readBy({ ...use, method }, given);
     }
 
-    /** What only some may read, and somebody else would. */
+    /** What only some may read, and another would. */
     private readBy(use: Use, given: readonly Val[]): Refused | null {
         const { cap } = use;
         const isModel = use.kind === "model";

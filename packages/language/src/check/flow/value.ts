@@ -19,7 +19,7 @@ export interface Source {
     readonly range: Range;
 }
 
-/** `tool:Mail`; `!`: some origin that is not trusted; `r`: not everybody may read it; `r:["bob"]`: only these may; `p…`: what a parameter carries. */
+/** `tool:Mail`; `!`: some origin that is not trusted; `r`: not every principal may read it; `r:["bob"]`: only these may; `p…`: what a parameter carries. */
 export interface Fact {
     readonly key: string;
     readonly trusted?: boolean;
@@ -137,7 +137,7 @@ function common(a: Facts, b: Facts): Facts {
     return out.size === a.size ? a : out;
 }
 
-/** Everything that is certainly carried somewhere in it: what whoever gets the whole gets. */
+/** Everything that is certainly carried somewhere in it: what the receiver of the whole gets. */
 export function deep(v: Val): Facts {
     let all = union(v.top, v.inner);
     if (v.fields !== null) for (const field of v.fields.values()) all = union(all, deep(field));

@@ -29,7 +29,7 @@ export function parse(src: Source): File {
     const items = parseItems(p);
     const all = merged(src, diagnostics, p.diagnostics);
     const lexical = diagnostics.flatMap(({ severity, range }) => (severity === "error" ? [range] : []));
-    // Where the braces do not add up, nobody knows what stands in what.
+    // Where the braces do not add up, it cannot be told what stands in what.
     if (!tokens.balanced) p.damaged.push({ start: 0, end: src.text.length });
     const damaged = lexical.length === 0 ? p.damaged : [...p.damaged, ...lexical];
     return { source: src, items, comments, diagnostics: all, ...(damaged.length === 0 ? {} : { damaged }) };

@@ -3,7 +3,7 @@
  *
  * Boundary: pure. Pictures and sounds come back beside the trajectory; who writes the trajectory writes them too.
  *
- * BI1: a number or a time that nobody reported is left out. What was reported and cannot be true is kept in `extra`, under its own name.
+ * BI1: a number or a time that was not reported is left out. What was reported and cannot be true is kept in `extra`, under its own name.
  * BI2: what is built passes `checkTrajectory` as a writer's, whatever the data: every text becomes valid Unicode, arguments that are no object
  *     are wrapped as `{"_raw": …}`, ids of calls in a step differ.
  */

@@ -79,7 +79,7 @@ export function trajectoryOf(of: SessionOf): Written {
     return { trajectory: finished(made), media: media.files };
 }
 
-/** `unknown` where nobody said a version: the format wants a text there. */
+/** `unknown` where no version was said: the format wants a text there. */
 export function sessionAgent(asked: SessionOf["agent"], reply: AgentReply | undefined): TrajectoryAgent {
     const said = reply?.agent;
     const model = said?.model ?? asked.model;
