@@ -27,6 +27,7 @@ export function ofServing(add: Add, ledger: (command: Command) => Command): void
             "before what is not trusted goes into a call that does more than read, where no clause speaks of it",
         )
         .option("--trust", "let this project's configuration start commands and load modules")
+        .option("--log-level <level>", "what it writes: error, warn, info or debug; default: warn, with --json info")
         .option("--json", "what it says as JSON, one object a line");
     ledger(
         add(

@@ -6,6 +6,7 @@ export { type FoundServer, servers } from "./discovery.ts";
 export { type McpOptions, type McpServing, serveMcp } from "./mcp/server.ts";
 export { ServeError } from "./faces/error.ts";
 export { LIMITS, type ServeLimits } from "./access/limits.ts";
+export { LEVELS, type Level } from "./watch/log.ts";
 export { type ServeOptions, Server } from "./server.ts";
 export type * from "./wire/messages.ts";
 export { type ClientOptions, ServeClient, ServerRefusal } from "./client/client.ts";

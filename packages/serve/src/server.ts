@@ -11,6 +11,7 @@ import type { Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
+import { isObject, type Json } from "@remit/language";
 import type { LedgerStore, LoadOptions, Meant, Process, RemitProgram, Scrubber } from "@remit/host";
 import {
     isSession,
@@ -35,8 +36,10 @@ import { appOf } from "./http/app.ts";
 import { Sockets } from "./http/sockets.ts";
 import { LimitError, limitsOf, type ServeLimits } from "./access/limits.ts";
 import { modelsView, programView } from "./runs/program.ts";
-import { isEditorSession, SessionLog } from "./session/log.ts";
+import { isEditorSession, SessionLog, type Through } from "./session/log.ts";
 import { Session } from "./session/session.ts";
+import { type Fields, fieldsOf, LEVELS, type Level, type Log } from "./watch/log.ts";
+import { Metrics } from "./watch/metrics.ts";
 import { ACCEPTED, type Ack, type NewSession, rejected, type Scope } from "./wire/messages.ts";
 import type { ModelsView, ProgramView } from "./wire/runs.ts";
 
@@ -65,7 +68,9 @@ export interface ServeOptions {
     readonly view?: boolean;
     /** For the program, as for `load`. */
     readonly load?: Omit<LoadOptions, "ledger" | "process" | "model" | "tools">;
-    readonly log?: (level: "info" | "error", message: string) => void;
+    readonly log?: Log;
+    /** What is less than it is not written; default: `info`. */
+    readonly logLevel?: Level;
 }
 
 const MODELS_MS = 5000;
@@ -93,6 +98,10 @@ export class Server {
     readonly #process: Process;
     readonly limits: ServeLimits;
     readonly allowance: Allowance;
+    readonly metrics = new Metrics({
+        sessions: () => [...this.sessions.values()].map((one) => one.info()),
+        sockets: () => this.sockets?.clients.size ?? 0,
+    });
     #http: HttpServer | null = null;
     sockets: Sockets | null = null;
     #announced: Announced | null = null;
@@ -109,7 +118,7 @@ export class Server {
         this.clients = new Clients(this.#folder());
         this.isSecure = options.secure === true;
         this.limits = limitsOf(options.bounds);
-        this.allowance = new Allowance(this.limits);
+        this.allowance = new Allowance(this.limits, (by) => this.metrics.stream(by));
         this.secrets = knownSecrets(process.env);
         this.secrets.add({ name: "owner token", value: this.ownerToken });
         this.shown = shownStore(ledger.store, this.secrets);
@@ -157,7 +166,7 @@ export class Server {
             );
         const { form, hash, file, root } = await this.#served();
         const id = `${SESSION}${randomUUID().slice(0, 13)}`;
-        const log = await SessionLog.make(this.ledger.store, { id, program: form, hash, file, root }, this.secrets.scrub);
+        const log = await SessionLog.make(this.ledger.store, { id, program: form, hash, file, root }, this.#through());
         const session = await Session.open(this.#setup(log), { ...about, title: about.title ?? "", by: client.id });
         this.sessions.set(id, session);
         return session;
@@ -179,11 +188,14 @@ export class Server {
                 `there are ${clients} clients, which is as many as may be`,
                 "revoke one, or start the server with a higher --limit clients=…",
             );
-        return this.clients.mint(name, scopes, origin);
+        const made = this.clients.mint(name, scopes, origin);
+        this.log("info", "client.made", { client: made.client.id, scopes: made.client.scopes.join(" ") });
+        return made;
     }
 
     async revoke(id: string): Promise<Ack> {
         if (!this.clients.revoke(id)) return rejected("there is no such client, or it was revoked before");
+        this.log("info", "client.revoked", { client: id });
         await Promise.all([...this.sessions.values()].map((session) => session.revoked(id)));
         return ACCEPTED;
     }
@@ -239,22 +251,35 @@ export class Server {
         return said === "mock:" ? { ok: true, model: said } : modelMeant(said, (await this.modelsView()).models);
     }
 
-    log(level: "info" | "error", message: string): void {
-        this.#options.log?.(level, this.secrets.scrub(message) as string);
+    log(level: Level, message: string, about: Fields = {}): void {
+        const { log, logLevel = "info" } = this.#options;
+        if (log === undefined || LEVELS.indexOf(level) > LEVELS.indexOf(logLevel)) return;
+        log(level, this.secrets.scrub(message) as string, this.secrets.scrub(about) as Fields);
     }
 
-    metrics(): string {
-        const all = [...this.sessions.values()].map((one) => one.info());
-        const count = (of: (info: (typeof all)[number]) => number): number => all.reduce((sum, info) => sum + of(info), 0);
-        const rows: [string, string, number][] = [
-            ["remit_sessions", "Sessions that are open.", all.length],
-            ["remit_turns_queued", "Turns that wait.", count(({ turns }) => turns.filter(({ status }) => status === "queued").length)],
-            ["remit_turns_running", "Turns that run.", count(({ turns }) => turns.filter(({ status }) => status === "running").length)],
-            ["remit_asks_open", "Questions that wait for a person.", count(({ asks }) => asks.length)],
-            ["remit_lent_tools", "Tools that are lent.", count(({ tools }) => tools.length)],
-            ["remit_resident_bytes", "Memory of the process.", globalThis.process.memoryUsage.rss()],
-        ];
-        return rows.map(([name, help, value]) => `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${name} ${value}\n`).join("");
+    /** Null where it can take requests; else why not. */
+    async notReady(): Promise<string | null> {
+        if (!this.isReady) return "it begins, or it stops";
+        try {
+            await this.ledger.store.runs(1, () => undefined);
+            return null;
+        } catch (error) {
+            this.log("error", `the ledger cannot be read: ${(error as Error).message}`);
+            return "its ledger cannot be read";
+        }
+    }
+
+    /** What a session tells is counted, and written without what is said in it. */
+    #heard(session: string, event: string, data: Json): void {
+        const fields = fieldsOf(session, event, data);
+        if (fields !== null) this.log("info", event, fields);
+        if (!isObject(data)) return;
+        if (event === "turn.ended") this.metrics.turn(String(data["status"]));
+        if (event === "call.ended") this.metrics.call(data["ok"] === true);
+    }
+
+    #through(): Through {
+        return { scrub: this.secrets.scrub, heard: (...event) => this.#heard(...event) };
     }
 
     /** SRV1. */
@@ -262,8 +287,10 @@ export class Server {
         this.isReady = false;
         this.#announced?.remove();
         const closed = new Promise<void>((resolve) => (this.#http === null ? resolve() : this.#http.close(() => resolve())));
+        if (this.#http !== null) this.log("info", "stopping", { sessions: this.sessions.size });
+        for (const session of this.sessions.values()) session.tell("server.stopping", {});
         await Promise.all([...this.sessions.values()].map((session) => session.close(false)));
-        for (const socket of this.sockets?.clients ?? []) socket.terminate();
+        await this.sockets?.leave();
         this.#http?.closeAllConnections();
         await closed;
         await this.ledger.close();
@@ -280,7 +307,7 @@ export class Server {
         for (const { id, status, live } of await store.runs(Number.MAX_SAFE_INTEGER, () => undefined)) {
             if (!isSession(id) || isEditorSession(id) || status === "done" || live) continue;
             try {
-                const session = await Session.again(this.#setup(await SessionLog.again(store, id, this.secrets.scrub)));
+                const session = await Session.again(this.#setup(await SessionLog.again(store, id, this.#through())));
                 if (session.closed) await session.close(true);
                 else this.sessions.set(id, session);
             } catch (error) {

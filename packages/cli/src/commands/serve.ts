@@ -4,7 +4,7 @@ import { ledgerHere } from "../here.ts";
 import { EXIT, paint, plainLine, safeJson, say, UsageError } from "../io.ts";
 import { hostOptions, untrusted } from "../running.ts";
 import { notBegun, serving } from "../serving.ts";
-import type { LIMITS, Server as Serving, ServeLimits } from "@remit/serve";
+import type { Level, LIMITS, Server as Serving, ServeLimits } from "@remit/serve";
 import { untilStopped } from "../stopped.ts";
 
 type Options = Record<string, unknown>;
@@ -14,10 +14,17 @@ export default async function served([program]: string[], options: Options): Pro
     const { process: on, model, ...load } = hostOptions(options);
     const json = options["json"] === true;
     const colour = paint(process.stderr);
-    const tell = (level: "info" | "error", message: string): void =>
-        json
-            ? say(safeJson({ time: new Date().toISOString(), level, message }))
-            : say(level === "error" ? `${colour("red", "error")}: ${plainLine(message)}` : plainLine(message));
+    const logLevel = levelOf(serve.LEVELS, options["logLevel"], json ? "info" : "warn");
+    const tell = (level: Level, message: string, about: { readonly [name: string]: string | number }): void => {
+        if (json) {
+            say(safeJson({ time: new Date().toISOString(), level, message, ...about }));
+            return;
+        }
+        const fields = Object.entries(about).map(([name, value]) => ` ${name}=${value}`);
+        say(
+            `${level === "error" || level === "warn" ? `${colour(level === "error" ? "red" : "yellow", level)}: ` : ""}${plainLine(message + fields.join(""))}`,
+        );
+    };
     const stopped = untilStopped();
     const host = options["host"] === undefined ? {} : { host: String(options["host"]) };
     let server: Serving;
@@ -35,6 +42,7 @@ export default async function served([program]: string[], options: Options): Pro
             process: on,
             load: { ...load, ...untrusted(options) },
             log: tell,
+            logLevel,
         });
     } catch (error) {
         throw notBegun(serve, error);
@@ -81,6 +89,13 @@ function limitsOf(known: typeof LIMITS, said: readonly string[]): Partial<ServeL
             return [name, atLeastOne(amount, `--limit ${name}`)];
         }),
     );
+}
+
+function levelOf(known: readonly Level[], said: unknown, usual: Level): Level {
+    if (said === undefined) return usual;
+    const found = known.find((one) => one === said);
+    if (found === undefined) throw new UsageError(`--log-level ${String(said)}: there is no such level`, known.join(", "));
+    return found;
 }
 
 function originOf(said: string): string {

@@ -21,9 +21,12 @@ interface Used {
 export class Allowance {
     readonly #allowed: Allowed;
     readonly #used = new Map<string, Used>();
+    readonly #changed: (by: 1 | -1) => void;
 
-    constructor(allowed: Allowed) {
+    /** `changed` is told of each stream that begins (1) and ends (-1). */
+    constructor(allowed: Allowed, changed: (by: 1 | -1) => void = () => undefined) {
         this.#allowed = allowed;
+        this.#changed = changed;
     }
 
     /** False where it was one too many. */
@@ -40,14 +43,16 @@ export class Allowance {
 
     /** Gives what ends it; null where the client has as many as it may. */
     stream(client: string): (() => void) | null {
-        if (client === OWNER.id) return () => undefined;
         const used = this.#of(client, performance.now());
-        if (used.streams >= this.#allowed.streams) return null;
+        if (client !== OWNER.id && used.streams >= this.#allowed.streams) return null;
         used.streams++;
+        this.#changed(1);
         let isOver = false;
         return () => {
-            if (!isOver) used.streams--;
+            if (isOver) return;
             isOver = true;
+            used.streams--;
+            this.#changed(-1);
         };
     }
 

@@ -182,7 +182,7 @@ class Desk {
         this.#roomFor(cwd);
         const id = `${EDITOR_SESSION}${randomUUID().slice(0, 13)}`;
         const { form: program, hash, file, root } = this.#about as About;
-        const log = await SessionLog.make(this.#ledger.store, { id, program, hash, file, root }, this.#secrets.scrub);
+        const log = await SessionLog.make(this.#ledger.store, { id, program, hash, file, root }, this.#secrets);
         const session = await Session.open(this.#setup(log, cwd), { title: "", by: this.#editor.id, folder: cwd });
         return { sessionId: await this.#begin(client, session, { cwd, mcpServers }, false), ...this.#unused(mcpServers) };
     }
@@ -257,7 +257,7 @@ class Desk {
         try {
             const { file, root } = await this.#ledger.store.run(id);
             if (file !== this.#about?.file || root !== this.#about.root) throw missing;
-            return await Session.again(this.#setup(await SessionLog.again(this.#ledger.store, id, this.#secrets.scrub), cwd), false);
+            return await Session.again(this.#setup(await SessionLog.again(this.#ledger.store, id, this.#secrets), cwd), false);
         } catch (error) {
             if (!(error instanceof LedgerError)) throw error;
             throw error.code === "unknown" ? missing : new RequestError(-32603, error.message);

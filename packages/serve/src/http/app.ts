@@ -21,6 +21,11 @@ export function appOf(server: Server): Hono<Env> {
     const app = new Hono<Env>();
     app.onError((error, c) => told(server, error, c));
     app.use("*", async (c, next) => {
+        const began = performance.now();
+        await next();
+        watched(server, c, performance.now() - began);
+    });
+    app.use("*", async (c, next) => {
         const { headers, method } = c.req.raw;
         const no = server.guard.place(headers);
         if (no !== null) throw refused(no);
@@ -44,7 +49,10 @@ export function appOf(server: Server): Hono<Env> {
         });
     }
     app.get("/healthz", (c) => c.json({ ok: true }));
-    app.get("/readyz", (c) => (server.isReady ? c.json({ ok: true }) : c.json({ ok: false }, 503)));
+    app.get("/readyz", async (c) => {
+        const why = await server.notReady();
+        return why === null ? c.json({ ok: true }) : c.json({ ok: false, why }, 503, { "retry-after": "1" });
+    });
     app.get("/metrics", (c) => metrics(server, c));
     app.get("/lend.js", lendScript);
     app.get("/v1/socket", upgradeWebSocket(socketOf(server, app)) as never);
@@ -87,6 +95,21 @@ function told(server: Server, error: Error, c: Context): Response {
     });
 }
 
+/** Counts and writes it, with the row's path in place of its own: that may hold an id. */
+function watched(server: Server, c: Context<Env>, ms: number): void {
+    const { method } = c.req;
+    const { status } = c.res;
+    const route = c.get("route") ?? (PLAIN.has(c.req.path) ? c.req.path : "other");
+    server.metrics.request(KNOWN.has(method) ? method : "other", route, status, ms);
+    const client = c.get("client");
+    const about = { method, route, status, ms: Math.round(ms * 100) / 100, ...(client === undefined ? {} : { client }) };
+    server.log(REFUSED.has(status) ? "warn" : "debug", REFUSED.has(status) ? "refused" : "request", about);
+}
+
+const PLAIN: ReadonlySet<string> = new Set(["/", "/healthz", "/readyz", "/metrics", "/lend.js", "/v1/socket"]);
+const KNOWN: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "DELETE", "OPTIONS"]);
+const REFUSED: ReadonlySet<number> = new Set([401, 403, 421, 429]);
+
 /** Null: something else went wrong. */
 function knownOf(error: Error): HttpError | null {
     if (error instanceof HttpError) return error;
@@ -97,5 +120,5 @@ function knownOf(error: Error): HttpError | null {
 async function metrics(server: Server, c: Context): Promise<Response> {
     const found = server.guard.client(c.req.raw.headers, "GET");
     if ("status" in found) throw refused(found);
-    return c.text(server.metrics(), 200, { "content-type": "text/plain; version=0.0.4" });
+    return c.text(await server.metrics.text(), 200, { "content-type": server.metrics.contentType });
 }

@@ -18,6 +18,12 @@ export type Env = {
         readonly client?: Client;
         readonly outgoing?: { destroy(): void };
     };
+    Variables: {
+        /** Path of the row that answers. */
+        route?: string;
+        /** Id of the client. */
+        client?: string;
+    };
 };
 
 export interface Asked<B> {
@@ -97,8 +103,9 @@ export function tooManyStreams({ limits }: Server): string {
 const MAX_BODY = 1 << 20;
 
 /** Runs a row for a request. Throws `HttpError`. */
-export async function answer(server: Server, row: Route, c: Context): Promise<Response> {
+export async function answer(server: Server, row: Route, c: Context<Env>): Promise<Response> {
     const { headers, method, signal } = c.req.raw;
+    c.set("route", row.path);
     let client: Client | null = null;
     if (row.scope !== null) {
         const found = (c.env as Env["Bindings"]).client ?? server.guard.client(headers, method);
@@ -111,6 +118,7 @@ export async function answer(server: Server, row: Route, c: Context): Promise<Re
                 headers: { "retry-after": "1" },
             });
         client = found;
+        c.set("client", found.id);
     }
     const asked: Asked<unknown> = {
         server,

@@ -28,6 +28,7 @@ import { MAX_PICTURE_BYTES, MAX_PICTURES } from "../wire/bounds.ts";
 import { cookieName } from "../access/guard.ts";
 import { cursorOf, eventStream } from "./events.ts";
 import { openApi } from "./openapi.ts";
+import { waitedFor } from "./waiting.ts";
 import { type Answered, type Asked, type Env, HttpError, type Route, route, tooManyStreams } from "./route.ts";
 import { RUN_ROUTES } from "./routes-runs.ts";
 
@@ -219,7 +220,10 @@ export const ROUTES: readonly Route[] = [
                 after: from,
                 signal: asked.signal,
                 leave,
-                drop: () => outgoing?.destroy(),
+                drop: () => {
+                    asked.server.metrics.cut();
+                    outgoing?.destroy();
+                },
             });
         },
     }),
@@ -359,7 +363,7 @@ function streamOf({ server, client }: Asked<unknown>): () => void {
     return leave;
 }
 
-async function submit(asked: Asked<NewTurn>): Promise<Answered> {
+async function submit(asked: Asked<NewTurn>): Promise<Answered | Response> {
     const { client, signal } = asked;
     const session = sessionOf(asked);
     const body = await meant(asked);
@@ -375,10 +379,17 @@ async function submit(asked: Asked<NewTurn>): Promise<Answered> {
                 headers: { "retry-after": "5" },
             });
         if (asked.query("wait") === "1") {
-            const over = await session.ended(turn.id, signal);
-            // With a key the client says that it comes back.
-            if (signal.aborted && key === undefined) await session.cancel(turn.id, client);
-            return ok(over);
+            const over = new AbortController();
+            const gone = (): void => {
+                over.abort();
+                // With a key the client says that it comes back.
+                if (key === undefined)
+                    session
+                        .cancel(turn.id, client)
+                        .catch((error: Error) => asked.server.log("error", `a turn was not cancelled: ${error.message}`));
+            };
+            signal.addEventListener("abort", gone, { once: true });
+            return waitedFor(session.ended(turn.id, over.signal) as Promise<Json>, gone);
         }
         const headers = { location: `/v1/sessions/${session.id}/turns/${turn.id}` };
         return { status: 202, json: turn as unknown as Json, headers };

@@ -162,7 +162,10 @@ class Connection implements WSEvents {
             session.gone(client.id);
         };
         this.#listening.set(id, { end });
-        listener.cut = () => ws.close(4408, "the reader is too far behind");
+        listener.cut = () => {
+            this.#server.metrics.cut();
+            ws.close(4408, "the reader is too far behind");
+        };
         const send = async (frames: readonly object[]): Promise<void> => {
             await Promise.all(frames.map((frame) => this.#send(ws, { session: id, ...frame })));
         };

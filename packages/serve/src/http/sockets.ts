@@ -15,6 +15,7 @@ const MAX_MESSAGE = 32 << 20;
 /** The request that opens the connection is not counted. */
 const MAX_UNKNOWN = 8192;
 const MAX_WAITING = 64 << 20;
+const GOODBYE_MS = 500;
 
 export interface SocketBounds {
     /** Connections that have not said who they are. */
@@ -68,6 +69,17 @@ export class Sockets extends WebSocketServer {
     send(client: WebSocket, text: string): Promise<void> {
         if (client.bufferedAmount > MAX_WAITING) client.terminate();
         return new Promise((resolve) => client.send(text, () => resolve()));
+    }
+
+    /** Says goodbye to all, and waits a moment for their answers. */
+    async leave(): Promise<void> {
+        const all = [...this.clients];
+        const gone = Promise.all(all.map((client) => new Promise<void>((resolve) => client.once("close", () => resolve()))));
+        for (const client of all) client.close(1012, "the server stops");
+        let timer: NodeJS.Timeout | undefined;
+        await Promise.race([gone, new Promise((resolve) => (timer = setTimeout(resolve, GOODBYE_MS)))]);
+        clearTimeout(timer);
+        for (const client of all) client.terminate();
     }
 
     // SKS1.

@@ -32,6 +32,15 @@ export interface SessionEvent {
     readonly data: { readonly at: string; readonly [key: string]: Json };
 }
 
+/** Told of everything that listeners are. */
+export type Heard = (session: string, event: string, data: Json) => void;
+
+/** What everything that is kept or told goes through. */
+export interface Through {
+    readonly scrub: Scrubber["scrub"];
+    readonly heard?: Heard;
+}
+
 export interface NewLog {
     readonly id: string;
     readonly program: Program;
@@ -45,13 +54,15 @@ export class SessionLog {
     readonly #writer: RunWriter;
     readonly #store: LedgerStore;
     readonly #scrub: Scrubber["scrub"];
+    readonly #heard: Heard;
     #seq: number;
     readonly #tail: SessionEvent[] = [];
     readonly #listeners = new Set<Listener>();
     /** Appends in order: an event is told when all before it were. */
     #telling: Promise<unknown> = Promise.resolve();
 
-    private constructor(store: LedgerStore, writer: RunWriter, seq: number, scrub: Scrubber["scrub"]) {
+    private constructor(store: LedgerStore, writer: RunWriter, seq: number, { scrub, heard = () => undefined }: Through) {
+        this.#heard = heard;
         this.#store = store;
         this.#writer = writer;
         this.#seq = seq;
@@ -59,15 +70,15 @@ export class SessionLog {
         this.id = writer.id;
     }
 
-    static async make(store: LedgerStore, about: NewLog, scrub: Scrubber["scrub"]): Promise<SessionLog> {
+    static async make(store: LedgerStore, about: NewLog, through: Through): Promise<SessionLog> {
         const writer = await store.create({ ...about, options: { session: true } });
-        return new SessionLog(store, writer, 0, scrub);
+        return new SessionLog(store, writer, 0, through);
     }
 
     /** Takes a session that an earlier server had. `LedgerError` `owned` where another one has it now. */
-    static async again(store: LedgerStore, id: string, scrub: Scrubber["scrub"]): Promise<SessionLog> {
+    static async again(store: LedgerStore, id: string, through: Through): Promise<SessionLog> {
         const writer = await store.own(id);
-        return new SessionLog(store, writer, (await store.run(id)).events, scrub);
+        return new SessionLog(store, writer, (await store.run(id)).events, through);
     }
 
     get seq(): number {
@@ -96,6 +107,7 @@ export class SessionLog {
     }
 
     #tell(frame: Frame, to?: string): void {
+        this.#heard(this.id, frame.event, frame.data);
         for (const one of this.#listeners) if (to === undefined || one.client === to) one.put(frame);
     }
 

@@ -313,6 +313,11 @@ export class Session {
         return { listener, calls: this.#lent.open(client) as unknown as Json[] };
     }
 
+    /** Tells who listens what is kept nowhere. */
+    tell(event: string, data: Json): void {
+        this.#setup.log.tell(event, data);
+    }
+
     gone(client: string): void {
         this.#presence.leaves(client);
     }
