@@ -276,9 +276,8 @@ export class Session {
 
     async lend(client: string, tool: string, spec: ToolSpec): Promise<Ack> {
         const own = this.#lent.list().filter((one) => one.client === client);
-        const { tools } = this.#setup.bounds;
-        if (own.length >= tools && !own.some((one) => one.tool === tool))
-            return rejected(`the client lends ${tools} tools to the session, which is as many as it may; withdraw one`);
+        if (own.length >= this.#setup.bounds.tools && !own.some((one) => one.tool === tool))
+            return rejected(`the client lends ${own.length} tools to the session, which is as many as it may; withdraw one`);
         this.#found(await this.#lent.register(client, tool, spec));
         this.#presence.waits(client);
         return ACCEPTED;
@@ -313,7 +312,6 @@ export class Session {
         return { listener, calls: this.#lent.open(client) as unknown as Json[] };
     }
 
-    /** Tells who listens what is kept nowhere. */
     tell(event: string, data: Json): void {
         this.#setup.log.tell(event, data);
     }
