@@ -288,7 +288,6 @@ export class Server {
         this.#announced?.remove();
         const closed = new Promise<void>((resolve) => (this.#http === null ? resolve() : this.#http.close(() => resolve())));
         if (this.#http !== null) this.log("info", "stopping", { sessions: this.sessions.size });
-        for (const session of this.sessions.values()) session.tell("server.stopping", {});
         await Promise.all([...this.sessions.values()].map((session) => session.close(false)));
         await this.sockets?.leave();
         this.#http?.closeAllConnections();

@@ -168,6 +168,7 @@ export class SessionLog {
     /** The session is over for this process; `end`: for ever. */
     async close(end: boolean): Promise<void> {
         await this.#telling;
+        if (!end) this.tell("server.stopping", {});
         for (const one of this.#listeners) one.close();
         if (end) await this.#writer.commit({ end: { status: "done", value: null } });
         await this.#writer.release();

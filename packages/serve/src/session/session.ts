@@ -312,10 +312,6 @@ export class Session {
         return { listener, calls: this.#lent.open(client) as unknown as Json[] };
     }
 
-    tell(event: string, data: Json): void {
-        this.#setup.log.tell(event, data);
-    }
-
     gone(client: string): void {
         this.#presence.leaves(client);
     }
