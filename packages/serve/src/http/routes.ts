@@ -313,9 +313,9 @@ export const ROUTES: readonly Route[] = [
         body: CallResult,
         most: MAX_PICTURED,
         answers: ACK,
-        run: (asked) => {
+        run: async (asked) => {
             if (asked.body.ok) checkPictures(asked.body.images);
-            return ok(sessionOf(asked).result(asked.client.id, asked.params["call"] ?? "", asked.body));
+            return ok(await sessionOf(asked).result(asked.client.id, asked.params["call"] ?? "", asked.body));
         },
     }),
 

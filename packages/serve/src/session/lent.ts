@@ -7,9 +7,11 @@
  * LNT2: what a tool says of itself holds its registration, so that a yes for one registration is none for the next (AV3 of the machine).
  * LNT3: a call's result counts only from the client that the call went to; what comes later, or from another one, changes nothing.
  * LNT4: a call ends: by its result, when its time is up, when its tool is withdrawn or its client goes.
+ * LNT5: a result is acknowledged when the run's record of it is durable: what is acknowledged is not asked about after a crash.
  */
 import { randomBytes } from "node:crypto";
-import type { Json } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
+import type { LedgerEvent } from "@remit/machine";
 import { type HostMethod, type HostTool, type ToolCallContext, withOrigins } from "@remit/host";
 import { withPictures } from "./pictures.ts";
 import { ACCEPTED, type Ack, type CallInfo, type CallResult, rejected, type ToolInfo, type ToolSpec } from "../wire/messages.ts";
@@ -23,6 +25,8 @@ interface Call {
     /** Of the tool that is called. */
     readonly registration: string;
     readonly settle: (result: CallResult) => void;
+    /** LNT5. */
+    readonly kept: Promise<void>;
 }
 
 /** What is told of tools and calls. */
@@ -41,6 +45,8 @@ export class LentTools {
     readonly #events: LentEvents;
     /** How long a client has for a call, milliseconds. */
     readonly #timeout: number;
+    /** LNT5: calls whose outcome is not durable yet, by id; `path` is known when the run has said so. */
+    readonly #unkept = new Map<string, { path: string | null; readonly keep: () => void }>();
     /** The turn that runs. */
     turn = "";
 
@@ -90,12 +96,38 @@ export class LentTools {
         for (const one of [...this.#tools.values()]) if (one.client === client) await this.withdraw(client, one.tool, why);
     }
 
-    result(client: string, id: string, result: CallResult): Ack {
+    async result(client: string, id: string, result: CallResult): Promise<Ack> {
         const call = this.#calls.get(id);
         if (call === undefined) return rejected("there is no open call of this id: it was answered, or its time was up");
         if (call.info.client !== client) return rejected("the call went to another client");
         call.settle(result);
+        await call.kept;
         return ACCEPTED;
+    }
+
+    /** A call of the run says at which path it is. */
+    begun(path: string, part: Json): void {
+        if (!isObject(part) || part["type"] !== BEGUN) return;
+        const unkept = this.#unkept.get(String(part["call"]));
+        if (unkept !== undefined) unkept.path = path;
+    }
+
+    /** An event of the run that is durable. */
+    heard({ kind, path }: Pick<LedgerEvent, "kind" | "path">): void {
+        if (kind === "tool.ended") this.#keep((one) => one.path === path);
+    }
+
+    /** The run is over for this process. */
+    over(): void {
+        this.#keep(() => true);
+    }
+
+    #keep(which: (one: { readonly path: string | null }) => boolean): void {
+        for (const [id, one] of this.#unkept) {
+            if (!which(one)) continue;
+            this.#unkept.delete(id);
+            one.keep();
+        }
     }
 
     /** What the program imports: the methods that are lent now. */
@@ -114,8 +146,10 @@ export class LentTools {
         };
     }
 
-    async #call(tool: Lent, args: Json, { signal }: ToolCallContext): Promise<unknown> {
+    async #call(tool: Lent, args: Json, { signal, emit }: ToolCallContext): Promise<unknown> {
         const id = randomBytes(9).toString("hex");
+        const kept = new Promise<void>((keep) => this.#unkept.set(id, { path: null, keep }));
+        emit({ type: BEGUN, call: id });
         const expires = new Date(Date.now() + this.#timeout).toISOString();
         const info: CallInfo = { id, client: tool.client, tool: tool.tool, args: args ?? {}, turn: this.turn, expires };
         const result = await new Promise<CallResult>((resolve) => {
@@ -128,7 +162,7 @@ export class LentTools {
                 resolve(one);
             };
             signal.addEventListener("abort", stop, { once: true });
-            this.#calls.set(id, { info, registration: tool.registration, settle });
+            this.#calls.set(id, { info, registration: tool.registration, settle, kept });
             this.#events.call(info);
         });
         this.#events.ended(info, result, tool.readOnly);
@@ -137,6 +171,9 @@ export class LentTools {
         return withOrigins(withPictures(result.value, result.images), { "": [`lent:${tool.client}`, ...new Set(sites)] });
     }
 }
+
+/** Type of the part by which a call says which one of the client's calls it is. */
+const BEGUN = "lent.call";
 
 /** What a lent tool failed with, as its client says. */
 export class LentError extends Error {

@@ -288,7 +288,7 @@ export class Session {
         return gone ? ACCEPTED : rejected(`this client lends no tool '${tool}' to the session`);
     }
 
-    result(client: string, call: string, result: CallResult): Ack {
+    result(client: string, call: string, result: CallResult): Promise<Ack> {
         return this.#lent.result(client, call, result);
     }
 
@@ -363,7 +363,7 @@ export class Session {
 
     async #run(turn: Turn, signal: AbortSignal): Promise<void> {
         this.#lent.turn = turn.id;
-        const teller = new Teller(this.#setup.log, turn.id);
+        const teller = new Teller(this.#setup.log, turn.id, this.#lent);
         try {
             const handle = await this.#begin(turn, signal, teller);
             const result = await handle.result;

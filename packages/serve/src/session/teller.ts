@@ -27,19 +27,29 @@ const STEPS: ReadonlySet<string> = new Set([
     "failure",
 ]);
 
+/** What the calls of clients hear of the run that they belong to. */
+export interface RunCalls {
+    begun(path: string, part: Json): void;
+    heard(event: LedgerEvent): void;
+    over(): void;
+}
+
 export class Teller {
     readonly #log: SessionLog;
     readonly #turn: string;
+    readonly #calls: RunCalls;
     #text = "";
     #path = "";
     #timer: NodeJS.Timeout | undefined;
 
-    constructor(log: SessionLog, turn: string) {
+    constructor(log: SessionLog, turn: string, calls: RunCalls) {
         this.#log = log;
+        this.#calls = calls;
         this.#turn = turn;
     }
 
     part(path: string, part: Json): void {
+        this.#calls.begun(path, part);
         if (!isObject(part) || part.type !== "text" || typeof part.delta !== "string") return;
         if (path !== this.#path) this.#flush();
         this.#path = path;
@@ -48,6 +58,7 @@ export class Teller {
     }
 
     event(event: LedgerEvent): void {
+        this.#calls.heard(event);
         const data = isObject(event.data) ? event.data : {};
         // A turn of the model is told only where it came to nothing.
         if (!STEPS.has(event.kind) && data["nudged"] !== true) return;
@@ -64,6 +75,7 @@ export class Teller {
 
     close(): void {
         this.#flush();
+        this.#calls.over();
     }
 
     #flush(): void {

@@ -1,7 +1,7 @@
-/** A server in a process of its own, for tests that kill it: `server.ts FOLDER`. */
+/** A server in a process of its own, for tests that kill it: `server.ts FOLDER [OPTIONS]`, options of the server as JSON. */
 import { join } from "node:path";
 import { openProcess } from "@remit/host";
-import { Server } from "../../src/index.ts";
+import { type ServeOptions, Server } from "../../src/index.ts";
 
 const folder = process.argv[2] as string;
 await Server.start({
@@ -9,4 +9,5 @@ await Server.start({
     ledger: join(folder, "ledger.db"),
     process: openProcess({ env: { HOME: folder, PATH: process.env["PATH"] }, cwd: folder }),
     bounds: { back: 60_000 },
+    ...(JSON.parse(process.argv[3] ?? "{}") as ServeOptions),
 });
