@@ -6,6 +6,7 @@
  *
  * QT1: a call has the id of its run and path, so that a call that was cut off is found again, not made again, where it is repeated.
  * QT2: a method only reads, or is repeated without a question, where its description says so.
+ * QT3: what does not fit the schema `input` is not sent, and what does not fit `output` is no result: both fail as `contract`.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
@@ -38,31 +39,49 @@ const METHOD = {
     workflow: { is: "text", say: "the name of a workflow" },
     description: { is: "text" },
     input: { is: "json" },
+    output: { is: "json" },
     timeout: { is: "number", min: 0.001 },
     readOnly: { is: "yes or no" },
     repeatable: { is: "yes or no" },
 } as const satisfies Keys;
 const FILE = { methods: { is: "map", of: { is: "object", keys: METHOD }, needed: true } } as const satisfies Keys;
 type Method = ReadKeys<typeof METHOD>;
+/** Says what of a value does not fit; null: it fits. */
+type Fits = (value: Json) => Promise<string | null>;
+interface Described {
+    readonly method: Method;
+    readonly input: Fits | null;
+    readonly output: Fits | null;
+}
 
 /** Of a method whose description says none, seconds. */
 const TIMEOUT_S = 600;
 const FORM = "temporal://QUEUE/FILE.json";
 
-export const openQueue: Open = (uri, about, context) => {
+export const openQueue: Open = async (uri, about, context) => {
     const [, queue = "", path = ""] = /^temporal:\/\/([^/]+)\/(.+\.json)$/.exec(uri) ?? [];
     if (queue === "") throw new ToolFail(`'${uri}' names no queue and description`, { kind: "unreachable", hint: `the form is ${FORM}` });
-    const described = readDescription(about, context, path);
-    const methods = Object.entries(described).map(([name, one]) => infoOf(name, one));
+    const described = await readDescription(about, context, path);
+    const methods = Object.entries(described).map(([name, { method }]) => infoOf(name, method));
     return {
         methods: () => methods,
         call: async (name, args, io) => {
-            const method = Object.hasOwn(described, name) ? described[name] : undefined;
-            if (method === undefined) throw unknownMethod(io.name, name, Object.keys(described));
-            return called(context, { queue, method, argument: objectArgument(io.name, name, args) }, io);
+            const one = Object.hasOwn(described, name) ? described[name] : undefined;
+            if (one === undefined) throw unknownMethod(io.name, name, Object.keys(described));
+            const argument = objectArgument(io.name, name, args);
+            await holds(one.input, argument, `the argument of ${io.name}.${name} does not fit \`input\` of ${path}`);
+            const result = await called(context, { queue, method: one.method, argument }, io);
+            await holds(one.output, result, `the result of ${io.name}.${name} does not fit \`output\` of ${path}`);
+            return result;
         },
     };
 };
+
+/** QT3. */
+async function holds(fits: Fits | null, value: Json, what: string): Promise<void> {
+    const misfit = fits === null ? null : await fits(value);
+    if (misfit !== null) throw new ToolFail(`${what}: ${misfit}`, { kind: "contract" });
+}
 
 async function called(
     { queues }: ToolContext,
@@ -92,7 +111,11 @@ function infoOf(name: string, { description, input = { type: "object" }, readOnl
 }
 
 /** The file is in the program's tree, beside the file that imports it. */
-function readDescription({ file }: ToolImport, { root, workspace }: ToolContext, path: string): { readonly [name: string]: Method } {
+async function readDescription(
+    { file }: ToolImport,
+    { root, workspace }: ToolContext,
+    path: string,
+): Promise<{ readonly [name: string]: Described }> {
     const tree = root === "" ? workspace : root;
     const at = join(tree, root === "" ? "" : dirname(file), path);
     const wrong = (what: string): ToolFail =>
@@ -110,10 +133,30 @@ function readDescription({ file }: ToolImport, { root, workspace }: ToolContext,
     const { json, problems } = checkJson(text, path, FILE);
     const [first] = problems;
     if (first !== undefined) throw wrong(`is wrong: ${first.key === "" ? "" : `${first.key} `}${first.message}`);
-    const methods = json.methods as { [name: string]: Method };
-    for (const [name, { activity, workflow, input = {} }] of Object.entries(methods)) {
+    const made: { [name: string]: Described } = {};
+    for (const [name, method] of Object.entries(json.methods as { [name: string]: Method })) {
+        const { activity, workflow, input, output } = method;
         if ((activity === undefined) === (workflow === undefined)) throw wrong(`is wrong: methods.${name} names an activity or a workflow`);
-        if (!isObject(input)) throw wrong(`is wrong: methods.${name}.input is no JSON Schema`);
+        const fits = (which: "input" | "output", schema: Json | undefined): Promise<Fits | null> =>
+            fitting(schema, (why) => wrong(`is wrong: methods.${name}.${which} is no JSON Schema${why}`));
+        made[name] = { method, input: await fits("input", input), output: await fits("output", output) };
     }
-    return methods;
+    return made;
+}
+
+async function fitting(schema: Json | undefined, wrong: (why: string) => ToolFail): Promise<Fits | null> {
+    if (schema === undefined) return null;
+    if (!isObject(schema)) throw wrong("");
+    const { fromJsonSchema } = await import("@modelcontextprotocol/client");
+    let standard: ReturnType<typeof fromJsonSchema>["~standard"];
+    try {
+        standard = fromJsonSchema(schema)["~standard"];
+        await standard.validate(null);
+    } catch (error) {
+        throw wrong(`: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    return async (value) => {
+        const { issues } = await standard.validate(value);
+        return issues === undefined ? null : issues.map(({ message }) => message).join("; ");
+    };
 }
