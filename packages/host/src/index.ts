@@ -88,7 +88,7 @@ export { hashOf, type Loaded, loadProgram, type LoadSource } from "./load/load.t
 export { findRoot, type ProgramTree, programTree } from "./load/tree.ts";
 export { type Ledger, openLedger, type ResumeRunOptions } from "./run/open.ts";
 export { type GoesOn, handOver } from "./run/handover.ts";
-export { type RunWorld, runWorld, type Takeover, takeover } from "./run/takeover.ts";
+export { fenced, type RunWorld, runWorld, type Takeover, takeover } from "./run/takeover.ts";
 export { remedyOptions } from "./run/remedies.ts";
 export { load, type RemitProgram } from "./run/program.ts";
 export { run, type RunBlocksOptions } from "./run/blocks.ts";

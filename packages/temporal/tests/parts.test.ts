@@ -1,5 +1,5 @@
 /** Blocks of the other backend inside a run on Temporal: child workflows, with the same value, ledger and questions; cancelled, let go and followed. */
-import { openLedger, openWorld, type ResumeRunOptions } from "@remit/host";
+import { fenced, openLedger, openWorld, type ResumeRunOptions } from "@remit/host";
 import type { Json } from "@remit/language";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Asked, DevServer } from "../src/index.ts";
@@ -167,6 +167,24 @@ test("WPA3: a part that is followed ends where the execution that follows it was
     expect((await workflow.getHandle(child).describe()).status.name).toBe("RUNNING");
     await workflow.getHandle(run).terminate("by a person");
     await expect(room.client.result(child)).rejects.toMatchObject({ kind: "cancelled" });
+});
+
+test("TKO2: a run that is taken without a word to the server is taken with its parts", async () => {
+    await using room = await roomAt(server);
+    const done: Json[] = [];
+    const tools = toolsOf(done);
+    await room.worker({ host: { tools } });
+    const run = await submitted(room, NESTED, "a");
+    const { run: child, question } = await waits(room, run);
+    const from = await fenced(room.store, run);
+    const ledger = await openLedger(room.store, { process: room.on });
+    const handle = await ledger.resume<Json>(run, { process: room.on, tools, from, on: { ask: () => "once" } });
+    expect(await handle.value).toBe("a!!!!");
+    expect(done).toEqual(["a", "a!", "a!!", "a!!!"]);
+    // What the executions still do is refused.
+    await expect(room.client.answer(child, { question: question.id, by: room.on.user, decision: "once" })).rejects.toThrow();
+    expect(done).toHaveLength(4);
+    for (const one of [child, run]) await room.client.client.workflow.getHandle(one).terminate("the test is over");
 });
 
 test("TOW1: a run whose execution was terminated is taken over with its parts", async () => {

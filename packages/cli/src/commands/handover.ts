@@ -1,5 +1,5 @@
 /** Runs that change between this process and Temporal: given to an execution there, or taken from one. */
-import type { RunInfo } from "@remit/host";
+import { fenced, type LedgerStore, type RunInfo } from "@remit/host";
 import type { Released } from "@remit/temporal";
 import { milliseconds } from "../amounts.ts";
 import { asking, resultOf } from "../client.ts";
@@ -30,9 +30,14 @@ function waits(performing: readonly string[]): void {
 }
 
 /** `remit resume RUN --on memory` of a run that an execution has: the epoch from which it can be taken. */
-export async function back(info: RunInfo, options: Options, signal: AbortSignal): Promise<number> {
-    // The ledger refuses what the execution does after that.
-    if (options["fence"] === true) return info.epoch;
+export async function back(
+    info: RunInfo,
+    options: Options,
+    how: { readonly signal: AbortSignal; readonly ledger: LedgerStore },
+): Promise<number> {
+    const { signal, ledger } = how;
+    // The ledger refuses what the executions do after that.
+    if (options["fence"] === true) return fenced(ledger, info.id);
     return asking(options, async (client) => {
         const { epoch, ...released } = await client.release(info.id, { ...graceOf(options), signal, waits });
         say(`${paint(process.stderr)("cyan", "taken over")}: ${told(info.id, released)}`);

@@ -3,10 +3,11 @@
  *
  * Boundary: reads the ledger and opens the world; JSON for the machine elsewhere. How it is conducted is that shell's, performing `elsewhere.ts`.
  *
+ * TKO2: where a run is taken without a word to its execution, its blocks that are runs of their own are taken before it: each would go on by itself.
  * TKO1: what the machine elsewhere begins with is what a resume here would begin with.
  */
 import type { Json } from "@remit/language";
-import type { GoOn, Recovered, StartOptions } from "@remit/machine";
+import { type GoOn, partOf, type Recovered, type StartOptions } from "@remit/machine";
 import { type KeptRun, keptRun, type LedgerStore, recordOf } from "../ledger/store.ts";
 import { shownStore } from "../ledger/shown.ts";
 import type { Scrubber } from "../secret/scrub.ts";
@@ -17,6 +18,7 @@ import { machineOf, startOptionsOf } from "./machine.ts";
 import type { ResumeRunOptions } from "./open.ts";
 import type { KeptOptions } from "./options.ts";
 import { worldAgain } from "./resumption.ts";
+import { infoOf } from "./nested.ts";
 import { continueRun } from "./resume.ts";
 import { withPeople } from "./world.ts";
 
@@ -48,6 +50,17 @@ export async function runWorld(store: LedgerStore, id: string, options: ResumeRu
         as: kept.as ?? options.as,
     });
     return { run, host, secrets: world.secrets, owner: user ?? world.user, interactive };
+}
+
+/** TKO2. Gives the epoch from which the run itself is taken; `from` of a resume. */
+export async function fenced(store: LedgerStore, id: string): Promise<number> {
+    const { id: run, epoch } = await store.run(id);
+    for (const { path } of await store.pending(run)) {
+        const part = await infoOf(store, partOf(run, path));
+        if (part?.by === undefined) continue;
+        await (await store.own(part.id, { from: await fenced(store, part.id) })).release();
+    }
+    return epoch;
 }
 
 export interface Takeover {
