@@ -9,6 +9,7 @@
  * J3: only regular files are read and replaced: a device, a pipe or a socket is never opened for more than a look.
  * J4: a file is replaced whole or not at all: written aside in the same folder, flushed, renamed. On Linux by the descriptor of that folder, so
  *     that a folder exchanged meanwhile does not lead the write elsewhere.
+ * J6: what a writer that was killed left aside is removed by the first write into the same folder a minute later.
  * J5: `.remit` (ledger, state) is out of reach, and `.git` cannot be written: both would be ways to run something later. Compared as a file
  *     system that folds case and drops invisible characters would.
  */
@@ -22,6 +23,7 @@ import {
     lstatSync,
     mkdirSync,
     openSync,
+    readdirSync,
     readlinkSync,
     readSync,
     realpathSync,
@@ -37,6 +39,9 @@ import { fileProblem, ToolFail } from "./tool.ts";
 /** Largest file that is read or written, bytes. */
 export const MAX_FILE = 32 * 1024 * 1024;
 const MAX_PATH = 4096;
+/** What is written aside (J4), and from which age on no writer has it any more: it is there for one call, which nothing interrupts. */
+const DRAFT = /\.remit-[0-9a-f]{12}\.tmp$/;
+const DRAFT_MS = 60_000;
 const LINUX = process.platform === "linux";
 const WINDOWS = process.platform === "win32";
 
@@ -54,6 +59,8 @@ export function jail(folder: string): Jail {
 
 export class Jail {
     readonly root: string;
+    /** Folders in which drafts were looked for (J6). */
+    private readonly swept = new Set<string>();
 
     constructor(root: string) {
         this.root = root;
@@ -113,7 +120,8 @@ export class Jail {
         if (bytes.length > MAX_FILE) throw tooLarge(place.shown, bytes.length, MAX_FILE);
         this.inFolder(place, (folder) => {
             const name = basename(place.real);
-            const draft = join(folder, `.${name.slice(0, 100)}.${randomBytes(6).toString("hex")}.tmp`);
+            const draft = join(folder, `.${name.slice(0, 100)}.remit-${randomBytes(6).toString("hex")}.tmp`);
+            this.sweep(folder, dirname(place.real));
             const now = this.readWhole(place, MAX_FILE);
             if (now === null ? expected !== null : expected === null || !now.bytes.equals(expected))
                 throw new ToolFail(`'${place.shown}' was changed by another program meanwhile; nothing was written`);
@@ -126,6 +134,17 @@ export class Jail {
                 throw error;
             }
         });
+    }
+
+    /** J6. `real`: of the folder, which may be named by its descriptor. */
+    private sweep(folder: string, real: string): void {
+        if (this.swept.has(real)) return;
+        this.swept.add(real);
+        for (const name of readdirSync(folder)) {
+            if (!name.startsWith(".") || !DRAFT.test(name)) continue;
+            const look = lstatSync(join(folder, name), { throwIfNoEntry: false });
+            if (look?.isFile() === true && Date.now() - look.mtimeMs > DRAFT_MS) unlinkSync(join(folder, name));
+        }
     }
 
     remove(place: Place): void {

@@ -1,6 +1,17 @@
 /** `file:` (J1–J5 of the jail, JU1–JU2 of the journal) and `sh://`. */
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+    chmodSync,
+    existsSync,
+    mkdirSync,
+    readdirSync,
+    readFileSync,
+    statSync,
+    symlinkSync,
+    unlinkSync,
+    utimesSync,
+    writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -37,6 +48,20 @@ describe("read, list, write, patch", () => {
         expect(await call(tools, FILES, "read", { path: "a/b.txt" })).toEqual({ ok: true, content: "one 2 two" });
         expect(await call(tools, FILES, "list", { path: "." })).toEqual({ ok: true, entries: ["a"] });
         expect(await call(tools, "file:a", "list", {})).toEqual({ ok: true, entries: ["b.txt"] });
+    });
+    test("J6: what a writer that was killed left is removed by a later write into the folder, and nothing else is", async () => {
+        await using here = work();
+        const old = new Date(Date.now() - 3_600_000);
+        const left = ["a/.b.txt.remit-0123456789ab.tmp", "a/.b.txt.remit-ba9876543210.tmp", "a/.notes.tmp", "a/x.remit-0123456789ab.tmp"];
+        for (const name of left) here.write(name, "half");
+        for (const name of [left[0], left[2], left[3]]) utimesSync(join(here.workspace, name as string), old, old);
+        await call(here.tools(), FILES, "write", { path: "a/b.txt", content: "whole" });
+        expect(readdirSync(join(here.workspace, "a")).sort()).toEqual([
+            ".b.txt.remit-ba9876543210.tmp",
+            ".notes.tmp",
+            "b.txt",
+            "x.remit-0123456789ab.tmp",
+        ]);
     });
     test("what a tool gives carries its origin", async () => {
         await using here = work();
