@@ -93,8 +93,9 @@ test("every fence says what it holds", () => {
         json: /^(remit\.json)?$/,
         sh: /^$/,
         text: /^$/,
-        // The tests of the server open it in a browser.
+        // The tests of the server open these two in a browser.
         html: /^$/,
+        tsx: /^$/,
     };
     expect(samples.filter((one) => !known[one.language]?.test(one.mode)).map((one) => `${shown(one)} ${one.language} ${one.mode}`)).toEqual(
         [],

@@ -8,5 +8,7 @@ export { ServeError } from "./faces/error.ts";
 export { LIMITS, type ServeLimits } from "./access/limits.ts";
 export { LEVELS, type Level } from "./watch/log.ts";
 export { type ServeOptions, Server } from "./server.ts";
+export { type UiAsk, type UiChunk, type UiEnd, UiMessage } from "./ui/message.ts";
+export { UI_HEADERS, uiMessages, uiResponse } from "./ui/stream.ts";
 export type * from "./wire/messages.ts";
 export { type ClientOptions, ServeClient, ServerRefusal } from "./client/client.ts";

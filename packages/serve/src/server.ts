@@ -41,6 +41,7 @@ import { Session } from "./session/session.ts";
 import { type Fields, fieldsOf, LEVELS, type Level, type Log } from "./watch/log.ts";
 import { Metrics } from "./watch/metrics.ts";
 import { ACCEPTED, type Ack, type NewSession, rejected, type Scope } from "./wire/messages.ts";
+import { Recordings } from "./ui/recording.ts";
 import type { ModelsView, ProgramView } from "./wire/runs.ts";
 
 export interface ServeOptions {
@@ -93,6 +94,7 @@ export class Server {
     /** The ledger without what is known to be a secret. */
     readonly shown: LedgerStore;
     readonly secrets: Scrubber;
+    readonly recordings: Recordings;
     readonly #options: ServeOptions;
     readonly #brain: ReturnType<typeof brainOf>;
     readonly #process: Process;
@@ -122,6 +124,7 @@ export class Server {
         this.secrets = knownSecrets(process.env);
         this.secrets.add({ name: "owner token", value: this.ownerToken });
         this.shown = shownStore(ledger.store, this.secrets);
+        this.recordings = new Recordings(this.shown, (why) => this.log("error", `a turn is not told to pages any more: ${String(why)}`));
         this.guard = new Guard({
             clients: this.clients,
             ownerToken: this.ownerToken,

@@ -30,6 +30,7 @@ import { cursorOf, eventStream } from "./events.ts";
 import { openApi } from "./openapi.ts";
 import { waitedFor } from "./waiting.ts";
 import { type Answered, type Asked, type Env, HttpError, type Route, route, tooManyStreams } from "./route.ts";
+import { CHAT_ROUTES } from "./routes-chat.ts";
 import { RUN_ROUTES } from "./routes-runs.ts";
 
 /** Pictures in base64, and what stands around them. */
@@ -341,6 +342,7 @@ export const ROUTES: readonly Route[] = [
 
     // ---- runs ----
     ...RUN_ROUTES,
+    ...CHAT_ROUTES,
 ];
 
 /**

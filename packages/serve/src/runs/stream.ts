@@ -54,7 +54,7 @@ export function runStream(store: LedgerStore, run: string, after: number, signal
 }
 
 /** Null where it takes longer. */
-async function within<T>(what: Promise<T>, ms: number): Promise<T | null> {
+export async function within<T>(what: Promise<T>, ms: number): Promise<T | null> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<null>((resolve) => {
         timer = setTimeout(() => resolve(null), ms);

@@ -305,10 +305,10 @@ export class Session {
         return this.#asks.lapse(ask, client);
     }
 
-    /** A stream of the session. The client is here as long as one of its streams is. */
+    /** A stream of the session. The client is here as long as one of its streams is; "" is the server itself. */
     listen(client: string, after: number): { readonly listener: Listener; readonly calls: readonly Json[] } {
         const listener = this.#setup.log.listen(client, after);
-        this.#presence.comes(client);
+        if (client !== "") this.#presence.comes(client);
         return { listener, calls: this.#lent.open(client) as unknown as Json[] };
     }
 
