@@ -175,13 +175,22 @@ function toAnswer(add: Add): void {
 }
 
 function interactive(add: Add): void {
-    running(
-        add(
-            "repl",
-            "Inputs one after another, each a piece of one program whose names live on; /browser TASK gives a server a turn",
-            () => import("./commands/repl.ts"),
+    bounds(
+        ledger(
+            add(
+                "repl",
+                "Inputs one after another, each a piece of one program whose names live on; /browser TASK gives a server a turn",
+                () => import("./commands/repl.ts"),
+            ),
         ),
     )
+        .option("-m, --model <uri>", "model for every `import llm` (REMIT_MODEL)")
+        .option("-w, --workspace <dir>", "folder the tools may reach; default: the current folder")
+        .option("--record <file>", "record every answer of models and agents to FILE, secrets removed")
+        .option("--yes", "answer every question with yes, once")
+        .option("--as <identity>", "on whose behalf, such as user:alice: whose delegated credentials are sent (REMIT_AS)")
+        .option("--trust", "let this project's configuration start commands and load modules")
+        .option("--json", "values as JSON on one line")
         .option("--url <url>", "for /browser: the server; default: the newest of this user on this machine, else one that begins here")
         .option("--token <token>", "for /browser: credential for it (REMIT_TOKEN)")
         .option("--auto-approve", "for /browser: answer every question about a call with yes: whatever the model wants to do is done");

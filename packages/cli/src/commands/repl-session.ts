@@ -129,7 +129,7 @@ export class ReplSession {
     async #command(line: string): Promise<Took> {
         const [name = "", ...words] = line.split(/\s+/).filter(Boolean);
         const rest = line.slice(line.indexOf(name) + name.length).trim();
-        const flags = { ledger: ledgerHere(this.#options), full: words.includes("--full") };
+        const flags = { ledger: ledgerHere(this.#options), full: words.includes("full") };
         switch (name) {
             case "help":
                 say(help());
