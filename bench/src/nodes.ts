@@ -15,7 +15,7 @@ const GOALS = { memory: 25, durable: 500 } as const;
 const LIMITS = { steps: 1_000_000_000, calls: 10_000_000 };
 
 /** A block of so many nodes in a row. */
-function chainOf(n: number): string {
+export function chainOf(n: number): string {
     const stages = Array.from({ length: n }, (_, i) => (i === 0 ? "step 0" : "step"));
     return `import tool Work from "host:work"\nfunc step(i) { Work.step({ i: i }) }\nmemory static ( ${stages.join(" >=> ")} )`;
 }
@@ -88,4 +88,4 @@ export async function nodes(): Promise<Section> {
 const HOW =
     "A block of nodes in a row, each a function with one effect that does nothing; plan, budgets, labels and events on; each has run for two seconds before. Of LangGraph and Mastra it is the step of the section on steps, whose graph has one node in a loop. Ratio is time of the other ÷ time of Remit.";
 const CAUSE =
-    "A node is a call of a function with an effect of its own, and has two events beside those of its effect (begun, ended), so it costs about twice a step of a loop; durable ones wait for the disk as in the section on durable effects. No attempt to make it faster was made yet.";
+    "A node is a call of a function with an effect of its own, and has two events beside those of its effect (begun, ended); a run has a fixed cost of about 0.2 ms, which ten nodes share. By profile no function takes more than 3% and the collection of garbage a tenth; durable ones wait for the disk as in the section on durable effects. One attempt took a quarter off: what holds no secret is looked through without copies, commits copy no lists, a program is searched for choices only where a run makes one, and the document of its plan is made once.";

@@ -56,6 +56,17 @@ interface Work {
     readonly asked?: true;
 }
 
+/** Of one effect. It has no time of its own, so it needs no promise around that of the activity. */
+class EffectScope extends CancellationScope {
+    protected override runInContext<T>(work: () => Promise<T>): Promise<T> {
+        try {
+            return work();
+        } catch (error) {
+            return Promise.reject(error);
+        }
+    }
+}
+
 /** So long the server looks for a worker that has the process of an agent's session, milliseconds. */
 const SESSION_MS = 10_000;
 
@@ -169,7 +180,7 @@ export class Works {
         { batches, begins, parent }: { readonly batches: readonly Sent[]; readonly begins?: number; readonly parent?: string },
     ): void {
         const { run, epoch } = this.ops;
-        const work: Work = { effect, scope: new CancellationScope(), counts: true };
+        const work: Work = { effect, scope: new EffectScope(), counts: true };
         this.works.set(effect.path, work);
         const carried: Carried = { run, epoch, batches };
         this.carried.add(batches);
