@@ -10,6 +10,7 @@ export {
     type ProjectRemit,
     remitsOfProject,
     type Untrusted,
+    type ReachRule,
 } from "./authority/project.ts";
 export { type NumberRange, patternsText, rangeOf } from "./authority/range.ts";
 export { AUTHORITY_HEAD, authorityCells, boundText, showAuthority, spendText } from "./authority/show.ts";

@@ -18,6 +18,7 @@ import {
     knownSecrets,
     type Ledger,
     LedgerError,
+    LENT,
     modelMeant,
     openLedger,
     openProcess,
@@ -54,6 +55,8 @@ export interface ServeOptions {
     readonly port?: number;
     /** Origins of pages that may use it. */
     readonly origins?: readonly string[];
+    /** Origins that tools of every session may reach, those that are lent and those of HTTP; default: all. */
+    readonly reach?: readonly string[];
     /** Further names that it is reached by, behind a proxy. */
     readonly hostNames?: readonly string[];
     /** It is reached over TLS: cookies are marked so. */
@@ -138,6 +141,7 @@ export class Server {
             process,
             ledger: ledger.store,
             ...(options.model === undefined ? {} : { model: options.model }),
+            ...(options.reach === undefined ? {} : { reach: [{ origins: options.reach, tools: [LENT], by: "the server's --reach" }] }),
         });
     }
 

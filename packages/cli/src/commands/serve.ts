@@ -34,7 +34,10 @@ export default async function served([program]: string[], options: Options): Pro
             ...(model === undefined ? {} : { model }),
             ...host,
             ...(options["port"] === undefined ? {} : { port: portOf(String(options["port"])) }),
-            origins: list(options["origin"]).map(originOf),
+            origins: list(options["origin"]).map((one) => originOf(one, "--origin")),
+            ...(options["reach"] === undefined
+                ? {}
+                : { reach: list(options["reach"]).map((one) => new URL(originOf(one, "--reach")).origin) }),
             hostNames: list(options["hostName"]),
             secure: options["secure"] === true,
             bounds: limitsOf(serve.LIMITS, list(options["limit"])),
@@ -98,10 +101,10 @@ function levelOf(known: readonly Level[], said: unknown, usual: Level): Level {
     return found;
 }
 
-function originOf(said: string): string {
+function originOf(said: string, option: string): string {
     if (!/^[a-z][a-z0-9+.-]*:\/\/[^/\s]+$/i.test(said))
         throw new UsageError(
-            `--origin '${said}' is no origin`,
+            `${option} '${said}' is no origin`,
             "a scheme and a host, and the port where there is one, such as https://shop.example",
         );
     return said;

@@ -25,6 +25,9 @@ import type { Policy, PolicyClause, PolicyRemit } from "@remit/machine";
 import { RemitError } from "../failure/error.ts";
 import type { PolicyFile } from "./rules.ts";
 
+/** URI of the tools that clients of a server lend: what they reach is known from their arguments alone. */
+export const LENT = "host:lent";
+
 export interface PolicyProblem {
     /** `clauses.Mail`. */
     readonly key: string;
@@ -66,13 +69,25 @@ export function readPolicy(
         else problems.push(...read.problems.map((message) => ({ key: `remits.${agent}`, message })));
     }
     if (problems.length > 0) return { policy: null, problems };
-    const { untrusted, input } = file;
+    const { untrusted, input, reach } = file;
     return {
         policy: {
             clauses,
             remits,
             ...(file.flow === "strict" ? { strict: true } : {}),
             ...(untrusted === undefined ? {} : { untrusted: { gate: untrusted, site: siteIn(from, ["policy", "untrusted"], untrusted) } }),
+            ...(reach === undefined
+                ? {}
+                : {
+                      reach: [
+                          {
+                              origins: reach.map((one) => new URL(one).origin),
+                              tools: [LENT],
+                              by: "the project's policy",
+                              site: siteIn(from, ["policy", "reach"], reach[0] ?? "reach"),
+                          },
+                      ],
+                  }),
             ...(input === undefined ? {} : { input }),
         },
         problems,
@@ -117,11 +132,13 @@ export function joinedPolicy(files: readonly { readonly policy: Policy | null }[
             remits[agent] = [...(remits[agent] ?? []), ...[forms as PolicyRemit | readonly PolicyRemit[]].flat()];
     }
     const untrusted = strictest(said.flatMap((policy) => policy.untrusted ?? []));
+    const reach = said.flatMap((policy) => policy.reach ?? []);
     return {
         clauses,
         remits,
         ...(said.some((policy) => policy.strict === true) ? { strict: true } : {}),
         ...(untrusted === undefined ? {} : { untrusted }),
+        ...(reach.length === 0 ? {} : { reach }),
         ...(said.some((policy) => policy.input === "unlabelled") ? { input: "unlabelled" } : {}),
     };
 }
@@ -133,6 +150,11 @@ function strictest(said: readonly Untrusted[]): Untrusted | undefined {
 /** The policy with what whoever starts the run says besides. */
 export function withUntrusted(policy: Policy | null, gate: Untrusted["gate"] | undefined): Policy | null {
     return gate === undefined ? policy : joinedPolicy([{ policy }, { policy: { untrusted: { gate } } }]);
+}
+
+/** The policy with where a caller lets a run reach besides. */
+export function withReach(policy: Policy | null, reach: Policy["reach"] = []): Policy | null {
+    return reach.length === 0 ? policy : joinedPolicy([{ policy }, { policy: { reach } }]);
 }
 
 /**

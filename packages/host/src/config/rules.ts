@@ -181,6 +181,8 @@ export const REMIT_KEYS = {
             remits: { is: "map", of: { is: "text or texts" } },
             flow: { is: "text", one: ["strict"] },
             untrusted: { is: "text", one: ["ask", "never"] },
+            /** Origins that tools may reach over HTTP, and that lent tools may be sent to. */
+            reach: { is: "list", of: origin },
             input: { is: "text", one: ["unlabelled"] },
         },
     },

@@ -8,7 +8,7 @@
 import { join } from "node:path";
 import type { Diagnostic, Json, Program } from "@remit/language";
 import { type Conducted, compileProgram, Machine, type Prices, type StartOptions } from "@remit/machine";
-import { checkPolicy, withUntrusted } from "../config/policy.ts";
+import { checkPolicy, withReach, withUntrusted } from "../config/policy.ts";
 import { checkIdentities } from "../credential/identity.ts";
 import { limitsOf, type Setting, settingOf } from "../config/setting.ts";
 import { memoryAsks } from "../ledger/memory.ts";
@@ -79,7 +79,7 @@ function worldFor(loaded: Loaded, setting: Setting, options: LoadOptions): Progr
     const { program, hash } = loaded;
     const compiled = compileProgram(program);
     const process = options.process ?? openProcess();
-    const policy = withUntrusted(setting.config.policy, options.untrusted);
+    const policy = withReach(withUntrusted(setting.config.policy, options.untrusted), options.reach);
     if (policy !== null) checkPolicy(program, policy);
     const world = worldOf(loaded, setting, { ...options, process });
     const { secrets } = world;

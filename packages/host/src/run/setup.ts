@@ -3,7 +3,7 @@
  *
  * Boundary: shapes only.
  */
-import type { Backend, Json } from "@remit/language";
+import type { Backend, Json, ReachRule } from "@remit/language";
 import type { AskRequest, Effect, InputRequest, LedgerEvent, Limits, UnknownAnswer } from "@remit/machine";
 import type { CredentialSources } from "../credential/source.ts";
 import type { Ask } from "../ledger/asks.ts";
@@ -132,6 +132,8 @@ export interface LoadOptions extends HostOptions, RunOptions {
      * argument: `ask` puts a question that shows the flow, `never` refuses. Default: what the project's policy says, else they pass.
      */
     readonly untrusted?: "ask" | "never";
+    /** Origins that it may reach, besides what the project's policy says: each rule has to allow it. Kept with the run. */
+    readonly reach?: readonly ReachRule[];
     /** Only with the agents and skills that `remit.lock` pins, unchanged. */
     readonly frozen?: boolean;
     /** Folders of cache and configuration, where not the user's own. */

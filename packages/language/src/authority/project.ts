@@ -17,8 +17,21 @@ export interface Untrusted {
 export type ProjectClause = ClauseForm & { readonly site?: Site };
 export type ProjectRemit = RemitForm & { readonly site?: Site };
 
+/** Origins that uses may lead to. */
+export interface ReachRule {
+    /** `https://shop.example`, `http://127.0.0.1:8080`. */
+    readonly origins: readonly string[];
+    /** URIs of imports that it binds besides those of HTTP, by the addresses in their arguments. */
+    readonly tools: readonly string[];
+    /** Who said so, in words. */
+    readonly by: string;
+    readonly site?: Site;
+}
+
 /** It can tighten, never loosen. */
 export interface ProjectPolicy {
+    /** Where uses may lead: all of these have to allow it. */
+    readonly reach?: readonly ReachRule[];
     /** Clauses by URI of the import, or by its name in the program. */
     readonly clauses?: { readonly [place: string]: readonly ProjectClause[] };
     /** Remits that bind agents besides their own, by name. */

@@ -15,6 +15,7 @@ import {
     keyOf,
     originsOf,
     type ProjectPolicy as Policy,
+    type ReachRule,
     remitsOfProject,
     type Site,
     sharedOrigins,
@@ -47,6 +48,7 @@ export class Authority {
     readonly base: string;
     readonly strict: boolean;
     readonly untrusted: Untrusted | null;
+    readonly reach: readonly ReachRule[];
     /** With what agents wrote behind it. */
     program: Compiled;
     private readonly clauses: Places<Clauses> = [];
@@ -66,7 +68,8 @@ export class Authority {
         this.base = base;
         this.strict = policy.strict === true;
         this.untrusted = policy.untrusted ?? null;
-        let said = this.untrusted !== null;
+        this.reach = policy.reach ?? [];
+        let said = this.untrusted !== null || this.reach.length > 0;
         for (const [key, imports] of importsByThing(program.program)) {
             for (const one of imports) put(this.keys, one, key);
             const what = imports[0]?.form.what;

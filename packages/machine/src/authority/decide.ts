@@ -16,6 +16,7 @@ import {
     type Json,
     methodName,
     rangeOf,
+    type ReachRule,
     type ReadersForm,
     resourceOf,
     type Site,
@@ -30,6 +31,7 @@ import { flowsOf } from "./flows.ts";
 import { commandLine, matchesAny, normalisePath } from "./match.ts";
 import { type Bound, type Clauses, type Permit, type Remit, stricter, type Verdict } from "./policy.ts";
 import type { Unknown } from "./named.ts";
+import { type Outside, outsideOf, patternsOf } from "./reach.ts";
 
 /** A right that was given with a value: never wider than what the giver had (LANGUAGE 5). Null for a value means everything `user` may. */
 export interface Right {
@@ -81,10 +83,11 @@ export type Decision =
       }
     | {
           readonly kind: "refused";
-          readonly why: "remit" | "gate" | "holder" | "revoked" | "flow" | "name";
+          readonly why: "remit" | "gate" | "holder" | "revoked" | "flow" | "name" | "reach";
           readonly clause: Site | null;
           readonly flow?: Flow;
           readonly unknown?: Unknown;
+          readonly outside?: Outside;
           /** The row that speaks of the method and refuses it: by its bounds, or because it says `never`. */
           readonly row?: Permit;
       };
@@ -115,6 +118,8 @@ export interface Standing {
     /** Whether a word occurred in what came from an origin. */
     readonly known: (origin: string, word: string) => boolean;
     readonly untrusted: Untrusted | null;
+    /** Where uses may lead. */
+    readonly reach: readonly ReachRule[];
     /** A rule about the thing names what it does not have. */
     readonly unknown: Unknown | null;
     /** What the thing says it has; null where it does not say. */
@@ -164,7 +169,9 @@ export function decide(use: Use, on: Standing): Decision {
     const settled = gate?.gate ?? (verdict === "open" ? (use.chosenBy === "program" || use.readOnly === true ? "may" : "ask") : verdict);
     const final = gate === undefined ? settled : stricter(verdict === "open" ? "may" : verdict, settled);
     if (on.unknown !== null) return { kind: "refused", why: "name", clause: on.unknown.site, unknown: on.unknown };
-    const reach = reachOf(use.uri, seen);
+    const far = on.reach.length === 0 ? null : outsideOf(use, on.reach);
+    if (far !== null) return { kind: "refused", why: "reach", clause: far.rule.site ?? null, outside: far.outside };
+    const reach = led(reachOf(use.uri, seen), use.uri, on.reach);
     const flows = flowsOf(use, method, on);
     const first = flows[0];
     if (first !== undefined) {
@@ -339,6 +346,12 @@ function reachOf(uri: string, { hits, missed }: Seen): Reach {
     if (kind !== "path" && kind !== "url") return within.length === 0 ? ANYWHERE : { within: distinct(within) };
     const without = distinct(missed.map(ofResource));
     return { ...(within.length === 0 ? {} : { within: distinct(within) }), without };
+}
+
+/** DC5. With where it may lead by the lists of origins: a redirect is followed no further. */
+function led(reach: Reach, uri: string, rules: readonly ReachRule[]): Reach {
+    if (rules.length === 0 || resourceOf(uri)?.kind !== "url") return reach;
+    return { ...reach, within: distinct([...(reach.within ?? []).map((one) => [...one]), ...rules.map(patternsOf)]) };
 }
 
 /** Copies: what a host is given, it may write on. */

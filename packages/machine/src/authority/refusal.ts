@@ -13,6 +13,7 @@ import { shownPrincipal } from "./authority.ts";
 import { boundIn, boundRemedy, boundText, type BrokenBound } from "./bound.ts";
 import type { Flow } from "./decide.ts";
 import { type Unknown, UNNAMED } from "./named.ts";
+import { type Outside, outsideIn, outsideText } from "./reach.ts";
 
 /** What was wanted, and why it is not simply done. */
 export interface Refusal {
@@ -28,6 +29,8 @@ export interface Refusal {
     readonly unknown?: Unknown;
     /** What breaks a row of a remit. */
     readonly bound?: BrokenBound;
+    /** Where it leads that it may not. */
+    readonly outside?: Outside;
 }
 
 interface Words {
@@ -67,6 +70,11 @@ const WHY = {
         kind: "denied",
         says: (_who, what) => `a rule about ${what} names what it does not have`,
         remedy: () => "name in the rule what the tool has",
+    },
+    reach: {
+        kind: "denied",
+        says: (_who, what) => `${what} leads where it may not`,
+        remedy: () => "use an address of the list, or let the one who made the list add the origin",
     },
     offer: remit(
         (who, what) => `${who} offers ${what} to a model, which it was not given`,
@@ -120,8 +128,9 @@ export function kindOf({ why }: Pick<Refusal, "why">): FailureKind {
     return WHY[why].kind;
 }
 
-export function refusalText({ principal, capability, why, clause, flow, unknown, bound }: Refusal): string {
+export function refusalText({ principal, capability, why, clause, flow, unknown, bound, outside }: Refusal): string {
     if (unknown !== undefined) return unknownText(unknown);
+    if (outside !== undefined) return `${capability} ${outsideText(outside)}${clause === null ? "" : ` (${placeText(clause)})`}`;
     const words: Words = WHY[why];
     if (flow !== undefined && words.flow === undefined) return flowText(capability, flow, clause);
     const who = shownPrincipal(principal);
@@ -172,7 +181,9 @@ function placeText({ file, line }: Site): string {
 }
 
 /** As an event, a question and the detail of a failure hold it. */
-export function refusalJson({ principal, capability, why, clause, flow, unknown, bound }: Refusal): { readonly [key: string]: Json } {
+export function refusalJson({ principal, capability, why, clause, flow, unknown, bound, outside }: Refusal): {
+    readonly [key: string]: Json;
+} {
     return {
         principal,
         capability,
@@ -181,6 +192,7 @@ export function refusalJson({ principal, capability, why, clause, flow, unknown,
         ...(flow === undefined ? {} : { flow: flowJson(flow) }),
         ...(unknown === undefined ? {} : { unknown: unknown as unknown as Json }),
         ...(bound === undefined ? {} : { bound: { ...bound, patterns: [...bound.patterns] } }),
+        ...(outside === undefined ? {} : { outside: { ...outside, origins: [...outside.origins] } }),
     };
 }
 
@@ -201,7 +213,8 @@ export function refusalIn(data: Json | undefined): Refusal | null {
     const { principal, capability, why, clause = null, flow, unknown } = data;
     if (typeof principal !== "string" || typeof capability !== "string" || typeof why !== "string" || !Object.hasOwn(WHY, why)) return null;
     const broken = flowIn(flow);
-    const outside = boundIn(data["bound"]);
+    const bound = boundIn(data["bound"]);
+    const outside = outsideIn(data["outside"]);
     return {
         principal,
         capability,
@@ -209,6 +222,7 @@ export function refusalIn(data: Json | undefined): Refusal | null {
         clause: isObject(clause) ? (clause as unknown as Site) : null,
         ...(broken === null ? {} : { flow: broken }),
         ...(isObject(unknown) ? { unknown: unknown as unknown as Unknown } : {}),
-        ...(outside === null ? {} : { bound: outside }),
+        ...(bound === null ? {} : { bound }),
+        ...(outside === null ? {} : { outside }),
     };
 }

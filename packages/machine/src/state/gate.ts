@@ -95,6 +95,7 @@ export function standingOn(m: Ops, fiber: Fiber, principal: string, c: Capabilit
         labels: m.run.labels,
         known: standing.knows,
         untrusted: authority.untrusted,
+        reach: authority.reach,
         ...namedOn(m, c),
     };
 }
@@ -257,6 +258,7 @@ export function refusalOf({ principal, target, given }: Wish, decision: Exclude<
     const { why, clause, flow } = decision;
     const unknown = decision.kind === "refused" ? decision.unknown : undefined;
     const row = decision.kind === "refused" ? decision.row : undefined;
+    const outside = decision.kind === "refused" ? decision.outside : undefined;
     const bound = row === undefined ? null : brokenBound(row, { uri: target.uri, given });
     return {
         principal,
@@ -266,6 +268,7 @@ export function refusalOf({ principal, target, given }: Wish, decision: Exclude<
         ...(flow === undefined ? {} : { flow }),
         ...(unknown === undefined ? {} : { unknown }),
         ...(bound === null ? {} : { bound }),
+        ...(outside === undefined ? {} : { outside }),
     };
 }
 

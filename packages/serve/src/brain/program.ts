@@ -5,6 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import { type HostToolSource, load, type LoadOptions, type LoadSource, type RemitProgram } from "@remit/host";
+import type { ReachRule } from "@remit/language";
 import { asset } from "../assets/files.ts";
 import { conversation, person } from "../session/given.ts";
 import type { Brain } from "../session/session.ts";
@@ -17,9 +18,14 @@ export function brainSource(): string {
 /** `file`: of the person's program; undefined: the one that comes with the server, under the configuration of the current folder. */
 export function brainOf(file: string | undefined, options: LoadOptions): Brain & { readonly first: () => Promise<RemitProgram> } {
     const source: LoadSource = file === undefined ? { source: brainSource(), file: "brain.remit" } : { path: file };
-    const once = (model: string | undefined, tools: { readonly [name: string]: HostToolSource }): Promise<RemitProgram> =>
-        load(source, { ...options, ...(model === undefined ? {} : { model }), tools: { ...options.tools, ...tools } });
-    return { load: once, first: () => once(undefined, SESSION_TOOLS) };
+    const { reach: everywhere = [] } = options;
+    const once = (
+        model: string | undefined,
+        tools: { readonly [name: string]: HostToolSource },
+        reach: readonly ReachRule[],
+    ): Promise<RemitProgram> =>
+        load(source, { ...options, ...(model === undefined ? {} : { model }), reach, tools: { ...options.tools, ...tools } });
+    return { load: once, first: () => once(undefined, SESSION_TOOLS, everywhere), reach: everywhere };
 }
 
 /** What a session gives to its program, where there is none: nothing is lent, nothing was said, nobody answers. */

@@ -3,7 +3,8 @@
  *
  * Boundary: pure but for one look into the ledger.
  */
-import { type Ledger, LedgerError } from "@remit/host";
+import type { Json } from "@remit/language";
+import { type Ledger, LedgerError, type RunResult } from "@remit/host";
 import type { Turn } from "./state.ts";
 
 /** A turn that the process did not end: nothing of its run is lost. */
@@ -11,6 +12,24 @@ export function interrupted({ status, run = "" }: Turn): Partial<Turn> {
     if (status === "queued") return { status: "cancelled" };
     const hint = `remit resume ${run} goes on with it`;
     return { status: "failed", failure: { kind: "unreachable", message: "the process ended in the middle of the turn", hint } };
+}
+
+/** How a run ended, as its turn tells it. `isCancelled`: the turn was. */
+export async function outcomeOf(ledger: Ledger, result: RunResult, isCancelled: boolean): Promise<Partial<Turn>> {
+    const { run, status, usage, failure } = result;
+    if (result.ok) {
+        let origins: readonly string[] = [];
+        const { events } = await ledger.run(run);
+        for await (const event of ledger.events(run, events)) if (event.kind === "run.ended") origins = event.labels;
+        return { status: "done", value: result.value ?? null, origins: [...origins], usage: usage as unknown as Json };
+    }
+    const { kind, message, hint } = failure ?? { kind: "error", message: "it failed" };
+    return {
+        // a run that is cancelled while it asks has put its question aside, and waits
+        status: status === "stopped" || (isCancelled && status === "waiting") ? "cancelled" : "failed",
+        failure: { kind, message, ...(hint === undefined ? {} : { hint }) },
+        usage: usage as unknown as Json,
+    };
 }
 
 export async function hasRun(ledger: Ledger, run: string): Promise<boolean> {

@@ -8,9 +8,10 @@
  * LNT3: a call's result counts only from the client that the call went to; what comes later, or from another one, changes nothing.
  * LNT4: a call ends: by its result, when its time is up, when its tool is withdrawn or its client goes.
  * LNT5: a result is acknowledged when the run's record of it is durable: what is acknowledged is not asked about after a crash.
+ * LNT6: what a client says comes from a site that the session may not reach is not given to the program.
  */
 import { randomBytes } from "node:crypto";
-import { isObject, type Json } from "@remit/language";
+import { isObject, type Json, type ReachRule } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
 import { type HostMethod, type HostTool, type ToolCallContext, withOrigins } from "@remit/host";
 import { withPictures } from "./pictures.ts";
@@ -50,9 +51,13 @@ export class LentTools {
     /** The turn that runs. */
     turn = "";
 
-    constructor(events: LentEvents, timeout: number) {
+    readonly #reach: () => readonly ReachRule[];
+
+    /** `reach`: where the session may reach; what comes from elsewhere is not given to the program. */
+    constructor(events: LentEvents, timeout: number, reach: () => readonly ReachRule[]) {
         this.#events = events;
         this.#timeout = timeout;
+        this.#reach = reach;
     }
 
     list(): ToolInfo[] {
@@ -165,10 +170,24 @@ export class LentTools {
             this.#calls.set(id, { info, registration: tool.registration, settle, kept });
             this.#events.call(info);
         });
-        this.#events.ended(info, result, tool.readOnly);
-        if (!result.ok) throw new LentError(result.error);
-        const sites = [result.site ?? []].flat().map((one) => `site:${siteOf(one)}`);
-        return withOrigins(withPictures(result.value, result.images), { "": [`lent:${tool.client}`, ...new Set(sites)] });
+        const given = this.#within(result);
+        this.#events.ended(info, given, tool.readOnly);
+        if (!given.ok) throw new LentError(given.error);
+        const sites = [given.site ?? []].flat().map((one) => `site:${siteOf(one)}`);
+        return withOrigins(withPictures(given.value, given.images), { "": [`lent:${tool.client}`, ...new Set(sites)] });
+    }
+
+    /** LNT6. */
+    #within(result: CallResult): CallResult {
+        if (!result.ok) return result;
+        const sites = [result.site ?? []].flat().map(siteOf);
+        for (const { origins, by } of this.#reach()) {
+            const other = sites.find((site) => !origins.includes(site));
+            if (other === undefined) continue;
+            const error = `what the tool gave comes from ${JSON.stringify(other)}, and ${by} allows only ${origins.join(", ") || "nothing"}`;
+            return { ok: false, error };
+        }
+        return result;
     }
 }
 

@@ -7,9 +7,9 @@
  * SSN2: a turn that was taken is in the log; a server that comes back goes on with it where its run is.
  * SSN3: a yes for the session holds for one client, tool, registration and principal, and dies with any of them.
  */
-import type { Json } from "@remit/language";
+import type { Json, ReachRule } from "@remit/language";
 import { canonicalJson, type Limits } from "@remit/machine";
-import type { Handlers, HostTool, Ledger, RemitProgram, RunHandle, RunResult, Scrubber } from "@remit/host";
+import { type Handlers, type HostTool, LENT, type Ledger, type RemitProgram, type RunHandle, type Scrubber } from "@remit/host";
 import type { Client } from "../access/clients.ts";
 import {
     ACCEPTED,
@@ -23,7 +23,7 @@ import {
     type TurnInfo,
 } from "../wire/messages.ts";
 import { OpenAsks } from "./asks.ts";
-import { failureOf, hasRun, interrupted, isStuck } from "./ends.ts";
+import { failureOf, hasRun, interrupted, isStuck, outcomeOf } from "./ends.ts";
 import { conversation, person } from "./given.ts";
 import { LentTools } from "./lent.ts";
 import type { Listener, SessionLog } from "./log.ts";
@@ -37,7 +37,9 @@ import { Teller } from "./teller.ts";
 /** What a session does its turns with. */
 export interface Brain {
     /** The program with these tools; `model`: in place of its own. */
-    load(model: string | undefined, tools: { readonly [name: string]: () => HostTool }): Promise<RemitProgram>;
+    load(model: string | undefined, tools: { readonly [name: string]: () => HostTool }, reach: readonly ReachRule[]): Promise<RemitProgram>;
+    /** Where every session may reach. */
+    readonly reach: readonly ReachRule[];
 }
 
 export interface SessionBounds {
@@ -139,12 +141,13 @@ export class Session {
                 },
             },
             bounds.call,
+            () => this.#reach(),
         );
     }
 
     static async open(
         setup: SessionSetup,
-        about: { title: string; by: string; model?: string; folder?: string; approvers?: readonly string[] },
+        about: { title: string; by: string; model?: string; folder?: string; approvers?: readonly string[]; reach?: readonly string[] },
     ): Promise<Session> {
         const session = new Session(setup, emptyState());
         await session.#append("session.opened", {
@@ -153,6 +156,7 @@ export class Session {
             ...(about.model === undefined ? {} : { model: about.model }),
             ...(about.folder === undefined ? {} : { folder: about.folder }),
             ...(about.approvers === undefined ? {} : { approvers: [...about.approvers] }),
+            ...(about.reach === undefined ? {} : { reach: [...about.reach] }),
         });
         return session;
     }
@@ -201,7 +205,7 @@ export class Session {
     }
 
     info(): SessionInfo {
-        const { title, created, by, model, folder, closed, turns } = this.#state;
+        const { title, created, by, model, reach, folder, closed, turns } = this.#state;
         return {
             id: this.id,
             title,
@@ -209,6 +213,7 @@ export class Session {
             by,
             closed,
             ...(model === undefined ? {} : { model }),
+            ...(reach === undefined ? {} : { reach }),
             ...(folder === undefined ? {} : { folder }),
             seq: this.#setup.log.seq,
             turns: [...turns.values()].map((turn) => this.#shown(turn)),
@@ -370,7 +375,7 @@ export class Session {
             teller.close();
             if (this.#closing && !result.ok && result.status !== "failed") return;
             const stuck = this.#running?.stuck;
-            const how = await this.#outcome(result, signal.aborted);
+            const how = await outcomeOf(this.#setup.ledger, result, signal.aborted);
             await this.#end(turn, stuck === undefined || result.ok ? how : { ...how, status: "failed", failure: isStuck(stuck) });
         } catch (error) {
             teller.close();
@@ -404,23 +409,6 @@ export class Session {
         });
     }
 
-    async #outcome(result: RunResult, isCancelled: boolean): Promise<Partial<Turn>> {
-        const { run, status, usage, failure } = result;
-        if (result.ok) {
-            let origins: readonly string[] = [];
-            const { events } = await this.#setup.ledger.run(run);
-            for await (const event of this.#setup.ledger.events(run, events)) if (event.kind === "run.ended") origins = event.labels;
-            return { status: "done", value: result.value ?? null, origins: [...origins], usage: usage as unknown as Json };
-        }
-        const { kind, message, hint } = failure ?? { kind: "error", message: "it failed" };
-        return {
-            // a run that is cancelled while it asks has put its question aside, and waits
-            status: status === "stopped" || (isCancelled && status === "waiting") ? "cancelled" : "failed",
-            failure: { kind, message, ...(hint === undefined ? {} : { hint }) },
-            usage: usage as unknown as Json,
-        };
-    }
-
     #handlers(turn: Turn, signal: AbortSignal, teller: Teller): Handlers {
         const people = this.#people;
         return {
@@ -437,9 +425,18 @@ export class Session {
 
     // ---- what the program is given ----
 
+    /** As its owner said of every session, and as it was said when this one was opened. */
+    #reach(): readonly ReachRule[] {
+        const { reach, by } = this.#state;
+        const { brain } = this.#setup;
+        return reach === undefined
+            ? brain.reach
+            : [...brain.reach, { origins: reach, tools: [LENT], by: `the session, as ${by} opened it,` }];
+    }
+
     #program(model: string | undefined): Promise<RemitProgram> {
         const key = model ?? "";
-        const made = this.#programs.get(key) ?? this.#setup.brain.load(model, this.#tools());
+        const made = this.#programs.get(key) ?? this.#setup.brain.load(model, this.#tools(), this.#reach());
         this.#programs.set(key, made);
         made.catch(() => this.#programs.delete(key));
         return made;

@@ -48,6 +48,8 @@ export interface SessionState {
     /** Null: whoever submits a turn. */
     approvers: readonly string[] | null;
     closed: boolean;
+    /** Origins that its tools may reach; absent: nothing was said. */
+    reach?: readonly string[];
     readonly turns: Map<string, Turn>;
     readonly grants: Grant[];
 }
@@ -67,6 +69,7 @@ export function apply(state: SessionState, { kind, data }: SessionEvent): void {
             state.by = text(d["by"]);
             if (typeof d["model"] === "string") state.model = d["model"];
             if (typeof d["folder"] === "string") state.folder = d["folder"];
+            if (Array.isArray(d["reach"])) state.reach = d["reach"].map(text);
             state.approvers = Array.isArray(d["approvers"]) ? d["approvers"].map(text) : null;
             return;
         case "session.closed":

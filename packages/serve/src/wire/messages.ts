@@ -25,6 +25,11 @@ export function isTooDeep(json: unknown, left: number = MAX_DEPTH): boolean {
     return left === 0 || Object.values(json).some((one) => isTooDeep(one, left - 1));
 }
 
+/** An origin of HTTP, as a browser writes it. */
+export function isOrigin(said: string): boolean {
+    return /^https?:\/\/[^*]+$/.test(said) && URL.canParse(said) && new URL(said).origin === said;
+}
+
 const name = z.string().min(1).max(80);
 const scopes = z.array(z.enum(SCOPES)).min(1).max(SCOPES.length);
 /** A picture as data; never a path or an address. Its bytes have to be what it says (`../session/pictures.ts`). */
@@ -44,6 +49,8 @@ export const NewSession = z.strictObject({
     model: z.string().max(400).optional(),
     /** Ids of clients that may decide about the calls of this session; default: whoever submits a turn. */
     approvers: z.array(z.string().max(80)).max(50).optional(),
+    /** Origins that its tools may reach, those that are lent and those of HTTP; default: all that the server lets it. */
+    reach: z.array(z.string().max(300).refine(isOrigin, "it is no origin such as https://shop.example")).max(100).optional(),
 });
 export const NewTurn = z
     .strictObject({
@@ -158,6 +165,8 @@ export interface SessionInfo {
     readonly by: string;
     readonly closed: boolean;
     readonly model?: string;
+    /** Origins that its tools may reach, as it was said when it was opened. */
+    readonly reach?: readonly string[];
     /** Of the editor that opened it. */
     readonly folder?: string;
     /** Sequence number of its last event. */
