@@ -20,6 +20,7 @@ export function ofServing(add: Add, ledger: (command: Command) => Command): void
         .option("--port <n>", "port to listen on; default: a free one")
         .option("--origin <origin...>", "origin of pages that may use the server, such as https://shop.example")
         .option("--limit <name=value...>", "a bound of the server, such as sessions=50 or ask=10min; docs/serve.md lists them")
+        .option("--as <identity>", "on whose behalf turns of the owner are, such as user:alice (REMIT_AS)")
         .option("--reach <origin...>", "origin that tools of its sessions may reach; default: all")
         .option("--host-name <name...>", "further name that the server is reached by, behind a proxy")
         .option("--secure", "it is reached over TLS: cookies are sent over nothing else")
@@ -62,7 +63,9 @@ export function ofServing(add: Add, ledger: (command: Command) => Command): void
             "Clients of a server: list, pair (gives a code), revoke CLIENT",
             () => import("./commands/clients.ts"),
         ),
-    ).option("--scopes <scopes>", "with pair: what the client may do; default: observe,submit,lend,approve");
+    )
+        .option("--scopes <scopes>", "with pair: what the client may do; default: observe,submit,lend,approve")
+        .option("--as <identity>", "with pair: on whose behalf its turns are, such as user:bob; default: nobody's");
     faces(add, ledger);
 }
 

@@ -27,7 +27,7 @@ import {
     stateFolder,
 } from "@remit/host";
 import { Allowance } from "./access/allowance.ts";
-import { type Client, Clients } from "./access/clients.ts";
+import { type Client, Clients, type Minted } from "./access/clients.ts";
 import { Codes } from "./access/codes.ts";
 import { Guard, OWNER, VIEWER } from "./access/guard.ts";
 import { brainOf } from "./brain/program.ts";
@@ -88,7 +88,7 @@ export class Server {
     readonly sessions = new Map<string, Session>();
     readonly clients: Clients;
     readonly guard: Guard;
-    readonly pairings = new Codes<{ readonly scopes: readonly Scope[] }>(CODE_MS);
+    readonly pairings = new Codes<{ readonly scopes: readonly Scope[]; readonly as?: string | undefined }>(CODE_MS);
     readonly logins = new Codes<Client>(CODE_MS);
     readonly tickets = new Codes<Client>(60_000);
     readonly ownerToken: string;
@@ -136,13 +136,18 @@ export class Server {
             ),
             origins: options.origins ?? [],
         });
-        this.#brain = brainOf(options.program, {
-            ...options.load,
-            process,
-            ledger: ledger.store,
-            ...(options.model === undefined ? {} : { model: options.model }),
-            ...(options.reach === undefined ? {} : { reach: [{ origins: options.reach, tools: [LENT], by: "the server's --reach" }] }),
-        });
+        this.#brain = brainOf(
+            options.program,
+            {
+                ...options.load,
+                process,
+                ledger: ledger.store,
+                ...(options.model === undefined ? {} : { model: options.model }),
+                ...(options.reach === undefined ? {} : { reach: [{ origins: options.reach, tools: [LENT], by: "the server's --reach" }] }),
+            },
+            // The owner's turns are for whom the command says; another client's for the one whom it was paired for.
+            (client, owner) => (client === OWNER.id ? owner : this.clients.get(client)?.as),
+        );
     }
 
     /** Rejects with `ServeError`, `ClientsError`, `LedgerError`, or `RemitError` where the program has errors. */
@@ -188,14 +193,14 @@ export class Server {
     }
 
     /** A client of its own, with its token. Throws `LimitError`. */
-    mint(name: string, scopes: readonly Scope[], origin?: string): { readonly client: Client; readonly token: string } {
+    mint(name: string, scopes: readonly Scope[], given: Minted = {}): { readonly client: Client; readonly token: string } {
         const { clients } = this.limits;
         if (this.clients.list().filter(({ revoked }) => revoked === undefined).length >= clients)
             throw new LimitError(
                 `there are ${clients} clients, which is as many as may be`,
                 "revoke one, or start the server with a higher --limit clients=…",
             );
-        const made = this.clients.mint(name, scopes, origin);
+        const made = this.clients.mint(name, scopes, given);
         this.log("info", "client.made", { client: made.client.id, scopes: made.client.scopes.join(" ") });
         return made;
     }

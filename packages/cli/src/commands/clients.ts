@@ -18,7 +18,10 @@ export default async function clients([action = "list", id]: string[], options: 
     const json = options["json"] === true;
     if (action === "pair") {
         const said = options["scopes"];
-        const body = said === undefined ? {} : { scopes: String(said).split(",") };
+        const body = {
+            ...(said === undefined ? {} : { scopes: String(said).split(",") }),
+            ...(options["as"] === undefined ? {} : { as: String(options["as"]) }),
+        };
         const { code } = await server.request<{ code: string }>("POST", "/v1/pairings", body);
         if (json) printJson({ code }, true);
         else {

@@ -21,7 +21,15 @@ export interface Client {
     readonly created: string;
     /** The one web origin that may use it; absent: any listed one, and programs that have none. */
     readonly origin?: string;
+    /** On whose behalf its turns make requests, such as `user:alice`; absent: nobody's. */
+    readonly as?: string;
     readonly revoked?: string;
+}
+
+/** What a client is given with its token. */
+export interface Minted {
+    readonly origin?: string | undefined;
+    readonly as?: string | undefined;
 }
 
 const Kept = z.strictObject({
@@ -33,6 +41,7 @@ const Kept = z.strictObject({
             scopes: z.array(z.enum(SCOPES)),
             created: z.string(),
             origin: z.string().optional(),
+            as: z.string().optional(),
             revoked: z.string().optional(),
             hash: z.string(),
         }),
@@ -60,7 +69,7 @@ export class Clients {
         this.#read();
     }
 
-    mint(name: string, scopes: readonly Scope[], origin?: string): { readonly client: Client; readonly token: string } {
+    mint(name: string, scopes: readonly Scope[], { origin, as }: Minted = {}): { readonly client: Client; readonly token: string } {
         const token = `remit_${randomBytes(32).toString("base64url")}`;
         this.#read();
         const row: Row = {
@@ -69,6 +78,7 @@ export class Clients {
             scopes: [...new Set(scopes)],
             created: new Date().toISOString(),
             ...(origin === undefined ? {} : { origin }),
+            ...(as === undefined ? {} : { as }),
             hash: hashOf(token),
         };
         this.#add(row);

@@ -292,13 +292,18 @@ class Desk {
 
     #brain(workspace: string | undefined) {
         const { program, model, load } = this.#options;
-        return brainOf(program, {
-            ...load,
-            process: this.#process,
-            ledger: this.#ledger.store,
-            ...(model === undefined ? {} : { model }),
-            ...(workspace === undefined ? {} : { workspace }),
-        });
+        return brainOf(
+            program,
+            {
+                ...load,
+                process: this.#process,
+                ledger: this.#ledger.store,
+                ...(model === undefined ? {} : { model }),
+                ...(workspace === undefined ? {} : { workspace }),
+            },
+            // The editor's person is the one who started it.
+            (_client, owner) => owner,
+        );
     }
 
     /** Servers that a program which imports no lent tools has no use for: said, not refused, since editors send what they have with every session. */

@@ -5,27 +5,41 @@
  */
 import { readFileSync } from "node:fs";
 import { type HostToolSource, load, type LoadOptions, type LoadSource, type RemitProgram } from "@remit/host";
-import type { ReachRule } from "@remit/language";
 import { asset } from "../assets/files.ts";
 import { conversation, person } from "../session/given.ts";
-import type { Brain } from "../session/session.ts";
+import type { Brain, Given } from "../session/brain.ts";
 
 /** Text of the program that comes with the server; people copy it. */
 export function brainSource(): string {
     return readFileSync(asset("src/brain/brain.remit"), "utf8");
 }
 
-/** `file`: of the person's program; undefined: the one that comes with the server, under the configuration of the current folder. */
-export function brainOf(file: string | undefined, options: LoadOptions): Brain & { readonly first: () => Promise<RemitProgram> } {
+/** `file`: of the person's program; undefined: the one that comes with the server, under the configuration of the current folder. `identity`: of a client; `owner` is what the options say. */
+export function brainOf(
+    file: string | undefined,
+    options: LoadOptions,
+    identity: (client: string, owner: string | undefined) => string | undefined,
+): Brain & { readonly first: () => Promise<RemitProgram> } {
     const source: LoadSource = file === undefined ? { source: brainSource(), file: "brain.remit" } : { path: file };
-    const { reach: everywhere = [] } = options;
+    const { reach: everywhere = [], as: owner, ...rest } = options;
     const once = (
         model: string | undefined,
         tools: { readonly [name: string]: HostToolSource },
-        reach: readonly ReachRule[],
+        { reach, as }: Given,
     ): Promise<RemitProgram> =>
-        load(source, { ...options, ...(model === undefined ? {} : { model }), reach, tools: { ...options.tools, ...tools } });
-    return { load: once, first: () => once(undefined, SESSION_TOOLS, everywhere), reach: everywhere };
+        load(source, {
+            ...rest,
+            ...(model === undefined ? {} : { model }),
+            ...(as === undefined ? {} : { as }),
+            reach,
+            tools: { ...options.tools, ...tools },
+        });
+    return {
+        load: once,
+        first: () => once(undefined, SESSION_TOOLS, { reach: everywhere, as: undefined }),
+        reach: everywhere,
+        identity: (client) => identity(client, owner),
+    };
 }
 
 /** What a session gives to its program, where there is none: nothing is lent, nothing was said, nobody answers. */

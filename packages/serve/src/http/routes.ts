@@ -75,7 +75,7 @@ export const ROUTES: readonly Route[] = [
         body: NewClient,
         answers: { 201: "the client and its token" },
         run: ({ server, body }) => {
-            const { client, token } = server.mint(body.name, body.scopes, body.origin);
+            const { client, token } = server.mint(body.name, body.scopes, body);
             return ok({ ...client, token }, 201);
         },
     }),
@@ -102,7 +102,7 @@ export const ROUTES: readonly Route[] = [
         summary: "Makes a code with which one client pairs itself, once, within ten minutes",
         body: Pairing,
         answers: { 201: "the code" },
-        run: ({ server, body }) => ok({ code: server.pairings.code({ scopes: body.scopes }) }, 201),
+        run: ({ server, body }) => ok({ code: server.pairings.code(body) }, 201),
     }),
     route({
         method: "post",
@@ -112,9 +112,9 @@ export const ROUTES: readonly Route[] = [
         body: Pair,
         answers: { 201: "the client and its token", 403: "the code is wrong, used, or too old", 429: "too many wrong codes" },
         run: ({ server, body, header }) => {
-            const { scopes } = taken(server.pairings.take(body.code));
+            const { scopes, as } = taken(server.pairings.take(body.code));
             const origin = header("origin");
-            const { client, token } = server.mint(body.name, scopes, origin);
+            const { client, token } = server.mint(body.name, scopes, { origin, as });
             return ok({ ...client, token }, 201);
         },
     }),

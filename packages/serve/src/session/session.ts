@@ -23,6 +23,7 @@ import {
     type TurnInfo,
 } from "../wire/messages.ts";
 import { OpenAsks } from "./asks.ts";
+import type { Brain } from "./brain.ts";
 import { failureOf, hasRun, interrupted, isStuck, outcomeOf } from "./ends.ts";
 import { conversation, person } from "./given.ts";
 import { LentTools } from "./lent.ts";
@@ -33,14 +34,6 @@ import { apply, emptyState, type SessionState, type Turn } from "./state.ts";
 import { Presence } from "./presence.ts";
 import { Progress } from "./stuck.ts";
 import { Teller } from "./teller.ts";
-
-/** What a session does its turns with. */
-export interface Brain {
-    /** The program with these tools; `model`: in place of its own. */
-    load(model: string | undefined, tools: { readonly [name: string]: () => HostTool }, reach: readonly ReachRule[]): Promise<RemitProgram>;
-    /** Where every session may reach. */
-    readonly reach: readonly ReachRule[];
-}
 
 export interface SessionBounds {
     /** Turns that may wait. */
@@ -387,7 +380,7 @@ export class Session {
 
     async #begin(turn: Turn, signal: AbortSignal, teller: Teller): Promise<RunHandle> {
         const run = turn.run ?? `${this.id}.${turn.id}`;
-        const program = await this.#program(turn.model ?? this.#state.model);
+        const program = await this.#program(turn.model ?? this.#state.model, this.#setup.brain.identity(turn.by));
         const on = this.#handlers(turn, signal, teller);
         const { ledger, bounds } = this.#setup;
         if (turn.status === "queued") await this.#append("turn.started", { turn: turn.id, run });
@@ -434,9 +427,9 @@ export class Session {
             : [...brain.reach, { origins: reach, tools: [LENT], by: `the session, as ${by} opened it,` }];
     }
 
-    #program(model: string | undefined): Promise<RemitProgram> {
-        const key = model ?? "";
-        const made = this.#programs.get(key) ?? this.#setup.brain.load(model, this.#tools(), this.#reach());
+    #program(model: string | undefined, as: string | undefined): Promise<RemitProgram> {
+        const key = JSON.stringify([model, as]);
+        const made = this.#programs.get(key) ?? this.#setup.brain.load(model, this.#tools(), { reach: this.#reach(), as });
         this.#programs.set(key, made);
         made.catch(() => this.#programs.delete(key));
         return made;

@@ -6,6 +6,7 @@
  * WIR1: a body has no field that says who sends it: the server knows that from the credential.
  * WIR2: a body with a field that is not here is refused, not read in part.
  */
+import { isIdentity } from "@remit/host";
 import type { Json } from "@remit/language";
 import type { AskedCall } from "@remit/machine";
 import { z } from "zod";
@@ -40,8 +41,11 @@ const pictures = z.array(Picture).min(1).max(MAX_PICTURES).optional();
 const address = z.string().min(1).max(2000);
 const json = z.json() as unknown as z.ZodType<Json>;
 
-export const NewClient = z.strictObject({ name, scopes, origin: z.string().max(200).optional() });
-export const Pairing = z.strictObject({ scopes: scopes.default(["observe", "submit", "lend", "approve"]) });
+/** On whose behalf the client's turns make requests. */
+const as = z.string().refine(isIdentity, "it is no identity such as user:alice").optional();
+
+export const NewClient = z.strictObject({ name, scopes, origin: z.string().max(200).optional(), as });
+export const Pairing = z.strictObject({ scopes: scopes.default(["observe", "submit", "lend", "approve"]), as });
 export const Pair = z.strictObject({ code: z.string().min(4).max(40), name });
 export const Login = z.strictObject({ code: z.string().min(4).max(40) });
 export const NewSession = z.strictObject({
