@@ -334,14 +334,17 @@ test("a yes for the session goes with the client: one that comes back and lends 
     const { id } = await at.owner.open();
     const asked: string[] = [];
     const go = async (text: string): Promise<void> => {
-        await panel.client.lend(id, "click", CLICK);
         let name = "";
         await watch(
             panel.client,
             id,
             (event, data) => name !== "" && ended(name)(event, data),
             async (event, data) => {
-                if (event === "caught-up") name = (await panel.client.submit(id, { text })).id;
+                // The client is here only while it listens.
+                if (event === "caught-up") {
+                    await panel.client.lend(id, "click", CLICK);
+                    name = (await panel.client.submit(id, { text })).id;
+                }
                 if (event === "ask.requested" && data["turn"] === name) {
                     asked.push(text);
                     await panel.client.decide(id, data["ask"] as string, "session");
