@@ -237,6 +237,7 @@ function Reply({ replied }: { readonly replied: Replied }): ComponentChildren {
         ),
         typeof reply.text === "string" && reply.text !== "" ? h(Long, { text: reply.text }) : null,
         (reply.calls ?? []).length === 0 ? null : h(Value, { value: reply.calls, depth: 0 }),
+        (Array.isArray(reply.notes) ? reply.notes : []).map((note, i) => h("p", { key: i, class: "soft" }, line(String(note)))),
         typeof replied.error === "string" ? h("p", { class: "bad" }, line(replied.error)) : null,
     );
 }

@@ -456,12 +456,12 @@ test("of several servers the newest is found first", async () => {
     rmSync(folder, { recursive: true, force: true });
 });
 
-/** Names of the tests of a file, and the texts that the rows of its tables begin with. */
+/** Names of the tests of a file, and the texts that the rows of its tables begin with, as they are written. */
 function titles(source: string): ReadonlySet<string> {
     const text = /("(?:[^"\\]|\\.)*")/.source;
     const before = [/\b(?:test|it)\(\s*/, /\]\)\(\s*/, /^\s*\[?/].map(({ source: start }) => new RegExp(start + text, "gm"));
     const found = before.flatMap((one) => [...source.matchAll(one)]);
-    return new Set(found.map(([, name]) => JSON.parse(name as string) as string));
+    return new Set(found.map(([, name]) => name as string));
 }
 
 interface Held {
@@ -484,7 +484,8 @@ test("each behaviour is held by tests that are there, or decided otherwise where
         if (held.length === 0 && decision === undefined) missing.push(`${says}: nothing holds it`);
         if (decision !== undefined && !decisions.has(decision)) missing.push(`${says}: no decision '${decision}'`);
         // A test of a table is named by the row that it is about.
-        for (const { file, test: name } of held) if (!titles(read(file)).has(name)) missing.push(`${says}: no test '${name}' in ${file}`);
+        for (const { file, test: name } of held)
+            if (!titles(read(file)).has(JSON.stringify(name))) missing.push(`${says}: no test '${name}' in ${file}`);
     }
     expect(missing).toEqual([]);
 });
