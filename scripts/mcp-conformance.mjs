@@ -1,0 +1,118 @@
+#!/usr/bin/env node
+// `npm run mcp-conformance`: `remit mcp` before the protocol's own conformance suite, for the revisions 2025-11-25 and 2026-07-28, and before its
+// inspector over standard input and output. A scenario may fail only where it needs what a program does not give: those are listed here, with why, and
+// one of them that passes is told too.
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { conformance } from "./lib/conformance.mjs";
+import * as setup from "./lib/setup.mjs";
+
+const PROGRAM = join(setup.root, "packages", "serve", "tests", "conformance", "main.remit");
+const REMIT = join(setup.root, "packages", "cli", "bin", "remit.mjs");
+
+/** Why → the scenarios that need it. */
+const NOT_GIVEN = {
+    "a program has no prompts, resources and completions: its functions and agents are tools": [
+        ...["completion-complete", "resources-list", "resources-read-text", "resources-read-binary", "resources-templates-read"],
+        ...["resources-subscribe", "resources-unsubscribe", "prompts-list", "prompts-get-simple", "prompts-get-with-args"],
+        ...["prompts-get-embedded-resource", "prompts-get-with-image", "input-required-result-non-tool-request", "caching"],
+    ],
+    "a tool of a program gives text and a structured value": [
+        ...["tools-call-image", "tools-call-audio", "tools-call-embedded-resource", "tools-call-mixed-content", "json-schema-2020-12"],
+    ],
+    "progress is what a run begins to do; a tool of a fixed number of steps is none": [
+        "tools-call-with-progress",
+        "tools-call-with-logging",
+    ],
+    "a program asks for a decision and for nothing else: neither for a model nor for folders nor for a form of its own": [
+        ...["tools-call-sampling", "tools-call-elicitation", "elicitation-sep1034-defaults", "elicitation-sep1330-enums"],
+        ...["input-required-result-basic-elicitation", "input-required-result-basic-sampling", "input-required-result-basic-list-roots"],
+        ...["input-required-result-request-state", "input-required-result-multiple-input-requests", "input-required-result-multi-round"],
+        ...["input-required-result-result-type", "input-required-result-tampered-state", "input-required-result-capability-check"],
+        ...["server-stateless", "http-custom-header-server-validation"],
+    ],
+    "tasks are an extension that is not offered": [
+        ...["tasks-lifecycle", "tasks-capability-negotiation", "tasks-wire-fields", "tasks-request-state-removal", "tasks-mrtr-input"],
+        ...["tasks-request-headers", "tasks-dispatch-and-envelope", "tasks-required-task-error", "tasks-mrtr-composition"],
+    ],
+};
+
+function freePort() {
+    return new Promise((resolve) => {
+        const server = createServer().listen(0, "127.0.0.1", () => {
+            const { port } = server.address();
+            server.close(() => resolve(port));
+        });
+    });
+}
+
+/** `SCENARIO: passed, failed` of the suite's summary. */
+function summary(text) {
+    const rows = text.slice(text.indexOf("=== SUMMARY")).matchAll(/^[✓✗] ([\w-]+): (\d+) passed, (\d+) failed/gmu);
+    return new Map([...rows].map(([, name, passed, failed]) => [name, { passed: Number(passed), failed: Number(failed) }]));
+}
+
+const node = await setup.node();
+await setup.packages(node);
+const bin = join(await conformance(node), "node_modules", ".bin");
+const room = mkdtempSync(join(tmpdir(), "remit-conformance-"));
+const env = { ...setup.environment(node), HOME: room };
+const port = await freePort();
+const url = `http://127.0.0.1:${port}/mcp`;
+const server = spawn(node, [REMIT, "mcp", PROGRAM, "--http", String(port), "--ledger", join(room, "ledger.db")], {
+    env,
+    stdio: ["ignore", "ignore", "pipe"],
+});
+const excused = new Map(Object.entries(NOT_GIVEN).flatMap(([why, names]) => names.map((name) => [name, why])));
+let bad = 0;
+const tell = (isGood, text) => {
+    if (!isGood) bad++;
+    process.stdout.write(`${isGood ? "ok     " : "FAILED "} ${text}\n`);
+};
+try {
+    await new Promise((resolve, reject) => {
+        server.stderr.on("data", (said) => String(said).includes("Serving at") && resolve());
+        server.once("exit", (code) => reject(new Error(`remit mcp ended with ${code}`)));
+    });
+    for (const revision of ["2025-11-25", "2026-07-28"]) {
+        const run = spawnSync(join(bin, "conformance"), ["server", "--url", url, "--requirements", revision], {
+            env,
+            encoding: "utf8",
+            cwd: room,
+        });
+        const rows = summary(run.stdout);
+        if (rows.size === 0) throw new Error(`the suite said nothing:\n${run.stdout}\n${run.stderr}`);
+        let passed = 0;
+        for (const [name, { passed: good, failed }] of rows) {
+            const why = excused.get(name);
+            if (failed === 0) passed++;
+            if (failed === 0 && why !== undefined && good > 0) tell(false, `${revision} ${name} passes, and is listed as one that cannot`);
+            if (failed > 0 && why === undefined) tell(false, `${revision} ${name}: ${failed} of ${good + failed} checks`);
+        }
+        tell(true, `${revision}: ${passed} of ${rows.size} scenarios pass; the others need what a program does not give`);
+    }
+    for (const [what, args, wanted] of [
+        ["the inspector lists the tools", ["--method", "tools/list"], '"test_simple_text"'],
+        ["the inspector calls one", ["--method", "tools/call", "--tool-name", "add", "--tool-arg", "a=2", "--tool-arg", "b=3"], "5"],
+    ]) {
+        const run = spawnSync(
+            join(bin, "mcp-inspector"),
+            ["--cli", node, REMIT, "mcp", PROGRAM, "--ledger", join(room, "stdio.db"), ...args],
+            {
+                env,
+                encoding: "utf8",
+                cwd: room,
+            },
+        );
+        tell(run.status === 0 && run.stdout.includes(wanted), `${what}${run.status === 0 ? "" : `: ${run.stderr.slice(-500)}`}`);
+    }
+} catch (error) {
+    tell(false, error instanceof Error ? error.message : String(error));
+} finally {
+    server.kill("SIGTERM");
+    rmSync(room, { recursive: true, force: true });
+}
+process.exitCode = bad === 0 ? 0 : 1;
