@@ -4,9 +4,12 @@
  *
  * Prints, paced at RATE trips a second together and then unpaced: trips a second, and the time from a result sent to the next call heard (two durable
  * commits lie between), by transport, at the median and the 99th percentile; the delay of the server's event loop; what the disk's own sync takes; and
- * the same of a bare server on hono that makes the same two commits. FOLDER says which disk. The figures are for a quiet machine.
+ * the same of a bare server on hono that makes the same two commits; then paced again with a thousand further readers of the sessions, fifty of which
+ * never read. Processor time is that of the server's process, a trip. FOLDER says which disk. With `--json` the last line is all of it as JSON. The
+ * figures are for a quiet machine.
  */
 import { fork } from "node:child_process";
+import { connect } from "node:net";
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import type { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -38,6 +41,18 @@ interface Order {
     readonly pause: number;
     readonly seconds: number;
     readonly bare: boolean;
+    /** Further readers of the sessions. */
+    readonly readers?: { readonly all: number; readonly deaf: number };
+}
+
+/** What a round gave; times in milliseconds, processor time in microseconds a trip. */
+export interface Measured {
+    readonly name: string;
+    readonly perSecond: number;
+    readonly transports: { readonly [transport: string]: { readonly p50: number; readonly p99: number } };
+    readonly cpu: number;
+    readonly loop: number;
+    readonly mib: number;
 }
 
 /** Times of one transport, milliseconds. */
@@ -45,11 +60,36 @@ type Times = { readonly [transport: string]: readonly number[] };
 
 // ---- the clients' process
 
-async function clients({ url, token, sessions, pause, seconds, bare }: Order): Promise<Times> {
+/** Readers as bytes: one that is deaf never reads, and is cut off at some time. Resolves when the others have their first byte. */
+async function reading({ url, token, sessions, readers }: Order): Promise<() => void> {
+    const { port, hostname } = new URL(url);
+    const made = Array.from({ length: readers?.all ?? 0 }, (_, i) => {
+        const id = sessions[i % sessions.length];
+        const socket = connect(Number(port), hostname, () =>
+            socket.write(`GET /v1/sessions/${id}/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`),
+        );
+        socket.on("error", () => undefined);
+        if (i < (readers?.deaf ?? 0)) socket.pause();
+        else socket.resume();
+        return {
+            socket,
+            begun: i < (readers?.deaf ?? 0) ? Promise.resolve() : new Promise<unknown>((resolve) => socket.once("data", resolve)),
+        };
+    });
+    await Promise.all(made.map(({ begun }) => begun));
+    return () => {
+        for (const { socket } of made) socket.destroy();
+    };
+}
+
+async function clients(order: Order): Promise<Times> {
+    const { url, token, sessions, pause, seconds, bare } = order;
+    const done = await reading(order);
     const times: { [transport: string]: number[] } = { sse: [], socket: [] };
     const until = performance.now() + seconds * 1000;
     const wait = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random())));
     await Promise.all(sessions.map((id, i) => (i % 2 === 0 || bare ? overSse(id, i) : overSocket(id))));
+    done();
     return times;
 
     async function overSse(id: string, i: number): Promise<void> {
@@ -160,14 +200,17 @@ function syncs(folder: string): number[] {
     return times;
 }
 
-function at(times: readonly number[], share: number): string {
+function at(times: readonly number[], share: number): number {
     const sorted = [...times].sort((a, b) => a - b);
-    return `${(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(2)} ms`;
+    return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }
 
-async function round(name: string, order: Order): Promise<void> {
+const ms = (value: number): string => `${value.toFixed(2)} ms`;
+
+async function round(name: string, order: Order): Promise<Measured> {
     const delay = monitorEventLoopDelay({ resolution: 5 });
     delay.enable();
+    const before = process.cpuUsage();
     const child = fork(MAIN, ["--clients"]);
     child.send(order);
     const times = await new Promise<Times>((resolve, reject) => {
@@ -176,29 +219,51 @@ async function round(name: string, order: Order): Promise<void> {
     });
     child.removeAllListeners("exit");
     delay.disable();
-    const all = Object.values(times).flat();
-    const each = Object.entries(times).flatMap(([transport, of]) =>
-        of.length === 0 ? [] : [`${transport} ${at(of, 0.5)}, p99 ${at(of, 0.99)}`],
+    const { user, system } = process.cpuUsage(before);
+    const trips = Object.values(times).flat().length;
+    if (trips === 0) throw new Error(`${name}: no trip was made in ${order.seconds} s`);
+    const measured: Measured = {
+        name,
+        perSecond: trips / order.seconds,
+        transports: Object.fromEntries(
+            Object.entries(times).flatMap(([transport, of]) =>
+                of.length === 0 ? [] : [[transport, { p50: at(of, 0.5), p99: at(of, 0.99) }]],
+            ),
+        ),
+        cpu: (user + system) / Math.max(trips, 1),
+        loop: delay.percentile(99) / 1e6,
+        mib: process.memoryUsage.rss() / 2 ** 20,
+    };
+    const each = Object.entries(measured.transports).map(([transport, { p50, p99 }]) => `${transport} ${ms(p50)}, p99 ${ms(p99)}`);
+    const [perSecond, cpu, mib] = [measured.perSecond, measured.cpu, measured.mib].map(Math.round);
+    console.log(
+        `${name}: ${perSecond} trips/s; ${each.join("; ")}; ${cpu} µs of processor a trip; event loop p99 ${ms(measured.loop)}; ${mib} MiB`,
     );
-    const loop = `event loop p99 ${(delay.percentile(99) / 1e6).toFixed(1)} ms`;
-    const memory = `${Math.round(process.memoryUsage.rss() / 2 ** 20)} MiB`;
-    console.log(`${name}: ${Math.round(all.length / order.seconds)} trips/s; ${each.join("; ")}; ${loop}; ${memory}`);
+    return measured;
 }
 
-async function main(disk: string, count: number, seconds: number, rate: number): Promise<void> {
+async function main(
+    disk: string,
+    count: number,
+    seconds: number,
+    rate: number,
+): Promise<{ readonly sync: number; readonly rounds: readonly Measured[] }> {
     const folder = mkdtempSync(join(disk, "remit-serve-"));
     writeFileSync(join(folder, "main.remit"), SOURCE);
     const disks = syncs(folder);
-    console.log(`fdatasync of 2.5 kB: ${at(disks, 0.5)}, p99 ${at(disks, 0.99)}`);
+    const sync = at(disks, 0.99);
+    console.log(`fdatasync of 2.5 kB: ${ms(at(disks, 0.5))}, p99 ${ms(sync)}`);
+    const rounds: Measured[] = [];
     const pause = (count / rate) * 1000;
     const ids = Array.from({ length: count }, (_, i) => `s${i}`);
     const bare = await bareServer(folder);
-    await round("bare, paced", { url: bare.url, token: "t", sessions: ids, pause, seconds, bare: true });
-    await round("bare, unpaced", { url: bare.url, token: "t", sessions: ids, pause: 0, seconds, bare: true });
+    rounds.push(await round("bare, paced", { url: bare.url, token: "t", sessions: ids, pause, seconds, bare: true }));
+    rounds.push(await round("bare, unpaced", { url: bare.url, token: "t", sessions: ids, pause: 0, seconds, bare: true }));
     bare.close();
-    for (const [name, ms] of [
-        ["paced", pause],
-        ["unpaced", 0],
+    for (const [name, between, readers] of [
+        ["paced", pause, { all: 0, deaf: 0 }],
+        ["unpaced", 0, { all: 0, deaf: 0 }],
+        ["paced, readers", pause, { all: 1000, deaf: 50 }],
     ] as const) {
         const server = await Server.start({
             program: join(folder, "main.remit"),
@@ -208,10 +273,12 @@ async function main(disk: string, count: number, seconds: number, rate: number):
         const client = new ServeClient({ url: server.url, token: server.ownerToken });
         const sessions = [];
         for (let i = 0; i < count; i++) sessions.push((await client.open()).id);
-        await round(`remit, ${name}`, { url: server.url, token: server.ownerToken, sessions, pause: ms, seconds, bare: false });
+        const order = { url: server.url, token: server.ownerToken, sessions, pause: between, seconds, bare: false, readers };
+        rounds.push(await round(`remit, ${name}`, order));
         await server.stop();
     }
     rmSync(folder, { recursive: true, force: true });
+    return { sync, rounds };
 }
 
 if (process.argv[2] === "--clients")
@@ -219,7 +286,9 @@ if (process.argv[2] === "--clients")
         process.send?.(await clients(order as Order), () => process.exit());
     });
 else {
-    const [disk = tmpdir(), count = "200", seconds = "10", rate = "500"] = process.argv.slice(2);
-    await main(disk, Number(count), Number(seconds), Number(rate));
+    const isJson = process.argv.includes("--json");
+    const [disk = tmpdir(), count = "200", seconds = "10", rate = "500"] = process.argv.slice(2).filter((one) => one !== "--json");
+    const measured = await main(disk, Number(count), Number(seconds), Number(rate));
+    if (isJson) console.log(JSON.stringify(measured));
     process.exit();
 }

@@ -100,7 +100,7 @@ try {
     ]) {
         const run = spawnSync(
             join(bin, "mcp-inspector"),
-            ["--cli", node, REMIT, "mcp", PROGRAM, "--ledger", join(room, "stdio.db"), ...args],
+            ["--cli", "--connect-timeout", "60000", node, REMIT, "mcp", PROGRAM, "--ledger", join(room, "stdio.db"), ...args],
             {
                 env,
                 encoding: "utf8",

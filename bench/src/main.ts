@@ -32,6 +32,7 @@ const SECTIONS: { readonly [name: string]: () => Promise<Section> } = {
     temporal: async () => (await import("./temporal.ts")).temporal(),
     "durable-peers": async () => (await import("./durable-peers.ts")).durablePeers(),
     "temporal-agents": async () => (await import("./temporal-agents.ts")).temporalAgents(),
+    serve: async () => (await import("./serve.ts")).serve(),
     heap: async () => (await import("./heap.ts")).heap(),
 };
 const names = Object.keys(SECTIONS);
