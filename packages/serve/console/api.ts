@@ -60,6 +60,11 @@ export function at(...parts: readonly string[]): string {
     return `/v1/${parts.map(encodeURIComponent).join("/")}`;
 }
 
+/** Where the browser finds a picture of the server; null where it finds none. */
+export function pictureAt(...parts: readonly string[]): string | null {
+    return at(...parts);
+}
+
 /** Who this page is to the server; null where it has to log in. CAP1. */
 export async function begin(): Promise<{ readonly me: Me | null; readonly refused: Refused | null }> {
     const said = new URLSearchParams(location.hash.slice(1));

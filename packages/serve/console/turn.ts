@@ -1,7 +1,7 @@
 /** One turn of a session: what was asked, what is being done, what came of it. */
 import { type ComponentChildren, h } from "preact";
 import type { TurnInfo } from "../src/wire/messages.ts";
-import { at } from "./api.ts";
+import { pictureAt } from "./api.ts";
 import type { Doing, Step } from "./live.ts";
 import { line, Origins, said, State, time, When } from "./parts.ts";
 import { to, useNow } from "./place.ts";
@@ -51,14 +51,14 @@ function Pictures({ turn }: Pick<Props, "turn">): ComponentChildren {
         "div",
         { class: "pictures" },
         turn.images.map((_, n) =>
-            h("img", {
-                key: n,
-                src: at("sessions", turn.session, "turns", turn.id, "images", String(n)),
-                alt: `Picture ${n + 1} that came with the turn`,
-                loading: "lazy",
-            }),
+            h(Picture, { key: n, n, src: pictureAt("sessions", turn.session, "turns", turn.id, "images", String(n)) }),
         ),
     );
+}
+
+function Picture({ n, src }: { readonly n: number; readonly src: string | null }): ComponentChildren {
+    if (src === null) return h("span", { class: "soft" }, `picture ${n + 1}`);
+    return h("img", { src, alt: `Picture ${n + 1} that came with the turn`, loading: "lazy" });
 }
 
 function Answer({ turn, doing }: Pick<Props, "turn" | "doing">): ComponentChildren {

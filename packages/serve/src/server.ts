@@ -29,6 +29,7 @@ import {
 import { Allowance } from "./access/allowance.ts";
 import { type Client, Clients, type Minted } from "./access/clients.ts";
 import { Codes } from "./access/codes.ts";
+import { type Identity, identityOf } from "./access/identity.ts";
 import { Guard, OWNER, VIEWER } from "./access/guard.ts";
 import { brainOf } from "./brain/program.ts";
 import { ServeError } from "./faces/error.ts";
@@ -41,6 +42,7 @@ import { isEditorSession, SessionLog, type Through } from "./session/log.ts";
 import { Session } from "./session/session.ts";
 import { type Fields, fieldsOf, LEVELS, type Level, type Log } from "./watch/log.ts";
 import { Metrics } from "./watch/metrics.ts";
+import { KNOWN_PORTS } from "./wire/bounds.ts";
 import { ACCEPTED, type Ack, type NewSession, rejected, type Scope } from "./wire/messages.ts";
 import { Recordings } from "./ui/recording.ts";
 import type { ModelsView, ProgramView } from "./wire/runs.ts";
@@ -53,6 +55,8 @@ export interface ServeOptions {
     readonly host?: string;
     /** 0: any that is free. */
     readonly port?: number;
+    /** Without `port`: it listens on the first of `KNOWN_PORTS` that is free, where paired panels look for it. */
+    readonly findable?: boolean;
     /** Origins of pages that may use it. */
     readonly origins?: readonly string[];
     /** Origins that tools of every session may reach, those that are lent and those of HTTP; default: all. */
@@ -92,6 +96,7 @@ export class Server {
     readonly logins = new Codes<Client>(CODE_MS);
     readonly tickets = new Codes<Client>(60_000);
     readonly ownerToken: string;
+    #identity: Identity | null = null;
     readonly isSecure: boolean;
     readonly ledger: Ledger;
     /** The ledger without what is known to be a secret. */
@@ -216,6 +221,17 @@ export class Server {
         return this.clients.get(id)?.revoked !== undefined;
     }
 
+    /** Who this user's servers are to clients that keep a token. Throws `ClientsError`. */
+    identity(): Identity {
+        this.#identity ??= identityOf(this.#folder());
+        return this.#identity;
+    }
+
+    /** That it listens on. */
+    get port(): number {
+        return Number(new URL(this.url).port);
+    }
+
     /** A code that the console is opened with, as its owner. */
     loginCode(): string {
         return this.logins.code(this.#options.view === true ? VIEWER : OWNER);
@@ -329,7 +345,7 @@ export class Server {
     }
 
     async #listen(): Promise<void> {
-        const { host = "127.0.0.1", port = 0 } = this.#options;
+        const { host = "127.0.0.1", port, findable } = this.#options;
         const { unknown, heartbeat, head, body, connections } = this.limits;
         const sockets = new Sockets({ unknown, heartbeat });
         this.sockets = sockets;
@@ -347,10 +363,12 @@ export class Server {
         }) as HttpServer;
         this.#http = http;
         http.maxConnections = connections;
-        await new Promise<void>((resolve, reject) => {
-            http.once("error", (error: NodeJS.ErrnoException) => reject(notListening(error, host, port)));
-            http.listen(port, host, resolve);
-        });
+        const ports = findable === true && port === undefined ? [...KNOWN_PORTS, 0] : [port ?? 0];
+        for (const one of ports) {
+            const error = await listening(http, one, host);
+            if (error === null) break;
+            if (error.code !== "EADDRINUSE" || one === ports.at(-1)) throw notListening(error, host, one);
+        }
         const { port: bound } = http.address() as AddressInfo;
         this.url = `http://${bracketed(host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host)}:${bound}`;
         if (this.#options.view !== true) this.#announced = announce(this.#folder(), { url: this.url, token: this.ownerToken });
@@ -365,6 +383,16 @@ const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
 function bracketed(host: string): string {
     return host.includes(":") ? `[${host}]` : host;
+}
+
+function listening(http: HttpServer, port: number, host: string): Promise<NodeJS.ErrnoException | null> {
+    return new Promise((resolve) => {
+        http.once("error", resolve);
+        http.listen(port, host, () => {
+            http.off("error", resolve);
+            resolve(null);
+        });
+    });
 }
 
 function notListening(error: NodeJS.ErrnoException, host: string, port: number): ServeError {

@@ -65,6 +65,16 @@ describe("who sends a request", () => {
         expect(await status("GET", "/v1/sessions")).toBe(200);
     });
 
+    test("an extension reaches what it pairs with and its socket alone; a login of the browser is nothing to it", async () => {
+        const origin = "chrome-extension://abcdefghijklmnopabcdefghijklmnop";
+        const to = (method: string, path: string, from = origin) => status(method, path, { headers: { origin: from, authorization: "" } });
+        expect(await to("POST", "/v1/pair")).toBe(400);
+        expect([await to("GET", "/v1/me"), await to("POST", "/v1/login"), await to("GET", "/v1/sessions"), await to("GET", "/")]).toEqual([
+            403, 403, 403, 403,
+        ]);
+        expect(await to("POST", "/v1/pair", "chrome-extension://evil.example/x")).toBe(403);
+    });
+
     test("a preflight is answered to a listed origin without a credential, and says nothing to another", async () => {
         const ask = (origin: string): Promise<Response> =>
             at.raw("OPTIONS", "/v1/sessions", { headers: { origin, authorization: "", "access-control-request-method": "POST" } });

@@ -26,7 +26,7 @@ export default async function clients([action = "list", id]: string[], options: 
         if (json) printJson({ code }, true);
         else {
             print(code);
-            say("The client gives this code within ten minutes, once.");
+            say(`The client gives this code to ${server.url} within ten minutes, once.`);
         }
         return EXIT.ok;
     }

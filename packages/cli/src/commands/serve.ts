@@ -33,6 +33,7 @@ export default async function served([program]: string[], options: Options): Pro
             ...(program === undefined ? {} : { program }),
             ...(model === undefined ? {} : { model }),
             ...host,
+            findable: true,
             ...(options["port"] === undefined ? {} : { port: portOf(String(options["port"])) }),
             origins: list(options["origin"]).map((one) => originOf(one, "--origin")),
             ...(options["reach"] === undefined

@@ -7,6 +7,7 @@
  * GRD1: nothing in a body or a query says who sends it.
  * GRD2: a page of another origin gets no answer that it can read, and its request does nothing, whatever credential its browser adds: a cookie counts
  *     only together with the token against forgery, in a header.
+ * GRD4: a browser's extension reaches the two addresses with which it pairs and opens its socket, and no other, unless it is listed.
  * GRD3: wrong credential 401, wrong origin, host or scope 403. Many wrong credentials: 429, for requests with a wrong one alone.
  */
 import { timingSafeEqual } from "node:crypto";
@@ -59,13 +60,14 @@ export class Guard {
     }
 
     /** Null where host and origin are right. */
-    place(headers: Headers): Refusal | null {
+    place(headers: Headers, path = ""): Refusal | null {
         const host = headers.get("host") ?? "";
         const { hosts, origins } = this.#options;
         if (!hosts.includes(nameOf(host)))
             return { status: 421, message: `this server does not answer for the host '${plain(host)}'`, hint: "name it with --host-name" };
         const origin = headers.get("origin");
-        if (origin === null || origins.includes(origin) || isOwn(origin, host)) return null;
+        if (origin === null || origins.includes(origin) || isOwn(origin, host) || (isExtension(origin) && OF_EXTENSIONS.has(path)))
+            return null;
         return { status: 403, message: `the origin '${plain(origin)}' may not use this server`, hint: "name it with --origin" };
     }
 
@@ -136,6 +138,13 @@ export function lacks(client: Client, scope: Scope): Refusal | null {
 
 export function isRefusal(one: object): one is Refusal {
     return "status" in one && "message" in one;
+}
+
+/** Where a code or a token is asked for, whatever cookie comes along. */
+const OF_EXTENSIONS: ReadonlySet<string> = new Set(["/v1/pair", "/v1/socket"]);
+
+function isExtension(origin: string): boolean {
+    return /^(?:chrome|moz)-extension:\/\/[a-z0-9-]{1,64}$/.test(origin);
 }
 
 function isOwn(origin: string, host: string): boolean {

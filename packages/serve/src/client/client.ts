@@ -34,11 +34,11 @@ export interface ClientOptions {
 const MAX_PAUSE = 5000;
 
 export class ServeClient {
-    readonly #url: string;
+    readonly url: string;
     readonly #token: string;
 
     constructor({ url, token }: ClientOptions) {
-        this.#url = url.replace(/\/+$/, "");
+        this.url = url.replace(/\/+$/, "");
         this.#token = token;
     }
 
@@ -155,16 +155,11 @@ export class ServeClient {
 
     async #fetch(path: string, init: RequestInit): Promise<Response> {
         try {
-            return await fetch(this.#url + path, { ...init, headers: { ...init.headers, authorization: `Bearer ${this.#token}` } });
+            return await fetch(this.url + path, { ...init, headers: { ...init.headers, authorization: `Bearer ${this.#token}` } });
         } catch (error) {
             if (init.signal?.aborted === true) throw error;
             const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
-            throw new ServerRefusal(
-                0,
-                "unreachable",
-                `the server ${this.#url} cannot be reached: ${cause}`,
-                "start one with `remit serve`",
-            );
+            throw new ServerRefusal(0, "unreachable", `the server ${this.url} cannot be reached: ${cause}`, "start one with `remit serve`");
         }
     }
 }

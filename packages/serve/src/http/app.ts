@@ -27,7 +27,7 @@ export function appOf(server: Server): Hono<Env> {
     });
     app.use("*", async (c, next) => {
         const { headers, method } = c.req.raw;
-        const no = server.guard.place(headers);
+        const no = server.guard.place(headers, c.req.path);
         if (no !== null) throw refused(no);
         const readable = server.guard.readableBy(headers);
         if (method === "OPTIONS") return preflight(c, readable);

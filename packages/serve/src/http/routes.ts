@@ -115,7 +115,7 @@ export const ROUTES: readonly Route[] = [
             const { scopes, as } = taken(server.pairings.take(body.code));
             const origin = header("origin");
             const { client, token } = server.mint(body.name, scopes, { origin, as });
-            return ok({ ...client, token }, 201);
+            return ok({ ...client, token, identity: server.identity().key }, 201);
         },
     }),
     route({

@@ -4,6 +4,7 @@
  * Boundary: from messages to the rows of the routes; there are no checks here that they do not have.
  *
  * WSK1: the first message is `{ "ticket": … }` where no header says who it is (a browser sends none); before it nothing is taken.
+ * WSK3: a client that keeps a token asks the server first who it is (`challenge`), and sends the token on the connection that gave the proof.
  * WSK2: no message ends more than its own connection.
  */
 import type { Hono } from "hono";
@@ -19,6 +20,8 @@ import { type Env, tooManyStreams } from "./route.ts";
 
 const Message = z.union([
     z.strictObject({ ticket: z.string() }),
+    z.strictObject({ challenge: z.string().min(16).max(200) }),
+    z.strictObject({ token: z.string().min(1).max(512) }),
     z.strictObject({
         /** Of the request; its answer has the same. */
         id: z.int(),
@@ -96,14 +99,28 @@ class Connection implements WSEvents {
                 ws.close(4401, "the ticket is wrong, used or too old");
                 return;
             }
-            clearTimeout(this.#timer);
-            this.#client = client;
-            this.#server.sockets?.known(ws.raw as WebSocket);
-            await this.#send(ws, { welcome: client.id });
+            await this.#welcome(client, ws);
+        } else if ("challenge" in message)
+            await this.#send(ws, { proof: this.#server.identity().proof(message.challenge, this.#server.port) });
+        else if ("token" in message) {
+            // WSK3.
+            const headers = new Headers({ authorization: `Bearer ${message.token}` });
+            const origin = this.#request.headers.get("origin");
+            if (origin !== null) headers.set("origin", origin);
+            const found = this.#client ?? this.#server.guard.client(headers, "GET");
+            if (isRefusal(found)) ws.close(4401, "the token is wrong, or was revoked");
+            else await this.#welcome(found, ws);
         } else if (this.#client !== null && this.#server.isRevoked(this.#client)) ws.close(4401, "the client was revoked");
         else if (this.#client === null) ws.close(4401, "the first message has to be a ticket");
         else if ("listen" in message) await this.#listen(message.listen, message.from ?? 0, this.#client, ws);
         else await this.#ask(message, this.#client, ws);
+    }
+
+    async #welcome(client: Client, ws: WSContext): Promise<void> {
+        clearTimeout(this.#timer);
+        this.#client = client;
+        this.#server.sockets?.known(ws.raw as WebSocket);
+        await this.#send(ws, { welcome: client.id });
     }
 
     /** Resolves when it is on its way, so that what one does not read waits where it is counted. */

@@ -1,0 +1,1 @@
+export function extension(out?: string): Promise<{ readonly chrome: string; readonly firefox: string }>;
