@@ -24,6 +24,7 @@ async function main() {
         if (missing !== null)
             throw new Error(`The tests need the local model: ${missing}. Install Python 3 with pip and Node's npm, then run this again.`);
         env.REMIT_TEST_CHROMIUM = await setup.chromium();
+        env.REMIT_TEST_FIREFOX = await setup.firefox();
         env.REMIT_TEST_HARBOR = await harbor();
         env.REMIT_TEST_JEST = await jest(node);
         const { deno, bun } = await engines(node);

@@ -132,6 +132,17 @@ export async function postgres() {
     );
 }
 
+/** Path of a Firefox: from the PATH, else Debian's package. */
+export async function firefox() {
+    const find = () => ["firefox-esr", "firefox"].map(onPath).find(Boolean);
+    const here = find();
+    if (here) return here;
+    await step("installing Firefox with apt", () => apt(["firefox-esr"])).catch((error) => say(reason(error)));
+    const now = find();
+    if (now) return now;
+    throw new Error("The tests of the browser panel need Firefox: install the package `firefox-esr` (Debian) or put Firefox on the PATH.");
+}
+
 /** Path of bubblewrap, in which agents run: from the PATH, else Debian's package. Null where the system has another sandbox, or none. */
 export async function sandbox() {
     if (process.platform !== "linux") return null;
