@@ -3,7 +3,7 @@
  *
  * Boundary: a list in the extension's own storage, and the browser's permission beside it.
  *
- * CHS1: a site is an exact origin of http or https. Nothing is chosen by what a page, a model or the server says.
+ * XST1: a site is an exact origin of http or https. Nothing is chosen by what a page, a model or the server says.
  */
 import { browser } from "./browser.ts";
 
