@@ -1,5 +1,5 @@
 /**
- * Questions on the terminal: missing input and approvals. Only where both standard input and standard error are terminals; nobody there
+ * Questions on the terminal: missing input and approvals. Only where both standard input and standard error are terminals; no person there
  * means no (an `ask`) or a failure (an `input`).
  */
 import type { AskRequest, InputRequest } from "@remit/machine";

@@ -1,7 +1,7 @@
 /**
  * A question about a call, as a person reads it: who wants what with which arguments, where each came from, and why it is asked.
  *
- * Boundary: text only. Whoever asks and hears is `ask.ts`; `remit asks` shows the same.
+ * Boundary: text only. The code that asks and hears is `ask.ts`; `remit asks` shows the same.
  *
  * ASK1: every line of what others wrote stands behind a bar, made plain: it can neither look like the question nor move the cursor. A line that is
  *     longer than the terminal is broken here, for the terminal would go on at its left edge, without the bar.

@@ -72,7 +72,7 @@ export function wrapped(text: string, width: number): string {
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, cyan: 36 } as const;
 export type Paint = (style: keyof typeof CODES, text: string) => string;
 
-/** Colours where the stream is a terminal that knows them and nobody asked for none (`NO_COLOR`, `--no-color`). */
+/** Colours where the stream is a terminal that knows them and the user did not ask for none (`NO_COLOR`, `--no-color`). */
 export function coloured(stream: { isTTY?: boolean }): boolean {
     return stream.isTTY === true && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
 }
@@ -87,7 +87,7 @@ const COLOUR = /^\u001b\[\d+m/;
 
 /**
  * Lines broken where the terminal would break them, each piece behind `before`: so that no text of others begins at the left edge, as a line of
- * ours does. `width`: columns; undefined where nobody knows, and nothing is broken. A character counts for as many columns as any terminal gives it.
+ * ours does. `width`: columns; undefined where it is not known, and nothing is broken. A character counts for as many columns as any terminal gives it.
  * `words`: where there is a blank in the second half of the piece, it is broken behind that.
  */
 export function folded(line: string, width: number | undefined, before: string, words = false): string[] {

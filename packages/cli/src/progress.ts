@@ -105,7 +105,7 @@ function lines(stream: NodeJS.WriteStream): Progress {
     };
 }
 
-/** What a performer has to say to whoever watches, where a part is that. */
+/** What a performer has to say to the watcher, where a part is that. */
 function noticeOf(part: Json): string | null {
     if (part === null || typeof part !== "object" || Array.isArray(part) || part["type"] !== "notice") return null;
     return plainLine(text(part["text"])).slice(0, 500);

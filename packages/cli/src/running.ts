@@ -76,7 +76,7 @@ export function watched(options: Options): Watch {
             if (file !== null && !ended) writeSync(file, `${JSON.stringify(event)}\n`);
             shown.event(event);
         },
-        // once: whoever begins a watch ends it in any case, also after the run has
+        // once: the code that begins a watch ends it in any case, also after the run has
         end() {
             if (ended) return;
             ended = true;
@@ -138,14 +138,14 @@ export function origins(said: string[]): string[] {
     return said;
 }
 
-/** `--ask later`: nobody is asked now, even on a terminal. */
+/** `--ask later`: no person is asked now, even on a terminal. */
 function asksLater(options: Options): boolean {
     const when = options["ask"];
     if (when !== undefined && when !== "now" && when !== "later") throw new UsageError("--ask takes now or later");
     return when === "later";
 }
 
-/** A question that nobody answers now waits. */
+/** A question without an answer waits. */
 export function parks(options: Options): boolean {
     return options["park"] === true || asksLater(options);
 }
@@ -285,7 +285,7 @@ export async function finish(
         answered?: () => readonly { readonly text: string }[];
         /** Shows the value in a way of its own. */
         value?: (value: Json) => void;
-        /** The program is one that nobody wrote: places in it say nothing. */
+        /** The program is one that no person wrote: places in it say nothing. */
         unwritten?: true;
     },
 ): Promise<number> {
@@ -338,7 +338,7 @@ async function helpOf(handle: RunHandle<Json>, { kind }: RunFailure, remedies: R
     if (kind !== "denied") return undefined;
     let help: string | null | undefined;
     for await (const { kind: what, data } of handle.events) {
-        // an answer that nobody gave says why
+        // an answer that no person gave says why
         if (what === "ask.decided" && isObject(data)) help = data["error"] === undefined ? null : undefined;
     }
     return help;

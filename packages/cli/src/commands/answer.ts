@@ -13,7 +13,7 @@ export default async function answer(args: string[], options: Record<string, unk
         const { id } = await ledger.run(run);
         const question = await ledger.store.asks.find(id, ask);
         const decision = answerOf(words.join(" "), question.request.options);
-        // Of a record that somebody changed nothing is an answer, and that is what is said.
+        // Of a record that was changed nothing is an answer, and that is what is said.
         if (decision === null && question.tampered !== true)
             throw new UsageError(`'${words.join(" ")}' is no answer to this question`, `it takes ${question.request.options.join(", ")}`);
         const answered = await ledger.answer(id, question.id, decision ?? "deny", by);

@@ -45,7 +45,7 @@ export default async function check(args: string[], options: Record<string, unkn
     const all = [...found.values()];
     const errors = all.filter((one) => one.severity === "error").length;
     const warnings = all.filter((one) => one.severity === "warning").length;
-    // Also where a program does what it may not: who may do what is then what somebody wants to see.
+    // Also where a program does what it may not: who may do what is then what the user wants to see.
     if (options["authority"] && tables.length === args.length) {
         if (options["json"]) printJson(tables.flat() as never);
         else

@@ -136,7 +136,7 @@ export const status = of(async (client, run, options) => {
     for (const path of now.performing) print(`  performing ${plainLine(path)}`);
     for (const part of now.parts) print(`  block ${plainLine(part.path)} is run ${part.run}`);
     for (const one of asked) print(shownQuestion(one.question, one.run));
-    // A question of a block is one of the run: somebody has to answer it there.
+    // A question of a block is one of the run: a person has to answer it there.
     return now.state === "waiting" || asked.length > 0 ? EXIT.waiting : EXIT.ok;
 });
 
@@ -165,7 +165,7 @@ export const approve = of(async (client, run, options, [which, said]) => {
     return EXIT.ok;
 });
 
-/** The owner of the run where nobody is named; a person whom the project names says so. */
+/** The owner of the run where no person is named; a person whom the project names says so. */
 function answering({ id, owner }: Question, options: Readonly<Record<string, unknown>>): string {
     if (options["by"] !== undefined) return String(options["by"]);
     const { user } = here();

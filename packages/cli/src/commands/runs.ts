@@ -147,7 +147,7 @@ function megabytes(bytes: number): string {
     return bytes < 100_000 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** Where nobody is at a terminal the answer is no. */
+/** Where no person is at a terminal the answer is no. */
 async function agreed(runs: number): Promise<boolean> {
     if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return false;
     const { confirm, isCancel } = await import("@clack/prompts");

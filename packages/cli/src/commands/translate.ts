@@ -1,7 +1,7 @@
 /**
  * `remit translate`: from a request in plain words to a checked program, its plan and what it may do; then a question, and only then a run.
  *
- * TRC1: nothing of a translated program runs without a yes to what is shown: by a person at the terminal, or by `--yes`. Where nobody can be asked it
+ * TRC1: nothing of a translated program runs without a yes to what is shown: by a person at the terminal, or by `--yes`. Where no person can be asked it
  *     does not run.
  * TRC2: it runs by the rules of its project, and what is not trusted goes into no call that does more than read without a question.
  */

@@ -113,7 +113,7 @@ export function agents(setting: AgentsSetting): Agents {
             const { session } = kept;
             const before = kept.last;
             const work = (async () => {
-                // How the turn before went was told to whoever asked for it.
+                // How the turn before went was told to the caller that asked for it.
                 await before.catch(() => undefined);
                 return (await session).turn(turn, effect, io);
             })();

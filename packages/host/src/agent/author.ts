@@ -1,7 +1,7 @@
 /**
  * Keeping what an agent defined: source files for a person to review, under `.remit/defined` of the program's root.
  *
- * Boundary: performs `author` effects. Nothing runs these files; whoever wants one moves it into the program.
+ * Boundary: performs `author` effects. Nothing runs these files; a user who wants one moves it into the program.
  *
  * AO1: a file is new or holds the same source: what a person may have looked at is never overwritten, a second version gets a number.
  * AO2: nothing is written through a link.

@@ -4,7 +4,7 @@
  * Boundary: the SDK's client around a stream; what is asked and answered is in `session.ts` and `serve.ts`.
  *
  * LN1: updates are taken in the order in which they came, before the answer that follows them. What is no message of the protocol, an answer to
- *     nothing and a notification that nobody knows are dropped, an unknown request is answered with -32601, and the connection goes on.
+ *     nothing and an unknown notification are dropped, an unknown request is answered with -32601, and the connection goes on.
  * LN2: no message of more than 32 MiB is taken.
  */
 import type { AnyMessage, ClientApp, ClientConnection, Stream } from "@agentclientprotocol/sdk";
@@ -13,7 +13,7 @@ import { objectOf } from "./transcript.ts";
 
 export type Sdk = typeof import("@agentclientprotocol/sdk");
 
-/** Both ways, for whoever checks or keeps them. */
+/** Both ways, for the code that checks or keeps them. */
 export type Trace = (direction: "in" | "out", message: unknown) => void;
 
 export interface Link {
@@ -62,7 +62,7 @@ export function link({ sdk, stream, serve, update, life, trace }: LinkOptions): 
             out.enqueue(message);
         },
     });
-    // A pipe that breaks ends the connection, which whoever waits is told.
+    // A pipe that breaks ends the connection, which the waiting caller is told.
     outward.readable.pipeTo(stream.writable).catch(() => undefined);
     const connection: ClientConnection = serve(sdk.client({ name: "remit" })).connect({
         readable: stream.readable.pipeThrough(inward),

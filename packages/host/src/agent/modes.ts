@@ -13,7 +13,7 @@ export interface Wishes {
     readonly options: { readonly [id: string]: string | boolean };
 }
 
-/** Modes in which an agent asks nobody. */
+/** Modes in which an agent asks no person. */
 const ASKS_NOBODY = /bypass|yolo|full.?access|dangerous|never.?ask|auto.?(approve|edit|accept)|accept.?(all|edits)|don.?t.?ask/i;
 
 /** `said`: what the agent answered to the opening of the session. */

@@ -104,7 +104,7 @@ class AcpSession implements AgentSession {
         this.current.changed();
     }
 
-    /** The connection with the session in it. `off`: nobody waits for it any more, and nothing is left of it. */
+    /** The connection with the session in it. `off`: no caller waits for it any more, and nothing is left of it. */
     private async ready(turn: AgentTurn, off: AbortSignal): Promise<Connection> {
         if (this.over) throw new AgentFail("unreachable", "its session is over");
         if (this.open?.carrier.alive() === true) return this.open;

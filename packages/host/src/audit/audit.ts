@@ -3,7 +3,7 @@
  *
  * Boundary: reads the ledger and files; what is a finding is the machine's `audit`.
  *
- * AUD1: what could not be looked at is never called clean, nor is a record of which nobody can tell whether it was changed or cut off.
+ * AUD1: what could not be looked at is never called clean, nor is a record of which it cannot be told whether it was changed or cut off.
  */
 import { type Json, nearest, type Program, toolSchema, unknownIn } from "@remit/language";
 import {
@@ -51,7 +51,7 @@ export async function auditRun(store: LedgerStore, id: string, options: AuditRun
 export async function doubtsOf(store: LedgerStore, id: string, acceptForeign = false): Promise<string[]> {
     const { ok, bound, anchored, events } = await store.verify(id);
     if (!ok) return [`the ledger of run ${id} does not verify, so what it says cannot be relied on`];
-    // Chains alone tell of mistakes: whoever writes the file can make them anew, without what is to be hidden.
+    // Chains alone tell of mistakes: the writer of the file can make them anew, without what is to be hidden.
     if (acceptForeign) return [];
     if (bound === "yes")
         return anchored === "no" && events > 0

@@ -1,7 +1,7 @@
 /**
  * An audit that goes along with a run: each finding as soon as the event that shows it is kept.
  *
- * Boundary: follows a handle's events; the rules are the machine's. It takes no decision: whoever is told may cancel the run.
+ * Boundary: follows a handle's events; the rules are the machine's. It takes no decision: the caller that it tells may cancel the run.
  *
  * MN2: a finding is told once, however often what it shows happens again at the same place.
  * MN3: while the run waits, the monitor waits: it looks at nothing until something new is kept.

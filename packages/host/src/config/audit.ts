@@ -14,7 +14,7 @@ export interface AuditConfig {
     readonly failOn: Severity | null;
 }
 
-/** What fails an audit where nobody says. */
+/** What fails an audit by default. */
 export const FAIL_ON: Severity = "medium";
 
 export function auditProblems(file: AuditFile | undefined): readonly { readonly key: string; readonly message: string }[] {

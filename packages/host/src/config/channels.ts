@@ -53,7 +53,7 @@ export const ROUTE = {
         call: text,
         /** Names of channels, and `terminal`. Absent: as if there were no route. */
         to: texts,
-        /** Who may answer; `owner` is whoever began the run. Absent: the owner. */
+        /** Who may answer; `owner` is the user who began the run. Absent: the owner. */
         approvers: { is: "list", of: principal },
     },
 } as const satisfies Rule;
@@ -61,7 +61,7 @@ export const ROUTE = {
 export type ChannelConfig = Read<typeof CHANNEL>;
 export type RouteConfig = Read<typeof ROUTE>;
 
-/** The terminal of whoever runs the program. */
+/** The terminal of the person who runs the program. */
 export const TERMINAL = "terminal";
 const SERVER = "server";
 

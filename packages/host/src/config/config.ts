@@ -103,7 +103,7 @@ export interface ConfigOptions {
     readonly from?: string;
     /** Absolute; in place of any that a file names. */
     readonly workspace?: string;
-    /** Absolute; the workspace where nobody names one. */
+    /** Absolute; the workspace by default. */
     readonly folder?: string;
     readonly env: Environment;
     /** The person trusts what is found for this time. `REMIT_TRUST=1` says the same. */
@@ -229,7 +229,7 @@ function upwardFrom(from: string): string[] {
         const path = join(at, "remit.json");
         if (statSync(path, { throwIfNoEntry: false }) !== undefined) found.push(path);
         if (statSync(join(at, ".git"), { throwIfNoEntry: false }) !== undefined) return found;
-        // Outside of a repository a folder above is anybody's.
+        // Outside of a repository a folder above may be another user's.
         if (at === dirname(at)) return found.slice(0, 1);
     }
 }

@@ -3,7 +3,7 @@
  *
  * Boundary: text to forms, and several files to one policy. That it only takes away is the machine's (A2 in `authority/policy.ts`).
  *
- * PY1: what would give something (a `may` at an import, `trusted`) is a problem, not passed over: whoever wrote it believes that it counts.
+ * PY1: what would give something (a `may` at an import, `trusted`) is a problem, not passed over: its author believes that it counts.
  * PY2: a remit that names something the program does not have is refused: a `never` with a mistake in it must not be taken for nothing.
  */
 import {
@@ -147,7 +147,7 @@ function strictest(said: readonly Untrusted[]): Untrusted | undefined {
     return said.find((one) => one.gate === "never") ?? said[0];
 }
 
-/** The policy with what whoever starts the run says besides. */
+/** The policy with what the caller of the run says besides. */
 export function withUntrusted(policy: Policy | null, gate: Untrusted["gate"] | undefined): Policy | null {
     return gate === undefined ? policy : joinedPolicy([{ policy }, { policy: { untrusted: { gate } } }]);
 }

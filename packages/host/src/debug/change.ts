@@ -70,7 +70,7 @@ export function applyChange(change: Change): void {
         if (lstatSync(path).isFile() && realpathSync(path) === path) now = readFileSync(path, "utf8");
     } catch (error) {
         if ((error as NodeJS.ErrnoException).code === undefined) throw error;
-        // It is gone, or nobody may read it any more: changed since.
+        // It is gone, or may not be read any more: changed since.
     }
     if (now !== change.before) throw no(`${change.file} was changed since the fix was proposed; nothing was written`);
     const beside = `${path}.${randomUUID().slice(0, 8)}.tmp`;

@@ -6,9 +6,9 @@
  * FO1: the run that it comes from is only read.
  * FO2: up to the effect nothing is performed: every outcome is that of the record, in its order. From there on it is a run like any other, whose
  *     effects are performed.
- * FO3: the value carries the origin of whoever proposed it, and the record says which person took it (`ask.requested`, `ask.decided`).
+ * FO3: the value carries the origin of the one that proposed it, and the record says which person took it (`ask.requested`, `ask.decided`).
  * FO5: a probe performs nothing that changes anything: from there on tools that only read are used, everything else is played; the record says so.
- * FO4: only the answer of a tool, of a model or of an agent's turn can be another one: nobody answers a person's questions by a proposal. What an
+ * FO4: only the answer of a tool, of a model or of an agent's turn can be another one: a person's questions are not answered by a proposal. What an
  *     agent is to say so is what a stub would: of a yield, a function that returns the value, which is checked and run like any answer.
  */
 import type { Json } from "@remit/language";

@@ -58,7 +58,7 @@ const MAX_ITEMS = 100;
 /** Path of the effect that the run stands at; null where it stands in the middle of computing. */
 export function effectAt(session: DebugSession): string | null {
     const { state } = session.where();
-    // What a run asks about itself nobody else can answer.
+    // What a run asks about itself only the run's own owner can answer.
     if (session.timeline.asking !== null) return null;
     if (state !== "waiting" && state !== "open") return null;
     return session.timeline.next ?? session.inspect().pending[0]?.path ?? null;

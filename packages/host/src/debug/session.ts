@@ -4,7 +4,7 @@
  * Boundary: what a step, a breakpoint and a place to go to mean. Time itself is `timeline.ts`; how it is shown is the caller's.
  *
  * SEO1: nothing is performed and nothing is written: the session has a ledger to read and nothing else.
- * SEO2: a movement is a generator that yields now and then: whoever drives it may stop it, and the run stands where it came to (a movement
+ * SEO2: a movement is a generator that yields now and then: its driver may stop it, and the run stands where it came to (a movement
  *     backwards that is stopped: where it began).
  * SEO3: what the session shows at a moment follows from the moment alone.
  */

@@ -336,7 +336,7 @@ export class Timeline {
 
     /** Keeps a checkpoint where there is none for some way back. */
     private keep(): void {
-        // What it asks about itself is no place to go on from: whoever loads it waits for an answer.
+        // What it asks about itself is no place to go on from: a run that is loaded there waits for an answer.
         if (this.asking !== null || (this.retelling.state === "done" && this.checkpoints.length > 0)) return;
         const at = this.moment;
         const last = this.checkpoints.findLast((one) => compareMoments(one.at, at) <= 0);

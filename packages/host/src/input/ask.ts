@@ -16,7 +16,7 @@ export type LineAsker = (
 /** How often a person is asked for one field. */
 const TRIES = 5;
 
-/** The value of a missing field, asked for until it fits. Null: nobody gave one. */
+/** The value of a missing field, asked for until it fits. Null: none was given. */
 export async function askField(request: InputRequest, ask: LineAsker, signal: AbortSignal): Promise<{ readonly value: Json } | null> {
     const expected = expectedOf(request.contract);
     let again: string | undefined;

@@ -61,7 +61,7 @@ export function sqliteAskRows(
     };
 }
 
-/** Notes kept of one question: whoever is refused again and again fills no disk. */
+/** Notes kept of one question: a user who is refused again and again fills no disk. */
 export const MOST_NOTES = 200;
 
 export function memoryAskRows(waits: (run: string, pending: string) => boolean): AskRows {

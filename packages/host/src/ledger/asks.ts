@@ -4,9 +4,9 @@
  * Boundary: rules and seals; rows are kept by `asks-rows.ts`. Who asks, and what an answer does, is `run/approving.ts`.
  *
  * AK1: a record is bound to run, path, principal, capability, arguments and the tool's schema (`bound`), and sealed under the user's own key with
- *     its owner and its end: whoever can write the file, but not read the key, can neither make, change nor answer one.
+ *     its owner and its end: a user who can write the file, but not read the key, can neither make, change nor answer one.
  * AK2: a record is answered at most once and its answer used at most once; of two who answer at the same time one is told that it was late.
- * AK3: only its owner, or one of the approvers that stand in the owner's place, answers a question, only until it expires, and only while its run waits for it. Nobody in time: no.
+ * AK3: only its owner, or one of the approvers that stand in the owner's place, answers a question, only until it expires, and only while its run waits for it. No answer in time: no.
  * AK4: an attempt that is refused changes nothing in the record. Beside it stands, sealed, who tried and was not allowed to.
  */
 import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
@@ -36,7 +36,7 @@ export interface Ask {
     readonly decision?: string;
     readonly by?: string;
     readonly decided?: string;
-    /** Somebody changed the record without the key: it counts for nothing. */
+    /** The record is signed with another key: it is ignored. */
     readonly tampered?: true;
     /** What became of it besides, oldest first; absent where there is nothing to tell. */
     readonly notes?: readonly AskNote[];
@@ -238,7 +238,7 @@ function noteMac(asking: Asking, { ask, run, at, kind, who, text }: Omit<AskNote
     return sealed(asking, "ask-note", [ask, run, at, kind, who, text]);
 }
 
-/** Characters of what somebody tried to answer, or of why a channel failed. */
+/** Characters of what a user tried to answer, or of why a channel failed. */
 const MOST_TEXT = 300;
 
 async function noted(asking: Asking, { id, run }: AskRow, { kind, who, text }: Pick<AskNote, "kind" | "who" | "text">): Promise<void> {
@@ -344,7 +344,7 @@ async function take(asking: Asking, run: string, path: string, bound: string): P
 /** The furthest moments that a `Date` can be. */
 const FURTHEST = 8.64e15;
 
-/** Of whatever number a row holds: one that somebody wrote is shown too. */
+/** Of whatever number a row holds: one that was written by hand is shown too. */
 function iso(time: number): string {
     return new Date(Math.min(Math.max(time, -FURTHEST), FURTHEST)).toISOString();
 }
@@ -356,7 +356,7 @@ function requestOf(r: AskRow): AskRequest {
     } catch (error) {
         if (!(error instanceof SyntaxError)) throw error;
     }
-    // Only somebody else's writing looks like this; its seal does not hold either.
+    // Only another program's writing looks like this; its seal does not hold either.
     return { question: "(this record cannot be read)", detail: null, options: [] };
 }
 

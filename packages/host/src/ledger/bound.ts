@@ -1,12 +1,12 @@
 /**
- * Binding a run under the user's own key: whoever can write the ledger file, but not read the key, cannot change what a resume does.
+ * Binding a run under the user's own key: another user who can write the ledger file, but not read the key, cannot change what a resume does.
  *
  * Boundary: pure; rows and the key come from the store. One text in the run's row (`runs.bound`): an id of the key, hashes of what stands in
  * other tables, and a MAC (HMAC-SHA-256) over them and the row.
  *
  * BN1: bound are what the run was started with, its progress, its saved state, its effects without an outcome, and by the last hash of their
  *     chains its events and outcomes. Not bound are owner and heartbeat: they say who runs it now, and nothing about the run.
- * BN2: a run that was bound with this key and does not hold is not gone on with, whatever anybody says.
+ * BN2: a run that was bound with this key and does not hold is not gone on with, whatever the caller says.
  * BN3: one that was bound with another key, or never, is gone on with only where a person says so and its chains hold; then it is bound anew.
  * BN4: the time that a run took is kept with each heartbeat, so that a crash gives back no more than the time between two.
  *

@@ -6,7 +6,7 @@
  * CPR1: `textOf` of the columns of a text is that text; a text that compression makes no shorter is kept as it is.
  * CPR2: a blob on which another text is compressed, its base, is in the ledger before that text, or in the same job, and stays as long as the text (PU1).
  *     A base is not compressed on another blob.
- * CPR3: a file may come from anyone, so what is read back takes no more memory than `roomFor` says; what does not fit is `tampered`. A text that would not
+ * CPR3: a file may come from any author, so what is read back takes no more memory than `roomFor` says; what does not fit is `tampered`. A text that would not
  *     fit is kept as it is.
  *
  * Why: a large object stands in three forms: its JSON in events and outcomes, its text in a prompt, its objects in the saved state. They say the same

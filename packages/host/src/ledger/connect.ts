@@ -52,7 +52,7 @@ export function connect(path: string, options: SqliteOptions): DatabaseSync {
         readOnly: options.readOnly === true,
     });
     try {
-        // A file that came with somebody's project may hold code that runs at our writes, for ever if it likes.
+        // A file that came with a project of another author may hold code that runs at our writes, for ever if it likes.
         if (db.prepare(CODE).get() !== undefined)
             throw new LedgerError("foreign", `${path} has triggers, views or virtual tables, as no Remit ledger has`);
         const { user_version: version } = db.prepare("PRAGMA user_version").get() as { user_version: number };
@@ -70,7 +70,7 @@ export function connect(path: string, options: SqliteOptions): DatabaseSync {
 }
 
 /**
- * SQLite reads a file with a write-ahead log only where it may make its own files beside it. Where nobody can write there, nothing can change
+ * SQLite reads a file with a write-ahead log only where it may make its own files beside it. Where no user can write there, nothing can change
  * either, so the file is read as it stands; not where a log is left over, which holds commits that are not in the file yet.
  */
 function placeForReading(path: string): string | URL {

@@ -14,7 +14,7 @@ export interface FollowOptions {
     readonly every?: number;
     /** Resolves when there may be news; without it the ledger is looked at every so often. */
     readonly news?: () => Promise<void>;
-    /** Whether the run goes on, for whoever knows without asking the ledger, which looks for the owner's process each time. */
+    /** Whether the run goes on, for a caller that knows without asking the ledger, which looks for the owner's process each time. */
     readonly live?: () => boolean;
 }
 

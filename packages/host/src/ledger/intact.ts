@@ -3,7 +3,7 @@
  *
  * Boundary: rules over what a store has read. Each throws `LedgerError` where it does not hold.
  *
- * ITC1: a run that was bound with this key and does not hold is refused, whatever anybody says (BN2); one of another key where the caller does not
+ * ITC1: a run that was bound with this key and does not hold is refused, whatever the caller says (BN2); one of another key where the caller does not
  *       accept it, or its chains do not hold (BN3).
  */
 import { amountOf } from "@remit/language";

@@ -1,11 +1,11 @@
 /**
- * Rollback journals that came with a database file of somebody else's.
+ * Rollback journals that came with a database file of another author.
  *
- * Boundary: looks at the end of one file. Whoever opens the database refuses it.
+ * Boundary: looks at the end of one file. The code that opens the database refuses it.
  *
  * JO1: a journal may end in the name of a "super-journal" (SQLite file format, section 3: written only where a transaction spans several databases).
- *     Whoever opens the database rolls back, and SQLite then removes the file of that name, whatever it is (3.40 does; 3.53 no longer). Remit
- *     writes to one database at a time, so that such an end was made by somebody else.
+ *     A program that opens the database rolls back, and SQLite then removes the file of that name, whatever it is (3.40 does; 3.53 no longer). Remit
+ *     writes to one database at a time, so that such an end was made by another program.
  */
 import { closeSync, fstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 

@@ -68,9 +68,9 @@ export function ledgerPath(named: string | undefined, env: Environment, from: st
 }
 
 /**
- * A folder that belongs to this user, without links in the place of what is written there: neither somebody else's `/tmp/.remit` nor one that
+ * A folder that belongs to this user, without links in the place of what is written there: neither another user's `/tmp/.remit` nor one that
  * came with a cloned repository may lead our ledgers elsewhere. One that holds nothing but what agents defined was made by a run, and chosen
- * by nobody.
+ * by no user.
  */
 function ownPlace(path: string): boolean {
     const look = (one: string) => lstatSync(one, { throwIfNoEntry: false });

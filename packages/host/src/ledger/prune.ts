@@ -1,10 +1,10 @@
 /**
  * Removing runs from the embedded ledger, and giving the room back to the disk.
  *
- * Boundary: rows, blobs and anchors of whole runs. Which runs may go is the caller's decision; one that somebody runs now never goes.
+ * Boundary: rows, blobs and anchors of whole runs. Which runs may go is the caller's decision; one that runs now never goes.
  *
  * PU1: all of a run goes in one transaction, its anchor with it, so that it is not missed; programs and blobs go when no other run needs them.
- * PU2: the file is made smaller only while nobody runs anything in it: that takes the lock for longer than a writer waits. Otherwise the room
+ * PU2: the file is made smaller only while nothing runs in it: that takes the lock for longer than a writer waits. Otherwise the room
  *     is used again by later runs.
  */
 import type { DatabaseSync } from "node:sqlite";
@@ -62,7 +62,7 @@ export function removeRuns({ path, db, anchors, key }: Connection, rows: readonl
     return { runs: rows.length, bytes: before - size(), shrunk };
 }
 
-/** An owner that cannot be read is nobody. */
+/** An owner that cannot be read is none. */
 function isRunning(row: Pick<RunRow, "owner" | "beat"> | undefined): boolean {
     if (row === undefined) return false;
     try {

@@ -96,7 +96,7 @@ export function eventOf(row: EventRow, run: string, blobs: Blobs): SealedEvent {
 const STATUSES: ReadonlySet<string> = new Set<RunStatus>(["running", "waiting", "stopped", "done", "failed"]);
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 
-/** The first field that is shown to people as it is and does not look as it was written: a file may come from anybody. */
+/** The first field that is shown to people as it is and does not look as it was written: a file may come from any author. */
 function strange(row: RunRow): string | null {
     if (row.id === "" || row.id !== plainLine(row.id)) return "name";
     if (!STATUSES.has(row.status)) return "status";

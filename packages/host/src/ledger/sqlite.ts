@@ -5,7 +5,7 @@
  * `bound.ts`, anchors `anchor.ts`, liveness `lease.ts`. Loaded only when a ledger file is used.
  *
  * Q4: two writes are not synced at once: a run's row when it is made, and its owner when it is taken over. Nothing can be lost by it that
- *     anybody was told: no effect is begun and no event shown before the run's first commit, which is synced, and with it all that stands
+ *     any caller was told: no effect is begun and no event shown before the run's first commit, which is synced, and with it all that stands
  *     before it in the write-ahead log (recovery takes frames in order up to the first that is not whole, so a later commit is never there
  *     without an earlier one). A loss of power before that takes a run of which nothing has happened, or gives it back to an owner that the
  *     loss of power has ended too. Against the end of the process alone both are safe at once. An owner with a name goes on elsewhere, so for it

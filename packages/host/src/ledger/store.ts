@@ -23,7 +23,7 @@ import type { Answered, Batch, Failure, Outcome, PendingEffect, SealedEvent, Usa
 export { addUsage, type Batch, type PendingEffect, type RunEnd } from "@remit/machine";
 
 /**
- * `running`: somebody owns it, or its owner died; `waiting`: for a person's answer; `stopped`: cancelled or interrupted in good order.
+ * `running`: a process owns it, or its owner died; `waiting`: for a person's answer; `stopped`: cancelled or interrupted in good order.
  * These three can be resumed, and so can a `failed` run whose state was kept. `done` is final.
  */
 export type RunStatus = "running" | "waiting" | "stopped" | "done" | "failed";

@@ -119,7 +119,7 @@ export function readTree(
         resolve: (from, uri) => {
             const path = tree.pathOf(uri, from);
             const read = tree.look(path);
-            // A file that is missing is somebody else's error: here only its place counts.
+            // A file that is missing is told elsewhere: here only its place counts.
             return read === "outside" ? null : tree.nameOf(path);
         },
         ...(allowTool === undefined ? {} : { allowTool }),

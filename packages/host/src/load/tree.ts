@@ -32,7 +32,7 @@ export type ReadResult =
 /** Largest file a program may import, bytes. */
 export const MAX_FILE = 64 * 1024 * 1024;
 
-/** Where a tree begins if nobody says: the nearest folder upward that holds `remit.json`, `.remit` or `.git`, else the file's own. */
+/** Where a tree begins by default: the nearest folder upward that holds `remit.json`, `.remit` or `.git`, else the file's own. */
 export function findRoot(file: string): string {
     const own = dirname(resolve(file));
     for (let at = own; ; at = dirname(at)) {

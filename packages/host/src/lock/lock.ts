@@ -1,5 +1,5 @@
 /**
- * `remit.lock`: the agents and skills of programs as they were when somebody looked at them.
+ * `remit.lock`: the agents and skills of programs as they were when a person looked at them.
  *
  * Boundary: makes, reads, writes and compares; what an agent is, is `identity.ts`. The file lies in the root of the program's tree.
  *
@@ -142,7 +142,7 @@ export function writeLock(root: string, lock: Lock): void {
     writeFileSync(lockPath(root), lockText(lock));
 }
 
-/** A link, which may have come with somebody's project, leads neither reading nor writing elsewhere; nothing is waited for at a pipe. */
+/** A link, which may have come with a project of another author, leads neither reading nor writing elsewhere; nothing is waited for at a pipe. */
 function onlyFile(root: string): void {
     if (lstatSync(lockPath(root), { throwIfNoEntry: false })?.isFile() === false)
         throw wrong(`${LOCK_FILE} is a link or something else that is no file`, "remove it, then write it anew: remit lock");

@@ -22,7 +22,7 @@ export interface Envelope {
     readonly created_at: string;
     readonly updated_at: string;
     readonly record: { [key: string]: Json };
-    /** Origins of what is in the record, as they were when it was stored; absent where nobody said. Beside the record, so no program writes them. */
+    /** Origins of what is in the record, as they were when it was stored; absent where they were not said. Beside the record, so no program writes them. */
     readonly origins?: readonly string[];
 }
 

@@ -4,7 +4,7 @@
  * Boundary: one database file; what a query means is in `memory.ts`.
  *
  * Y4: several processes may use it at once: write-ahead log, and writers wait for one another.
- * Y8: a file that came with somebody's project may hold code: one whose table of records is a view, or has triggers, is refused, because these
+ * Y8: a file that came with a project of another author may hold code: one whose table of records is a view, or has triggers, is refused, because these
  *     would run at our reads and writes, without an end if they like; so is one whose journal names a file to be removed (JO1).
  */
 import { lstatSync, statSync } from "node:fs";

@@ -23,7 +23,7 @@ export interface Chosen {
 export interface ChoiceSetup extends ReachSetup {
     /** `--model`. */
     readonly model: string | undefined;
-    /** URI of the last resort, where somebody named one. */
+    /** URI of the last resort, where the user named one. */
     readonly fallback: string | undefined;
 }
 

@@ -1,7 +1,7 @@
 /**
  * llama.cpp in this process, through `node-llama-cpp`: found, loaded once, ended at the end.
  *
- * Boundary: the only file that knows that package. It is not a dependency: whoever wants a local model installs it, in the project, in the
+ * Boundary: the only file that knows that package. It is not a dependency: a user who wants a local model installs it, in the project, in the
  * folder `REMIT_LLAMA` names, or in Remit's cache.
  *
  * LL1: nothing is compiled or downloaded here, and nothing is written to the terminal.
@@ -99,7 +99,7 @@ export async function exists(file: string): Promise<boolean> {
         await access(file);
         return true;
     } catch {
-        // Not there, or not to be read: for whoever asks that is the same.
+        // Not there, or not to be read: for the caller that is the same.
         return false;
     }
 }

@@ -34,7 +34,7 @@ export interface LocalSetup {
 
 export interface LoadedModel {
     readonly model: LocalModel;
-    /** It answers one turn at a time, whoever asks. */
+    /** It answers one turn at a time, whatever asks. */
     readonly turns: Limiter;
 }
 

@@ -3,7 +3,7 @@
  *
  * Boundary: time, retries and limits. Requests and answers are shaped in `wire.ts`, providers known in `sdk.ts`, errors named in `trouble.ts`.
  *
- * PV1: a turn is sent again only after an error that may pass, after a pause that grows and is not the same for everybody, or the one the
+ * PV1: a turn is sent again only after an error that may pass, after a pause that grows and is not the same for every caller, or the one the
  *     provider asked for.
  * PV2: silence is bounded apart from the whole: a stream that keeps speaking may go on until the turn's own deadline.
  * PV3: text that was shown before a try failed is taken back with `{type: "restart"}`.
@@ -389,7 +389,7 @@ function watchful(outer: AbortSignal, silenceMs: number, totalMs: number): Watch
         controller.signal.addEventListener("abort", () => reject(controller.signal.reason), { once: true });
         if (controller.signal.aborted) reject(controller.signal.reason);
     });
-    // Nobody may be waiting when it is rejected.
+    // There may be no waiting caller when it is rejected.
     aborted.catch(() => undefined);
     return {
         signal: controller.signal,

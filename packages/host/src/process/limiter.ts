@@ -13,7 +13,7 @@ export interface Limiter {
     enter(signal: AbortSignal): Promise<void>;
     /** `tokens`: what the turn used, where that is known. */
     leave(tokens?: number): void;
-    /** Nobody enters for so many milliseconds. */
+    /** No caller enters for so many milliseconds. */
     pause(milliseconds: number): void;
 }
 

@@ -84,7 +84,7 @@ function stale(path: string): boolean {
         process.kill(pid, 0);
         return false;
     } catch (error) {
-        // EPERM: it lives, as somebody else's.
+        // EPERM: it lives, as another user's.
         return (error as NodeJS.ErrnoException).code === "ESRCH";
     }
 }

@@ -4,7 +4,7 @@
  * Boundary: lifetimes; what is held, and what it depends on, its user says.
  *
  * PL1: one thing a key at a time. It ends when its last holder lets go of it, or when the process closes.
- * PL2: what could not be made is made anew at the next `take`, and so is what has ended by itself. Nobody is told but those who use it then.
+ * PL2: what could not be made is made anew at the next `take`, and so is what has ended by itself. Only those who use it then are told.
  */
 
 export interface Pool<T> {
@@ -12,7 +12,7 @@ export interface Pool<T> {
     take(key: string, holder: object, make: (ending: AbortSignal) => Promise<T>): Promise<T>;
     /** The holder lets go of all that it took. */
     release(holder: object): Promise<void>;
-    /** Ends everything, whoever holds it. */
+    /** Ends everything, whatever holds it. */
     close(): Promise<void>;
 }
 

@@ -7,7 +7,7 @@
  * BG4: what the process was answered so far is part of this program's state. A process that is gone (its host was killed) is run again from its
  *     beginning with those answers, and goes on with its next call: nothing that was performed is performed again.
  * BG7: a method that its tool says only reads is called without a question, by an agent that may do nothing else; what a tool says is asked before.
- * BG8: what `agent()` is told wrongly is its error and nobody else's. A policy is a remit of the tools' file: the agent then has what that remit
+ * BG8: what `agent()` is told wrongly is its own error alone. A policy is a remit of the tools' file: the agent then has what that remit
  *     gives, and it alone; without one it has no tools.
  */
 import { RAS_LIMITS } from "./process.ts";

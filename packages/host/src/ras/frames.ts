@@ -1,7 +1,7 @@
 /**
  * What goes over a run's socket: one JSON object a line.
  *
- * Boundary: shapes and the reading of lines. Whoever writes them is code that nobody vouches for, so each is checked.
+ * Boundary: shapes and the reading of lines. Their writer is code that is not trusted, so each is checked.
  *
  *   program → host   {hello, as: "program"}   {calls: [{id, kind, args}]}, when it has nothing left to do   {ended: true, value?, error?}
  *   host → program   {inputs}                 {answers: [{id, value} or {id, error}]}

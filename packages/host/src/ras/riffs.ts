@@ -29,14 +29,14 @@ export interface Riff {
     /** What it takes, as the skill says it; null where nothing is said. */
     readonly parameters: Json;
     readonly scope: "project" | "user" | "named";
-    /** Of a project's: whether somebody trusts it as it is now. Null for one that needs no trust. */
+    /** Of a project's: whether the user trusts it as it is now. Null for one that needs no trust. */
     readonly trust: TrustState | null;
 }
 
 export interface Riffs {
     /** By name. */
     readonly riffs: readonly Riff[];
-    /** Those of the project that nobody trusts as they are now, by name. They are not run. */
+    /** Those of the project that the user does not trust as they are now, by name. They are not run. */
     readonly withheld: readonly Riff[];
     readonly warnings: readonly { readonly place: string; readonly message: string }[];
 }
@@ -46,7 +46,7 @@ const SCRIPTS = ["scripts/ras.py", "scripts/ras.ts", "scripts/ras.sh"];
 /** Entries of a folder that are looked at. */
 const MAX_ENTRIES = 500;
 
-/** `named`: files that somebody registered for this run; they come first. `always`: the person trusts what is found for this time. */
+/** `named`: files that the caller registered for this run; they come first. `always`: the person trusts what is found for this time. */
 export function findRiffs(project: string, env: Environment, named: readonly string[] = [], always = env.REMIT_TRUST === "1"): Riffs {
     const known = new Map<string, Riff>();
     const withheld: Riff[] = [];

@@ -192,7 +192,7 @@ export async function callProgram(kind: "reason" | "act", options: RasRunOptions
     return loaded<Json>({ source, file: join(dirname(file), `${kind}-command.remit`) }, { ...options, root });
 }
 
-/** What is wrong with the answering program is wrong with what it was made of: no place in it is told, which nobody wrote. */
+/** What is wrong with the answering program is wrong with what it was made of: no place in it is told, since no person wrote it. */
 async function loaded<O>(from: { readonly source: string; readonly file: string }, options: RasRunOptions): Promise<RemitProgram<Json, O>> {
     try {
         return await load<Json, O>(from, options);

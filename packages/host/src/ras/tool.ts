@@ -6,7 +6,7 @@
  *
  * TOO1: a call reaches only tools that the bridge names and Riffs that are registered: the bridge's own names are out of reach.
  * TOO2: what ends a run ends its processes.
- * TOO5: `start` starts nothing yet; the first step does. A step of a process that is not here says so, and nothing else: whoever asked has its
+ * TOO5: `start` starts nothing yet; the first step does. A step of a process that is not here says so, and nothing else: the caller has its
  *     history, with which `again` runs it anew. That does no harm where the process is confined: without the answers it reaches nothing.
  * TOO6: run anew, the program is given the answers of its history, each to the next call that equals the one it was given to. A program that
  *     makes another call before it made all of those is not the same any more: that call is named.

@@ -1,14 +1,14 @@
 /**
  * Questions of a run to the person on whose behalf it runs, and what an answer is good for.
  *
- * Boundary: between the machine's `ask` effects, the records of questions (`ledger/asks.ts`) and whoever can answer now. What follows from an
+ * Boundary: between the machine's `ask` effects, the records of questions (`ledger/asks.ts`) and the people who can answer now. What follows from an
  * answer is the machine's.
  *
  * AP1: an answer counts only through its record: given once, by the owner, for the arguments and the tool as they were when it was asked.
  * AP2: an answer given from another process counts like one given here; whichever is first.
  * AP3: every answer says how the tool described its method when it was asked, also one that a performer of the caller's own gives. The machine keeps
  *     that with the answer (AV3).
- * AP4: nobody there is a no, unless the run may wait (`park`): then its state is kept, and the process may end.
+ * AP4: no person there is a no, unless the run may wait (`park`): then its state is kept, and the process may end.
  * AP5: a question that the project sends to a channel waits, whatever was said of waiting; at the terminal it is put only to a person who may answer it.
  */
 import { canonicalJson, type Json } from "@remit/language";
@@ -36,7 +36,7 @@ export interface Asking {
     readonly owner: string;
     /** How long a question may be answered, milliseconds. */
     readonly expires: number;
-    /** A question that nobody answers now is kept for later. */
+    /** A question without an answer is kept for later. */
     readonly park: boolean;
     /** The ledger is looked at from other processes too. */
     readonly shared: boolean;

@@ -12,7 +12,7 @@ export type { AgentUse, Missing, Permission } from "@remit/machine";
 export interface PerformIO {
     /** Aborted at cancel, at the effect's deadline and at the end of the run's time. */
     readonly signal: AbortSignal;
-    /** Progress for whoever watches (a piece of streamed text, a progress note of a tool). Not part of the ledger. */
+    /** Progress for the watcher (a piece of streamed text, a progress note of a tool). Not part of the ledger. */
     emit(part: Json): void;
     /** What the agent of this effect reports of its work, as it comes: it is in the ledger however the effect ends. Only for `agent` effects. */
     note?(note: AgentNote): void;
@@ -24,7 +24,7 @@ export interface PerformIO {
     child(effect: Effect): Promise<Outcome>;
     /**
      * Whether the agent of this effect may make such a use now: decided by the machine with the agent's remit, asked where that says so. Its
-     * events are in the ledger. Only for `agent` effects. `signal`: nobody waits for the answer any more.
+     * events are in the ledger. Only for `agent` effects. `signal`: no caller waits for the answer any more.
      */
     may?(use: AgentUse, signal?: AbortSignal): Promise<Permission>;
     /**
@@ -42,7 +42,7 @@ export interface PerformIO {
     readonly owner?: string;
 }
 
-/** Nobody can answer now, somebody may later: the run goes on as far as it can without this effect, then stops as waiting. */
+/** No answer can be had now, and one may come later: the run goes on as far as it can without this effect, then stops as waiting. */
 export interface Later {
     readonly later: true;
     /** What is missing, and how a person gives it; absent for questions, which say that themselves. */

@@ -31,7 +31,7 @@ export interface ResumeRunOptions
     /** In place of what the run was started with. */
     readonly model?: string;
     readonly workspace?: string;
-    /** Questions that nobody answers now wait, whatever was said when the run began. */
+    /** Questions without an answer wait, whatever was said when the run began. */
     readonly park?: boolean;
     /** Goes on with a run that was recorded under another key, on another machine or by another user: what it does then, it does with your rights. */
     readonly acceptForeign?: boolean;
@@ -58,7 +58,7 @@ export interface Ledger {
     program(id: string): Promise<Program>;
     /**
      * Goes on with a run. Rejects with `LedgerError` `owned` while another process runs it, `finished` when it is over, `tampered` where what it starts
-     * from was changed in the file, `elsewhere` where it was recorded under another key. A run with an outcome that nobody knows gives a handle
+     * from was changed in the file, `elsewhere` where it was recorded under another key. A run with an unknown outcome gives a handle
      * whose result is `waiting`.
      */
     resume<T>(id: string, options?: ResumeRunOptions): Promise<RunHandle<T>>;
@@ -120,7 +120,7 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
         if (isSession(writer.id))
             throw new RemitError({ kind: "value", message: `${id} is a session of a server`, hint: "remit serve goes on with it" });
         const on: Handlers = {
-            // What nobody can answer now has waited, and waits.
+            // What cannot be answered now has waited, and waits.
             input: () => null,
             ...options.on,
             unknown: (effect) => became[effect.path] ?? options.on?.unknown?.(effect) ?? null,

@@ -54,7 +54,7 @@ export interface KeptOptions {
     readonly concurrency?: number;
     /** Missing fields of the input are asked for. */
     readonly interactive?: boolean;
-    /** What becomes of questions; `owner` is whoever began the run. */
+    /** What becomes of questions; `owner` is the user who began the run. */
     readonly asks?: AskOptions;
     /** What the project adds to what the program says about authority. */
     readonly policy?: Policy;

@@ -7,7 +7,7 @@ import type { InputRequest } from "@remit/machine";
 import type { Performers } from "./host.ts";
 import type { Handlers } from "./setup.ts";
 
-/** `park`: what nobody can answer now waits. */
+/** `park`: what cannot be answered now waits. */
 export function people(on: Handlers, park: boolean): Performers {
     return {
         input: async (effect, io) => {

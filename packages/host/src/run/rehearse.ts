@@ -4,7 +4,7 @@
  * Boundary: performers of tools and memories; the model is the caller's choice (`mock:` where nothing is said). The fixed values are AgentScript's.
  *
  * Z1: with `mock` no tool and no memory touches network, disk or environment. Functions that the calling program brings are its own and run.
- * Z2: with `dry-run` a method is performed only where its tool, or the configuration, says that it only reads; modules of which nobody says so
+ * Z2: with `dry-run` a method is performed only where its tool, or the configuration, says that it only reads; modules of which this is not said
  *     are not even loaded. Memories are kept in this process. All that was not performed is in `unperformed`.
  */
 import type { Json, Program } from "@remit/language";

@@ -22,7 +22,7 @@ import type { Mode } from "./rehearse.ts";
 /** What a person says became of an effect; null: it is not known now. */
 export type AskUnknown = (effect: Effect) => Promise<UnknownAnswer | null> | UnknownAnswer | null;
 
-/** What tells a person, and hears from one. Each may answer null: nobody can answer now, the run may stop as waiting. */
+/** What tells a person, and hears from one. Each may answer null: no answer can be had now, the run may stop as waiting. */
 export interface Handlers {
     /**
      * A question about a call: one of `options`. Without a handler the answer is no, or later (`asks.park`). `ask` is its record, which another
@@ -54,7 +54,7 @@ export interface RunOptions {
     /** Bounds of the whole run; `time` in milliseconds. */
     readonly limits?: Limits;
     readonly entry?: Entry;
-    /** Origins of the input. Default `user`: whoever starts the run says so. What others wrote has an origin of its own. */
+    /** Origins of the input. Default `user`: the caller says so. What others wrote has an origin of its own. */
     readonly inputOrigins?: readonly string[];
     readonly variants?: { readonly [site: string]: string };
     readonly on?: Handlers;
@@ -70,7 +70,7 @@ export interface RunOptions {
 
 /** Kept with the run. */
 export interface AskOptions {
-    /** A question that nobody answers now waits in the ledger; the run ends as `waiting` and can be resumed. Otherwise it is a no. */
+    /** A question without an answer waits in the ledger; the run ends as `waiting` and can be resumed. Otherwise it is a no. */
     readonly park?: boolean;
     /** How long a question can be answered, milliseconds. Default: 24 hours; after that it is a no. */
     readonly expires?: number;
@@ -114,7 +114,7 @@ export interface HostOptions {
      * resuming it does not make it real.
      */
     readonly mode?: Mode;
-    /** Requests to MCP servers and agents carry the trace context of their spans (`_meta.traceparent`); whoever sends the spans says so. */
+    /** Requests to MCP servers and agents carry the trace context of their spans (`_meta.traceparent`); the code that sends the spans says so. */
     readonly telemetry?: boolean;
     /** Record every model reply to this file, secrets removed. */
     readonly record?: string;

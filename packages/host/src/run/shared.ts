@@ -10,7 +10,7 @@ import type { Host } from "./host.ts";
 export interface SharedHost {
     /** For one run, until the function given back is called. */
     take(): () => void;
-    /** Closes now, whoever uses it. */
+    /** Closes now, whatever uses it. */
     close(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export function sharedHost(host: Host): SharedHost {
                 held = false;
                 users--;
                 if (users > 0 || host.close === undefined) return;
-                // Whatever close has to say, nobody is there to hear it any more.
+                // Whatever close has to say, no caller is there to hear it any more.
                 timer = setTimeout(() => void close().catch(() => undefined), IDLE_MS);
                 timer.unref();
             };

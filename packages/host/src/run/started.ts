@@ -1,9 +1,9 @@
 /**
- * Tells whoever listens in this process that a run begins or goes on, and each of its events after it is kept.
+ * Tells the listeners in this process that a run begins or goes on, and each of its events after it is kept.
  *
  * Boundary: Node's diagnostics channel `remit:run`; listeners are others' business. Several copies of this library in one process are heard alike.
  *
- * SA1: where nobody listens nothing is kept and nothing is copied.
+ * SA1: without a listener nothing is kept and nothing is copied.
  */
 import { channel } from "node:diagnostics_channel";
 import type { Program } from "@remit/language";
@@ -19,7 +19,7 @@ export interface HeardRun {
     readonly events: LedgerEvent[];
 }
 
-/** Null where nobody listens; else what takes each event. */
+/** Null without a listener; else what takes each event. */
 export async function announce(id: string, program: Program, events: () => AsyncIterable<LedgerEvent>): Promise<HeardRun | null> {
     const to = channel(RUNS);
     if (!to.hasSubscribers) return null;

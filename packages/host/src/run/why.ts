@@ -3,7 +3,7 @@
  *
  * Boundary: reads the ledger, performs nothing, writes nothing.
  *
- * WH2: what an agent did with its own hands while it worked stands beside the chain, wherever the chain comes by that agent's turns: nobody knows
+ * WH2: what an agent did with its own hands while it worked stands beside the chain, wherever the chain comes by that agent's turns: it is not known
  *     which of it went into its answer, so all of it may have. It is named with its entries in the ledger.
  * WH1: the chain is of the very run that is in the ledger: where doing it again goes another way, there is no answer.
  */

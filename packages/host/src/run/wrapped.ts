@@ -14,7 +14,7 @@ import { type About, chain, type Wrap } from "../wrap/wrap.ts";
 
 type Good = Outcome & { readonly ok: true };
 
-/** Nobody can answer now: no failure, and nothing to remember. */
+/** No answer can be had now: no failure, and nothing to remember. */
 class LeftForLater extends Error {
     readonly later: Later;
     constructor(later: Later) {

@@ -12,7 +12,7 @@ const SECRET_WORDS = new Set([
 ]); // biome-ignore format: a table
 /** Words that mean a secret wherever they stand in a name, also unseparated: `GITHUBTOKEN`, `PGPASSWORD`. */
 const SECRET_PIECES = ["apikey", "token", "secret", "password", "passwd", "passphrase", "credential", "privatekey", "accesskey"];
-/** Names with such a word that hold none: what everybody's environment has, and places of things. */
+/** Names with such a word that hold none: what every environment has, and places of things. */
 const HARMLESS = new Set([
     "PWD",
     "OLDPWD",

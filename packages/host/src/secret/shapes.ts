@@ -1,5 +1,5 @@
 /**
- * Keys that nobody told us of, by what keys of well-known providers look like: what a provider says may quote one.
+ * Keys that were not declared, by what keys of well-known providers look like: what a provider says may quote one.
  *
  * Boundary: texts and JSON in, the same shape out. What is known is the scrubber's.
  */

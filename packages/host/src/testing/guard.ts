@@ -6,7 +6,7 @@
  * GU1: a finding fails the test, whatever its assertions say, and also where what was thrown was caught.
  * GU2: a run is looked at once: each look reads only the events that are new.
  * GU3: a run that has not ended when a test ends stays until it has, so that nothing it does later is missed; one that begins later than the end of
- *     the test that led to it is looked at with those. What nobody waits for is looked at for as long as the file's tests last.
+ *     the test that led to it is looked at with those. What no test waits for is looked at for as long as the file's tests last.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
@@ -49,7 +49,7 @@ export interface Guard {
     close(): void;
 }
 
-/** The runs of one test. `over`: what begins now is of nobody any more. */
+/** The runs of one test. `over`: what begins now belongs to no test any more. */
 interface Own {
     readonly runs: Looked[];
     over: boolean;

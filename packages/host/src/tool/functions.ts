@@ -12,7 +12,7 @@ import { type MethodInfo, type Open, Sourced, ToolFail, type ToolHandle } from "
 /** What a function is given after the call's own arguments. */
 export interface ToolCallContext {
     readonly signal: AbortSignal;
-    /** Progress for whoever watches. */
+    /** Progress for the watcher. */
     emit(part: Json): void;
 }
 

@@ -76,7 +76,7 @@ const MAX_TIMEOUT = 2 ** 31 - 1;
 
 export const openHttp: Open = (uri, _about, context) => requestsTo(uri, context, true);
 
-/** `meant`: the import itself says this origin. One that whoever calls chose gives no leave for private addresses (P2). */
+/** `meant`: the import itself says this origin. One that the caller chose gives no leave for private addresses (P2). */
 export function requestsTo(uri: string, context: ToolContext, meant: boolean): ToolHandle {
     if (!URL.canParse(uri)) throw new ToolFail(`'${uri}' is not a URL`);
     const base = new URL(uri);
@@ -141,7 +141,7 @@ interface Allowed {
     readonly never: boolean;
 }
 
-/** Connections to an origin that a program names, under the same rules (P2). Whoever takes them ends them. */
+/** Connections to an origin that a program names, under the same rules (P2). The caller that takes them ends them. */
 export function reachable(base: URL, config: ToolContext["config"], more: Pick<Agent.Options, "webSocket"> = {}): Promise<Dispatcher> {
     return connections(allowedReach(base, { config }, true), more);
 }
@@ -340,7 +340,7 @@ async function answer(response: Response, url: URL): Promise<Answer> {
     };
 }
 
-/** As the content type says; what nobody knows is read as UTF-8. */
+/** As the content type says; an unknown one is read as UTF-8. */
 function decoderFor(type: string | null): { decode(bytes: Uint8Array): string } {
     const charset = /;\s*charset="?([^";\s]+)/i.exec(type ?? "")?.[1];
     try {

@@ -1,5 +1,5 @@
 /**
- * A process for code that nobody vouches for: in the operating system's sandbox, or plainly where somebody said `unconfined`.
+ * A process for code that is not trusted: in the operating system's sandbox, or plainly where the user said `unconfined`.
  *
  * Boundary: starts and kills. What the sandbox shows is `../process/sandbox.ts`; what the process says is its caller's.
  *
@@ -39,7 +39,7 @@ export interface Launched {
     kill(): void;
 }
 
-/** Throws `ToolFail` where there is no sandbox and nobody said `unconfined`. */
+/** Throws `ToolFail` where there is no sandbox and the user did not say `unconfined`. */
 export async function launch(it: Launch, env: Environment, children: Children): Promise<Launched> {
     const begin = it.unconfined ? plain(it, env) : await confined(it, env);
     const child = children.start(begin, "ignore");

@@ -1,7 +1,7 @@
 /**
  * A question that an MCP server, or an agent, asks while a call is under way: a child effect, decided where the run's questions are decided.
  *
- * Boundary: from the server's form to `ask` and `input` effects and back. Nobody there, or no: the server is told `decline`.
+ * Boundary: from the server's form to `ask` and `input` effects and back. No person there, or no: the server is told `decline`.
  *
  * MC1: the question says which server asks; its text is the server's and is shown as data.
  * MC2: a question is put for the one call that is under way; where there are several of one run, for the one that began last. Where several runs

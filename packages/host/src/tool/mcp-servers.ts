@@ -191,7 +191,7 @@ async function prepare(
     client.onclose = () => {
         ended = true;
     };
-    // Told again by the call that it concerns; a stray message is nobody's failure.
+    // Told again by the call that it concerns; a stray message is no call's failure.
     client.onerror = () => undefined;
     client.setRequestHandler("elicitation/create", (request) => elicit(key, request.params, calls));
 

@@ -4,7 +4,7 @@
  * Boundary: calls and descriptions; connections are in `mcp-servers.ts`. Results are AgentScript's: `{ok, text, content, structured, isError}`.
  *
  * MCP4: `readOnly` and `repeatable` are what the server says in its annotations; without a word a tool neither only reads nor may be repeated.
- * MCP5: what a server describes is cut to `MAX_TOOLS`, `MAX_DESCRIPTION` and `MAX_SCHEMA` before anybody sees it.
+ * MCP5: what a server describes is cut to `MAX_TOOLS`, `MAX_DESCRIPTION` and `MAX_SCHEMA` before a model or a person sees it.
  */
 import type { Client } from "@modelcontextprotocol/client";
 import type { Json } from "@remit/language";

@@ -1,7 +1,7 @@
 /**
  * `skills:`: the skills of the project and of the user, given step by step (Agent Skills, agentskills.io).
  *
- * Boundary: from the catalogue (`skill/catalogue.ts`) to two methods. Whoever has the tool sees in its description what may be activated, name and
+ * Boundary: from the catalogue (`skill/catalogue.ts`) to two methods. The holder of the tool sees in its description what may be activated, name and
  * description; `activate` gives the body of one, `file` what lies beside it.
  *
  * SK13: one that came with the project and is not trusted as it is now is neither in the description nor given, whatever it is called by.

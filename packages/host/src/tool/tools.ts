@@ -130,7 +130,7 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
             }
         },
         describe,
-        // Not reachable now: nobody knows, so somebody is asked.
+        // Not reachable now: it is not known, so a person is asked.
         repeatable: (effect) => says("repeatable", effect, context, handle),
         readOnly: (effect) => says("readOnly", effect, context, handle),
         list: async (imports, signal) => {

@@ -42,7 +42,7 @@ export function brainOf(
     };
 }
 
-/** What a session gives to its program, where there is none: nothing is lent, nothing was said, nobody answers. */
+/** What a session gives to its program, where there is none: nothing is lent, nothing was said, no person answers. */
 export const SESSION_TOOLS: { readonly [name: string]: HostToolSource } = {
     lent: () => ({}),
     conversation: conversation([]),

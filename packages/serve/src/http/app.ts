@@ -80,7 +80,7 @@ function methodNotAllowed(rows: readonly Route[]): HttpError {
 }
 
 function told(server: Server, error: Error, c: Context): Response {
-    // Who asked is gone: nobody hears the answer.
+    // Who asked is gone: no client hears the answer.
     if (c.req.raw.signal.aborted) return c.body(null, 400);
     const known = knownOf(error) ?? new HttpError(500, "error", "the server could not do it; its log says why");
     if (known.status === 500) server.log("error", `${c.req.method} ${c.req.path}: ${error.stack ?? error.message}`);

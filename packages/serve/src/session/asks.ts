@@ -3,9 +3,9 @@
  *
  * Boundary: what is open, who may settle it, and that this happens once. The record that an approval is bound to is the ledger's (AK1).
  *
- * SAK1: it is open before anybody hears of it, so that no answer comes too early.
+ * SAK1: it is open before any client hears of it, so that no answer comes too early.
  * SAK2: only a client that the session names settles it; a mismatch changes nothing.
- * SAK3: nobody in time is a no.
+ * SAK3: no answer in time is a no.
  */
 import type { Json } from "@remit/language";
 import { ACCEPTED, type Ack, type AskInfo, rejected } from "../wire/messages.ts";

@@ -1,5 +1,5 @@
 /**
- * The log of one session: events that are kept in the ledger and told to whoever listens, and frames that are only told.
+ * The log of one session: events that are kept in the ledger and told to the listeners, and frames that are only told.
  *
  * Boundary: a run of the ledger that no machine runs, and its listeners. What an event means is `state.ts`'s.
  *

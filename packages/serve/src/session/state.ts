@@ -45,7 +45,7 @@ export interface SessionState {
     model?: string;
     /** The client's folder, where it has one. */
     folder?: string;
-    /** Null: whoever submits a turn. */
+    /** Null: the submitter of a turn. */
     approvers: readonly string[] | null;
     closed: boolean;
     /** Origins that its tools may reach; absent: nothing was said. */

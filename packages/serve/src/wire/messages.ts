@@ -51,7 +51,7 @@ export const Login = z.strictObject({ code: z.string().min(4).max(40) });
 export const NewSession = z.strictObject({
     title: z.string().max(200).optional(),
     model: z.string().max(400).optional(),
-    /** Ids of clients that may decide about the calls of this session; default: whoever submits a turn. */
+    /** Ids of clients that may decide about the calls of this session; default: the submitter of a turn. */
     approvers: z.array(z.string().max(80)).max(50).optional(),
     /** Origins that its tools may reach, those that are lent and those of HTTP; default: all that the server lets it. */
     reach: z.array(z.string().max(300).refine(isOrigin, "it is no origin such as https://shop.example")).max(100).optional(),

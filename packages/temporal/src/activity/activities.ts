@@ -133,7 +133,7 @@ async function beating<T>(work: () => Promise<T>): Promise<T> {
     }
 }
 
-/** Takes the run for the execution that asks, also from an earlier execution of the same workflow, or from whoever gave it to this one (HND1). */
+/** Takes the run for the execution that asks, also from an earlier execution of the same workflow, or from the owner that gave it to this one (HND1). */
 async function opened(
     store: LedgerStore,
     worlds: Worlds,

@@ -134,7 +134,7 @@ function stopped<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
     });
 }
 
-/** Whoever watches the run around it sees its events, too. */
+/** The watcher of the run around it sees its events, too. */
 async function shown({ request, store, on }: BlockElsewhere, until: AbortSignal): Promise<void> {
     const { event } = on;
     if (event === undefined) return;

@@ -213,7 +213,7 @@ export function remitClient(options: RemitClientOptions): RemitClient {
     };
 }
 
-/** An answer of somebody who may not give it is told by the record of the question (AK4), as one that comes to the ledger is. */
+/** An answer of a user who may not give it is told by the record of the question (AK4), as one that comes to the ledger is. */
 async function noteRefused(store: LedgerStore, run: string, { question, by, decision = "" }: Answer): Promise<void> {
     const known = (await store.asks.list(run)).find(({ id }) => id === question);
     if (known !== undefined && !mayAnswer(known.owner, by)) await store.asks.note(known.id, { kind: "refused", who: by, text: decision });

@@ -13,7 +13,7 @@ import { secretsCodec } from "./secrets.ts";
 export interface ConverterOptions {
     /** Absent: what is too large is refused. */
     readonly store?: LedgerStore | (() => Promise<LedgerStore>);
-    /** Absent: whoever reads the history reads the payloads. */
+    /** Absent: a reader of the history reads the payloads. */
     readonly keys?: Keys;
     /** What is known to be a secret, now. */
     readonly scrubbers: () => Iterable<Scrubber>;

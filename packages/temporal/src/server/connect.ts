@@ -117,7 +117,7 @@ export function noNamespace(namespace: string, error: unknown): ConnectError {
     return new ConnectError(`the Temporal server has no namespace '${namespace}'`, hint, error);
 }
 
-/** A client tries again for long where nobody listens; here that is known at once. */
+/** A client tries again for long where no server listens; here that is known at once. */
 async function taken(place: Place): Promise<void> {
     const url = URL.parse(`tcp://${place.address}`);
     if (url === null || url.port === "") return;

@@ -114,7 +114,7 @@ function running(workers: readonly Worker[], connection: NativeConnection, end: 
         await end();
         await connection.close();
     });
-    // Whoever does not wait for it is told where the worker is shut down.
+    // A caller that does not wait for it is told where the worker is shut down.
     ended.catch(() => undefined);
     const over = async (): Promise<void> => {
         shutdown();

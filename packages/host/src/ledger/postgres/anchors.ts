@@ -3,7 +3,7 @@
  *
  * Boundary: one SQLite file in the user's state folder, for one ledger. What an anchor says is `../anchor.ts`'s.
  *
- * ANP1: whoever can write the database, but not the files of a server, cannot take back what that server anchored. A run that moved has an anchor on
+ * ANP1: a user who can write the database, but not the files of a server, cannot take back what that server anchored. A run that moved has an anchor on
  *       each machine that had it, and each says what is true of it: at least so many events, with these heads.
  * ANP2: processes of one user share the file; it is not synced, since an anchor that is lost makes a run unsure and never wrong.
  */

@@ -5,7 +5,7 @@
  *
  * PGC1: a question that only reads is asked again, with growing pauses, while the server is away; at most `PATIENCE` long.
  * PGC3: a connection keeps the process alive only while an answer is waited for.
- * PGC2: whoever listens hears of a break too: what was said meanwhile is lost, so the listener looks for itself.
+ * PGC2: a listener hears of a break too: what was said meanwhile is lost, so the listener looks for itself.
  */
 import pg from "pg";
 import type { Address } from "./address.ts";

@@ -3,7 +3,7 @@
  *
  * Boundary: notifications of the database. What has changed is read from the rows.
  *
- * NWS1: news may be lost, with the process that has them or with a connection; whoever waits for them looks for itself at times, and after a break.
+ * NWS1: news may be lost, with the process that has them or with a connection; a waiting caller looks for itself at times, and after a break.
  * NWS2: they are sent behind the commits, many at once: a notification inside a commit would make the commits of all processes wait for each other.
  */
 import { LedgerError } from "../error.ts";

@@ -55,7 +55,7 @@ export async function removeRuns(connections: Connections, rows: readonly RunRow
     });
 }
 
-/** An owner that cannot be read is nobody. */
+/** An owner that cannot be read is none. */
 function isRunning(owner: string | null, beat: number, isLive: Removing["isLive"]): boolean {
     try {
         const read = parseOwner(owner);

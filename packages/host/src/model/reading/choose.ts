@@ -4,7 +4,7 @@
  * Boundary: weighs pieces by the words and marks around them. Each piece is first tried against the contract on its own.
  *
  * The rule: what is called final or stands in an answer tag counts more than a fence, a fence more than prose, a draft or an example least. Of those
- * that count most the last is the answer; what stood before it were drafts, and `repairs` names them. Nobody chooses (`ambiguous`) where
+ * that count most the last is the answer; what stood before it were drafts, and `repairs` names them. No reading is chosen (`ambiguous`) where
  * - anything that differs comes after the answer, whatever it is called;
  * - the words before the last say that it is something else ("usage:", "input:"), or make them equals ("alternatively", "for b.ts"), or two are called final and the later is no correction;
  * - they stand in one block, or in prose without a word about which counts;

@@ -5,7 +5,7 @@
  *
  * QU1: a quote that what follows shows to be inside the text is kept as text and sets `inner`, so that the caller looks for a second reading.
  * QU2: a backslash is never dropped: an escape that JSON does not have stays as written, and where one text mixes such with `\n`-like ones,
- *     nobody can say which were meant, which is a problem.
+ *     which were meant cannot be told, which is a problem.
  */
 import type { Cursor } from "./loose.ts";
 

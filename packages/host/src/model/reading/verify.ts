@@ -1,7 +1,7 @@
 /**
  * The one place where reading asks the contract module whether a value holds.
  *
- * Boundary: coercion and check are the contract module's. A compiled check is kept for as long as somebody holds the contract.
+ * Boundary: coercion and check are the contract module's. A compiled check is kept for as long as the contract is held.
  */
 import { type Checked, type Contract, compileAcceptance, type Json, LLM_RESULT, type Shapes } from "@remit/language";
 

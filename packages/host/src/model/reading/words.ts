@@ -32,7 +32,7 @@ export const EXAMPLE =
 /** Words that make any of this doubtful. */
 export const DOUBT =
     /\b(?:not|never|would|could|might|may|if|unless|unlike|suppose|imagine|comparison|compared?|contrast|versus|vs|opposite|someone|others?)\b|n['’]t\b/i;
-/** The candidate stands beside another as an equal: nobody can say which is meant. */
+/** The candidate stands beside another as an equal: which is meant cannot be told. */
 export const ALTERNATIVE =
     /\b(?:alternatively|or else|another (?:option|possibility|answer|version)|option (?:\d|[a-c]|two|three)|either way)\b|^\s*or\b/i;
 /** The sentence before it says that it is one of several, or the next of them. */
