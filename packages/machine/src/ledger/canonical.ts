@@ -14,10 +14,23 @@ export { canonicalJson };
 /** Key of `data` that holds measured times and nothing else. */
 export const TIMING = "timing";
 
-/** What two runs are compared by: the machine's own part of an event, without measured times. */
+/** What two runs are compared by: the machine's own part of an event, without measured times and without what the build itself teaches. */
 export function comparable(event: MachineEvent): MachineEvent {
     const { path, parent, kind, principal, site, labels } = event;
-    return { path, parent, kind, principal, site, labels, data: untimed(event.data) };
+    const data = untimed(event.data);
+    return { path, parent, kind, principal, site, labels, data: kind === "agent.asked" ? untaught(data) : data };
+}
+
+/** The beginning of a handshake up to the skill by which this build explains the language to an agent. */
+const SKILL = /^(\{"format":"remit-yield\/1","session":"[^"]*","turn":\d+,"skills":\{"protocol":\{)"inline":"(?:[^"\\]|\\.)*"/;
+
+/** Without the text of that skill: a build that explains the language in other words asks for the same. */
+function untaught(data: Json): Json {
+    if (!isObject(data) || !Array.isArray(data.prompt)) return data;
+    const prompt = data.prompt.map((part) =>
+        isObject(part) && typeof part.text === "string" ? { ...part, text: part.text.replace(SKILL, "$1") } : part,
+    );
+    return { ...data, prompt };
 }
 
 function untimed(data: Json): Json {
