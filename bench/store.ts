@@ -3,7 +3,9 @@
  *
  * Prints pages of the write-ahead log a commit, one run's time a commit, and for RUNS runs at once their commits a second and the delay of the event
  * loop. One run commits synchronously in the caller's thread, so its rate is what the runs would have together without the shared sync.
- * FOLDER says which disk. The figures are for a quiet machine.
+ * Then the same commits on SQLite and on a PostgreSQL of its own beside each other: one run's time a commit at the median and at p99, and the
+ * commits a second of RUNS runs at once.
+ * FOLDER says which disk, for both. The figures are for a quiet machine.
  */
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +13,9 @@ import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { DatabaseSync } from "node:sqlite";
 import type { LedgerStore } from "../packages/host/src/ledger/store.ts";
+import { openPostgres } from "../packages/host/src/ledger/postgres/store.ts";
 import { openSqlite } from "../packages/host/src/ledger/sqlite.ts";
+import { postgresOfItsOwn } from "../packages/host/tests/postgres-server.ts";
 
 const [disk = tmpdir(), runs = "200", commits = "50"] = process.argv.slice(2);
 const folder = mkdtempSync(join(disk, "remit-store-"));
@@ -20,7 +24,12 @@ const TEXT = "x".repeat(500);
 /** Bytes of a frame of the write-ahead log: a page and its head. */
 const FRAME = 4096 + 24;
 
-async function write(store: LedgerStore, id: string, count: number, after: (n: number) => void = () => undefined): Promise<void> {
+async function write(
+    store: LedgerStore,
+    id: string,
+    count: number,
+    after: (n: number, ms: number) => void = () => undefined,
+): Promise<void> {
     const program = { format: "remit-program/1" as const, files: [] };
     const writer = await store.create({ id, program, hash: "h", file: "a.remit", root: "", options: {} });
     const about = {
@@ -32,6 +41,7 @@ async function write(store: LedgerStore, id: string, count: number, after: (n: n
     };
     for (let n = 1; n <= count; n++) {
         const [before, path] = [`main/T.x#${n - 1}`, `main/T.x#${n}`];
+        const begun = performance.now();
         await writer.commit({
             outcomes: n === 1 ? [] : [{ path: before, outcome: { ok: true, value: TEXT, origins: ["tool:T"] } }],
             events: [
@@ -42,7 +52,7 @@ async function write(store: LedgerStore, id: string, count: number, after: (n: n
             state: { kind: n % 64 === 1 ? "image" : "delta", json: { n, text: TEXT } },
             steps: n,
         });
-        after(n);
+        after(n, performance.now() - begun);
         await new Promise((resolve) => setImmediate(resolve));
     }
     await writer.commit({ end: { status: "done", value: null } });
@@ -80,4 +90,31 @@ try {
 } finally {
     await store.close();
     rmSync(folder, { recursive: true, force: true });
+}
+
+/** One run alone, then all at once. */
+async function compared(name: string, store: LedgerStore): Promise<void> {
+    await write(store, `${name} warm`, 200);
+    const took: number[] = [];
+    await write(store, `${name} one`, 1000, (_, ms) => void took.push(ms));
+    took.sort((a, b) => a - b);
+    const at = (part: number): string => (took[Math.floor(took.length * part)] as number).toFixed(2);
+    const begun = performance.now();
+    await Promise.all(Array.from({ length: Number(runs) }, (_, n) => write(store, `${name} ${n}`, Number(commits))));
+    const rate = (Number(runs) * Number(commits) * 1000) / (performance.now() - begun);
+    console.log(`${name}: one run p50 ${at(0.5)} ms, p99 ${at(0.99)} ms; ${runs} runs ${rate.toFixed(0)} commits a second`);
+}
+
+const beside = mkdtempSync(join(disk, "remit-store-"));
+const server = await postgresOfItsOwn("fsync = on", disk);
+try {
+    const embedded = openSqlite(join(beside, "ledger.db"), { config: join(beside, "config") });
+    await compared("SQLite", embedded);
+    await embedded.close();
+    const database = await openPostgres(server.fresh(), { config: join(beside, "config"), state: beside });
+    await compared("PostgreSQL", database);
+    await database.close();
+} finally {
+    await server.stop();
+    rmSync(beside, { recursive: true, force: true });
 }

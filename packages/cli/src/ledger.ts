@@ -3,22 +3,38 @@
  */
 import { existsSync } from "node:fs";
 import type { LedgerStore, RunInfo } from "@remit/host";
-import { LedgerError, openStore, shownStore } from "@remit/host";
+import { isLedgerAddress, LedgerError, openStore, shownLedger, shownStore } from "@remit/host";
 import { here, ledgerHere, secretsNow } from "./here.ts";
 import { UsageError } from "./io.ts";
 
 export async function openForReading(options: Record<string, unknown>): Promise<LedgerStore | null> {
     const path = ledgerHere(options);
     const { env } = here();
-    if (!existsSync(path)) {
+    if (isLedgerAddress(path) && !(await isThere(path))) {
+        if (options["ledger"] !== undefined) throw new UsageError(`there is no ledger at ${shownLedger(path)}`);
+        return null;
+    }
+    if (!isLedgerAddress(path) && !existsSync(path)) {
         if (options["ledger"] !== undefined) throw new UsageError(`there is no ledger at ${path}`);
         return null;
     }
     try {
         return await openStore(path, { env });
     } catch (error) {
-        if (!(error instanceof LedgerError) || error.code !== "readonly") throw error;
+        if (!(error instanceof LedgerError) || (error.code !== "readonly" && !(isLedgerAddress(path) && error.code === "denied")))
+            throw error;
         return openStore(path, { env, readOnly: true });
+    }
+}
+
+/** Whether a database holds a ledger. */
+async function isThere(address: string): Promise<boolean> {
+    try {
+        await (await openStore(address, { env: here().env, readOnly: true })).close();
+        return true;
+    } catch (error) {
+        if (error instanceof LedgerError && error.code === "unknown") return false;
+        throw error;
     }
 }
 

@@ -385,7 +385,7 @@ function ofProjects(add: Add): void {
 }
 
 function ledger(command: Command): Command {
-    return command.option("--ledger <file>", "ledger file (REMIT_LEDGER)");
+    return command.option("--ledger <file>", "ledger: a file, or postgres://USER@HOST/DATABASE (REMIT_LEDGER)");
 }
 
 /** Options of everything that performs effects. */

@@ -25,10 +25,12 @@ export { type FollowOptions, follow } from "./ledger/follow.ts";
 export { type Ask, ASK_ERRORS, AskError, type AskErrorCode, type AskNote, type Asks, type AskState } from "./ledger/asks.ts";
 export { startOf as processStart } from "./ledger/lease.ts";
 export { memoryStore } from "./ledger/memory.ts";
-export { openStore, openStore as openSqlite } from "./ledger/open.ts";
+export type { OpenRun, Shared, SharedValue, Team } from "./ledger/team.ts";
+export { openStore, openStore as openSqlite, shownLedger } from "./ledger/open.ts";
 export {
     cacheFolder,
     configFolder,
+    isAddress as isLedgerAddress,
     ledgerPath,
     makeFolder,
     privateFile,

@@ -35,12 +35,12 @@ export function postgres(): Promise<PostgresServer> {
     return shared;
 }
 
-/** Another server, for tests that end it or set it up in their own way; the caller stops it. `settings`: lines of `postgresql.conf`. */
-export async function postgresOfItsOwn(settings = ""): Promise<PostgresServer> {
+/** Another server, for tests that end it or set it up in their own way; the caller stops it. `settings`: lines of `postgresql.conf`; `disk`: the folder that its own is in. */
+export async function postgresOfItsOwn(settings = "", disk = tmpdir()): Promise<PostgresServer> {
     const bin = postgresFolder();
     if (bin === null)
         throw new Error("The tests need PostgreSQL: install the package `postgresql` (Debian, Ubuntu) or put its programs on the PATH.");
-    const folder = mkdtempSync(join(tmpdir(), "remit-postgres-"));
+    const folder = mkdtempSync(join(disk, "remit-postgres-"));
     const data = join(folder, "data");
     const isRoot = process.getuid?.() === 0;
     // PostgreSQL refuses root; its package makes this user.

@@ -27,9 +27,14 @@ import {
     stateFolder,
 } from "@remit/host";
 import { Allowance } from "./access/allowance.ts";
-import { type Client, Clients, type Minted } from "./access/clients.ts";
+import { type Client, type ClientList, Clients, type Minted } from "./access/clients.ts";
+import { listening, notListening } from "./http/listening.ts";
+import { performed } from "./team/performed.ts";
+import { Processes } from "./team/processes.ts";
+import type { Streamed } from "./team/streams.ts";
 import { Codes } from "./access/codes.ts";
 import { type Identity, identityOf } from "./access/identity.ts";
+import { SharedClients, SharedCodes, SharedLogins } from "./access/shared.ts";
 import { Guard, OWNER, VIEWER } from "./access/guard.ts";
 import { brainOf } from "./brain/program.ts";
 import { ServeError } from "./faces/error.ts";
@@ -43,7 +48,7 @@ import { Session } from "./session/session.ts";
 import { type Fields, fieldsOf, LEVELS, type Level, type Log } from "./watch/log.ts";
 import { Metrics } from "./watch/metrics.ts";
 import { KNOWN_PORTS } from "./wire/bounds.ts";
-import { ACCEPTED, type Ack, type NewSession, rejected, type Scope } from "./wire/messages.ts";
+import { ACCEPTED, type Ack, type NewSession, rejected, type SessionInfo, type Scope } from "./wire/messages.ts";
 import { Recordings } from "./ui/recording.ts";
 import type { ModelsView, ProgramView } from "./wire/runs.ts";
 
@@ -90,11 +95,17 @@ const CODE_MS = 10 * 60_000;
 
 export class Server {
     readonly sessions = new Map<string, Session>();
-    readonly clients: Clients;
+    readonly clients: ClientList;
     readonly guard: Guard;
-    readonly pairings = new Codes<{ readonly scopes: readonly Scope[]; readonly as?: string | undefined }>(CODE_MS);
-    readonly logins = new Codes<Client>(CODE_MS);
-    readonly tickets = new Codes<Client>(60_000);
+    readonly pairings: Codes<{ readonly scopes: readonly Scope[]; readonly as?: string | undefined }>;
+    readonly logins: Codes<Client>;
+    readonly tickets: Codes<Client>;
+    /** The others on the same ledger; null where this process has it alone. */
+    processes: Processes | null = null;
+    readonly #epochs = new Map<string, number>();
+    /** Sessions that cannot go on here, as the log has said. */
+    readonly #stuck = new Set<string>();
+    #app: ReturnType<typeof appOf> | null = null;
     readonly ownerToken: string;
     #identity: Identity | null = null;
     readonly isSecure: boolean;
@@ -125,7 +136,17 @@ export class Server {
         this.#process = process;
         this.ledger = ledger;
         this.ownerToken = `remit_owner_${randomBytes(32).toString("base64url")}`;
-        this.clients = new Clients(this.#folder());
+        const shared = options.view === true ? undefined : ledger.store.team?.shared;
+        this.clients =
+            shared === undefined
+                ? new Clients(this.#folder())
+                : new SharedClients(shared, (revoked) => {
+                      void this.processes?.say(revoked === null ? { kind: "clients" } : { kind: "revoked", client: revoked });
+                  });
+        const codes = (kind: string): SharedCodes<Json> | null => (shared === undefined ? null : new SharedCodes(shared, kind));
+        this.pairings = new Codes(CODE_MS, codes("pairing"));
+        this.logins = new Codes(CODE_MS, codes("login-code"));
+        this.tickets = new Codes(60_000, codes("ticket"));
         this.isSecure = options.secure === true;
         this.limits = limitsOf(options.bounds);
         this.allowance = new Allowance(this.limits, (by) => this.metrics.stream(by));
@@ -135,6 +156,7 @@ export class Server {
         this.recordings = new Recordings(this.shown, (why) => this.log("error", `a turn is not told to pages any more: ${String(why)}`));
         this.guard = new Guard({
             clients: this.clients,
+            shared: shared === undefined ? null : new SharedLogins(shared),
             ownerToken: this.ownerToken,
             hosts: [...LOOPBACK, ...(options.host === undefined ? [] : [bracketed(options.host)]), ...(options.hostNames ?? [])].map(
                 (one) => one.toLowerCase(),
@@ -163,9 +185,12 @@ export class Server {
         try {
             if (options.view !== true) {
                 await server.#served();
-                await server.#again();
+                await server.#sameKey();
+                await server.clients.refresh();
+                if (ledger.store.team === undefined) await server.#again();
             }
             await server.#listen();
+            if (options.view !== true) await server.#among();
         } catch (error) {
             await server.stop();
             throw error;
@@ -185,36 +210,61 @@ export class Server {
         const id = `${SESSION}${randomUUID().slice(0, 13)}`;
         const log = await SessionLog.make(this.ledger.store, { id, program: form, hash, file, root }, this.#through());
         const session = await Session.open(this.#setup(log), { ...about, title: about.title ?? "", by: client.id });
+        this.#epochs.set(id, log.epoch);
         this.sessions.set(id, session);
         return session;
+    }
+
+    /** Sessions that other processes have, as they say; one that does not answer now is left out. */
+    async others(client: Client, signal: AbortSignal): Promise<SessionInfo[]> {
+        const { processes } = this;
+        if (processes === null) return [];
+        const asked = (await processes.others()).map(async (session) => {
+            const path = `/v1/sessions/${encodeURIComponent(session)}`;
+            const said = await processes.forward({ session, client, method: "GET", path, headers: {}, body: "" }, signal);
+            return said?.status === 200 ? [JSON.parse(said.body) as SessionInfo] : [];
+        });
+        return (await Promise.all(asked)).flat();
+    }
+
+    /** What a stream of the session is read from; null where there is no such session. */
+    async streamed(id: string): Promise<Streamed | null> {
+        const there = await this.processes?.has(id);
+        return there === true ? (this.processes as Processes).streams.of(id) : (this.sessions.get(id) ?? null);
     }
 
     async close(session: Session, client: Client): Promise<Ack> {
         const { by } = session.info();
         if (by !== client.id && !client.scopes.includes("admin")) return rejected("another client opened the session");
         this.sessions.delete(session.id);
+        this.#epochs.delete(session.id);
         await session.close(true);
         return ACCEPTED;
     }
 
     /** A client of its own, with its token. Throws `LimitError`. */
-    mint(name: string, scopes: readonly Scope[], given: Minted = {}): { readonly client: Client; readonly token: string } {
+    async mint(name: string, scopes: readonly Scope[], given: Minted = {}): Promise<{ readonly client: Client; readonly token: string }> {
         const { clients } = this.limits;
         if (this.clients.list().filter(({ revoked }) => revoked === undefined).length >= clients)
             throw new LimitError(
                 `there are ${clients} clients, which is as many as may be`,
                 "revoke one, or start the server with a higher --limit clients=…",
             );
-        const made = this.clients.mint(name, scopes, given);
+        const made = await this.clients.mint(name, scopes, given);
         this.log("info", "client.made", { client: made.client.id, scopes: made.client.scopes.join(" ") });
         return made;
     }
 
     async revoke(id: string): Promise<Ack> {
-        if (!this.clients.revoke(id)) return rejected("there is no such client, or it was revoked before");
+        if (!(await this.clients.revoke(id))) return rejected("there is no such client, or it was revoked before");
         this.log("info", "client.revoked", { client: id });
-        await Promise.all([...this.sessions.values()].map((session) => session.revoked(id)));
+        this.processes?.streams.drop(id);
+        await this.#revoked(id);
         return ACCEPTED;
+    }
+
+    async #revoked(id: string): Promise<void> {
+        await Promise.all([...this.sessions.values()].map((session) => session.revoked(id)));
     }
 
     isRevoked({ id }: Client): boolean {
@@ -233,7 +283,7 @@ export class Server {
     }
 
     /** A code that the console is opened with, as its owner. */
-    loginCode(): string {
+    loginCode(): Promise<string> {
         return this.logins.code(this.#options.view === true ? VIEWER : OWNER);
     }
 
@@ -316,6 +366,7 @@ export class Server {
         this.#announced?.remove();
         const closed = new Promise<void>((resolve) => (this.#http === null ? resolve() : this.#http.close(() => resolve())));
         if (this.#http !== null) this.log("info", "stopping", { sessions: this.sessions.size });
+        await this.processes?.close();
         await Promise.all([...this.sessions.values()].map((session) => session.close(false)));
         await this.sockets?.leave();
         this.#http?.closeAllConnections();
@@ -333,15 +384,73 @@ export class Server {
         const { store } = this.ledger;
         for (const { id, status, live } of await store.runs(Number.MAX_SAFE_INTEGER, () => undefined)) {
             if (!isSession(id) || isEditorSession(id) || status === "done" || live) continue;
-            try {
-                const session = await Session.again(this.#setup(await SessionLog.again(store, id, this.#through())));
-                if (session.closed) await session.close(true);
-                else this.sessions.set(id, session);
-            } catch (error) {
-                if (!(error instanceof LedgerError)) throw error;
-                this.log("error", `the session ${id} cannot go on: ${error.message}`);
-            }
+            await this.#take(id);
         }
+    }
+
+    async #take(id: string): Promise<void> {
+        try {
+            const log = await SessionLog.again(this.ledger.store, id, this.#through());
+            const session = await Session.again(this.#setup(log));
+            if (session.closed) {
+                await session.close(true);
+                return;
+            }
+            this.#epochs.set(id, log.epoch);
+            this.sessions.set(id, session);
+        } catch (error) {
+            if (!(error instanceof LedgerError)) throw error;
+            // Another process was faster.
+            if (this.processes !== null && error.code === "owned") return;
+            if (this.#stuck.has(id)) return;
+            this.#stuck.add(id);
+            this.log("error", `the session ${id} cannot go on: ${error.message}`);
+        }
+    }
+
+    /** Another process has it: nothing that is said here counts any more. */
+    async #lost(session: Session): Promise<void> {
+        this.sessions.delete(session.id);
+        this.#epochs.delete(session.id);
+        try {
+            await session.close(false);
+        } catch (error) {
+            if (!(error instanceof LedgerError)) throw error;
+        }
+    }
+
+    /** Rejects with `ServeError` where the others have another key: they would hear nothing of each other. */
+    async #sameKey(): Promise<void> {
+        const shared = this.ledger.store.team?.shared;
+        if (shared === undefined || (await shared.put("server", "key", null)) || (await shared.get("server", "key")) !== null) return;
+        throw new ServeError(
+            "this server has another key than the servers before it on the same ledger",
+            "give all of them the same one: REMIT_LEDGER_KEY, or the same `key` file in their configuration folders",
+        );
+    }
+
+    async #among(): Promise<void> {
+        const { team } = this.ledger.store;
+        if (team === undefined) return;
+        const failed = (error: unknown): void => this.log("error", error instanceof Error ? (error.stack ?? error.message) : String(error));
+        const taking = new Map<string, Promise<void>>();
+        this.processes = await Processes.among({
+            team,
+            sessions: this.sessions,
+            epochOf: (id) => this.#epochs.get(id) ?? 0,
+            perform: (request) => performed(this.#app as ReturnType<typeof appOf>, request),
+            take: (id) => {
+                const under = taking.get(id) ?? this.#take(id).finally(() => taking.delete(id));
+                taking.set(id, under);
+                return under;
+            },
+            lost: (session) => void this.#lost(session).catch(failed),
+            clients: (revoked) => {
+                this.clients.refresh(true).catch(failed);
+                if (revoked !== null) this.#revoked(revoked).catch(failed);
+            },
+            failed,
+        });
     }
 
     async #listen(): Promise<void> {
@@ -350,6 +459,7 @@ export class Server {
         const sockets = new Sockets({ unknown, heartbeat });
         this.sockets = sockets;
         const app = appOf(this);
+        this.#app = app;
         const http = createAdaptorServer({
             fetch: app.fetch,
             websocket: { server: sockets },
@@ -383,27 +493,4 @@ const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
 function bracketed(host: string): string {
     return host.includes(":") ? `[${host}]` : host;
-}
-
-function listening(http: HttpServer, port: number, host: string): Promise<NodeJS.ErrnoException | null> {
-    return new Promise((resolve) => {
-        http.once("error", resolve);
-        http.listen(port, host, () => {
-            http.off("error", resolve);
-            resolve(null);
-        });
-    });
-}
-
-function notListening(error: NodeJS.ErrnoException, host: string, port: number): ServeError {
-    const why: { readonly [code: string]: string } = {
-        EADDRINUSE: `another program listens on ${host}:${port}`,
-        EACCES: `this user may not listen on ${host}:${port}`,
-        EADDRNOTAVAIL: `this machine has no address ${host}`,
-        ENOTFOUND: `there is no host ${host}`,
-    };
-    return new ServeError(
-        why[error.code ?? ""] ?? `cannot listen on ${host}:${port}: ${error.message}`,
-        "choose another with --port or --host",
-    );
 }

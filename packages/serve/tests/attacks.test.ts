@@ -224,7 +224,7 @@ describe("in the name of another", () => {
         const page = await at.raw("GET", "/v1/openapi.json");
         expect(page.headers.get("cross-origin-resource-policy")).toBe("same-origin");
         expect((await at.raw("GET", "/lend.js")).headers.get("cross-origin-resource-policy")).toBe("cross-origin");
-        const login = await at.raw("POST", "/v1/login", { body: { code: at.server.loginCode() }, headers: { authorization: "" } });
+        const login = await at.raw("POST", "/v1/login", { body: { code: await at.server.loginCode() }, headers: { authorization: "" } });
         const cookie = (login.headers.get("set-cookie") ?? "").split(";")[0] as string;
         const { port, hostname } = new URL(at.server.url);
         // A browser says where a request comes from, also where it has no origin.

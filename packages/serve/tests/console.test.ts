@@ -34,7 +34,7 @@ async function opened(at: Room, place = "/", options: Parameters<Browser["newCon
     const wrong: string[] = [];
     page.on("pageerror", (error) => wrong.push(error.message));
     page.on("console", (message) => message.type() === "error" && wrong.push(message.text()));
-    await page.goto(`${url}/#code=${at.server.loginCode()}&to=${place}`);
+    await page.goto(`${url}/#code=${await at.server.loginCode()}&to=${place}`);
     await page.waitForSelector("main h1");
     return { page, wrong };
 }

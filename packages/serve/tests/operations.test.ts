@@ -58,7 +58,7 @@ test("what is written has ids, and no word that is said, no argument, no result,
         if (event === "call")
             await at.owner.result(id, data["id"] as string, { ok: true, value: "RESULT", site: "https://site.example/PAGE" });
     });
-    const code = at.server.loginCode();
+    const code = await at.server.loginCode();
     await at.raw("POST", "/v1/login", { body: { code }, headers: { authorization: "" } });
     await at.raw("GET", `/v1/sessions/${id}?token=${token}`, { headers: { authorization: "Bearer WRONGTOKEN" } });
     await at.raw("GET", `/v1/${token}`);

@@ -143,7 +143,7 @@ describe("who sends a request", () => {
 
 describe("the console's login", () => {
     async function login(): Promise<{ cookie: string; csrf: string }> {
-        const response = await at.raw("POST", "/v1/login", { body: { code: at.server.loginCode() }, headers: { authorization: "" } });
+        const response = await at.raw("POST", "/v1/login", { body: { code: await at.server.loginCode() }, headers: { authorization: "" } });
         expect(response.status).toBe(200);
         const set = response.headers.get("set-cookie") ?? "";
         expect(set).toMatch(/; HttpOnly; SameSite=Strict/);
@@ -169,7 +169,7 @@ describe("the console's login", () => {
     });
 
     test("a code is used once", async () => {
-        const body = { code: at.server.loginCode() };
+        const body = { code: await at.server.loginCode() };
         const use = (): Promise<number> => status("POST", "/v1/login", { body, headers: { authorization: "" } });
         expect([await use(), await use()]).toEqual([200, 403]);
     });

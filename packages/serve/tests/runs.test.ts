@@ -151,7 +151,7 @@ test("a server that shows a ledger does nothing else", async () => {
     const login = await fetch(`${viewer.url}/v1/login`, {
         method: "POST",
         headers: { "content-type": "application/json" },
-        body: JSON.stringify({ code: viewer.loginCode() }),
+        body: JSON.stringify({ code: await viewer.loginCode() }),
     });
     const cookie = login.headers.get("set-cookie")?.split(";")[0] as string;
     const { csrf } = (await login.json()) as { csrf: string };

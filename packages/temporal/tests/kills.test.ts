@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { type LoadOptions, openWorld } from "@remit/host";
 import type { Json } from "@remit/language";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { postgres } from "../../host/tests/postgres-server.ts";
 import type { DevServer } from "../src/index.ts";
 import { type Call, callsIn, type Child, startChild } from "./process/child.ts";
 import type { ChildOptions } from "./process/worker.ts";
@@ -213,10 +214,14 @@ test("the example of a long import goes on on another worker, and no row is writ
     await sound(room, run);
 });
 
-test("two workers on one SQLite ledger share a fan-out", async () => {
-    await using room = await roomAt(server, { settings: SETTINGS });
-    await using _one = await child(room);
-    await using _two = await child(room);
+test.each([
+    ["SQLite", async () => null],
+    ["PostgreSQL", async () => (await postgres()).fresh()],
+])("two workers on one %s ledger share a fan-out", async (_, address) => {
+    const ledger = await address();
+    await using room = await roomAt(server, { settings: SETTINGS, ...(ledger === null ? {} : { ledger }) });
+    await using _one = await startChild(room, server, { ledger: room.file });
+    await using _two = await startChild(room, server, { ledger: room.file });
     const names = Array.from({ length: 60 }, (_, i) => `p${i}`);
     const source = `import tool Log from "host:log"
 main func(input) { sizes = parallel for name in input.names max 500 { Log.read(name) }

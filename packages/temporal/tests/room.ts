@@ -48,6 +48,8 @@ export interface RoomOptions {
     readonly settings?: Partial<Settings>;
     readonly keys?: Keys;
     readonly env?: { readonly [name: string]: string };
+    /** Address of the ledger, in place of a file in the folder. */
+    readonly ledger?: string;
 }
 
 export interface Room extends AsyncDisposable {
@@ -66,10 +68,10 @@ let rooms = 0;
 
 export async function roomAt(
     server: { readonly address: string },
-    { settings = {}, keys, env: more = {} }: RoomOptions = {},
+    { settings = {}, keys, env: more = {}, ledger }: RoomOptions = {},
 ): Promise<Room> {
     const folder = mkdtempSync(join(tmpdir(), "remit-temporal-"));
-    const file = join(folder, "ledger.db");
+    const file = ledger ?? join(folder, "ledger.db");
     const env = { ...process.env, HOME: folder, XDG_CONFIG_HOME: "", XDG_STATE_HOME: "", XDG_CACHE_HOME: "", ...more };
     const on = openProcess({ env, cwd: folder });
     const store = await on.store(file, {});

@@ -1,5 +1,5 @@
 /** Runs on a Temporal server: a development server, workers, and what a person does with a run there. */
-import { machineId, openWorld } from "@remit/host";
+import { machineId, openWorld, shownLedger } from "@remit/host";
 import type { Json } from "@remit/language";
 import { mayAnswer, shownApprovers } from "@remit/machine";
 import type { Answer, Question, RemitClient, RemitWorkerOptions } from "@remit/temporal";
@@ -57,7 +57,7 @@ async function work(options: Options, stopped: Promise<void>): Promise<number> {
     onlyErrors(metrics === undefined ? {} : { metrics: String(metrics) });
     const ledger = ledgerHere(options);
     const made = await createWorker({ connect: settings(options), ledger, ...queue(options), ...how, host: hostOptions(options) });
-    say(`This worker carries out runs of ${plainLine(ledger)}; Ctrl-C ends it.`);
+    say(`This worker carries out runs of ${plainLine(shownLedger(ledger))}; Ctrl-C ends it.`);
     if (metrics !== undefined) say(`Its metrics are at http://${plainLine(String(metrics))}/metrics.`);
     await Promise.race([stopped, made.ended]);
     await made.shutdown();

@@ -8,7 +8,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { LedgerError } from "@remit/host";
+import { isLedgerAddress, LedgerError } from "@remit/host";
 import { ledgerHere } from "../here.ts";
 import { EXIT, paint, plainLine, print, say, UsageError } from "../io.ts";
 import { portOf } from "../amounts.ts";
@@ -17,7 +17,8 @@ import { untilStopped } from "../stopped.ts";
 
 export default async function open([id]: string[], options: Record<string, unknown>): Promise<number> {
     const ledger = ledgerHere(options);
-    if (!existsSync(ledger)) throw new UsageError(`there is no ledger at ${ledger}`, "remit run FILE makes the first run");
+    if (!isLedgerAddress(ledger) && !existsSync(ledger))
+        throw new UsageError(`there is no ledger at ${ledger}`, "remit run FILE makes the first run");
     const { Server, ServeError } = await serving();
     const stopped = untilStopped();
     const log = (_level: string, message: string): void => say(plainLine(message));
@@ -29,11 +30,11 @@ export default async function open([id]: string[], options: Record<string, unkno
     let page: string | null = null;
     try {
         const to = id === undefined ? "/runs" : `/runs/${encodeURIComponent((await server.ledger.run(id)).id)}`;
-        const link = `${server.url}/#code=${server.loginCode()}&to=${to}`;
+        const link = `${server.url}/#code=${await server.loginCode()}&to=${to}`;
         print(link);
         say(`The link opens it once; ${paint(process.stderr)("bold", "Ctrl-C")} ends it.`);
         if (options["browser"] !== false && process.stderr.isTTY === true)
-            page = show(`${server.url}/#code=${server.loginCode()}&to=${to}`);
+            page = show(`${server.url}/#code=${await server.loginCode()}&to=${to}`);
         await stopped;
     } catch (error) {
         if (!(error instanceof LedgerError)) throw error;

@@ -52,10 +52,12 @@ export default async function served([program]: string[], options: Options): Pro
         throw notBegun(serve, error);
     }
     if (json)
-        say(safeJson({ time: new Date().toISOString(), level: "info", message: "ready", url: server.url, login: server.loginCode() }));
+        say(
+            safeJson({ time: new Date().toISOString(), level: "info", message: "ready", url: server.url, login: await server.loginCode() }),
+        );
     else {
         say(`Serving at ${colour("bold", server.url)}; Ctrl-C stops it, and what runs goes on when it is started again.`);
-        say(`The console:  ${colour("cyan", `${server.url}/#code=${server.loginCode()}`)}  (the link opens it once)`);
+        say(`The console:  ${colour("cyan", `${server.url}/#code=${await server.loginCode()}`)}  (the link opens it once)`);
         say(`A task:       remit drive "…"     A client: remit clients pair`);
         if (host.host !== undefined && !LOOPBACK.has(host.host))
             say(colour("yellow", `It listens on ${host.host} without TLS: put a proxy with TLS before it.`));

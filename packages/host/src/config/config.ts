@@ -16,7 +16,7 @@ import { readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Json } from "@remit/language";
 import type { Policy } from "@remit/machine";
-import { configFolder, type Environment } from "../ledger/place.ts";
+import { configFolder, type Environment, isAddress } from "../ledger/place.ts";
 import { lowest, type Rate } from "../process/limiter.ts";
 import { type AuditConfig, auditProblems, joinedAudit, loosens } from "./audit.ts";
 import { type ChannelConfig, channelProblem, type RouteConfig, routeProblem } from "./channels.ts";
@@ -66,6 +66,8 @@ export interface Config {
     readonly files: readonly ConfigFile[];
     /** Absolute folder a file names as the workspace. */
     readonly workspace: string | null;
+    /** Absolute path or address of the ledger, where a file names one. */
+    readonly ledger: string | null;
     readonly limits: { readonly [name: string]: number };
     readonly models: { readonly [name: string]: From<ModelConfig> };
     readonly prices: { readonly [model: string]: Price };
@@ -191,6 +193,9 @@ function readConfig(
         const problem = agentProblem(said);
         if (problem !== null) problems.push({ file: name, key: `agents.${agent}.${problem.key}`, message: problem.message });
     }
+    const ledger = read.json["ledger"];
+    if (typeof ledger === "string" && hasPassword(ledger))
+        problems.push({ file: name, key: "ledger", message: "holds a password: leave it out, and give it as PGPASSWORD" });
     problems.push(...channelProblems(read.json as unknown as RemitFile).map((one) => ({ file: name, ...one })));
     const policy = readPolicy(read.json.policy as unknown as PolicyFile | undefined, { name, text: content.toString("utf8") });
     problems.push(...policy.problems.map(({ key, message }) => ({ file: name, key: `policy.${key}`, message })));
@@ -208,6 +213,10 @@ function readConfig(
         content: read.json as unknown as RemitFile,
         policy: policy.policy,
     };
+}
+
+function hasPassword(ledger: string): boolean {
+    return isAddress(ledger) && URL.canParse(ledger) && new URL(ledger).password !== "";
 }
 
 function channelProblems({ channels = {}, questions = [] }: RemitFile): Omit<Problem, "file">[] {
@@ -274,11 +283,15 @@ function merged(files: readonly ConfigFile[]): Omit<Config, "files" | "workspace
     const privateOrigins = new Set<string>();
     const plainEnv = new Set<string>();
     const withheld = new Map<string, ConfigFile>();
+    let ledger: string | null = null;
     for (const file of files) {
         const { content } = file;
         for (const [name, limit] of Object.entries(content.limits ?? {})) limits[name] = Math.min(limits[name] ?? limit, limit);
         for (const [name, rate] of Object.entries(content.rates ?? {})) rates[name] = lowest(rates[name] ?? {}, rate);
         const says: readonly Said[] = [
+            ...all(content.ledger === undefined ? [] : [content.ledger], "ledger", (said) => {
+                ledger ??= isAddress(said) ? said : resolve(file.folder, said);
+            }),
             ...each(content.models, "model", models, (said) => ({ ...said, file })),
             ...each(content.prices, "price", prices, (said) => said),
             ...each(content.mcpServers, "mcp", servers, (said) => ({ ...said, file })),
@@ -303,6 +316,7 @@ function merged(files: readonly ConfigFile[]): Omit<Config, "files" | "workspace
         }
     }
     return {
+        ledger,
         limits,
         models,
         prices,

@@ -144,6 +144,8 @@ const provider = {
 export const REMIT_KEYS = {
     $schema: text,
     workspace: text,
+    /** A file, or the address of a database without a password. */
+    ledger: text,
     limits: {
         is: "object",
         keys: {
@@ -202,6 +204,7 @@ export const AGENTSCRIPT_NPM_KEYS: Keys = { allow: { is: "object", keys: { node:
  * folder, can only narrow.
  */
 export const NEEDS_TRUST: ReadonlySet<string> = new Set([
+    "ledger",
     "models",
     "prices",
     "mcpServers",

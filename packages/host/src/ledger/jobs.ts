@@ -15,6 +15,9 @@ import { type Anchor, writeAnchor } from "./anchor.ts";
 import { ballastOf } from "./ballast.ts";
 import { LedgerError, type LedgerErrorCode, ledgerError } from "./error.ts";
 
+/** Statements that only a store with a team has (`team.ts`). */
+export type TeamStatement = "share" | "changeShared" | "dropShared";
+
 export const SQL = {
     insertRun: `INSERT INTO runs (id, program, file, root, options, started, status, usage, steps, effects, count, head, answers, answered, owner, beat, bound)
         VALUES (?, ?, ?, ?, ?, ?, 'running', '{}', 0, 0, 0, ?, 0, '', ?, ?, ?)`,
@@ -54,7 +57,7 @@ export const SQL = {
 
 export interface Job {
     /** Run in order. */
-    readonly statements: readonly (readonly [keyof typeof SQL, ...SQLInputValue[]])[];
+    readonly statements: readonly (readonly [keyof typeof SQL | TeamStatement, ...SQLInputValue[]])[];
     /** The first statement has to change a row; where it changes none the job is refused as `owned` with this text. */
     readonly claim?: string;
     /** Synced with the next job that is synced (Q4). */
@@ -108,7 +111,8 @@ export function performing({ path, db, anchors, key }: Connection): (jobs: reado
     function one(job: Job): Done {
         const changes: number[] = [];
         for (const [name, ...values] of job.statements) {
-            changes.push(Number(statement(name).run(...values).changes));
+            if (!(name in SQL)) throw new LedgerError("io", `the ledger ${path} keeps nothing that servers share`);
+            changes.push(Number(statement(name as keyof typeof SQL).run(...values).changes));
             if (changes.length === 1 && job.claim !== undefined && changes[0] !== 1) throw new LedgerError("owned", job.claim);
         }
         return { changes };

@@ -3,10 +3,16 @@
  */
 import type { SqliteOptions } from "./connect.ts";
 import { configFolder, type Environment, isAddress, stateFolder } from "./place.ts";
+import { addressOf } from "./address.ts";
 import type { LedgerStore } from "./store.ts";
 
 /** `env`: whose folders hold what `config` and `state` do not name. */
 export type StoreOptions = SqliteOptions | (Partial<SqliteOptions> & { readonly env: Environment });
+
+/** A path as it is, an address without user and password. Throws `LedgerError` `address`. */
+export function shownLedger(ledger: string): string {
+    return isAddress(ledger) ? addressOf(ledger, {}).shown : ledger;
+}
 
 /** Opens the ledger at `path`, makes it where there is none; a database where it is an address. Rejects with `LedgerError`. */
 export async function openStore(path: string, options: StoreOptions): Promise<LedgerStore> {

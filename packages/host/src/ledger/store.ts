@@ -18,6 +18,7 @@ import type { Json, Program } from "@remit/language";
 import type { Asks } from "./asks.ts";
 import type { Claims } from "./claims.ts";
 import type { LedgerError } from "./error.ts";
+import type { Team } from "./team.ts";
 import type { Answered, Batch, Failure, Outcome, PendingEffect, SealedEvent, Usage } from "@remit/machine";
 
 export { addUsage, type Batch, type PendingEffect, type RunEnd } from "@remit/machine";
@@ -197,6 +198,8 @@ export interface LedgerStore {
      * News may be lost. Gives what ends it.
      */
     changed?(heard: (run: string | null) => void): () => void;
+    /** Where processes of several machines share the store. */
+    readonly team?: Team;
     /** Resolves when every commit that was called before is durable or was rejected. */
     close(): Promise<void>;
 }

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest"
 import { BLOB_THRESHOLD } from "../../src/ledger/blob.ts";
 import { LedgerError } from "../../src/ledger/error.ts";
 import { openStore } from "../../src/ledger/open.ts";
-import { addressOf } from "../../src/ledger/postgres/address.ts";
+import { addressOf } from "../../src/ledger/address.ts";
 import { openPostgres, type PostgresOptions } from "../../src/ledger/postgres/store.ts";
 import type { LedgerStore, RunWriter } from "../../src/ledger/store.ts";
 import { type PostgresServer, postgres, postgresOfItsOwn } from "../postgres-server.ts";

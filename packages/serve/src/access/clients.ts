@@ -54,7 +54,26 @@ export class ClientsError extends Error {
     override readonly name = "ClientsError";
 }
 
-export class Clients {
+/** Where clients are kept: for one machine, or for the servers of several. */
+export interface ClientList {
+    /** Its token is told once. */
+    mint(
+        name: string,
+        scopes: readonly Scope[],
+        given?: Minted,
+    ): { readonly client: Client; readonly token: string } | Promise<{ readonly client: Client; readonly token: string }>;
+    /** Null where no client has it, or had it. */
+    of(token: string): Client | null;
+    /** Oldest first. */
+    list(): Client[];
+    get(id: string): Client | null;
+    /** False where there is none, or it was revoked before. */
+    revoke(id: string): boolean | Promise<boolean>;
+    /** Looks what others changed; `isNews`: they say that they have. */
+    refresh(isNews?: boolean): Promise<void>;
+}
+
+export class Clients implements ClientList {
     readonly #file: string;
     readonly #rows = new Map<string, Row>();
     readonly #byHash = new Map<string, Row>();
@@ -114,6 +133,11 @@ export class Clients {
         return true;
     }
 
+    /** It looks each time it is asked. */
+    refresh(): Promise<void> {
+        return Promise.resolve();
+    }
+
     #add(row: Row): void {
         this.#rows.set(row.id, row);
         this.#byHash.set(row.hash, row);
@@ -162,7 +186,7 @@ export function hashOf(token: string): string {
 }
 
 /** Of a name, what may stand in a tool's name: `Chrome on Ada's laptop` is `chrome-on-ada-s-lapt`. */
-function slug(name: string): string {
+export function slug(name: string): string {
     const made = name
         .toLowerCase()
         .replace(/[^a-z0-9]+/g, "-")

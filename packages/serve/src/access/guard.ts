@@ -12,7 +12,8 @@
  */
 import { timingSafeEqual } from "node:crypto";
 import type { Scope } from "../wire/messages.ts";
-import { type Client, type Clients, hashOf } from "./clients.ts";
+import type { SharedLogins } from "./shared.ts";
+import { type Client, type ClientList, hashOf } from "./clients.ts";
 
 /** The client that holds the owner's token. */
 export const OWNER: Client = { id: "owner", name: "owner", scopes: ["observe", "submit", "lend", "approve", "admin"], created: "" };
@@ -27,7 +28,9 @@ export function cookieName(headers: Headers): string {
 export const CSRF_HEADER = "x-remit-csrf";
 
 export interface GuardOptions {
-    readonly clients: Clients;
+    readonly clients: ClientList;
+    /** Of several processes; null for one alone. */
+    readonly shared?: SharedLogins | null;
     readonly ownerToken: string;
     /** Names that `Host` may say, without a port. */
     readonly hosts: readonly string[];
@@ -77,6 +80,22 @@ export class Guard {
         return origin !== null && this.#options.origins.includes(origin) ? origin : null;
     }
 
+    /** As `client`; what this process does not know is looked for among what the others do (SHC1). */
+    async identified(headers: Headers, method: string): Promise<Client | Refusal> {
+        const { shared, clients } = this.#options;
+        if (shared === undefined || shared === null || this.#found(headers, method) !== null) return this.client(headers, method);
+        if ((headers.get("authorization") ?? "") !== "") await clients.refresh();
+        const cookie = cookieOf(headers);
+        const login = cookie === null ? null : await shared.get(cookie);
+        // Who logged in as the server's owner is the owner at each of its processes.
+        if (cookie !== null && login !== null)
+            this.#logins.set(hashOf(cookie), {
+                ...login,
+                client: [OWNER, VIEWER].find(({ id }) => id === login.client.id) ?? login.client,
+            });
+        return this.client(headers, method);
+    }
+
     client(headers: Headers, method: string, now: number = Date.now()): Client | Refusal {
         const found = this.#found(headers, method);
         if (found !== null) return found;
@@ -115,8 +134,9 @@ export class Guard {
     }
 
     /** A page logged in. `cookie`: what its browser keeps. */
-    login(cookie: string, login: Login): void {
+    async login(cookie: string, login: Login): Promise<void> {
         this.#logins.set(hashOf(cookie), login);
+        await this.#options.shared?.keep(cookie, login);
     }
 
     csrfOf(headers: Headers): string | null {
@@ -124,9 +144,11 @@ export class Guard {
         return cookie === null ? null : (this.#logins.get(hashOf(cookie))?.csrf ?? null);
     }
 
-    logout(headers: Headers): void {
+    async logout(headers: Headers): Promise<void> {
         const cookie = cookieOf(headers);
-        if (cookie !== null) this.#logins.delete(hashOf(cookie));
+        if (cookie === null) return;
+        this.#logins.delete(hashOf(cookie));
+        await this.#options.shared?.drop(cookie);
     }
 }
 

@@ -118,7 +118,7 @@ function knownOf(error: Error): HttpError | null {
 }
 
 async function metrics(server: Server, c: Context): Promise<Response> {
-    const found = server.guard.client(c.req.raw.headers, "GET");
+    const found = await server.guard.identified(c.req.raw.headers, "GET");
     if ("status" in found) throw refused(found);
     return c.text(await server.metrics.text(), 200, { "content-type": server.metrics.contentType });
 }

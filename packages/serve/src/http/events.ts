@@ -3,7 +3,7 @@
  *
  * Boundary: from a listener to bytes. Nothing is kept for a reader but what its listener keeps (SLG2).
  */
-import type { Session } from "../session/session.ts";
+import type { Streamed } from "../team/streams.ts";
 import type { Frame } from "../wire/messages.ts";
 
 /** A comment is sent when nothing else was for this long, milliseconds. */
@@ -22,7 +22,7 @@ export interface Reader {
     drop(): void;
 }
 
-export function eventStream(session: Session, { client, after, signal, leave: left, drop }: Reader): Response {
+export function eventStream(session: Streamed, { client, after, signal, leave: left, drop }: Reader): Response {
     const { listener, calls } = session.listen(client, after);
     let gone = false;
     const leave = (): void => {

@@ -16,6 +16,8 @@ export type Env = {
     Bindings: {
         /** Who sends it, where a WebSocket has said so before. */
         readonly client?: Client;
+        /** Another process handed it on: it is performed here, or not at all. */
+        readonly here?: true;
         readonly outgoing?: { destroy(): void };
     };
     Variables: {
@@ -46,6 +48,8 @@ export interface Route<B = unknown> {
     readonly scope: Scope | null;
     readonly summary: string;
     readonly body?: z.ZodType<B>;
+    /** It answers with a stream, which is not handed to another process as a whole. */
+    readonly streams?: true;
     /** Longest body, bytes; 1 MiB where absent. */
     readonly most?: number;
     readonly query?: { readonly [name: string]: string };
@@ -108,7 +112,7 @@ export async function answer(server: Server, row: Route, c: Context<Env>): Promi
     c.set("route", row.path);
     let client: Client | null = null;
     if (row.scope !== null) {
-        const found = (c.env as Env["Bindings"]).client ?? server.guard.client(headers, method);
+        const found = (c.env as Env["Bindings"]).client ?? (await server.guard.identified(headers, method));
         if (isRefusal(found)) throw refused(found);
         const no = lacks(found, row.scope);
         if (no !== null) throw refused(no);
@@ -120,6 +124,8 @@ export async function answer(server: Server, row: Route, c: Context<Env>): Promi
         client = found;
         c.set("client", found.id);
     }
+    const away = client === null || (c.env as Env["Bindings"]).here === true ? null : await elsewhere(server, row, c, client);
+    if (away !== null) return away;
     const asked: Asked<unknown> = {
         server,
         client: client as Client,
@@ -133,6 +139,28 @@ export async function answer(server: Server, row: Route, c: Context<Env>): Promi
     const gave = await row.run(asked);
     if (gave instanceof Response) return gave;
     return c.json(gave.json as never, (gave.status ?? 200) as never, { "cache-control": "no-store", ...gave.headers });
+}
+
+const OF_SESSION = "/v1/sessions/{session}";
+
+/** PRS1. Null where the request is for this process. */
+async function elsewhere(server: Server, row: Route, c: Context, client: Client): Promise<Response | null> {
+    const { processes } = server;
+    const session = c.req.param("session");
+    if (processes === null || session === undefined || !row.path.startsWith(OF_SESSION) || row.streams === true) return null;
+    if (!(await processes.has(session))) return null;
+    const { url, method, signal } = c.req.raw;
+    const { pathname, search } = new URL(url);
+    const key = c.req.header("idempotency-key");
+    const body = row.body === undefined ? "" : new TextDecoder().decode(await read(c.req.raw, row.most ?? MAX_BODY));
+    const headers: { readonly [name: string]: string } = key === undefined ? {} : { "idempotency-key": key };
+    const said = await processes.forward({ session, client, method, path: pathname + search, headers, body }, signal);
+    if (said === null)
+        throw new HttpError(503, "unreachable", "the process that has the session did not answer", {
+            hint: "ask again; a turn that is sent again with the same Idempotency-Key is the same turn",
+            headers: { "retry-after": "2" },
+        });
+    return new Response(said.body, { status: said.status, headers: { ...said.headers, "cache-control": "no-store" } });
 }
 
 async function bodyOf(c: Context, schema: z.ZodType, most: number): Promise<unknown> {

@@ -74,8 +74,8 @@ export const ROUTES: readonly Route[] = [
         summary: "Makes a client; its token is told once",
         body: NewClient,
         answers: { 201: "the client and its token" },
-        run: ({ server, body }) => {
-            const { client, token } = server.mint(body.name, body.scopes, body);
+        run: async ({ server, body }) => {
+            const { client, token } = await server.mint(body.name, body.scopes, body);
             return ok({ ...client, token }, 201);
         },
     }),
@@ -102,7 +102,7 @@ export const ROUTES: readonly Route[] = [
         summary: "Makes a code with which one client pairs itself, once, within ten minutes",
         body: Pairing,
         answers: { 201: "the code" },
-        run: ({ server, body }) => ok({ code: server.pairings.code(body) }, 201),
+        run: async ({ server, body }) => ok({ code: await server.pairings.code(body) }, 201),
     }),
     route({
         method: "post",
@@ -111,10 +111,10 @@ export const ROUTES: readonly Route[] = [
         summary: "Turns a pairing code into a client with a token",
         body: Pair,
         answers: { 201: "the client and its token", 403: "the code is wrong, used, or too old", 429: "too many wrong codes" },
-        run: ({ server, body, header }) => {
-            const { scopes, as } = taken(server.pairings.take(body.code));
+        run: async ({ server, body, header }) => {
+            const { scopes, as } = taken(await server.pairings.take(body.code));
             const origin = header("origin");
-            const { client, token } = server.mint(body.name, scopes, { origin, as });
+            const { client, token } = await server.mint(body.name, scopes, { origin, as });
             return ok({ ...client, token, identity: server.identity().key }, 201);
         },
     }),
@@ -125,11 +125,11 @@ export const ROUTES: readonly Route[] = [
         summary: "Turns a login code of the terminal into a cookie for the console",
         body: Login,
         answers: { 200: "the token against forgery", 403: "the code is wrong, used, or too old", 429: "too many wrong codes" },
-        run: ({ server, body, c }) => {
-            const client = taken(server.logins.take(body.code));
+        run: async ({ server, body, c }) => {
+            const client = taken(await server.logins.take(body.code));
             const cookie = randomBytes(32).toString("base64url");
             const csrf = randomBytes(24).toString("base64url");
-            server.guard.login(cookie, { client, csrf });
+            await server.guard.login(cookie, { client, csrf });
             const set = `${cookieName(c.req.raw.headers)}=${cookie}; Path=/; HttpOnly; SameSite=Strict; Max-Age=604800${server.isSecure ? "; Secure" : ""}`;
             return { json: { csrf, client: client.id }, headers: { "set-cookie": set } };
         },
@@ -140,8 +140,8 @@ export const ROUTES: readonly Route[] = [
         scope: "observe",
         summary: "Ends the console's login",
         answers: { 200: "`accepted`" },
-        run: ({ server, c }) => {
-            server.guard.logout(c.req.raw.headers);
+        run: async ({ server, c }) => {
+            await server.guard.logout(c.req.raw.headers);
             return {
                 json: { status: "accepted" },
                 headers: { "set-cookie": `${cookieName(c.req.raw.headers)}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0` },
@@ -154,7 +154,7 @@ export const ROUTES: readonly Route[] = [
         scope: "observe",
         summary: "A ticket that a page sends as the first message of its WebSocket, once, within a minute",
         answers: { 201: "the ticket" },
-        run: ({ server, client }) => ok({ ticket: server.tickets.ticket(client) }, 201),
+        run: async ({ server, client }) => ok({ ticket: await server.tickets.ticket(client) }, 201),
     }),
 
     // ---- sessions ----
@@ -178,10 +178,9 @@ export const ROUTES: readonly Route[] = [
         scope: "observe",
         summary: "Sessions that are open, newest first, without their turns",
         answers: { 200: "a list" },
-        run: ({ server }) =>
+        run: async ({ server, client, signal }) =>
             ok({
-                sessions: [...server.sessions.values()]
-                    .map((one) => one.info())
+                sessions: [...[...server.sessions.values()].map((one) => one.info()), ...(await server.others(client, signal))]
                     .sort((a, b) => (a.created < b.created ? 1 : -1))
                     .map(({ turns, ...info }) => ({ ...info, turns: turns.length })),
             }),
@@ -210,11 +209,12 @@ export const ROUTES: readonly Route[] = [
         query: { from: "number of the last event that was seen" },
         headers: { "last-event-id": "the same, as browsers send it" },
         answers: { 200: "text/event-stream", 400: "the number is none", 404: "no such session" },
-        run: (asked) => {
+        streams: true,
+        run: async (asked) => {
             const from = cursorOf(asked.header("last-event-id"), asked.query("from"));
             if (from === null) throw new HttpError(400, "contract", "the event to go on from has to be a whole number");
             const { outgoing } = asked.c.env as Env["Bindings"];
-            const session = sessionOf(asked);
+            const session = (await asked.server.streamed(asked.params["session"] ?? "")) ?? sessionOf(asked);
             const leave = streamOf(asked);
             return eventStream(session, {
                 client: asked.client.id,

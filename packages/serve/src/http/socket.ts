@@ -41,10 +41,10 @@ const MAX_ASKED = 256;
 
 type Asking = Extract<z.infer<typeof Message>, { id: number }>;
 
-export function socketOf(server: Server, app: Hono<Env>): (c: Context) => WSEvents {
-    return (c) => {
+export function socketOf(server: Server, app: Hono<Env>): (c: Context) => Promise<WSEvents> {
+    return async (c) => {
         const { headers } = c.req.raw;
-        const found = headers.get("authorization") === null ? null : server.guard.client(headers, "GET");
+        const found = headers.get("authorization") === null ? null : await server.guard.identified(headers, "GET");
         return new Connection(server, app, found === null || isRefusal(found) ? null : found, c.req.raw);
     };
 }
@@ -94,7 +94,7 @@ class Connection implements WSEvents {
             return;
         }
         if ("ticket" in message) {
-            const client = this.#client ?? this.#server.tickets.takeTicket(message.ticket);
+            const client = this.#client ?? (await this.#server.tickets.takeTicket(message.ticket));
             if (client === null) {
                 ws.close(4401, "the ticket is wrong, used or too old");
                 return;
@@ -166,8 +166,8 @@ class Connection implements WSEvents {
 
     async #listen(id: string, from: number, client: Client, ws: WSContext): Promise<void> {
         const refuse = (reason: string): Promise<void> => this.#send(ws, { session: id, event: "refused", data: { reason } });
-        const session = this.#server.sessions.get(id);
-        if (session === undefined || !client.scopes.includes("observe")) return refuse("there is no such session for this client");
+        const session = await this.#server.streamed(id);
+        if (session === null || !client.scopes.includes("observe")) return refuse("there is no such session for this client");
         if (this.#listening.has(id)) return;
         const leave = this.#server.allowance.stream(client.id);
         if (leave === null) return refuse(tooManyStreams(this.#server));

@@ -4,11 +4,12 @@
  * Boundary: a run of the ledger that no machine runs, and its listeners. What an event means is `state.ts`'s.
  *
  * SLG1: an event is told after it is durable, in the order of its number; a listener that begins at any number hears every later one once.
+ * SLG3: in a database that servers share an append has a number: one whose answer was lost is tried again, and kept once.
  * SLG2: a listener that does not read keeps at most `MAX_BEHIND` bytes here, then it is cut off; from the last number it has seen it reads on.
  */
 import { isObject, type Json, type Program } from "@remit/language";
-import type { EventKind, LedgerEvent, MachineEvent } from "@remit/machine";
-import { isSession, type LedgerStore, type RunWriter, type Scrubber, SESSION } from "@remit/host";
+import type { Batch, EventKind, LedgerEvent, MachineEvent } from "@remit/machine";
+import { isPassing, isSession, type LedgerStore, type RunWriter, type Scrubber, SESSION } from "@remit/host";
 import type { Frame, Picture } from "../wire/messages.ts";
 import { picturesIn, toldData } from "./pictures.ts";
 
@@ -18,6 +19,8 @@ const MAX_BEHIND = 1 << 20;
 const PAGE = 64 << 10;
 /** Events that are kept at hand, so that a stream that comes back reads no file. */
 const TAIL = 512;
+/** Between two tries of what a database could not take, milliseconds. */
+const AGAIN_MS = 250;
 
 /** Sessions of editors have ids of their own: an editor goes on with them, and no server does. */
 export const EDITOR_SESSION = `${SESSION}acp-`;
@@ -56,6 +59,7 @@ export class SessionLog {
     readonly #scrub: Scrubber["scrub"];
     readonly #heard: Heard;
     #seq: number;
+    #batches: number;
     readonly #tail: SessionEvent[] = [];
     readonly #listeners = new Set<Listener>();
     /** Appends in order: an event is told when all before it were. */
@@ -66,6 +70,7 @@ export class SessionLog {
         this.#store = store;
         this.#writer = writer;
         this.#seq = seq;
+        this.#batches = writer.batches;
         this.#scrub = scrub;
         this.id = writer.id;
     }
@@ -84,11 +89,26 @@ export class SessionLog {
     get seq(): number {
         return this.#seq;
     }
+    get epoch(): number {
+        return this.#writer.epoch;
+    }
+
+    /** SLG3. */
+    async #commit(batch: Batch): Promise<void> {
+        if (this.#store.team === undefined) return this.#writer.commit(batch);
+        for (const n = ++this.#batches; ; )
+            try {
+                return await this.#writer.commit(batch, n);
+            } catch (error) {
+                if (!isPassing(error)) throw error;
+                await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+            }
+    }
 
     /** Resolves with the event once it is durable and was told. Rejects with `LedgerError`; then it is not in the log. */
     append(kind: SessionKind, data: { readonly [key: string]: Json }, path = "session"): Promise<SessionEvent> {
         const kept = this.#scrub({ at: new Date().toISOString(), ...data }) as SessionEvent["data"];
-        const durable = this.#writer.commit({ events: [eventOf(kind, kept, path)] });
+        const durable = this.#commit({ events: [eventOf(kind, kept, path)] });
         const told = this.#telling.then(async () => {
             await durable;
             const event: SessionEvent = { seq: ++this.#seq, kind, data: toldData(kept) };
@@ -170,7 +190,7 @@ export class SessionLog {
         await this.#telling;
         if (!end) this.tell("server.stopping", {});
         for (const one of this.#listeners) one.close();
-        if (end) await this.#writer.commit({ end: { status: "done", value: null } });
+        if (end) await this.#commit({ end: { status: "done", value: null } });
         await this.#writer.release();
     }
 }

@@ -16,7 +16,7 @@ export interface Child extends AsyncDisposable {
 export async function startChild(
     room: Room,
     at: { readonly address: string },
-    how: Pick<ChildOptions, "kill" | "pause"> = {},
+    how: Pick<ChildOptions, "kill" | "pause" | "ledger"> = {},
 ): Promise<Child> {
     const { queue, folder } = room;
     const options: ChildOptions = { address: at.address, queue, folder, cache: BUNDLES, ...how };

@@ -13,6 +13,8 @@ export interface ChildOptions {
     readonly address: string;
     readonly queue: string;
     readonly folder: string;
+    /** Address of the ledger, in place of the file in the folder. */
+    readonly ledger?: string;
     readonly cache: string;
     /** The build that executions are pinned to. */
     readonly version?: { readonly deployment: string; readonly build: string };
@@ -22,7 +24,16 @@ export interface ChildOptions {
     readonly kill?: { readonly at: string; readonly when: "before" | "after" };
 }
 
-const { address, queue, folder, cache, pause = 0, kill, version } = JSON.parse(process.argv[2] as string) as ChildOptions;
+const {
+    address,
+    queue,
+    folder,
+    cache,
+    ledger = join(folder, "ledger.db"),
+    pause = 0,
+    kill,
+    version,
+} = JSON.parse(process.argv[2] as string) as ChildOptions;
 Runtime.install({ logger: new DefaultLogger("ERROR"), telemetryOptions: { logging: { forward: {}, filter: "OFF" } } });
 
 /** A model calls it with an object. */
@@ -40,7 +51,7 @@ async function call(given: string | { readonly name: string }): Promise<number> 
 const on = openProcess({ cwd: folder });
 const worker = await createWorker({
     connect: { address },
-    ledger: join(folder, "ledger.db"),
+    ledger,
     queue,
     cache,
     ...(version === undefined ? {} : { version }),

@@ -8,7 +8,7 @@
  * PGC2: a listener hears of a break too: what was said meanwhile is lost, so the listener looks for itself.
  */
 import pg from "pg";
-import type { Address } from "./address.ts";
+import type { Address } from "../address.ts";
 import { isGone, told } from "./error.ts";
 
 /** How long a server may be away before a reader is told, milliseconds. */
@@ -175,7 +175,13 @@ class Broken implements Connections {
                 if (!isGone(error)) throw error;
             }
         };
-        await Promise.all([ended(this.#writer), ended(this.#listener), this.#pool.end()]);
+        // PGC3: the end of a connection is waited for, too.
+        const waits = setInterval(() => undefined, 60_000);
+        try {
+            await Promise.all([ended(this.#writer), ended(this.#listener), this.#pool.end()]);
+        } finally {
+            clearInterval(waits);
+        }
     }
 
     async #connected(more: Partial<pg.ClientConfig>, ended: () => void): Promise<Client> {

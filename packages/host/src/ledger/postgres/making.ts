@@ -9,7 +9,7 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { LedgerError } from "../error.ts";
-import type { Address } from "./address.ts";
+import type { Address } from "../address.ts";
 import { isGone, told } from "./error.ts";
 import { pause } from "./connections.ts";
 import { PG_FUNCTION, PG_SCHEMA, PG_SCHEMA_VERSION } from "./schema.ts";

@@ -75,6 +75,7 @@ CREATE TABLE asks (
 );
 CREATE INDEX claims_sha256 ON claims (sha256);
 CREATE INDEX runs_program ON runs (program);
+CREATE INDEX runs_open ON runs (id) WHERE status NOT IN ('done', 'failed');
 CREATE INDEX asks_run ON asks (run, path);
 CREATE TABLE ask_notes (
     row bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, ask text NOT NULL, run text NOT NULL, at bigint NOT NULL, kind text NOT NULL, who text NOT NULL,

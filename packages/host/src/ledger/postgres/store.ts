@@ -27,7 +27,7 @@ import { salts } from "../seal.ts";
 import type { LedgerStore, RecordedOutcome, RunInfo, UnreadableRun } from "../store.ts";
 import { created, type Joined, joined, owned, type TakenFile } from "../taking.ts";
 import type { Writing } from "../thread.ts";
-import { type Address, addressOf } from "./address.ts";
+import { type Address, addressOf } from "../address.ts";
 import { type Anchors, anchorsIn } from "./anchors.ts";
 import { postgresAskRows } from "./asks-rows.ts";
 import { type Connections, connectionsTo } from "./connections.ts";
@@ -52,6 +52,7 @@ import {
     waitsIn,
 } from "./reading.ts";
 import { removeRuns } from "./removal.ts";
+import { teamOver } from "./team.ts";
 
 /** Between two heartbeats of an owner, and age of one after which the lease of another machine is over, milliseconds. */
 const BEAT_MS = 5_000;
@@ -139,6 +140,7 @@ function storeOn(address: Address, meta: Meta, key: () => KeyObject, options: Po
             clock.now,
         ),
         changed: (heard) => news.hear(heard),
+        team: teamOver({ connections, writing, key, now: clock.now, isLive, process }),
         close: async () => {
             clearInterval(beating);
             beats.clear();

@@ -8,7 +8,7 @@
  */
 import { readFileSync } from "node:fs";
 import type { ClientConfig } from "pg";
-import { LedgerError } from "../error.ts";
+import { LedgerError } from "./error.ts";
 
 export interface Address {
     /** For messages. */

@@ -1,0 +1,238 @@
+/**
+ * Server processes that share a ledger: each takes every request, and hands those about a session to the process that has it.
+ *
+ * Boundary: requests, answers and who has a session; streams are `streams.ts`, what a request does is the routes'. Over the team of the store, so that
+ * the processes need no way to each other.
+ *
+ * PRS1: a request is performed by the process that has the session, as the client that was identified here, and once, however often it is said.
+ * PRS2: a session whose process is gone, by its lease, is taken by one of the others, which goes on with it from its log.
+ * PRS3: where a process took a request and is gone before it answered, the client is told to ask again: what it did is in the log.
+ */
+import { randomBytes } from "node:crypto";
+import type { Json } from "@remit/language";
+import { LedgerError, SESSION, type Team } from "@remit/host";
+import type { Client } from "../access/clients.ts";
+import { isEditorSession } from "../session/log.ts";
+import type { Session } from "../session/session.ts";
+import { type StreamMessage, Streams } from "./streams.ts";
+
+/** Between two looks for sessions without a process, milliseconds. */
+const LOOK_MS = 2_000;
+/** Between two times that a request is said while no process takes it, milliseconds. */
+const AGAIN_MS = 700;
+/** How long a process is looked for, milliseconds. */
+const FIND_MS = 15_000;
+/** Requests that were performed are known for so long, milliseconds. */
+const KNOWN_MS = 60_000;
+
+export interface Forwarded {
+    readonly session: string;
+    readonly client: Client;
+    readonly method: string;
+    /** With its query. */
+    readonly path: string;
+    readonly headers: { readonly [name: string]: string };
+    /** Empty where there is none. */
+    readonly body: string;
+}
+
+export interface Answered {
+    readonly status: number;
+    readonly headers: { readonly [name: string]: string };
+    readonly body: string;
+}
+
+type Message =
+    | StreamMessage
+    | ({ readonly kind: "request"; readonly id: string } & Forwarded)
+    | { readonly kind: "taken"; readonly id: string }
+    | ({ readonly kind: "answered"; readonly id: string } & Answered)
+    | { readonly kind: "moved"; readonly session: string }
+    | { readonly kind: "revoked"; readonly client: string }
+    | { readonly kind: "clients" };
+
+export interface ProcessesSetup {
+    readonly team: Team;
+    readonly sessions: ReadonlyMap<string, Session>;
+    /** Of the owner that this process is of a session. */
+    epochOf(id: string): number;
+    perform(request: Forwarded): Promise<Answered>;
+    /** Tries to take a session whose process is gone. */
+    take(id: string): Promise<void>;
+    /** Another process has it now. */
+    lost(session: Session): void;
+    /** Another process changed the list of clients; revoked this one. */
+    clients(revoked: string | null): void;
+    failed(error: unknown): void;
+}
+
+interface Asked {
+    taken(): void;
+    readonly answered: (answer: Answered) => void;
+}
+
+export class Processes {
+    readonly streams: Streams;
+    readonly #setup: ProcessesSetup;
+    readonly #asked = new Map<string, Asked>();
+    readonly #performed = new Map<string, Promise<Answered>>();
+    #end: () => void = () => undefined;
+    #timer: NodeJS.Timeout | undefined;
+    #looking: Promise<void> | null = null;
+    #closed = false;
+
+    private constructor(setup: ProcessesSetup) {
+        this.#setup = setup;
+        this.streams = new Streams((message) => this.say(message), setup.sessions);
+    }
+
+    static async among(setup: ProcessesSetup): Promise<Processes> {
+        const made = new Processes(setup);
+        made.#end = await setup.team.hear((message) => made.#hear(message as unknown as Message));
+        await made.look();
+        made.#timer = setInterval(() => void made.look(), LOOK_MS);
+        made.#timer.unref();
+        return made;
+    }
+
+    /** What cannot be said now is lost, as with a process that is gone. */
+    async say(message: Message): Promise<void> {
+        if (this.#closed) return;
+        try {
+            await this.#setup.team.say(message as unknown as Json);
+        } catch (error) {
+            if (!(error instanceof LedgerError)) throw error;
+        }
+    }
+
+    /** Whether there is such a session, and it is not here. One whose process is gone is taken first (PRS2). */
+    async has(id: string): Promise<boolean> {
+        if (this.#setup.sessions.has(id) || !id.startsWith(SESSION)) return false;
+        const found = (await this.#setup.team.open(id)).find((one) => one.id === id);
+        if (found === undefined || isEditorSession(id)) return false;
+        if (!found.live) await this.#take(id);
+        return !this.#setup.sessions.has(id);
+    }
+
+    /** Ids of sessions that other processes have. */
+    async others(): Promise<string[]> {
+        const all = await this.#setup.team.open(SESSION);
+        return all.flatMap(({ id }) => (isEditorSession(id) || this.#setup.sessions.has(id) ? [] : [id]));
+    }
+
+    /** PRS1. Null where no process has the session any more, or none answers. `signal`: its client waits no longer. */
+    async forward(request: Forwarded, signal: AbortSignal): Promise<Answered | null> {
+        const id = randomBytes(9).toString("hex");
+        let isTaken = false;
+        const answer = new Promise<Answered | null>((resolve) => {
+            this.#asked.set(id, { taken: () => (isTaken = true), answered: resolve });
+            signal.addEventListener("abort", () => resolve(null), { once: true });
+        });
+        try {
+            for (const began = Date.now(); ; ) {
+                if (!isTaken) await this.say({ kind: "request", id, ...request });
+                const said = await within(answer, AGAIN_MS);
+                if (said !== undefined) return said;
+                if (!isTaken && Date.now() - began > FIND_MS) return null;
+                const there = (await this.#setup.team.open(request.session)).find((one) => one.id === request.session);
+                // PRS3.
+                if (there === undefined || (isTaken && !there.live)) return null;
+                if (there.live) continue;
+                await this.#take(request.session);
+                if (this.#setup.sessions.has(request.session)) return await this.#setup.perform(request);
+            }
+        } finally {
+            this.#asked.delete(id);
+        }
+    }
+
+    async #take(id: string): Promise<void> {
+        await this.#setup.take(id);
+        if (!this.#setup.sessions.has(id)) return;
+        this.streams.end(id);
+        await this.say({ kind: "moved", session: id });
+    }
+
+    #hear(message: Message): void {
+        switch (message.kind) {
+            case "request":
+                if (this.#setup.sessions.has(message.session)) void this.#perform(message);
+                return;
+            case "taken":
+                this.#asked.get(message.id)?.taken();
+                return;
+            case "answered":
+                this.#asked.get(message.id)?.answered(message);
+                return;
+            case "moved": {
+                this.streams.end(message.session);
+                const mine = this.#setup.sessions.get(message.session);
+                if (mine !== undefined) this.#setup.lost(mine);
+                return;
+            }
+            case "revoked":
+                this.streams.drop(message.client);
+                this.#setup.clients(message.client);
+                return;
+            case "clients":
+                this.#setup.clients(null);
+                return;
+            default:
+                this.streams.hear(message);
+        }
+    }
+
+    async #perform({ id, ...request }: Extract<Message, { kind: "request" }>): Promise<void> {
+        let made = this.#performed.get(id);
+        if (made === undefined) {
+            made = this.#setup.perform(request);
+            this.#performed.set(id, made);
+            setTimeout(() => this.#performed.delete(id), KNOWN_MS).unref();
+        }
+        try {
+            await this.say({ kind: "taken", id });
+            await this.say({ kind: "answered", id, ...(await made) });
+        } catch (error) {
+            this.#setup.failed(error);
+        }
+    }
+
+    /** PRS2. */
+    look(): Promise<void> {
+        this.#looking ??= this.#look()
+            .catch((error: unknown) => this.#setup.failed(error))
+            .finally(() => {
+                this.#looking = null;
+            });
+        return this.#looking;
+    }
+
+    async #look(): Promise<void> {
+        await this.streams.tick();
+        this.#setup.clients(null);
+        for (const { id, epoch, live } of await this.#setup.team.open(SESSION)) {
+            if (isEditorSession(id) || this.#closed) continue;
+            const mine = this.#setup.sessions.get(id);
+            if (mine !== undefined && this.#setup.epochOf(id) < epoch) this.#setup.lost(mine);
+            else if (mine === undefined && !live) await this.#take(id);
+        }
+    }
+
+    async close(): Promise<void> {
+        clearInterval(this.#timer);
+        this.#end();
+        await this.#looking;
+        this.streams.close();
+        this.#closed = true;
+    }
+}
+
+/** Undefined where it takes longer. */
+async function within<T>(what: Promise<T>, ms: number): Promise<T | undefined> {
+    let timer: NodeJS.Timeout | undefined;
+    try {
+        return await Promise.race([what, new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), ms)))]);
+    } finally {
+        clearTimeout(timer);
+    }
+}

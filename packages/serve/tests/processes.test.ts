@@ -1,0 +1,240 @@
+/** PRS1–PRS3, STM1, STM2, SHC1, SHC2: two server processes on one PostgreSQL are one server. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type LedgerStore, openProcess, openStore } from "@remit/host";
+import type { Json } from "@remit/language";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { postgres } from "../../host/tests/postgres-server.ts";
+import { type FoundServer, ServeClient, Server, servers } from "../src/index.ts";
+import { calls, ended, watch } from "./room.ts";
+
+const SERVER = fileURLToPath(new URL("./process/server.ts", import.meta.url));
+const CLICK = { description: "Clicks", input: { type: "object" } };
+
+let folder: string;
+let address: string;
+let children: Started[] = [];
+beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), "remit-processes-"));
+    address = (await postgres()).fresh();
+});
+afterEach(async () => {
+    await Promise.all(children.map((one) => one.kill()));
+    children = [];
+    rmSync(folder, { recursive: true, force: true });
+});
+
+interface Started {
+    readonly url: string;
+    /** Of its owner. */
+    readonly owner: ServeClient;
+    /** The same client at this process. */
+    as(token: string): ServeClient;
+    raw(method: string, path: string, token: string, body?: Json, headers?: { readonly [name: string]: string }): Promise<Response>;
+    kill(): Promise<void>;
+}
+
+async function start(name: string): Promise<Started> {
+    const state = join(folder, name);
+    const child: ChildProcess = spawn(process.execPath, [SERVER, folder, JSON.stringify({ ledger: address, state })], {
+        stdio: ["ignore", "inherit", "inherit"],
+    });
+    let found: FoundServer | undefined;
+    while (found === undefined) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        if (child.exitCode !== null) throw new Error("the server ended");
+        found = servers(join(state, "serve"))[0];
+    }
+    const { url, token } = found;
+    const made: Started = {
+        url,
+        owner: new ServeClient({ url, token }),
+        as: (token) => new ServeClient({ url, token }),
+        raw: (method, path, token, body, headers = {}) =>
+            fetch(url + path, {
+                method,
+                headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
+                ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+            }),
+        kill: async () => {
+            if (child.exitCode !== null || child.signalCode !== null) return;
+            child.kill("SIGKILL");
+            await once(child, "exit");
+        },
+    };
+    children.push(made);
+    return made;
+}
+
+function says(replies: Json): void {
+    writeFileSync(join(folder, "replies.json"), JSON.stringify(replies));
+}
+async function paired(at: Started, name = "panel"): Promise<{ id: string; token: string }> {
+    return at.owner.request<{ id: string; token: string }>("POST", "/v1/clients", {
+        name,
+        scopes: ["observe", "submit", "lend", "approve"],
+    });
+}
+async function ledger(): Promise<LedgerStore> {
+    return openStore(address, { config: join(folder, ".config/remit"), state: join(folder, "reader") });
+}
+const nameOf = (client: string): string => client.replaceAll("-", "_");
+
+test("a turn is submitted at one process and read, approved and carried out at the other", async () => {
+    const [a, b] = await Promise.all([start("a"), start("b")]);
+    const { id: client, token } = await paired(a);
+    says({
+        rules: [
+            { when: '"clicked"', reply: { text: "bought" } },
+            { when: "buy", reply: calls(client, "click") },
+        ],
+    });
+    const [mineA, mineB] = [a.as(token), b.as(token)];
+    const { id } = await mineA.open({ title: "shop" });
+    const reading = watch(
+        mineB,
+        id,
+        (event) => event === "turn.ended",
+        async (event, data) => {
+            if (event === "session.opened") {
+                // The tool is lent, and its turn submitted, once its client reads at the other process.
+                await mineB.lend(id, "click", CLICK);
+                await mineA.submit(id, { text: "buy" });
+            }
+            if (event === "ask.requested") expect(await mineB.decide(id, data["ask"] as string, "once")).toEqual({ status: "accepted" });
+            if (event === "call") await mineB.result(id, data["id"] as string, { ok: true, value: "clicked" });
+        },
+    );
+    const seen = (await reading).flatMap(({ seq, event }) => (seq === undefined ? [] : [`${seq} ${event}`]));
+    const there = await watch(mineA, id, (event) => event === "turn.ended");
+    expect(seen).toEqual(there.flatMap(({ seq, event }) => (seq === undefined ? [] : [`${seq} ${event}`])));
+    expect(await mineB.session(id)).toMatchObject({ title: "shop", turns: [{ status: "done", value: "bought" }] });
+    expect((await b.owner.request<{ sessions: { id: string }[] }>("GET", "/v1/sessions")).sessions.map((one) => one.id)).toEqual([id]);
+    expect((await mineB.session(id)).tools.map(({ name }) => name)).toEqual([`${nameOf(client)}__click`]);
+    const store = await ledger();
+    for (const run of [id, `${id}.t1`]) expect(await store.verify(run)).toMatchObject({ bound: "yes", ok: true });
+    await store.close();
+});
+
+test("tokens, codes, keys and revocation hold at every process", async () => {
+    says([{ text: "one" }, { text: "two" }]);
+    const [a, b] = await Promise.all([start("a"), start("b")]);
+    const { code } = await a.owner.request<{ code: string }>("POST", "/v1/pairings", {});
+    const pair = (at: Started): Promise<Response> => at.raw("POST", "/v1/pair", "", { code, name: "page" });
+    const both = await Promise.all([pair(a), pair(b)]);
+    expect(both.map(({ status }) => status).sort()).toEqual([201, 403]);
+    const won = both.find(({ status }) => status === 201) as Response;
+    const { id: client, token } = (await won.json()) as { id: string; token: string };
+    const { id } = await a.as(token).open();
+    const key = { "idempotency-key": "k1" };
+    const first = await a.raw("POST", `/v1/sessions/${id}/turns`, token, { text: "hello" }, key);
+    const again = await b.raw("POST", `/v1/sessions/${id}/turns`, token, { text: "hello" }, key);
+    const other = await b.raw("POST", `/v1/sessions/${id}/turns`, token, { text: "else" }, key);
+    expect([first.status, again.status, other.status]).toEqual([202, 202, 409]);
+    expect(((await again.json()) as { id: string }).id).toBe(((await first.json()) as { id: string }).id);
+    expect((await b.raw("GET", `/v1/sessions/${id}`, token)).status).toBe(200);
+    expect((await b.raw("GET", "/v1/sessions/session-none", token)).status).toBe(404);
+    expect((await b.raw("GET", `/v1/sessions/${id}`, "remit_wrong")).status).toBe(401);
+    // A stream at one process ends with what is revoked at the other.
+    const stream = await b.raw("GET", `/v1/sessions/${id}/events`, token);
+    await stream.body?.getReader().read();
+    expect(await a.owner.request("DELETE", `/v1/clients/${client}`)).toEqual({ status: "accepted" });
+    while ((await b.raw("GET", `/v1/sessions/${id}`, token)).status !== 401) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect((await b.owner.request<{ clients: { id: string; revoked?: string }[] }>("GET", "/v1/clients")).clients).toMatchObject([
+        { id: client, revoked: expect.any(String) },
+    ]);
+    await expect(b.as(token).session(id)).rejects.toMatchObject({ status: 401 });
+});
+
+test("killed in the middle of a turn: the other process takes the session, and nothing that has an outcome is performed again", async () => {
+    const [a, b] = await Promise.all([start("a"), start("b")]);
+    const { id: client, token } = await paired(a);
+    says({
+        rules: [
+            { when: '"second"', reply: { text: "bought" } },
+            { when: '"first"', reply: calls(client, "pay") },
+            { when: "buy", reply: calls(client, "click") },
+        ],
+    });
+    const [mineA, mineB] = [a.as(token), b.as(token)];
+    const { id } = await mineA.open();
+    const made: string[] = [];
+    let isKilled = false;
+    const lend = async (): Promise<void> => {
+        for (const tool of ["click", "pay"]) await mineB.lend(id, tool, CLICK);
+    };
+    let turn = "";
+    const seen = await watch(
+        mineB,
+        id,
+        (event, data) => event === "turn.ended" && data["turn"] === turn,
+        async (event, data) => {
+            if (event === "session.opened") {
+                await lend();
+                turn = (await mineA.submit(id, { text: "buy" })).id;
+            }
+            if (event === "lent.withdrawn" && isKilled && data["tool"] === "pay") await lend();
+            if (event === "call") {
+                made.push(data["tool"] as string);
+                await mineB.result(id, data["id"] as string, { ok: true, value: data["tool"] === "click" ? "first" : "second" });
+            }
+            if (event !== "ask.requested") return;
+            // The first call has its outcome; the question about the second one waits when the process is killed.
+            if (made.length === 1 && !isKilled) {
+                isKilled = true;
+                await a.kill();
+            } else await mineB.decide(id, data["ask"] as string, "once");
+        },
+    );
+    expect(isKilled).toBe(true);
+    expect(made).toEqual(["click", "pay"]);
+    expect(await mineB.turn(id, turn)).toMatchObject({ status: "done", value: "bought" });
+    const numbers = seen.flatMap(({ seq }) => (seq === undefined ? [] : [seq]));
+    expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, i) => i + 1));
+    await b.kill();
+    const store = await ledger();
+    for (const run of [id, `${id}.${turn}`]) expect(await store.verify(run)).toMatchObject({ ok: true, bound: "yes" });
+    await store.close();
+});
+
+test("a server with another key is refused, with what to do", async () => {
+    says([]);
+    const a = await start("a");
+    expect(a.url).toMatch(/^http/);
+    const other = Server.start({
+        model: "mock:",
+        ledger: address,
+        state: join(folder, "b"),
+        process: openProcess({ env: { HOME: join(folder, "elsewhere"), PATH: process.env["PATH"] }, cwd: folder }),
+    });
+    await expect(other).rejects.toMatchObject({ name: "ServeError", message: expect.stringContaining("another key") });
+});
+
+test("what is said by who has not the key is not heard", async () => {
+    says([{ text: "one" }]);
+    const [a] = await Promise.all([start("a")]);
+    const { token } = await paired(a);
+    const { id } = await a.as(token).open();
+    const server = await postgres();
+    const schema = new URL(address).searchParams.get("schema") as string;
+    const forged = {
+        kind: "request",
+        id: "f",
+        session: id,
+        client: { id: "owner", name: "owner", scopes: ["submit"], created: "" },
+        method: "POST",
+    };
+    const text = JSON.stringify({ ...forged, path: `/v1/sessions/${id}/turns`, headers: {}, body: '{"text":"forged"}' });
+    const envelope = { id: "f".repeat(24), from: "ff", at: Date.now(), code: "0".repeat(64), text };
+    await server.query("SELECT pg_notify($1, $2)", [`remit_${schema}_team`, JSON.stringify(envelope)]);
+    await server.query("SELECT pg_notify($1, 'no message')", [`remit_${schema}_team`]);
+    // A token that was put into the table by another hand is none.
+    await server.query(`INSERT INTO ${schema}.shared VALUES ('client', 'evil', 1, NULL, '["{}","00"]')`);
+    await watch(a.as(token), id, ended((await a.as(token).submit(id, { text: "mine" })).id));
+    expect((await a.as(token).session(id)).turns.map((turn) => turn.text)).toEqual(["mine"]);
+    expect((await a.owner.request<{ clients: unknown[] }>("GET", "/v1/clients")).clients.length).toBe(1);
+});
