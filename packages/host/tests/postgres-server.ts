@@ -114,6 +114,7 @@ export async function postgresOfItsOwn(settings = "", disk = tmpdir()): Promise<
         },
         start,
         stop: async () => {
+            (running as ChildProcess).ref();
             (running as ChildProcess).stdin?.end();
             await ended(running as ChildProcess);
             rmSync(folder, { recursive: true, force: true });
