@@ -5,7 +5,7 @@
  */
 import type { KeyObject } from "node:crypto";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { canonicalJson, type Json, type Program } from "@remit/language";
+import type { Json, Program } from "@remit/language";
 import type { Outcome, SealedEvent } from "@remit/machine";
 import { readAnchors } from "./anchor.ts";
 import { type Blobs, sha256, unpack } from "./blob.ts";
@@ -14,6 +14,7 @@ import { type Kept, textOf } from "./compression.ts";
 import { guarded, LedgerError, ledgerError } from "./error.ts";
 import { isHeld, isSound, isWhole } from "./intact.ts";
 import { type Early, outcomeKey, waitsFor } from "./order.ts";
+import { programIn } from "./programs.ts";
 import { type EventRow, eventOf, infoOf, type OutcomeRow, pendingOf, RUN_COLUMNS, type RunRow } from "./rows.ts";
 import type { RecordedOutcome, SavedState, Verification } from "./store.ts";
 import { verifyRun } from "./verify.ts";
@@ -222,9 +223,9 @@ export function programOf({ path, query }: Reading, name: string): Program {
     return guarded(path, () => {
         const row = query("SELECT form FROM programs WHERE hash = ?").get(name) as { form: string } | undefined;
         if (row === undefined) throw new LedgerError("tampered", `the ledger ${path} lacks program ${name}`);
-        const form = JSON.parse(row.form) as Json;
-        if (sha256(canonicalJson(form)) !== name) throw new LedgerError("tampered", `the ledger ${path} has a changed program ${name}`);
-        return form as unknown as Program;
+        const program = programIn(row.form, name);
+        if (program === null) throw new LedgerError("tampered", `the ledger ${path} has a changed program ${name}`);
+        return program;
     });
 }
 

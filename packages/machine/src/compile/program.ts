@@ -385,7 +385,13 @@ export function capabilityOf(fn: Fn): Capability {
     return new Capability("func", fn.file, fn.form.name, fn.agent);
 }
 
+/** As long as the program is held: its runs share what was compiled. */
+const COMPILED = new WeakMap<Program, Compiled>();
+
 /** Compiles nothing yet: functions are compiled when they are first called. `padded`: see `Compiled`. */
 export function compileProgram(program: Program, padded = false): Compiled {
-    return new Compiled(program, null, padded);
+    if (padded) return new Compiled(program, null, true);
+    const made = COMPILED.get(program) ?? new Compiled(program, null);
+    COMPILED.set(program, made);
+    return made;
 }

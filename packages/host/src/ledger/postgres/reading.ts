@@ -4,7 +4,7 @@
  * Boundary: rows in, values out; writes nothing. What is read is believed only as far as `intact` and `verified` say.
  */
 import type { KeyObject } from "node:crypto";
-import { canonicalJson, type Json, type Program } from "@remit/language";
+import type { Json, Program } from "@remit/language";
 import type { Outcome, SealedEvent } from "@remit/machine";
 import type { Anchor } from "../anchor.ts";
 import { type Blobs, blobsOf, sha256, unpack } from "../blob.ts";
@@ -14,6 +14,7 @@ import { LedgerError, ledgerError } from "../error.ts";
 import { isHeld, isSound, isWhole } from "../intact.ts";
 import type { Owner } from "../lease.ts";
 import { type Early, outcomeKey, waitsFor } from "../order.ts";
+import { programIn } from "../programs.ts";
 import { type EventRow, eventOf, infoOf, type OutcomeRow, pendingOf, RUN_COLUMNS, type RunRow } from "../rows.ts";
 import type { RecordedOutcome, RunInfo, SavedState, Verification } from "../store.ts";
 import { type ChainedOutcome, verifyRun } from "../verify.ts";
@@ -287,9 +288,9 @@ export async function programOf(reading: Pick<Reading, "at" | "rows">, name: str
     const { at } = reading;
     const row = await one<{ form: string }>(reading, "SELECT form FROM programs WHERE hash = $1", [name]);
     if (row === undefined) throw new LedgerError("tampered", `the ledger ${at} lacks program ${name}`);
-    const form = legible(at, () => JSON.parse(row.form) as Json);
-    if (sha256(canonicalJson(form)) !== name) throw new LedgerError("tampered", `the ledger ${at} has a changed program ${name}`);
-    return form as unknown as Program;
+    const program = legible(at, () => programIn(row.form, name));
+    if (program === null) throw new LedgerError("tampered", `the ledger ${at} has a changed program ${name}`);
+    return program;
 }
 
 /** Throws `LedgerError` `tampered` where what is read is no JSON. */
