@@ -73,7 +73,7 @@ export class BrowserTurns {
             throw notBegun(serve, error);
         });
         say(`No server runs, so one begins here, at ${this.#server.url}; it ends with the REPL.`);
-        say(`The console: ${this.#server.url}/#code=${this.#server.loginCode()}`);
+        say(`The console: ${this.#server.url}/#code=${await this.#server.loginCode()}`);
     }
 }
 
