@@ -6,7 +6,7 @@ import { LIMITS } from "../src/access/limits.ts";
 import { type Room, room } from "./room.ts";
 
 test("sessions, clients, tools and streams have a bound; the error says which, and what to do", async () => {
-    await using at = await room([], { bounds: { sessions: 2, clients: 2, tools: 1, streams: 1 } });
+    await using at = await room([{ text: "one" }, { text: "two" }], { bounds: { sessions: 2, clients: 2, tools: 1, streams: 1 } });
     const { client, token } = await at.client("panel");
     const told = async (response: Response): Promise<unknown> => [response.status, ((await response.json()) as { error: unknown }).error];
     const limited = (hint: string): unknown => [
@@ -38,12 +38,24 @@ test("sessions, clients, tools and streams have a bound; the error says which, a
         429,
         expect.stringContaining("--limit streams="),
     ]);
+    const chat = (message: string): Promise<Response> =>
+        at.raw("POST", "/v1/chat", {
+            headers,
+            body: { id, trigger: "submit-message", messages: [{ id: message, role: "user", parts: [{ type: "text", text: "hello" }] }] },
+        });
+    expect((await chat("m0")).status).toBe(429);
+    expect((await at.owner.session(id)).turns).toEqual([]);
     await open.body?.cancel();
     // It is gone when the server has heard of it.
     for (;;) {
         const again = await at.raw("GET", `/v1/sessions/${id}/events`, { headers });
         await again.body?.cancel();
         if (again.status === 200) break;
+    }
+    for (const message of ["m1", "m2"]) {
+        let answer = await chat(message);
+        while (answer.status === 429) answer = await chat(message);
+        expect([answer.status, (await answer.text()).endsWith("data: [DONE]\n\n")]).toEqual([200, true]);
     }
 });
 

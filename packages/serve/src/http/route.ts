@@ -104,6 +104,13 @@ export function tooManyStreams({ limits }: Server): string {
     return `the client has ${limits.streams} streams, which is as many as it may; end one, or start the server with a higher --limit streams=…`;
 }
 
+/** One stream more of the client; gives what ends it. Throws `HttpError` where it has as many as it may. */
+export function streamOf({ server, client }: Asked<unknown>): () => void {
+    const leave = server.allowance.stream(client.id);
+    if (leave === null) throw new HttpError(429, "too-many", tooManyStreams(server), { headers: { "retry-after": "5" } });
+    return leave;
+}
+
 const MAX_BODY = 1 << 20;
 
 /** Runs a row for a request. Throws `HttpError`. */

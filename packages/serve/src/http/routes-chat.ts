@@ -12,7 +12,7 @@ import type { Recording } from "../ui/recording.ts";
 import type { UiChunk } from "../ui/message.ts";
 import { uiResponse } from "../ui/stream.ts";
 import type { TurnInfo } from "../wire/messages.ts";
-import { type Asked, HttpError, refused, type Route, route } from "./route.ts";
+import { type Asked, HttpError, refused, type Route, route, streamOf } from "./route.ts";
 
 /** A page sends the whole conversation each time. */
 const MAX_CHAT = 8 << 20;
@@ -57,7 +57,7 @@ export const CHAT_ROUTES: readonly Route[] = [
             409: "the decision does not count",
             429: "too many wait",
         },
-        run: async (asked) => (asked.body.messages.at(-1)?.role === "user" ? submitted(asked) : decided(asked)),
+        run: async (asked) => streamed(asked, asked.body.messages.at(-1)?.role === "user" ? submitted : decided),
     }),
     route({
         method: "get",
@@ -77,12 +77,27 @@ export const CHAT_ROUTES: readonly Route[] = [
             const session = sessionAt(asked, asked.params["session"] ?? "");
             const turn = session.info().turns.find(({ ended }) => ended === undefined);
             if (turn === undefined) return new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
-            return uiResponse(told(session, asked.server.recordings.of(session, turn.id, 0), 0, asked.client));
+            return streamed(asked, ({ server, client }) => told(session, server.recordings.of(session, turn.id, 0), 0, client));
         },
     }),
 ];
 
-async function submitted(asked: Asked<Chat>): Promise<Response> {
+/** One of the client's streams, until it ends or the client is gone. */
+async function streamed<B>(
+    asked: Asked<B>,
+    begin: (asked: Asked<B>) => AsyncGenerator<UiChunk> | Promise<AsyncGenerator<UiChunk>>,
+): Promise<Response> {
+    const leave = streamOf(asked);
+    asked.signal.addEventListener("abort", leave, { once: true });
+    try {
+        return uiResponse(await begin(asked), leave);
+    } catch (error) {
+        leave();
+        throw error;
+    }
+}
+
+async function submitted(asked: Asked<Chat>): Promise<AsyncGenerator<UiChunk>> {
     const { body, server, client } = asked;
     const session = sessionAt(asked, body.id);
     const last = body.messages.at(-1) as Chat["messages"][number];
@@ -100,10 +115,10 @@ async function submitted(asked: Asked<Chat>): Promise<Response> {
         throw new HttpError(409, "conflict", "a message of this id was sent before, with another text");
     }
     if (turn === null) throw new HttpError(429, "too-many", "too many turns of this session wait", { headers: { "retry-after": "5" } });
-    return uiResponse(told(session, server.recordings.of(session, turn.id, after), 0, client));
+    return told(session, server.recordings.of(session, turn.id, after), 0, client);
 }
 
-async function decided(asked: Asked<Chat>): Promise<Response> {
+async function decided(asked: Asked<Chat>): Promise<AsyncGenerator<UiChunk>> {
     const { body, server, client } = asked;
     const no = lacks(client, "approve");
     if (no !== null) throw refused(no);
@@ -126,7 +141,7 @@ async function decided(asked: Asked<Chat>): Promise<Response> {
         if (ack.status !== "accepted") throw new HttpError(409, "conflict", `the decision does not count: ${ack.reason}`);
         recording.answered(id);
     }
-    return uiResponse(told(session, recording, from, client));
+    return told(session, recording, from, client);
 }
 
 async function* told(session: Session, recording: Recording, from: number, client: Client): AsyncGenerator<UiChunk> {

@@ -29,7 +29,7 @@ import { cookieName } from "../access/guard.ts";
 import { cursorOf, eventStream } from "./events.ts";
 import { openApi } from "./openapi.ts";
 import { waitedFor } from "./waiting.ts";
-import { type Answered, type Asked, type Env, HttpError, type Route, route, tooManyStreams } from "./route.ts";
+import { type Answered, type Asked, type Env, HttpError, type Route, route, streamOf } from "./route.ts";
 import { CHAT_ROUTES } from "./routes-chat.ts";
 import { RUN_ROUTES } from "./routes-runs.ts";
 
@@ -357,12 +357,6 @@ async function meant<B extends { readonly model?: string | undefined }>({ server
     const isUri = model.includes(":") && parseModelUri(model).ok;
     if (isUri && client.scopes.includes("admin")) return body;
     throw new HttpError(isUri ? 403 : 400, isUri ? "forbidden" : "model", plainLine(found.message), { hint: plainLine(found.hint) });
-}
-
-function streamOf({ server, client }: Asked<unknown>): () => void {
-    const leave = server.allowance.stream(client.id);
-    if (leave === null) throw new HttpError(429, "too-many", tooManyStreams(server), { headers: { "retry-after": "5" } });
-    return leave;
 }
 
 async function submit(asked: Asked<NewTurn>): Promise<Answered | Response> {

@@ -19,8 +19,8 @@ export const UI_HEADERS = {
     "x-vercel-ai-ui-message-stream": "v1",
 } as const;
 
-/** The response of a route. Who goes away ends the reading, not the run. */
-export function uiResponse(chunks: AsyncIterable<UiChunk>): Response {
+/** The response of a route. A page that goes away ends the reading, not the run. `over`: called when nothing is read any more. */
+export function uiResponse(chunks: AsyncIterable<UiChunk>, over: () => void = () => undefined): Response {
     const encoder = new TextEncoder();
     const reading = chunks[Symbol.asyncIterator]();
     let next: Promise<IteratorResult<UiChunk>> | null = null;
@@ -35,9 +35,12 @@ export function uiResponse(chunks: AsyncIterable<UiChunk>): Response {
                 }
                 next = null;
                 controller.enqueue(encoder.encode(`data: ${came.done === true ? "[DONE]" : JSON.stringify(came.value)}\n\n`));
-                if (came.done === true) controller.close();
+                if (came.done !== true) return;
+                over();
+                controller.close();
             },
             cancel: async () => {
+                over();
                 await reading.return?.();
             },
         },
