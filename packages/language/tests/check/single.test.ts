@@ -50,7 +50,6 @@ const BODIES: readonly Row[] = [
     [`use Repo${ASK}`, 0, 5, "INVALID_USE_RESOURCE", "use data that was got from it"],
     ["context 3k", 0, 9, "SYNTAX", "Write `context max 20k tokens`."],
     ['x = "abc\nid(x)', 0, 5, "UNTERMINATED_STRING", 'Close it with `"`.'],
-    ["x = `a{input}`\nid(x)", 0, 5, "UNEXPECTED_CHARACTER", "join values with `+`"],
     ["# comment\nid(1)", 0, 1, "UNEXPECTED_CHARACTER", "Write `//` instead of `#`."],
     ["id(@)", 0, 4, "UNEXPECTED_CHARACTER", "means nothing here"],
     ["id(input && xs)", 0, 10, "UNEXPECTED_CHARACTER", "Write `and`."],
