@@ -9,6 +9,8 @@ import { type LedgerStore, openProcess, openStore } from "@remit/host";
 import type { Json } from "@remit/language";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { postgres } from "../../host/tests/postgres-server.ts";
+import { SharedClients } from "../src/access/shared.ts";
+import { Processes } from "../src/team/processes.ts";
 import { type FoundServer, ServeClient, Server, servers } from "../src/index.ts";
 import { calls, ended, watch } from "./room.ts";
 
@@ -79,8 +81,8 @@ async function paired(at: Started, name = "panel"): Promise<{ id: string; token:
         scopes: ["observe", "submit", "lend", "approve"],
     });
 }
-async function ledger(): Promise<LedgerStore> {
-    return openStore(address, { config: join(folder, ".config/remit"), state: join(folder, "reader") });
+async function ledger(name = "reader"): Promise<LedgerStore> {
+    return openStore(address, { config: join(folder, ".config/remit"), state: join(folder, name) });
 }
 const nameOf = (client: string): string => client.replaceAll("-", "_");
 
@@ -231,10 +233,136 @@ test("what is said by who has not the key is not heard", async () => {
     const text = JSON.stringify({ ...forged, path: `/v1/sessions/${id}/turns`, headers: {}, body: '{"text":"forged"}' });
     const envelope = { id: "f".repeat(24), from: "ff", at: Date.now(), code: "0".repeat(64), text };
     await server.query("SELECT pg_notify($1, $2)", [`remit_${schema}_team`, JSON.stringify(envelope)]);
-    await server.query("SELECT pg_notify($1, 'no message')", [`remit_${schema}_team`]);
+    for (const no of ["no message", "null", "7", "[]", '{"id":1,"at":"now"}'])
+        await server.query("SELECT pg_notify($1, $2)", [`remit_${schema}_team`, no]);
     // A token that was put into the table by another hand is none.
-    await server.query(`INSERT INTO ${schema}.shared VALUES ('client', 'evil', 1, NULL, '["{}","00"]')`);
+    for (const [name, no] of ['["{}","00"]', "null", "no JSON", "[]"].entries())
+        await server.query(`INSERT INTO ${schema}.shared VALUES ('client', $1, 1, NULL, $2)`, [`evil${name}`, no]);
     await watch(a.as(token), id, ended((await a.as(token).submit(id, { text: "mine" })).id));
     expect((await a.as(token).session(id)).turns.map((turn) => turn.text)).toEqual(["mine"]);
     expect((await a.owner.request<{ clients: unknown[] }>("GET", "/v1/clients")).clients.length).toBe(1);
+});
+
+test("a picture comes whole from another process, and a logout counts at every one", async () => {
+    says([{ text: "seen" }]);
+    const [a, b] = await Promise.all([start("a"), start("b")]);
+    const { token } = await paired(a);
+    const { id } = await a.as(token).open();
+    const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    const turn = await a.as(token).request<{ id: string }>("POST", `/v1/sessions/${id}/turns`, {
+        text: "look",
+        images: [{ media_type: "image/png", data: png }],
+    });
+    const picture = await b.raw("GET", `/v1/sessions/${id}/turns/${turn.id}/images/0`, token);
+    expect(picture.headers.get("content-type")).toBe("image/png");
+    expect(picture.headers.get("content-security-policy")).toBe("default-src 'none'; sandbox");
+    expect(Buffer.from(await picture.arrayBuffer()).toString("base64")).toBe(png);
+    const chats = await Promise.all([a, b].map((at) => at.raw("GET", `/v1/chat/${id}`, token)));
+    expect(chats.map(({ status }) => status)).toEqual([200, 421]);
+
+    const c = await Server.start({
+        model: "mock:",
+        ledger: address,
+        state: join(folder, "c"),
+        process: openProcess({ env: { HOME: folder, PATH: process.env["PATH"] }, cwd: folder }),
+    });
+    const login = await b.raw("POST", "/v1/login", "", { code: await c.loginCode() }, { authorization: "" });
+    const said = /^remit_session\d+=([^;]+)/.exec(login.headers.get("set-cookie") ?? "")?.[1];
+    const { csrf } = (await login.json()) as { csrf: string };
+    const sends = async (method: string, url: string, path: string): Promise<number> => {
+        const headers = { cookie: `remit_session${new URL(url).port}=${said}`, "x-remit-csrf": csrf };
+        return (await fetch(url + path, { method, headers })).status;
+    };
+    const who = (): Promise<number[]> => Promise.all([a, b, c].map(({ url }) => sends("GET", url, "/v1/me")));
+    expect(await who()).toEqual([200, 200, 200]);
+    expect(await sends("POST", a.url, "/v1/logout")).toBe(200);
+    expect(await who()).toEqual([401, 401, 401]);
+    await c.stop();
+});
+
+/** Two on one database, of which the first has the session `session-x`; `open` says what the ledger says of it. */
+async function two(
+    open: () => { epoch: number; live: boolean },
+    perform: () => Promise<{ status: number; headers: {}; body: string }>,
+    lose: number,
+) {
+    const stores = await Promise.all([ledger("one"), ledger("two")]);
+    let left = lose;
+    const made = await Promise.all(
+        stores.map((store, i) => {
+            const team = store.team as NonNullable<LedgerStore["team"]>;
+            return Processes.among({
+                team: {
+                    ...team,
+                    open: async () => [{ id: "session-x", ...open() }],
+                    say: async (message) => {
+                        if ((message as { kind: string }).kind !== "answered" || left-- <= 0) await team.say(message);
+                    },
+                },
+                sessions: new Map(i === 0 ? [["session-x", {} as never]] : []),
+                epochOf: () => 1,
+                perform,
+                take: async () => undefined,
+                lost: () => undefined,
+                clients: () => undefined,
+                failed: (error) => {
+                    throw error;
+                },
+            });
+        }),
+    );
+    const client = { id: "c", name: "c", scopes: [], created: "" };
+    const request = { session: "session-x", client, method: "GET", path: "/v1/sessions/session-x", headers: {}, body: "" };
+    return {
+        ask: () => (made[1] as Processes).forward(request, new AbortController().signal),
+        [Symbol.asyncDispose]: async () => {
+            await Promise.all(made.map((one) => one.close()));
+            await Promise.all(stores.map((one) => one.close()));
+        },
+    };
+}
+
+test("PRS1: an answer that is lost on its way is said again, and the request is performed once", async () => {
+    let performed = 0;
+    const perform = async () => ({ status: 200, headers: {}, body: `${++performed}` });
+    await using both = await two(() => ({ epoch: 1, live: true }), perform, 2);
+    expect(await both.ask()).toMatchObject({ status: 200, body: "1" });
+});
+
+test("PRS3: a request is given up whose process lost the session to a third one before it answered", async () => {
+    let epoch = 1;
+    const perform = () => {
+        // What the ledger says soon after.
+        setTimeout(() => epoch++, 1000);
+        return new Promise<never>(() => undefined);
+    };
+    await using both = await two(() => ({ epoch, live: true }), perform, 0);
+    expect(await both.ask()).toBeNull();
+});
+
+test("SHC1: a client that is revoked while the list is read stays revoked", async () => {
+    const store = await ledger();
+    const { shared } = store.team as NonNullable<LedgerStore["team"]>;
+    let wait: Promise<void> | null = null;
+    const clients = new SharedClients(
+        {
+            ...shared,
+            list: async (kind) => {
+                const rows = await shared.list(kind);
+                await wait;
+                return rows;
+            },
+        },
+        () => undefined,
+    );
+    const { client, token } = await clients.mint("page", ["observe"]);
+    let go = (): void => undefined;
+    wait = new Promise((resolve) => (go = resolve));
+    const reading = clients.refresh(true);
+    await shared.list("client");
+    await clients.revoke(client.id);
+    go();
+    await reading;
+    expect(clients.of(token)).toBeNull();
+    await store.close();
 });

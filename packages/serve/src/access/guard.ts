@@ -83,17 +83,23 @@ export class Guard {
     /** As `client`; what this process does not know is looked for among what the others do (SHC1). */
     async identified(headers: Headers, method: string): Promise<Client | Refusal> {
         const { shared, clients } = this.#options;
-        if (shared === undefined || shared === null || this.#found(headers, method) !== null) return this.client(headers, method);
-        if ((headers.get("authorization") ?? "") !== "") await clients.refresh();
+        if (shared === undefined || shared === null) return this.client(headers, method);
+        if ((headers.get("authorization") ?? "") !== "" && this.#found(headers, method) === null) await clients.refresh();
         const cookie = cookieOf(headers);
-        const login = cookie === null ? null : await shared.get(cookie);
-        // Who logged in as the server's owner is the owner at each of its processes.
-        if (cookie !== null && login !== null)
-            this.#logins.set(hashOf(cookie), {
-                ...login,
-                client: [OWNER, VIEWER].find(({ id }) => id === login.client.id) ?? login.client,
-            });
+        if (cookie !== null) await this.#look(cookie, shared);
         return this.client(headers, method);
+    }
+
+    /** A login counts as long as it is kept: another process may have begun or ended it. */
+    async #look(cookie: string, shared: SharedLogins): Promise<void> {
+        const login = await shared.get(cookie);
+        if (login === null) {
+            this.#logins.delete(hashOf(cookie));
+            return;
+        }
+        // Who logged in as the server's owner is the owner at each of its processes.
+        const client = [OWNER, VIEWER].find(({ id }) => id === login.client.id) ?? login.client;
+        this.#logins.set(hashOf(cookie), { ...login, client });
     }
 
     client(headers: Headers, method: string, now: number = Date.now()): Client | Refusal {

@@ -36,8 +36,8 @@ const LOGIN_MS = 7 * 24 * 3_600_000;
 export class SharedClients implements ClientList {
     readonly #shared: Shared;
     readonly #changed: (revoked: string | null) => void;
-    #rows = new Map<string, Row>();
-    #byHash = new Map<string, Row>();
+    readonly #rows = new Map<string, Row>();
+    readonly #byHash = new Map<string, Row>();
     #looked = 0;
     #looking: Promise<void> | null = null;
 
@@ -104,9 +104,11 @@ export class SharedClients implements ClientList {
 
     async #look(): Promise<void> {
         this.#looked = Date.now();
-        const rows = (await this.#shared.list("client")).map(({ value }) => Row.parse(value));
-        this.#rows = new Map(rows.map((row) => [row.id, row]));
-        this.#byHash = new Map(rows.map((row) => [row.hash, row]));
+        // What this process made or revoked meanwhile is newer than what was read.
+        for (const { value } of await this.#shared.list("client")) {
+            const row = Row.parse(value);
+            if (this.#rows.get(row.id)?.revoked === undefined) this.#add(row);
+        }
     }
 
     #add(row: Row): void {

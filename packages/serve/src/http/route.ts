@@ -123,7 +123,8 @@ export async function answer(server: Server, row: Route, c: Context<Env>): Promi
         if (isRefusal(found)) throw refused(found);
         const no = lacks(found, row.scope);
         if (no !== null) throw refused(no);
-        if (!server.allowance.request(found.id))
+        // What another process handed on was counted there.
+        if ((c.env as Env["Bindings"]).here !== true && !server.allowance.request(found.id))
             throw new HttpError(429, "too-many", `${found.id} sends more than ${server.limits.requests} requests a second`, {
                 hint: "send fewer, or start the server with a higher --limit requests=…",
                 headers: { "retry-after": "1" },
@@ -167,7 +168,8 @@ async function elsewhere(server: Server, row: Route, c: Context, client: Client)
             hint: "ask again; a turn that is sent again with the same Idempotency-Key is the same turn",
             headers: { "retry-after": "2" },
         });
-    return new Response(said.body, { status: said.status, headers: { ...said.headers, "cache-control": "no-store" } });
+    const gave = said.isBase64 === true ? Buffer.from(said.body, "base64") : said.body;
+    return new Response(gave, { status: said.status, headers: { "cache-control": "no-store", ...said.headers } });
 }
 
 async function bodyOf(c: Context, schema: z.ZodType, most: number): Promise<unknown> {

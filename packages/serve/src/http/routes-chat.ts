@@ -37,7 +37,11 @@ const Approved = z.looseObject({
     approval: z.looseObject({ id: z.string(), approved: z.boolean() }),
 });
 
-function sessionAt({ server }: Pick<Asked<unknown>, "server">, id: string): Session {
+async function sessionAt({ server }: Pick<Asked<unknown>, "server">, id: string): Promise<Session> {
+    if ((await server.processes?.has(id)) === true)
+        throw new HttpError(421, "misdirected", "another process of this server has the session", {
+            hint: "let the balancer keep a page at the process that opened its session",
+        });
     const session = server.sessions.get(id);
     if (session === undefined) throw new HttpError(404, "unknown", "there is no such session", { hint: "POST /v1/sessions opens one" });
     return session;
@@ -65,7 +69,7 @@ export const CHAT_ROUTES: readonly Route[] = [
         scope: "observe",
         summary: "What was said in a session so far, as messages of the AI SDK",
         answers: { 200: "`{ messages }`", 404: "no such session" },
-        run: (asked) => ({ json: { messages: messagesOf(sessionAt(asked, asked.params["session"] ?? "")) as never } }),
+        run: async (asked) => ({ json: { messages: messagesOf(await sessionAt(asked, asked.params["session"] ?? "")) as never } }),
     }),
     route({
         method: "get",
@@ -73,8 +77,8 @@ export const CHAT_ROUTES: readonly Route[] = [
         scope: "observe",
         summary: "The turn that runs or waits, from its beginning: for a page that was loaded again",
         answers: { 200: "the UI message stream (text/event-stream)", 204: "no turn runs", 404: "no such session" },
-        run: (asked) => {
-            const session = sessionAt(asked, asked.params["session"] ?? "");
+        run: async (asked) => {
+            const session = await sessionAt(asked, asked.params["session"] ?? "");
             const turn = session.info().turns.find(({ ended }) => ended === undefined);
             if (turn === undefined) return new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
             return streamed(asked, ({ server, client }) => told(session, server.recordings.of(session, turn.id, 0), 0, client));
@@ -99,7 +103,7 @@ async function streamed<B>(
 
 async function submitted(asked: Asked<Chat>): Promise<AsyncGenerator<UiChunk>> {
     const { body, server, client } = asked;
-    const session = sessionAt(asked, body.id);
+    const session = await sessionAt(asked, body.id);
     const last = body.messages.at(-1) as Chat["messages"][number];
     const other = last.parts.find(({ type }) => type !== "text");
     if (other !== undefined) throw new HttpError(400, "contract", `a part of the message is ${other.type}, and a turn takes text`);
@@ -122,7 +126,7 @@ async function decided(asked: Asked<Chat>): Promise<AsyncGenerator<UiChunk>> {
     const { body, server, client } = asked;
     const no = lacks(client, "approve");
     if (no !== null) throw refused(no);
-    const session = sessionAt(asked, body.id);
+    const session = await sessionAt(asked, body.id);
     const said = (body.messages.at(-1)?.parts ?? []).flatMap((part) => {
         const read = Approved.safeParse(part);
         return read.success ? [read.data.approval] : [];

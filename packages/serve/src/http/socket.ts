@@ -107,7 +107,7 @@ class Connection implements WSEvents {
             const headers = new Headers({ authorization: `Bearer ${message.token}` });
             const origin = this.#request.headers.get("origin");
             if (origin !== null) headers.set("origin", origin);
-            const found = this.#client ?? this.#server.guard.client(headers, "GET");
+            const found = this.#client ?? (await this.#server.guard.identified(headers, "GET"));
             if (isRefusal(found)) ws.close(4401, "the token is wrong, or was revoked");
             else await this.#welcome(found, ws);
         } else if (this.#client !== null && this.#server.isRevoked(this.#client)) ws.close(4401, "the client was revoked");

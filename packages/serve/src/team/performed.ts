@@ -7,16 +7,23 @@ import type { Hono } from "hono";
 import type { Env } from "../http/route.ts";
 import type { Answered, Forwarded } from "./processes.ts";
 
-export async function performed(app: Hono<Env>, { client, method, path, headers, body }: Forwarded): Promise<Answered> {
+export async function performed(app: Hono<Env>, { client, method, path, headers, body: sent }: Forwarded): Promise<Answered> {
     const request = new Request(new URL(path, "http://localhost"), {
         method,
         headers: { ...headers, host: "localhost", "content-type": "application/json" },
-        ...(body === "" ? {} : { body }),
+        ...(sent === "" ? {} : { body: sent }),
     });
     const response = await app.fetch(request, { client, here: true });
-    const told = ["content-type", "location", "retry-after"].flatMap((name) => {
+    const told = TOLD.flatMap((name) => {
         const value = response.headers.get(name);
         return value === null ? [] : [[name, value] as const];
     });
-    return { status: response.status, headers: Object.fromEntries(told), body: await response.text() };
+    const bytes = Buffer.from(await response.arrayBuffer());
+    const isText = /^(?:application\/json|text\/)/.test(response.headers.get("content-type") ?? "");
+    const { status } = response;
+    const body = bytes.toString(isText ? "utf8" : "base64");
+    return { status, headers: Object.fromEntries(told), body, ...(isText ? {} : { isBase64: true }) };
 }
+
+/** Headers that go along. */
+const TOLD = ["content-type", "location", "retry-after", "cache-control", "content-security-policy"];

@@ -6,7 +6,7 @@
  *
  * PRS1: a request is performed by the process that has the session, as the client that was identified here, and once, however often it is said.
  * PRS2: a session whose process is gone, by its lease, is taken by one of the others, which goes on with it from its log.
- * PRS3: where a process took a request and is gone before it answered, the client is told to ask again: what it did is in the log.
+ * PRS3: where a process took a request and lost the session before it answered, the client is told to ask again: what it did is in the log.
  */
 import { randomBytes } from "node:crypto";
 import type { Json } from "@remit/language";
@@ -40,12 +40,16 @@ export interface Answered {
     readonly status: number;
     readonly headers: { readonly [name: string]: string };
     readonly body: string;
+    /** The body is bytes, in base64. */
+    readonly isBase64?: boolean;
 }
 
 type Message =
     | StreamMessage
     | ({ readonly kind: "request"; readonly id: string } & Forwarded)
-    | { readonly kind: "taken"; readonly id: string }
+    /** `epoch`: of the owner that the process is of the session. */
+    | { readonly kind: "taken"; readonly id: string; readonly epoch: number }
+    | { readonly kind: "wanted"; readonly id: string }
     | ({ readonly kind: "answered"; readonly id: string } & Answered)
     | { readonly kind: "moved"; readonly session: string }
     | { readonly kind: "revoked"; readonly client: string }
@@ -67,7 +71,7 @@ export interface ProcessesSetup {
 }
 
 interface Asked {
-    taken(): void;
+    taken(epoch: number): void;
     readonly answered: (answer: Answered) => void;
 }
 
@@ -75,7 +79,7 @@ export class Processes {
     readonly streams: Streams;
     readonly #setup: ProcessesSetup;
     readonly #asked = new Map<string, Asked>();
-    readonly #performed = new Map<string, Promise<Answered>>();
+    readonly #performed = new Map<string, { readonly made: Promise<Answered>; isOver: boolean }>();
     #end: () => void = () => undefined;
     #timer: NodeJS.Timeout | undefined;
     #looking: Promise<void> | null = null;
@@ -83,7 +87,7 @@ export class Processes {
 
     private constructor(setup: ProcessesSetup) {
         this.#setup = setup;
-        this.streams = new Streams((message) => this.say(message), setup.sessions);
+        this.streams = new Streams((message) => this.say(message), setup.sessions, setup.failed);
     }
 
     static async among(setup: ProcessesSetup): Promise<Processes> {
@@ -123,20 +127,21 @@ export class Processes {
     /** PRS1. Null where no process has the session any more, or none answers. `signal`: its client waits no longer. */
     async forward(request: Forwarded, signal: AbortSignal): Promise<Answered | null> {
         const id = randomBytes(9).toString("hex");
-        let isTaken = false;
+        let takenAt: number | null = null;
         const answer = new Promise<Answered | null>((resolve) => {
-            this.#asked.set(id, { taken: () => (isTaken = true), answered: resolve });
+            this.#asked.set(id, { taken: (epoch) => (takenAt = epoch), answered: resolve });
             signal.addEventListener("abort", () => resolve(null), { once: true });
         });
         try {
             for (const began = Date.now(); ; ) {
-                if (!isTaken) await this.say({ kind: "request", id, ...request });
+                // An answer may be lost on its way, as all that is said.
+                await this.say(takenAt === null ? { kind: "request", id, ...request } : { kind: "wanted", id });
                 const said = await within(answer, AGAIN_MS);
                 if (said !== undefined) return said;
-                if (!isTaken && Date.now() - began > FIND_MS) return null;
+                if (takenAt === null && Date.now() - began > FIND_MS) return null;
                 const there = (await this.#setup.team.open(request.session)).find((one) => one.id === request.session);
                 // PRS3.
-                if (there === undefined || (isTaken && !there.live)) return null;
+                if (there === undefined || (takenAt !== null && (!there.live || there.epoch !== takenAt))) return null;
                 if (there.live) continue;
                 await this.#take(request.session);
                 if (this.#setup.sessions.has(request.session)) return await this.#setup.perform(request);
@@ -159,8 +164,13 @@ export class Processes {
                 if (this.#setup.sessions.has(message.session)) void this.#perform(message);
                 return;
             case "taken":
-                this.#asked.get(message.id)?.taken();
+                this.#asked.get(message.id)?.taken(message.epoch);
                 return;
+            case "wanted": {
+                const found = this.#performed.get(message.id);
+                if (found?.isOver === true) void this.#answer(message.id, found.made);
+                return;
+            }
             case "answered":
                 this.#asked.get(message.id)?.answered(message);
                 return;
@@ -183,14 +193,22 @@ export class Processes {
     }
 
     async #perform({ id, ...request }: Extract<Message, { kind: "request" }>): Promise<void> {
-        let made = this.#performed.get(id);
-        if (made === undefined) {
-            made = this.#setup.perform(request);
-            this.#performed.set(id, made);
-            setTimeout(() => this.#performed.delete(id), KNOWN_MS).unref();
+        const found = this.#performed.get(id);
+        const one = found ?? { made: this.#setup.perform(request), isOver: false };
+        if (found === undefined) {
+            this.#performed.set(id, one);
+            const over = (): void => {
+                one.isOver = true;
+                setTimeout(() => this.#performed.delete(id), KNOWN_MS).unref();
+            };
+            one.made.then(over, over);
         }
+        await this.say({ kind: "taken", id, epoch: this.#setup.epochOf(request.session) });
+        await this.#answer(id, one.made);
+    }
+
+    async #answer(id: string, made: Promise<Answered>): Promise<void> {
         try {
-            await this.say({ kind: "taken", id });
             await this.say({ kind: "answered", id, ...(await made) });
         } catch (error) {
             this.#setup.failed(error);

@@ -51,8 +51,11 @@ export class Streams {
     readonly #say: (message: StreamMessage) => Promise<void>;
     readonly #sessions: ReadonlyMap<string, Session>;
 
-    constructor(say: (message: StreamMessage) => Promise<void>, sessions: ReadonlyMap<string, Session>) {
+    readonly #failed: (error: unknown) => void;
+
+    constructor(say: (message: StreamMessage) => Promise<void>, sessions: ReadonlyMap<string, Session>, failed: (error: unknown) => void) {
         this.#say = say;
+        this.#failed = failed;
         this.#sessions = sessions;
     }
 
@@ -99,7 +102,7 @@ export class Streams {
         switch (message.kind) {
             case "listen": {
                 const session = this.#sessions.get(message.session);
-                if (session !== undefined) void this.#tell(session, message);
+                if (session !== undefined) this.#tell(session, message).catch(this.#failed);
                 return;
             }
             case "frames":
@@ -139,11 +142,11 @@ export class Streams {
                 await this.#say({ kind: "frames", stream, frames: calls.map((data) => ({ event: "call", data })), before: false });
             for (let frames = await listener.take(WAIT_MS); frames !== null; frames = await listener.take(WAIT_MS))
                 if (frames.length > 0) await this.#say({ kind: "frames", stream, frames, before: false });
-            await this.#say({ kind: "ended", stream });
         } finally {
             this.#told.delete(stream);
             listener.close();
             session.gone(client);
+            await this.#say({ kind: "ended", stream });
         }
     }
 

@@ -8,7 +8,7 @@
  * PGM2: a value carries such a code over its kind, name, version and end.
  */
 import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
-import type { Json } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import { LedgerError } from "../error.ts";
 import { type Owner, parseOwner } from "../lease.ts";
 import type { OpenRun, Shared, SharedValue, Team } from "../team.ts";
@@ -46,13 +46,20 @@ export function teamOver(setup: TeamSetup): Team {
     const codeOf = (id: string, from: string, at: number, text: string): string => coded(setup.key(), ["message", id, from, at, text]);
 
     async function take(payload: string): Promise<void> {
-        const { id, from, at, code, text: said } = JSON.parse(payload) as Envelope;
+        const envelope = JSON.parse(payload) as Json;
+        // Any user of the database may say something.
+        if (!isObject(envelope)) return;
+        const { id, from, at, code, text: said } = envelope as unknown as Envelope;
         if (from === process || seen.has(id) || Math.abs(now() - at) > MOST_AGE_MS) return;
         const text = said ?? (await connections.rows<{ text: string }>("SELECT text FROM mail WHERE id = $1", [id]))[0]?.text;
         if (text === undefined || !same(code, codeOf(id, from, at, text))) return;
         if (seen.has(id)) return;
         seen.set(id, at);
-        for (const [old, when] of seen) if (now() - when > 2 * MOST_AGE_MS) seen.delete(old);
+        for (const [old, when] of seen) {
+            // They came in about the order of their times.
+            if (now() - when <= 2 * MOST_AGE_MS) break;
+            seen.delete(old);
+        }
         for (const ear of ears) ear(JSON.parse(text) as Json);
     }
     /** In the order in which they came, letters too. */
@@ -109,7 +116,7 @@ function sharedOver({ connections, writing, key, now }: TeamSetup): Shared {
     /** Empty where it has expired, or was not kept by one that has the key. */
     const read = (kind: string, { name, version, expires, value }: SharedRow): SharedValue[] => {
         if (expires !== null && expires <= now()) return [];
-        const [json, code] = JSON.parse(value) as [string, string];
+        const [json, code] = pairIn(value);
         return same(code, coded(key(), ["shared", kind, name, version, expires, json]))
             ? [{ kind, name, version, value: JSON.parse(json) }]
             : [];
@@ -141,6 +148,17 @@ function sharedOver({ connections, writing, key, now }: TeamSetup): Shared {
         drop: ({ kind, name, version }) => wrote(["dropShared", kind, name, version]),
         nameOf: (kind, secret) => coded(key(), ["name", kind, secret]),
     };
+}
+
+/** A text and its code; neither where the value is no such pair. */
+function pairIn(value: string): readonly [string, unknown] {
+    try {
+        const read: unknown = JSON.parse(value);
+        return Array.isArray(read) && typeof read[0] === "string" ? [read[0], read[1]] : ["", null];
+    } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
+        return ["", null];
+    }
 }
 
 async function openRuns({ connections, isLive }: TeamSetup, prefix: string): Promise<OpenRun[]> {
