@@ -3,7 +3,7 @@
  */
 import { existsSync } from "node:fs";
 import type { LedgerStore, RunInfo } from "@remit/host";
-import { isLedgerAddress, LedgerError, openStore, shownLedger, shownStore } from "@remit/host";
+import { isLedgerAddress, isSession, LedgerError, openStore, shownLedger, shownStore } from "@remit/host";
 import { here, ledgerHere, secretsNow } from "./here.ts";
 import { UsageError } from "./io.ts";
 
@@ -59,4 +59,10 @@ export async function openRun(id: string, options: Record<string, unknown>): Pro
         await store.close();
         throw error;
     }
+}
+
+/** Throws `UsageError` for a session: no machine ran it, so `command` has nothing to go through. Its turns are runs. */
+export function ranByMachine(id: string, command: string): void {
+    if (isSession(id))
+        throw new UsageError(`${id} is a session, which holds turns`, `each turn is a run: remit ${command} ${id}.t1 takes the first`);
 }

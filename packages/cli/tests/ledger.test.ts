@@ -1,5 +1,5 @@
 /** Commands that read and keep a ledger: rows that cannot be read, edited and foreign ledgers, removing runs. */
-import { cpSync, rmSync } from "node:fs";
+import { cpSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeEach, expect, test } from "vitest";
@@ -138,4 +138,33 @@ test.each([
     const ran = at.remit("runs", ...args);
     expect(ran.code).not.toBe(0);
     expect(ran.err).toContain(message);
+});
+
+test("an address of another kind of database is refused: no file is made of it, and its password is not shown", () => {
+    for (const address of ["mysql://ada:hidden-word@db/team", "postgress://ada:hidden-word@db/team", "sqlite:///tmp/l.db"]) {
+        const { code, err } = at.remit("run", "one.remit", "--ledger", address);
+        expect([code, err]).toEqual([
+            1,
+            expect.stringContaining(`a ledger is a file, or a database in PostgreSQL, not ${address.split(":")[0]}://`),
+        ]);
+        expect(err).toContain("postgres://USER@HOST:PORT/DATABASE");
+        expect(err).not.toContain("hidden-word");
+        at.write("remit.json", JSON.stringify({ ledger: address }));
+        const configured = at.remit("runs");
+        expect([configured.code, configured.err]).toEqual([1, expect.stringContaining("remit.json: ledger: names no file")]);
+        expect(configured.err).not.toContain("hidden-word");
+        rmSync(join(at.folder, "remit.json"));
+        expect(existsSync(join(at.folder, `${address.split(":")[0]}:`))).toBe(false);
+    }
+});
+
+test("a session is no run to replay or to look into: its turns are", () => {
+    const id = "session-0a1b2c3d-0e0f";
+    at.remit("run", "one.remit");
+    edit(`UPDATE runs SET id = '${id}'`);
+    for (const command of ["replay", "snapshot"]) {
+        const { code, err } = at.remit(command, id);
+        expect([code, err]).toEqual([2, expect.stringContaining(`${id} is a session, which holds turns`)]);
+        expect(err).toContain(`remit ${command} ${id}.t1`);
+    }
 });

@@ -3,11 +3,13 @@ import { openLedger, type Replayed } from "@remit/host";
 import type { Json } from "@remit/language";
 import { counted, EXIT, paint, plain, print, printJson } from "../io.ts";
 import { secretsNow } from "../here.ts";
+import { ranByMachine } from "../ledger.ts";
 
 export default async function replay(args: string[], options: Record<string, unknown>): Promise<number> {
     const ledger = await openLedger(options["ledger"] as string | undefined);
     try {
         const run = await ledger.run(args[0] as string);
+        ranByMachine(run.id, "replay");
         const found = secretsNow().scrub((await ledger.replay(run.id)) as unknown as Json) as unknown as Replayed;
         if (options["json"]) {
             printJson(found as unknown as Json, true);

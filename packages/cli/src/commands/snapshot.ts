@@ -1,14 +1,15 @@
 /** `remit snapshot`: a moment of a recorded run as one JSON document; with a second run or moment, what differs. Nothing is performed. */
 import { secretsNow } from "../here.ts";
 import { readFileSync } from "node:fs";
-import { type DebugSession, debugRun, diffSnapshots, knownSecrets, moved, type Snapshot, snapshotOf, type Target } from "@remit/host";
+import { type DebugSession, debugRun, diffSnapshots, moved, type Snapshot, snapshotOf, type Target } from "@remit/host";
 import type { Json } from "@remit/language";
 import { EXIT, plainLine, print, printJson, say, UsageError } from "../io.ts";
-import { openRun } from "../ledger.ts";
+import { openRun, ranByMachine } from "../ledger.ts";
 
 export default async function snapshot(args: string[], options: Record<string, unknown>): Promise<number> {
     const { store, run } = await openRun(args[0] as string, options);
     try {
+        ranByMachine(run.id, "snapshot");
         const session = await debugRun(store, run.id);
         const at = options["at"];
         const stop = moved(session.goTo(typeof at === "string" ? targetOf(at) : lastOf(session)));

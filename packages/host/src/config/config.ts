@@ -16,7 +16,7 @@ import { readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Json } from "@remit/language";
 import type { Policy } from "@remit/machine";
-import { configFolder, type Environment, isAddress } from "../ledger/place.ts";
+import { configFolder, type Environment, foreignScheme, isAddress, placeOf } from "../ledger/place.ts";
 import { lowest, type Rate } from "../process/limiter.ts";
 import { type AuditConfig, auditProblems, joinedAudit, loosens } from "./audit.ts";
 import { type ChannelConfig, channelProblem, type RouteConfig, routeProblem } from "./channels.ts";
@@ -196,6 +196,8 @@ function readConfig(
     const ledger = read.json["ledger"];
     if (typeof ledger === "string" && hasPassword(ledger))
         problems.push({ file: name, key: "ledger", message: "holds a password: leave it out, and give it as PGPASSWORD" });
+    if (typeof ledger === "string" && foreignScheme(ledger) !== null)
+        problems.push({ file: name, key: "ledger", message: "names no file, and no database by postgres://" });
     problems.push(...channelProblems(read.json as unknown as RemitFile).map((one) => ({ file: name, ...one })));
     const policy = readPolicy(read.json.policy as unknown as PolicyFile | undefined, { name, text: content.toString("utf8") });
     problems.push(...policy.problems.map(({ key, message }) => ({ file: name, key: `policy.${key}`, message })));
@@ -290,7 +292,7 @@ function merged(files: readonly ConfigFile[]): Omit<Config, "files" | "workspace
         for (const [name, rate] of Object.entries(content.rates ?? {})) rates[name] = lowest(rates[name] ?? {}, rate);
         const says: readonly Said[] = [
             ...all(content.ledger === undefined ? [] : [content.ledger], "ledger", (said) => {
-                ledger ??= isAddress(said) ? said : resolve(file.folder, said);
+                ledger ??= placeOf(said, file.folder);
             }),
             ...each(content.models, "model", models, (said) => ({ ...said, file })),
             ...each(content.prices, "price", prices, (said) => said),

@@ -27,6 +27,7 @@ import {
     writeSync,
 } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { LedgerError } from "./error.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -56,10 +57,21 @@ export function isAddress(ledger: string): boolean {
     return /^postgres(ql)?:\/\//i.test(ledger);
 }
 
-/** Path of the ledger, or its address, see above. `named` is what the person or the caller asked for; `from` is where the search for a project starts. */
+/** The scheme of an address that is none of a ledger, such as `mysql://`; null for a path and for a database of a kind that Remit knows. */
+export function foreignScheme(ledger: string): string | null {
+    return isAddress(ledger) ? null : (/^[a-z][a-z0-9+.-]+:\/\//i.exec(ledger)?.[0] ?? null);
+}
+
+/** An address as it is, a path from `folder`. Throws `LedgerError` `address`, which shows the scheme alone: what follows may hold a password. */
+export function placeOf(ledger: string, folder: string): string {
+    const scheme = foreignScheme(ledger);
+    if (scheme !== null) throw new LedgerError("address", `a ledger is a file, or a database in PostgreSQL, not ${scheme}…`);
+    return isAddress(ledger) ? ledger : resolve(folder, ledger);
+}
+
+/** Path of the ledger, or its address, see above. `named` is what the person or the caller asked for; `from` is where the search for a project starts. Throws as `placeOf` does. */
 export function ledgerPath(named: string | undefined, env: Environment, from: string): string {
-    for (const said of [named, env.REMIT_LEDGER])
-        if (said !== undefined && said !== "") return isAddress(said) ? said : resolve(from, said);
+    for (const said of [named, env.REMIT_LEDGER]) if (said !== undefined && said !== "") return placeOf(said, from);
     for (let at = resolve(from); ; at = dirname(at)) {
         if (ownPlace(join(at, ".remit"))) return join(at, ".remit", "ledger.db");
         if (at === dirname(at)) break;

@@ -8,6 +8,7 @@
 import type { Json } from "@remit/language";
 import type { Failure } from "@remit/machine";
 import { NotAnApi } from "./sdk.ts";
+import { causes, networkCode, networkWords } from "../failure/network.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import { withoutKeys } from "../secret/shapes.ts";
 
@@ -37,26 +38,6 @@ interface ApiError {
     readonly cause?: unknown;
 }
 
-const NETWORK: { readonly [code: string]: string } = {
-    ECONNREFUSED: "nothing listens there",
-    ECONNRESET: "the connection was cut",
-    EPIPE: "the connection was cut",
-    ENOTFOUND: "the host is not known",
-    EAI_AGAIN: "the host's name could not be looked up",
-    ETIMEDOUT: "no connection in time",
-    EHOSTUNREACH: "the host cannot be reached",
-    ENETUNREACH: "the network cannot be reached",
-    UND_ERR_SOCKET: "the connection was cut",
-    UND_ERR_CONNECT_TIMEOUT: "no connection in time",
-    UND_ERR_HEADERS_TIMEOUT: "no answer in time",
-    UND_ERR_BODY_TIMEOUT: "the answer stopped",
-    CERT_HAS_EXPIRED: "its certificate has expired",
-    DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is not trusted",
-    ERR_SSL_WRONG_VERSION_NUMBER: "what listens there does not speak TLS (is it http rather than https?)",
-    ERR_SSL_PACKET_LENGTH_TOO_LONG: "what listens there does not speak TLS (is it http rather than https?)",
-};
-/** For undici's `HTTPParserError`, which has a code of llhttp (`HPE_…`) or none. */
-const NO_HTTP = "HPE_INVALID";
 /** Another try gives the same. */
 const LASTING = /^(?:ENOTFOUND$|CERT|DEPTH_|ERR_SSL_|HPE_)/;
 
@@ -89,7 +70,7 @@ export function troubleOf(error: unknown, subject: Subject): Trouble {
     if (code !== null) {
         const failure: Failure = {
             kind: "unreachable",
-            message: `${subject.uri} cannot be reached: ${NETWORK[code] ?? (code.startsWith("HPE_") ? "what listens there does not speak HTTP" : code)}`,
+            message: `${subject.uri} cannot be reached: ${networkWords(code)}`,
             detail: { code },
             ...(LASTING.test(code) ? { hint: addressHint(subject) } : {}),
         };
@@ -163,26 +144,6 @@ export function retryAfter(headers: Readonly<Record<string, string>> | undefined
 
 function apiError(error: unknown): ApiError | null {
     return error instanceof Error && "statusCode" in error ? (error as unknown as ApiError) : null;
-}
-
-/** An error and what caused it, the outermost first. */
-function causes(error: unknown): Error[] {
-    const found: Error[] = [];
-    let at: unknown = error;
-    for (let depth = 0; depth < 6 && at instanceof Error; depth++) {
-        found.push(at);
-        at = at instanceof AggregateError && at.errors.length > 0 ? at.errors[0] : at.cause;
-    }
-    return found;
-}
-
-/** The `code` of the error or of what caused it. */
-function networkCode(error: unknown): string | null {
-    for (const { code, name } of causes(error) as { code?: unknown; name: string }[]) {
-        if (typeof code === "string" && (Object.hasOwn(NETWORK, code) || /^(?:UND_ERR|HPE_|ERR_SSL_|E[A-Z]+$)/.test(code))) return code;
-        if (name === "HTTPParserError") return NO_HTTP;
-    }
-    return null;
 }
 
 function errorCode(data: unknown): string | null {

@@ -8,6 +8,7 @@
  * ORS2: a kept token is renewed by the server that gave it, whatever the resource says by then.
  */
 import { checkResourceAllowed, discoverOAuthProtectedResourceMetadata, extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
+import { networkCode, networkWords } from "../failure/network.ts";
 import type { Token } from "../token/store.ts";
 import { OAuthError } from "./error.ts";
 import { isSafe, type Provider } from "./providers.ts";
@@ -124,6 +125,13 @@ async function inWords<T>(url: URL, work: () => Promise<T>): Promise<T> {
         return await work();
     } catch (error) {
         if (!(error instanceof Error)) throw error;
+        const code = networkCode(error);
+        if (code !== null)
+            throw new OAuthError(
+                "unreachable",
+                `${url.href} cannot be reached: ${networkWords(code)}`,
+                "look at the address, and whether its server runs",
+            );
         const hint = "look at the address; a server that names no one who gives tokens wants a header in mcpServers";
         throw new OAuthError("unreachable", `${url.href} does not say who gives tokens for it: ${error.message.slice(0, 300)}`, hint);
     }

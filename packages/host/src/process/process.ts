@@ -7,9 +7,8 @@
  *      a model to its files, a ledger to its path.
  * PR2: `close` ends the servers and the models first, then what else was started, and the ledgers last, so that what a server's end leads to can still be kept.
  */
-import { resolve } from "node:path";
 import { openStore } from "../ledger/open.ts";
-import { isAddress } from "../ledger/place.ts";
+import { placeOf } from "../ledger/place.ts";
 import type { LedgerStore } from "../ledger/store.ts";
 import { type Limits, limits } from "./limiter.ts";
 import type { LoadedModel } from "../model/local.ts";
@@ -49,7 +48,7 @@ export function openProcess(from: Partial<Surroundings> = {}): Process {
         models,
         children: owner,
         store: (named, holder, options = {}) => {
-            const path = isAddress(named) ? named : resolve(here.cwd, named);
+            const path = placeOf(named, here.cwd);
             return stores.take(JSON.stringify([path, options]), holder, () => openStore(path, { ...options, env: here.env }));
         },
         release: (holder) => stores.release(holder),

@@ -168,3 +168,15 @@ test("a header of the configuration is sent as it is, and its 401 waits for noth
     expect((await here.run(PROGRAM, { trust: true })).result).toMatchObject({ status: "failed", failure: { kind: "unreachable" } });
     expect(new Set(desk.seen)).toEqual(new Set([null, "Bearer other"]));
 });
+
+test("an address at which no server listens is told as that, and not as a server without metadata", async () => {
+    const http = createServer().listen(0, "127.0.0.1");
+    await new Promise((done) => http.once("listening", done));
+    const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+    await new Promise((done) => http.close(done));
+    await expect(resourceProvider(url, signal)).rejects.toMatchObject({
+        code: "unreachable",
+        message: `${url} cannot be reached: nothing listens there`,
+        hint: "look at the address, and whether its server runs",
+    });
+});
