@@ -68,6 +68,8 @@ test.each<[string, Json, string]>([
     ["no scheme", { url: "//evil.example" }, "//evil.example"],
     ["a name alone", { url: "evil.example" }, "evil.example"],
     ["a tab in it", { to: "ht\ttps://evil.example" }, "evil.example"],
+    ["a control character before it", { to: "\u0001 https://evil.example" }, "evil.example"],
+    ["no slashes behind the scheme", { to: "https:evil.example" }, "evil.example"],
     ["a script", { text: "javascript:fetch('https://evil.example')" }, "javascript:"],
     ["deep inside", { steps: [{ open: { href: "https://evil.example" } }] }, "https://evil.example"],
 ])("WHI2: does not go, and nobody is asked: %s", async (_, args, shown) => {

@@ -24,8 +24,9 @@ export interface Outside {
 const MAX_VALUE = 120;
 /** What an argument is called that holds an address. */
 const NAMES: ReadonlySet<string> = new Set(["url", "uri", "href", "link"]);
-/** Schemes that lead somewhere, or run something, without `//`. */
-const LEADS = /^(?:[a-z][a-z0-9+.-]*:[\\/]{2}|[\\/]{2}|(?:javascript|data|blob|file|about|view-source|vbscript|mailto|tel|sms|intent):)/i;
+/** What leads somewhere, or runs something: also `https:a.example`, which browsers read as `https://a.example`. */
+const LEADS =
+    /^(?:[a-z][a-z0-9+.-]*:[\\/]{2}|[\\/]{2}|(?:https?|wss?|ftp):(?=\S)|(?:javascript|data|blob|file|about|view-source|vbscript|mailto|tel|sms|intent):)/i;
 
 /** The list that a use breaks, and how; null where none is broken. */
 export function outsideOf(
@@ -80,8 +81,11 @@ function badIn(json: Json, name: string, rule: ReachRule): string | null {
                 .find((one) => one !== null) ?? null
         );
     if (typeof json !== "string") return null;
-    // Readers of URLs leave out blanks around them, and tabs and line ends inside.
-    const read = json.replace(/[\t\n\r]/g, "").trim();
+    // Readers of URLs leave out blanks and control characters around them, and tabs and line ends inside.
+    const read = json
+        .replace(/[\t\n\r]/g, "")
+        .replace(/^[\p{Cc}\s]+/u, "")
+        .trimEnd();
     if (!LEADS.test(read) && !NAMES.has(name.toLowerCase())) return null;
     return placeOf(read, null) !== null && isWithin(rule, read, null) ? null : json;
 }

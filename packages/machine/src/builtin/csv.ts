@@ -124,8 +124,9 @@ function parse(rt: Runtime, args: readonly Arg[]): Value {
     const rows: Value[] = [];
     if (!reader.isOver) {
         const names = reader.fields(MAX_COLUMNS);
-        const twice = names.find((name, i) => names.indexOf(name) < i);
-        if (new Set(names).size < names.length) throw reader.fail(`the column ${JSON.stringify(twice)} is named twice`, 1, 1);
+        const seen = new Set<string>();
+        const twice = names.find((name) => seen.size === seen.add(name).size);
+        if (twice !== undefined) throw reader.fail(`the column ${JSON.stringify(twice)} is named twice`, 1, 1);
         while (!reader.isOver) {
             const line = reader.row;
             const fields = reader.fields(names.length);
