@@ -1,8 +1,8 @@
 /**
  * A real PostgreSQL for tests: one server a process, begun with the first test that asks for it, and a schema of its own for each.
  *
- * Boundary: starts and ends the server. It ends with this process, however that ends: it watches a pipe that only this process holds. It is not synced to
- * the disk: tests end its processes, not the machine.
+ * Boundary: starts and ends the server. It ends with this process, however that ends, and its folder goes: it watches a pipe that only this process
+ * holds. It is not synced to the disk: tests end its processes, not the machine.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -87,8 +87,12 @@ export async function postgresOfItsOwn(settings = "", disk = tmpdir()): Promise<
         }
     };
     const start = async (): Promise<void> => {
-        const script = `"$0" -D "$1" >>"$1/log" 2>&1 & P=$!; cat >/dev/null; kill -QUIT $P 2>/dev/null; wait $P`;
-        running = spawn(...as("sh", ["-c", script, join(bin, "postgres"), data]), { stdio: ["pipe", "ignore", "ignore"], cwd: folder });
+        // A test process that is ended by a signal runs nothing more, so its folder is removed here.
+        const script = `"$0" -D "$1" >>"$1/log" 2>&1 & P=$!; read -r KEEP; kill -QUIT $P 2>/dev/null; wait $P; [ "$KEEP" = keep ] || rm -rf "$2"`;
+        running = spawn(...as("sh", ["-c", script, join(bin, "postgres"), data, folder]), {
+            stdio: ["pipe", "ignore", "ignore"],
+            cwd: folder,
+        });
         // It holds no test run up, and ends with it.
         running.unref();
         (running.stdin as unknown as { unref(): void }).unref();
@@ -109,7 +113,7 @@ export async function postgresOfItsOwn(settings = "", disk = tmpdir()): Promise<
             const parent = spawnSync("ps", ["-o", "ppid=", "-p", String(first?.pid)], { encoding: "utf8" }).stdout.trim();
             process.kill(Number(parent), "SIGKILL");
             while (await answers()) await new Promise((resolve) => setTimeout(resolve, 20));
-            (running as ChildProcess).stdin?.end();
+            (running as ChildProcess).stdin?.end("keep\n");
             await ended(running as ChildProcess);
         },
         start,
@@ -121,7 +125,6 @@ export async function postgresOfItsOwn(settings = "", disk = tmpdir()): Promise<
         },
     };
     await start();
-    process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
     return server;
 }
 
