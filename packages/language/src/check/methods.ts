@@ -52,7 +52,7 @@ export function anyMethod(w: Walk, e: Call, callee: Member, type: Type): Type {
  * Why so many: a call, what it calls, and what it is called on, each of two parts.
  */
 export function builtin(w: Walk, e: Call, row: BuiltinRow, name: string, receiver: Type, from: Origin): Type {
-    arity(w, e, name, row, receiver.soft);
+    arity(w, e, name, row.name === "reduce" ? { ...row, hint: REDUCE } : row, receiver.soft);
     const key = row.name === "has" || row.name === "get" ? e.args[0]?.value : undefined;
     if (key?.kind === "string") w.guarded.add(key.value);
     const given = args(w, e, row, receiver.item ?? ANY, from);
@@ -85,6 +85,9 @@ export function builtin(w: Walk, e: Call, row: BuiltinRow, name: string, receive
             return row.name === "summary" ? LIST : (RESULTS[row.result] as Type);
     }
 }
+
+/** How `reduce` is written: in other languages what it begins with can be left out, or stands first. */
+const REDUCE = "write `reduce((made, item) => …, first)`: the function, and behind it what it begins with";
 
 interface Args {
     /** Of the first. */
@@ -125,7 +128,8 @@ function args(w: Walk, e: Call, row: BuiltinRow, item: Type, from: Origin): Args
                 continue;
             }
         }
-        const type = inner(w, arg.value);
+        const type =
+            row.name === "reduce" && arg.value.kind === "lambda" ? strayLambda(w, arg.value, { hint: REDUCE }) : inner(w, arg.value);
         all |= w.from.data;
         began = w.from;
         first ??= type;
@@ -168,8 +172,10 @@ function lambda(w: Walk, e: Lambda, item: Type, { share, params, data }: Origin,
 }
 
 /** A lambda where none belongs: reported, and walked for its own mistakes. */
-export function strayLambda(w: Walk, e: Lambda): Type {
-    w.report("LAMBDA_PLACE", e.range, "a lambda can only be given to a built-in that takes one");
+export function strayLambda(w: Walk, e: Lambda, said: { readonly hint?: string } = {}): Type {
+    const message =
+        said.hint === undefined ? "a lambda can only be given to a built-in that takes one" : "a lambda stands in the place of a value";
+    w.report("LAMBDA_PLACE", e.range, message, said);
     lambda(w, e, ANY, { share: w.level, params: 0, data: DATA });
     w.isFresh(DATA);
     return ANY;

@@ -63,12 +63,20 @@ export function plain(w: Walk, arg: Arg): void {
         });
 }
 
-export function arity(w: Walk, e: Call, name: string, { min, max }: { readonly min: number; readonly max: number }, soft = 0): void {
+/** How many arguments a call takes. */
+interface Arity {
+    readonly min: number;
+    readonly max: number;
+    /** What to write, where the number alone does not say it. */
+    readonly hint?: string;
+}
+
+export function arity(w: Walk, e: Call, name: string, { min, max, hint }: Arity, soft = 0): void {
     const given = e.args.length;
     if (given >= min && given <= max) return;
     const wants = min === max ? `${min}` : max >= 255 ? `at least ${min}` : `${min} to ${max}`;
     const message = `${name} takes ${wants} argument${wants === "1" ? "" : "s"}, not ${given}`;
-    w.suspect("INVALID_ARGUMENT_COUNT", e.range, message, soft);
+    w.suspect("INVALID_ARGUMENT_COUNT", e.range, message, soft, hint === undefined ? {} : { hint });
 }
 
 /** A call that nothing is known of; the mistake has been reported, or the value may have the method. */

@@ -1,6 +1,6 @@
 /** One mistake, one error: at the place of the mistake, with words that say what to do. */
 import { expect, test } from "vitest";
-import { CODES, position } from "../../src/index.ts";
+import { check, CODES, loadProgram, position } from "../../src/index.ts";
 import { run } from "./cases.ts";
 
 /** Before the body, which begins on line 10. */
@@ -151,4 +151,15 @@ test("what is right around a mistake is still looked at", () => {
         [9, "SYNTAX"],
         [10, "UNKNOWN_IDENTIFIER"],
     ]);
+});
+
+test("reduce with wrong arguments says which it takes, and in which order", () => {
+    const told = (call: string) => {
+        const text = `main func() { [1, 2].${call} }`;
+        return check(loadProgram("main.remit", { read: () => text, resolve: () => null })).diagnostics.map((one) => [one.code, one.hint]);
+    };
+    const order = "write `reduce((made, item) => …, first)`: the function, and behind it what it begins with";
+    expect(told("reduce((made, item) => made + item)")).toEqual([["INVALID_ARGUMENT_COUNT", order]]);
+    expect(told("reduce(0, (made, item) => made + item)")).toEqual([["LAMBDA_PLACE", order]]);
+    expect(told("reduce((made, item) => made + item, 0)")).toEqual([]);
 });

@@ -39,6 +39,8 @@ describe("mistakes", () => {
         ["`{a`", ["UNTERMINATED_STRING 1: This text in backticks, or an expression in it, is never closed."]],
         ["`{}`", ["SYNTAX 2: An expression stands between the braces."]],
         ["`x{a b}`", ["SYNTAX 6: Expected `}`, found `b`."]],
+        ["`x{1 + } y`", ["SYNTAX 7: Expected an expression, found `}`."]],
+        ["`x{1 + `", ["UNTERMINATED_STRING 1: This text in backticks, or an expression in it, is never closed."]],
         ["`x{a // no\n}`", ["SYNTAX 6: No comment stands inside a text in backticks."]],
         ["`\\q`", ["UNKNOWN_ESCAPE 2: `\\q` is no escape; it stands for `q`."]],
     ];

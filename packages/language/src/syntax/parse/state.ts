@@ -253,7 +253,8 @@ export function oldSpelling(p: State, message: string, range: Range, title: stri
 /** What stands at a token, for "found …". */
 export function describe(p: State, index = p.pos): string {
     const kind = p.kinds[index] as number;
-    if (kind === T.EOF) return "the end of the file";
+    // Before the end of the file, an expression in a text in backticks ends.
+    if (kind === T.EOF) return tokenRange(p, index).start < p.text.length ? "`}`" : "the end of the file";
     if (kind === T.String || kind === T.Block) return "a string";
     const text = tokenText(p, index);
     if (kind === T.Number || kind === T.Quantity) return `the number \`${cut(text)}\``;
