@@ -89,7 +89,7 @@ test("a formatted text is the text itself where it is kept, and visible where it
     expect(seen).toContain("\\u{202e}");
 });
 
-test("questions and runs of a ledger that somebody else wrote", () => {
+test("questions and runs of a ledger that another user wrote", () => {
     at.write(
         "q.remit",
         `import tool Files from "file://workspace" { write: ask }\nmain func() { Files.write({ path: "x.txt", content: "x" }) }\n`,
@@ -106,7 +106,7 @@ test("questions and runs of a ledger that somebody else wrote", () => {
     );
     const asks = at.remit("asks", "--all", "--ledger", "hers.db");
     expect(asks).toMatchObject({ code: 0, out: expect.stringContaining("x\\x1b]0;t\\x07\\u{202e}") });
-    expect(asks.out).toContain("counts for nothing");
+    expect(asks.out).toContain("signed with another key, so it is ignored");
     edit(`UPDATE runs SET id = 'x' || ${bad}, file = ${bad}, root = ${bad}`);
     const others = [["runs"], ["replay", "last"]].map((args) => Object.values(at.remit(...args, "--ledger", "hers.db")).join("\n"));
     expect([asks.out, ...others].join("\n")).not.toMatch(obeyed);
