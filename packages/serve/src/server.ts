@@ -438,7 +438,7 @@ export class Server {
             team,
             sessions: this.sessions,
             epochOf: (id) => this.#epochs.get(id) ?? 0,
-            perform: (request) => performed(this.#app as ReturnType<typeof appOf>, request),
+            perform: (request, signal) => performed(this.#app as ReturnType<typeof appOf>, request, signal),
             take: (id) => {
                 const under = taking.get(id) ?? this.#take(id).finally(() => taking.delete(id));
                 taking.set(id, under);

@@ -280,6 +280,32 @@ test("a picture comes whole from another process, and a logout counts at every o
     await c.stop();
 });
 
+test("PRS4: a turn is cancelled whose client waited for it at another process, and went away", async () => {
+    const [a, b] = await Promise.all([start("a"), start("b")]);
+    const { id: client, token } = await paired(a);
+    says([calls(client, "click")]);
+    const mine = a.as(token);
+    const { id } = await mine.open();
+    const waits = new AbortController();
+    const seen = await watch(
+        mine,
+        id,
+        (event) => event === "turn.ended",
+        async (event) => {
+            if (event === "session.opened") {
+                await mine.lend(id, "click", CLICK);
+                const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+                const init = { method: "POST", headers, body: JSON.stringify({ text: "buy" }), signal: waits.signal };
+                fetch(`${b.url}/v1/sessions/${id}/turns?wait=1`, init).catch((error: unknown) => {
+                    if (!waits.signal.aborted) throw error;
+                });
+            }
+            if (event === "ask.requested") waits.abort();
+        },
+    );
+    expect(seen.at(-1)?.data).toMatchObject({ status: "cancelled" });
+});
+
 /** Two on one database, of which the first has the session `session-x`; `open` says what the ledger says of it. */
 async function two(
     open: () => { epoch: number; live: boolean },

@@ -7,11 +7,16 @@ import type { Hono } from "hono";
 import type { Env } from "../http/route.ts";
 import type { Answered, Forwarded } from "./processes.ts";
 
-export async function performed(app: Hono<Env>, { client, method, path, headers, body: sent }: Forwarded): Promise<Answered> {
+export async function performed(
+    app: Hono<Env>,
+    { client, method, path, headers, body: sent }: Forwarded,
+    signal: AbortSignal,
+): Promise<Answered> {
     const request = new Request(new URL(path, "http://localhost"), {
         method,
         headers: { ...headers, host: "localhost", "content-type": "application/json" },
         ...(sent === "" ? {} : { body: sent }),
+        signal,
     });
     const response = await app.fetch(request, { client, here: true });
     const told = TOLD.flatMap((name) => {

@@ -6,6 +6,7 @@
  *
  * PRS1: a request is performed by the process that has the session, as the client that was identified here, and once, however often it is said.
  * PRS2: a session whose process is gone, by its lease, is taken by one of the others, which goes on with it from its log.
+ * PRS4: the end of a client's wait is told to the process that performs the request, as if the client had asked it itself.
  * PRS3: where a process took a request and lost the session before it answered, the client is told to ask again: what it did is in the log.
  */
 import { randomBytes } from "node:crypto";
@@ -50,6 +51,8 @@ type Message =
     /** `epoch`: of the owner that the process is of the session. */
     | { readonly kind: "taken"; readonly id: string; readonly epoch: number }
     | { readonly kind: "wanted"; readonly id: string }
+    /** Its client waits no longer. */
+    | { readonly kind: "unwanted"; readonly id: string }
     | ({ readonly kind: "answered"; readonly id: string } & Answered)
     | { readonly kind: "moved"; readonly session: string }
     | { readonly kind: "revoked"; readonly client: string }
@@ -60,7 +63,8 @@ export interface ProcessesSetup {
     readonly sessions: ReadonlyMap<string, Session>;
     /** Of the owner that this process is of a session. */
     epochOf(id: string): number;
-    perform(request: Forwarded): Promise<Answered>;
+    /** `signal`: the client waits no longer. */
+    perform(request: Forwarded, signal: AbortSignal): Promise<Answered>;
     /** Tries to take a session whose process is gone. */
     take(id: string): Promise<void>;
     /** Another process has it now. */
@@ -68,6 +72,12 @@ export interface ProcessesSetup {
     /** Another process changed the list of clients; revoked this one. */
     clients(revoked: string | null): void;
     failed(error: unknown): void;
+}
+
+interface Performed {
+    readonly made: Promise<Answered>;
+    isOver: boolean;
+    readonly end: () => void;
 }
 
 interface Asked {
@@ -79,7 +89,7 @@ export class Processes {
     readonly streams: Streams;
     readonly #setup: ProcessesSetup;
     readonly #asked = new Map<string, Asked>();
-    readonly #performed = new Map<string, { readonly made: Promise<Answered>; isOver: boolean }>();
+    readonly #performed = new Map<string, Performed>();
     #end: () => void = () => undefined;
     #timer: NodeJS.Timeout | undefined;
     #looking: Promise<void> | null = null;
@@ -130,7 +140,12 @@ export class Processes {
         let takenAt: number | null = null;
         const answer = new Promise<Answered | null>((resolve) => {
             this.#asked.set(id, { taken: (epoch) => (takenAt = epoch), answered: resolve });
-            signal.addEventListener("abort", () => resolve(null), { once: true });
+            const left = (): void => {
+                resolve(null);
+                // PRS4.
+                if (this.#asked.has(id)) void this.say({ kind: "unwanted", id });
+            };
+            signal.addEventListener("abort", left, { once: true });
         });
         try {
             for (const began = Date.now(); ; ) {
@@ -144,7 +159,7 @@ export class Processes {
                 if (there === undefined || (takenAt !== null && (!there.live || there.epoch !== takenAt))) return null;
                 if (there.live) continue;
                 await this.#take(request.session);
-                if (this.#setup.sessions.has(request.session)) return await this.#setup.perform(request);
+                if (this.#setup.sessions.has(request.session)) return await this.#setup.perform(request, signal);
             }
         } finally {
             this.#asked.delete(id);
@@ -171,6 +186,9 @@ export class Processes {
                 if (found?.isOver === true) void this.#answer(message.id, found.made);
                 return;
             }
+            case "unwanted":
+                this.#performed.get(message.id)?.end();
+                return;
             case "answered":
                 this.#asked.get(message.id)?.answered(message);
                 return;
@@ -194,14 +212,15 @@ export class Processes {
 
     async #perform({ id, ...request }: Extract<Message, { kind: "request" }>): Promise<void> {
         const found = this.#performed.get(id);
-        const one = found ?? { made: this.#setup.perform(request), isOver: false };
+        const over = new AbortController();
+        const one = found ?? { made: this.#setup.perform(request, over.signal), isOver: false, end: () => over.abort() };
         if (found === undefined) {
             this.#performed.set(id, one);
-            const over = (): void => {
+            const ended = (): void => {
                 one.isOver = true;
                 setTimeout(() => this.#performed.delete(id), KNOWN_MS).unref();
             };
-            one.made.then(over, over);
+            one.made.then(ended, ended);
         }
         await this.say({ kind: "taken", id, epoch: this.#setup.epochOf(request.session) });
         await this.#answer(id, one.made);
