@@ -1,6 +1,6 @@
 /**
  * A loopback server that plays the model of the comparison of agents: OpenAI's chat completions, whole or streamed. It answers from what the request
- * holds alone, so it says the same to whoever asks: ten turns that make ten calls of `book` (two in the first turn), then the last one is text.
+ * holds alone, so it says the same to every framework: ten turns that make ten calls of `book` (two in the first turn), then the last one is text.
  */
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -65,7 +65,7 @@ export function ofServing(add: Add, ledger: (command: Command) => Command): void
         ),
     )
         .option("--scopes <scopes>", "with pair: what the client may do; default: observe,submit,lend,approve")
-        .option("--as <identity>", "with pair: on whose behalf its turns are, such as user:bob; default: nobody's");
+        .option("--as <identity>", "with pair: on whose behalf its turns are, such as user:bob; default: no user's");
     faces(add, ledger);
 }
 

@@ -309,7 +309,7 @@ test("PRS4: a turn is cancelled whose client waited for it at another process, a
 /** Two on one database, of which the first has the session `session-x`; `open` says what the ledger says of it. */
 async function two(
     open: () => { epoch: number; live: boolean },
-    perform: () => Promise<{ status: number; headers: {}; body: string }>,
+    perform: () => Promise<{ status: number; headers: Record<string, never>; body: string }>,
     lose: number,
 ) {
     const stores = await Promise.all([ledger("one"), ledger("two")]);

@@ -3,7 +3,7 @@
  *
  * Boundary: shapes. A ledger that one machine has alone has no team.
  *
- * TEA1: what another process said or kept was said or kept by one that has the key: whoever can write the database alone can forge neither.
+ * TEA1: what another process said or kept was said or kept by one that has the key: a user who can write the database alone can forge neither.
  * TEA2: what is said may be lost, and is heard at most once; what is kept is changed only by who has seen what it changes.
  */
 import type { Json } from "@remit/language";
@@ -14,7 +14,7 @@ export interface Team {
     /** To all others. */
     say(message: Json): Promise<void>;
     readonly shared: Shared;
-    /** Runs that are not over and whose ids begin so, without their parts; `live`: somebody owns one or a part of it. */
+    /** Runs that are not over and whose ids begin so, without their parts; `live`: a process owns one or a part of it. */
     open(prefix: string): Promise<OpenRun[]>;
 }
 

@@ -21,7 +21,7 @@ export interface Client {
     readonly created: string;
     /** The one web origin that may use it; absent: any listed one, and programs that have none. */
     readonly origin?: string;
-    /** On whose behalf its turns make requests, such as `user:alice`; absent: nobody's. */
+    /** On whose behalf its turns make requests, such as `user:alice`; absent: no user's. */
     readonly as?: string;
     readonly revoked?: string;
 }

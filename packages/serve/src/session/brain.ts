@@ -16,7 +16,7 @@ export interface Given {
 export interface Brain {
     /** The program with these tools; `model`: in place of its own. */
     load(model: string | undefined, tools: { readonly [name: string]: () => HostTool }, given: Given): Promise<RemitProgram>;
-    /** On whose behalf turns of a client make requests; undefined: nobody's. What a user has delegated is sent for nobody else. */
+    /** On whose behalf turns of a client make requests; undefined: no user's. What a user has delegated is sent for no other one. */
     identity(client: string): string | undefined;
     /** Where every session may reach. */
     readonly reach: readonly ReachRule[];

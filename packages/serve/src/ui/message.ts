@@ -63,7 +63,7 @@ export class UiMessage {
     #said = "";
     #texts = 0;
 
-    /** Questions that nobody has decided. */
+    /** Questions that are open. */
     get asked(): readonly string[] {
         return [...this.#asks].flatMap(([id, { decided }]) => (decided ? [] : [id]));
     }
@@ -130,7 +130,7 @@ export class UiMessage {
         return [...this.#close(), ...this.text(text.length > MOST ? `${text.slice(0, MOST)}…` : text), ...this.#close(), ...more];
     }
 
-    /** Where the run is over, nobody can decide any more. */
+    /** Where the run is over, no decision counts any more. */
     #asked(): UiChunk[] {
         return this.asked.flatMap((id) => this.decided(id, "deny"));
     }
