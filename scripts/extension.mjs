@@ -1,6 +1,6 @@
 // `npm run extension [FOLDER]`: the browser extension for Chrome and for Firefox, each as a folder to load or pack; default: dist/extension.
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { root } from "./lib/setup.mjs";
@@ -54,5 +54,5 @@ export async function extension(out = join(root, "dist", "extension")) {
 
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
     const made = await extension(process.argv[2] === undefined ? undefined : resolve(process.argv[2]));
-    for (const folder of Object.values(made)) process.stdout.write(`${relative(dirname(root), folder)}\n`);
+    for (const folder of Object.values(made)) process.stdout.write(`${relative(process.cwd(), folder)}\n`);
 }

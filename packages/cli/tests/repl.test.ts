@@ -50,7 +50,24 @@ test("a pipe: values are plain, names live on, an input goes on over lines, and 
     // of an input before, the place is in that input
     const inner = repl("func bad(n) {\n    n.missing.more\n}\nbad({ missing: none })\n");
     expect(inner.err).toMatch(/input 1:2:\d+: \w+: .*\n {2}2 \| {5}n\.missing\.more\n/);
-    expect(repl("x = (1,\n2").err).toMatch(/^input:\d+:\d+: error SYNTAX/);
+    // A line that a hint names is one of the input, too.
+    expect(repl("x = (1,\n2").err).toContain("input:1:7: error SYNTAX: Expected `)`, found `,`.\n  1 | x = (1,\n");
+    expect(repl("x = (1,\n2").err).toContain("The bracket `(` was opened on line 1.");
+    for (const [input, place] of [
+        ["x = [1,\n2", "2:2"],
+        ["1 +", "1:4"],
+        ["for i in [1] {", "1:15"],
+    ] as const) {
+        const { err } = repl(input);
+        expect(err).toContain(`input:${place}: error SYNTAX: the input ends here, and is not complete\n`);
+        expect(err).not.toMatch(/\d \| [)}]$/m);
+    }
+});
+
+test("a text in backticks and a block string go on over lines; one that is never closed is told where it begins", () => {
+    expect(repl('`one\ntwo {1 + 1}`\n"""\nthree\n"""\n')).toEqual({ code: 0, out: '"one\\ntwo 2"\n"three"\n', err: "" });
+    expect(repl("x = 1\ny = `one\ntwo").err).toContain("input:1:5: error UNTERMINATED_STRING");
+    expect(repl('x = "one\n2').out).toBe("2\n");
 });
 
 test("effects are made once, whatever comes after them; each input is a run, with the origins of what came before", () => {

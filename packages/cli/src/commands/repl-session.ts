@@ -10,7 +10,7 @@ import { load, openProcess, type RunResult } from "@remit/host";
 import { type Json, printExpr, renderDiagnostic } from "@remit/language";
 import { showFailure } from "../failure.ts";
 import { here, ledgerHere } from "../here.ts";
-import { coloured, paint, plain, plainLine, print, printJson, say, UsageError } from "../io.ts";
+import { coloured, paint, plain, plainLine, print, printJson, say } from "../io.ts";
 import { handlers, loadOptions, type Watch, watched } from "../running.ts";
 import { BrowserTurns } from "./repl-browser.ts";
 import { Conversation, type Located } from "../repl/conversation.ts";
@@ -48,8 +48,9 @@ export class ReplSession {
         if (line.startsWith("/") && !line.startsWith("//") && !line.startsWith("/*")) return this.#slash(line.slice(1));
         const read = pieceOf(text.trimEnd());
         if (read.kind === "nothing") return "on";
-        if (read.kind === "open") return ends ? this.#refused([unfinished(text)]) : "open";
-        if (read.kind === "wrong") return this.#refused(read.diagnostics.map((diagnostic) => ({ diagnostic, source: read.source })));
+        if (read.kind === "open" && !ends) return "open";
+        if (read.kind === "open" || read.kind === "wrong")
+            return this.#refused(read.diagnostics.map((diagnostic) => ({ diagnostic, source: read.source })));
         return this.#piece(read, true);
     }
 
@@ -226,12 +227,6 @@ export class ReplSession {
 /** A watch that shows nothing. */
 function quiet(): Watch {
     return watched({ quiet: true });
-}
-
-function unfinished(text: string): Located {
-    const read = pieceOf(`${text}\n)`);
-    if (read.kind === "wrong" && read.diagnostics[0] !== undefined) return { diagnostic: read.diagnostics[0], source: read.source };
-    throw new UsageError("the last input is not finished");
 }
 
 function help(): string {

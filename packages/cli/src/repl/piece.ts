@@ -28,10 +28,17 @@ export interface Piece {
 export type Read =
     | Piece
     | { readonly kind: "nothing" }
-    | { readonly kind: "open" }
-    | { readonly kind: "wrong"; readonly diagnostics: readonly Diagnostic[]; readonly source: Source };
+    /** It ends too early; the diagnostics are what is told where no more comes. */
+    | ({ readonly kind: "open" } & Told)
+    | ({ readonly kind: "wrong" } & Told);
 
-const HEAD = "main func() {\n";
+interface Told {
+    readonly diagnostics: readonly Diagnostic[];
+    readonly source: Source;
+}
+
+/** On the first line of an input, so that lines which messages name are those of the input. */
+const HEAD = "main func() { ";
 const DECLARES = /^\s*(?:import|agent|func|shape|remit|flow|main|memory\s+(?:static|dynamic)|temporal)\b/;
 
 export function pieceOf(text: string): Read {
@@ -41,14 +48,25 @@ export function pieceOf(text: string): Read {
     const file = parse(source(before + text + after, INPUT));
     const errors = file.diagnostics.filter(({ severity }) => severity === "error");
     const end = before.length + text.trimEnd().length;
-    if (errors.some((one) => one.range.start >= end || ENDLESS.has(one.code))) return { kind: "open" };
     const own = source(text, INPUT);
+    const endless = errors.find((one) => isEndless(one, file.source.text));
+    if (endless !== undefined) return { kind: "open", diagnostics: [moved(endless, -before.length)], source: own };
+    if (errors.some((one) => one.range.start >= end)) return { kind: "open", diagnostics: [tooShort(text.trimEnd().length)], source: own };
     const wrong = (diagnostics: readonly Diagnostic[]): Read => ({ kind: "wrong", diagnostics, source: own });
     if (errors.length > 0) return wrong(errors.map((one) => moved(one, -before.length)));
     return isDeclared ? declared(text, file.items, wrong) : done(text, file.items, before.length, wrong);
 }
 
-const ENDLESS: ReadonlySet<string> = new Set(["UNTERMINATED_COMMENT"]);
+/** What may go on over lines, and is not closed: a comment, a text in backticks or a block string. */
+function isEndless({ code, range }: Diagnostic, text: string): boolean {
+    if (code === "UNTERMINATED_COMMENT") return true;
+    return code === "UNTERMINATED_STRING" && (text.startsWith("`", range.start) || text.startsWith('"""', range.start));
+}
+
+/** `end`: offset at which the input ends. */
+function tooShort(end: number): Diagnostic {
+    return problem({ start: end, end }, "the input ends here, and is not complete", "write what is missing, and close what is open");
+}
 
 function withoutComments(text: string): string {
     return text
