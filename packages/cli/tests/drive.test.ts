@@ -160,6 +160,11 @@ test("a server that is not there, a credential that is wrong and a program with 
 
 test("a client is paired by a code, listed and revoked", async () => {
     await serve([]);
+    expect(await command("clients", "pair", "--scopes", "observe,nope").ran).toMatchObject({
+        code: 2,
+        out: "",
+        err: "error: --scopes: there is no scope 'nope'\n  known are observe, submit, lend, approve, admin, with commas between them\n",
+    });
     const paired = await command("clients", "pair", "--scopes", "observe").ran;
     expect(paired.out).toMatch(/^[a-z2-9]{4}-[a-z2-9]{4}\n$/);
     const [found] = servers(join(at.folder, "remit/serve"));

@@ -1,4 +1,5 @@
 /** `remit clients`: who may use a server. */
+import { SCOPES } from "@remit/serve/client";
 import { EXIT, plainLine, printJson, print, say, UsageError } from "../io.ts";
 import { serverHere } from "../serving.ts";
 
@@ -19,7 +20,7 @@ export default async function clients([action = "list", id]: string[], options: 
     if (action === "pair") {
         const said = options["scopes"];
         const body = {
-            ...(said === undefined ? {} : { scopes: String(said).split(",") }),
+            ...(said === undefined ? {} : { scopes: scopesOf(String(said)) }),
             ...(options["as"] === undefined ? {} : { as: String(options["as"]) }),
         };
         const { code } = await server.request<{ code: string }>("POST", "/v1/pairings", body);
@@ -46,4 +47,16 @@ export default async function clients([action = "list", id]: string[], options: 
                 `${one.id}  ${plainLine(one.name)}  ${one.scopes.join(",")}  ${one.revoked === undefined ? one.created : `revoked ${one.revoked}`}`,
             );
     return EXIT.ok;
+}
+
+/** Throws `UsageError`. */
+function scopesOf(said: string): string[] {
+    const scopes = said.split(",").map((one) => one.trim());
+    const wrong = scopes.find((one) => !SCOPES.some((scope) => scope === one));
+    if (wrong !== undefined)
+        throw new UsageError(
+            `--scopes: there is no scope '${plainLine(wrong)}'`,
+            `known are ${SCOPES.join(", ")}, with commas between them`,
+        );
+    return scopes;
 }

@@ -8,3 +8,5 @@ export const PICTURE_TYPES = ["image/png", "image/jpeg", "image/webp", "image/gi
 
 /** Where panels look for the server that they were paired with: ten ports that no known service has. */
 export const KNOWN_PORTS: readonly number[] = Array.from({ length: 10 }, (_, n) => 41_730 + n);
+/** What a client may be let do. */
+export const SCOPES = ["observe", "submit", "lend", "approve", "admin"] as const;

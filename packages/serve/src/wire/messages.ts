@@ -10,9 +10,10 @@ import { isIdentity } from "@remit/host";
 import type { Json } from "@remit/language";
 import type { AskedCall } from "@remit/machine";
 import { z } from "zod";
-import { MAX_PICTURES, PICTURE_TYPES } from "./bounds.ts";
+import { MAX_PICTURES, PICTURE_TYPES, SCOPES } from "./bounds.ts";
 
-export const SCOPES = ["observe", "submit", "lend", "approve", "admin"] as const;
+export { SCOPES } from "./bounds.ts";
+
 export type Scope = (typeof SCOPES)[number];
 
 /** Longest description of a lent tool with its schema, bytes of its JSON. */
