@@ -22,6 +22,8 @@ test("alive and ready are two things: a server whose ledger is gone is alone the
 test("metrics need a credential, name routes and no ids, and count what happened", async () => {
     await using at = await room([calls("owner", "read"), { text: "done" }]);
     expect((await at.raw("GET", "/metrics", { headers: { authorization: "" } })).status).toBe(401);
+    const { token } = await at.client("a page", ["lend"]);
+    expect((await at.raw("GET", "/metrics", { headers: { authorization: `Bearer ${token}` } })).status).toBe(403);
     const { id } = await at.owner.open({ title: "a title of somebody" });
     await at.owner.lend(id, "read", { description: "Reads", readOnly: true });
     const turn = await at.owner.submit(id, { text: "go" });

@@ -28,6 +28,7 @@ import {
     readSync,
     realpathSync,
     renameSync,
+    rmSync,
     type Stats,
     statSync,
     unlinkSync,
@@ -140,10 +141,11 @@ export class Jail {
     private sweep(folder: string, real: string): void {
         if (this.swept.has(real)) return;
         this.swept.add(real);
-        for (const name of readdirSync(folder)) {
+        for (const name of namesIn(folder)) {
             if (!name.startsWith(".") || !DRAFT.test(name)) continue;
             const look = lstatSync(join(folder, name), { throwIfNoEntry: false });
-            if (look?.isFile() === true && Date.now() - look.mtimeMs > DRAFT_MS) unlinkSync(join(folder, name));
+            // Another process may sweep at the same time.
+            if (look?.isFile() === true && Date.now() - look.mtimeMs > DRAFT_MS) rmSync(join(folder, name), { force: true });
         }
     }
 
@@ -294,4 +296,15 @@ function outside(path: string): ToolFail {
 }
 function tooLarge(shown: string, size: number, limit: number): ToolFail {
     return new ToolFail(`'${shown}' has ${size} bytes; at most ${limit} are taken`, { hint: "read a part of it with sh://read-range" });
+}
+
+/** None of a folder that may be written and not be read. */
+function namesIn(folder: string): readonly string[] {
+    try {
+        return readdirSync(folder);
+    } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        if (code === "EACCES" || code === "EPERM") return [];
+        throw error;
+    }
 }

@@ -7,6 +7,7 @@
  */
 import { upgradeWebSocket } from "@hono/node-server";
 import { type Context, Hono } from "hono";
+import { lacks } from "../access/guard.ts";
 import { LimitError } from "../access/limits.ts";
 import type { Server } from "../server.ts";
 import { consolePage } from "./console.ts";
@@ -120,5 +121,7 @@ function knownOf(error: Error): HttpError | null {
 async function metrics(server: Server, c: Context): Promise<Response> {
     const found = await server.guard.identified(c.req.raw.headers, "GET");
     if ("status" in found) throw refused(found);
+    const no = lacks(found, "observe");
+    if (no !== null) throw refused(no);
     return c.text(await server.metrics.text(), 200, { "content-type": server.metrics.contentType });
 }
