@@ -31,7 +31,7 @@ export function planOf(n: number, ledger: LoadOptions["ledger"]): Promise<RemitP
 async function warm(disk: string, peers: readonly Apart[]): Promise<void> {
     const slice = QUICK ? 0 : 2_000;
     for (const ledger of ["memory", join(disk, "warm.db")]) {
-        const some = await program(100, ledger);
+        const some = await planOf(100, ledger);
         await here("Remit", () => some(null)).turn(slice);
         await some.close();
     }
