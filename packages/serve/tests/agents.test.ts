@@ -53,7 +53,7 @@ function found(value: Json | undefined): Json[] {
         .map((line) => JSON.parse(line) as Json);
 }
 
-test("without a word of its remit its hands are off, also where the project has the tool: nobody is asked and nothing is done", async () => {
+test("without a word of its remit its hands are off, also where the project has the tool: no person is asked and nothing is done", async () => {
     const { at, id } = await served("spend 5 min, 20 turns");
     await using _room = at;
     const acts = [permission("edit", "a.txt"), permission("execute", "."), write("a.txt")];

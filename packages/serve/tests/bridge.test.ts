@@ -81,7 +81,7 @@ test("no for the session: the tool is not asked about again, in this turn and th
     expect(asked).toBe(1);
 });
 
-test("a tool that is not there, and arguments that do not fit, are told to the model before anybody is asked; it goes on", async () => {
+test("a tool that is not there, and arguments that do not fit, are told to the model before a person is asked; it goes on", async () => {
     const wrong = calls("owner", "click", { at: 1 });
     const right = calls("owner", "click", { at: "#a" });
     await using at = await room([calls("owner", "steal"), wrong, right, { text: "clicked" }]);
@@ -186,7 +186,7 @@ test("a decision takes the question down for everybody: each client hears who de
     expect(heard).toEqual([["once", one.id]]);
 });
 
-test("nobody in time: a call without a result fails and the model hears why, a question without a decision is a no", async () => {
+test("no answer in time: a call without a result fails and the model hears why, a question without a decision is a no", async () => {
     const rules = [
         { when: "gave no result of read within", reply: { text: "the page is gone" } },
         { when: "was not allowed", reply: { text: "not allowed" } },

@@ -10,7 +10,7 @@ import { ServeClient } from "../src/index.ts";
 import type { TurnInfo } from "../src/wire/messages.ts";
 import { room } from "./room.ts";
 
-test("a turn has the credentials of the client that submitted it, whoever opened the session; one without an identity begins nothing", async () => {
+test("a turn has the credentials of the client that submitted it, whichever client opened the session; one without an identity begins nothing", async () => {
     const heard: (string | undefined)[] = [];
     const server = createServer((request, response) => {
         heard.push(request.headers.authorization);
@@ -39,7 +39,7 @@ test("a turn has the credentials of the client that submitted it, whoever opened
         const made = await at.owner.request<{ token: string }>("POST", "/v1/pair", { code, name: "panel" });
         return new ServeClient({ url: at.server.url, token: made.token });
     };
-    const [bob, carol, nobody] = [await paired("user:bob"), await paired("user:carol"), await paired()];
+    const [bob, carol, without] = [await paired("user:bob"), await paired("user:carol"), await paired()];
     const { id } = await at.owner.open();
     const go = (client: ServeClient): Promise<TurnInfo> => client.request("POST", `/v1/sessions/${id}/turns?wait=1`, { input: {} });
 
@@ -47,7 +47,7 @@ test("a turn has the credentials of the client that submitted it, whoever opened
     expect(first, JSON.stringify(first)).toMatchObject({ status: "done" });
     expect(await go(bob)).toMatchObject({ status: "done" });
     expect(heard).toEqual(["token of user:alice", "token of user:bob"]);
-    expect(await go(nobody)).toMatchObject({
+    expect(await go(without)).toMatchObject({
         status: "failed",
         failure: { kind: "denied", message: expect.stringContaining("nothing says which user") },
     });

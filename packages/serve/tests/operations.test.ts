@@ -24,7 +24,7 @@ test("metrics need a credential, name routes and no ids, and count what happened
     expect((await at.raw("GET", "/metrics", { headers: { authorization: "" } })).status).toBe(401);
     const { token } = await at.client("a page", ["lend"]);
     expect((await at.raw("GET", "/metrics", { headers: { authorization: `Bearer ${token}` } })).status).toBe(403);
-    const { id } = await at.owner.open({ title: "a title of somebody" });
+    const { id } = await at.owner.open({ title: "a title of a person" });
     await at.owner.lend(id, "read", { description: "Reads", readOnly: true });
     const turn = await at.owner.submit(id, { text: "go" });
     await watch(at.owner, id, ended(turn.id), async (event, data) => {

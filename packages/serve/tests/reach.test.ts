@@ -1,4 +1,4 @@
-/** Where a session may reach: said by its opening, by the owner of the server and by the project; refused before anybody is asked. */
+/** Where a session may reach: said by its opening, by the owner of the server and by the project; refused before a person is asked. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -72,7 +72,7 @@ test.each<[string, Json, string]>([
     ["no slashes behind the scheme", { to: "https:evil.example" }, "evil.example"],
     ["a script", { text: "javascript:fetch('https://evil.example')" }, "javascript:"],
     ["deep inside", { steps: [{ open: { href: "https://evil.example" } }] }, "https://evil.example"],
-])("WHI2: does not go, and nobody is asked: %s", async (_, args, shown) => {
+])("WHI2: does not go, and no person is asked: %s", async (_, args, shown) => {
     const { at, id } = await session(args, [SHOP]);
     await using _room = at;
     const { asked, called, told } = await tried(at, id);

@@ -82,7 +82,7 @@ describe("nudges", () => {
     });
 
     test.each([
-        ["nobody asked for it", setup({ tools, options: plain }), [described, narrated]],
+        ["it was not asked for", setup({ tools, options: plain }), [described, narrated]],
         ["there is no tool", setup({ options }), [narrated]],
         ["its last turn is used", setup({ tools, options: { ...options, turns: 1 } }), [described, narrated]],
         ["its answer was cut off", setup({ tools, options }), [described, reply({ text: "Let me read the file.", finish: "length" })]],

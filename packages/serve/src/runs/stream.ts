@@ -29,7 +29,7 @@ export function runStream(store: LedgerStore, run: string, after: number, signal
                 }
                 next ??= events.next();
                 const came = await within(next, HEARTBEAT_MS);
-                if (came === null) {
+                if (came === undefined) {
                     controller.enqueue(encoder.encode(":\n\n"));
                     return;
                 }
@@ -53,11 +53,11 @@ export function runStream(store: LedgerStore, run: string, after: number, signal
     });
 }
 
-/** Null where it takes longer. */
-export async function within<T>(what: Promise<T>, ms: number): Promise<T | null> {
+/** Undefined where it takes longer. */
+export async function within<T>(what: Promise<T>, ms: number): Promise<T | undefined> {
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<null>((resolve) => {
-        timer = setTimeout(() => resolve(null), ms);
+    const late = new Promise<undefined>((resolve) => {
+        timer = setTimeout(() => resolve(undefined), ms);
     });
     try {
         return await Promise.race([what, late]);

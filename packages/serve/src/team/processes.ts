@@ -13,6 +13,7 @@ import { randomBytes } from "node:crypto";
 import type { Json } from "@remit/language";
 import { LedgerError, SESSION, type Team } from "@remit/host";
 import type { Client } from "../access/clients.ts";
+import { within } from "../runs/stream.ts";
 import { isEditorSession } from "../session/log.ts";
 import type { Session } from "../session/session.ts";
 import { type StreamMessage, Streams } from "./streams.ts";
@@ -261,15 +262,5 @@ export class Processes {
         await this.#looking;
         this.streams.close();
         this.#closed = true;
-    }
-}
-
-/** Undefined where it takes longer. */
-async function within<T>(what: Promise<T>, ms: number): Promise<T | undefined> {
-    let timer: NodeJS.Timeout | undefined;
-    try {
-        return await Promise.race([what, new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), ms)))]);
-    } finally {
-        clearTimeout(timer);
     }
 }

@@ -29,7 +29,7 @@ export function uiResponse(chunks: AsyncIterable<UiChunk>, over: () => void = ()
             pull: async (controller) => {
                 next ??= reading.next();
                 const came = await within(next, HEARTBEAT_MS);
-                if (came === null) {
+                if (came === undefined) {
                     controller.enqueue(encoder.encode(":\n\n"));
                     return;
                 }
