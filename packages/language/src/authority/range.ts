@@ -3,6 +3,8 @@
  *
  * Boundary: text and numbers. Which argument is held against a range, and what happens outside it, is the machine's.
  */
+import { numberText } from "../contract/show.ts";
+
 export interface NumberRange {
     readonly low: number;
     readonly high: number;
@@ -20,21 +22,16 @@ export function rangeOf(text: string): NumberRange | null {
 
 /** As a form holds it, and as it is shown. */
 export function rangeText(low: number, high: number): string {
-    return `${plain(low)}..${plain(high)}`;
-}
-
-/** Without an exponent, which a range does not take. */
-function plain(value: number): string {
-    const text = String(value === 0 ? 0 : value);
-    return text.includes("e")
-        ? value
-              .toFixed(Math.abs(value) < 1 ? 20 : 0)
-              .replace(/(\.\d*?)0+$/, "$1")
-              .replace(/\.$/, "")
-        : text;
+    return `${numberText(low)}..${numberText(high)}`;
 }
 
 /** The patterns of a bound as they are written. */
-export function patternsText({ patterns, numbers }: { readonly patterns: readonly string[]; readonly numbers?: boolean }): string {
+export function patternsText({
+    patterns,
+    numbers,
+}: {
+    readonly patterns: readonly string[];
+    readonly numbers?: boolean | undefined;
+}): string {
     return patterns.map((one) => (numbers === true ? one : JSON.stringify(one))).join(", ");
 }

@@ -5,6 +5,7 @@
  */
 import { isObject, type Json, patternsText, resourceOf } from "@remit/language";
 import { holds, type Use } from "./decide.ts";
+import { argumentText } from "./given.ts";
 import type { Permit } from "./policy.ts";
 
 export interface BrokenBound {
@@ -47,22 +48,18 @@ function shortText(json: Json): string {
 export function boundText({ arg, value, patterns, numbers, never }: BrokenBound): string {
     if (arg === "") return ", which its remit forbids";
     const what = `${value === null ? "without" : "with"} ${argumentText(arg)}${value === null ? "" : ` ${value}`}`;
-    const bound = `in ${patternsText({ patterns, ...(numbers === true ? { numbers } : {}) })}`;
+    const bound = `in ${patternsText({ patterns, numbers })}`;
     return ` ${what}, which its remit ${never === true ? `forbids ${bound}` : `allows only ${bound}`}`;
 }
 
 /** The one thing to do. */
 export function boundRemedy({ arg, patterns, numbers, never }: BrokenBound, who: string): string {
     if (arg === "") return `remove the line with \`never\` from the remit of ${who}`;
-    const bound = patternsText({ patterns, ...(numbers === true ? { numbers } : {}) });
+    const bound = patternsText({ patterns, numbers });
     const where = `the bound in the remit of ${who}`;
     return never === true
         ? `use ${argumentText(arg)} outside of ${bound}, or narrow ${where}`
         : `use ${argumentText(arg)} inside of ${bound}, or widen ${where}`;
-}
-
-function argumentText(arg: string): string {
-    return /^\d/.test(arg) ? `argument ${arg}` : arg;
 }
 
 /** As an event holds it; null where it holds none. */

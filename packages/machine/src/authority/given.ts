@@ -181,3 +181,8 @@ export function wordsOf(json: Json): readonly string[] | null {
     const words = json.map(wordsOf);
     return words.some((w) => w === null) ? null : (words as string[][]).flat();
 }
+
+/** As a sentence names an argument: by its name, or by its place. */
+export function argumentText(arg: string): string {
+    return /^\d/.test(arg) ? `argument ${arg}` : arg;
+}

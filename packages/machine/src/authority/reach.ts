@@ -9,6 +9,7 @@
  */
 import { isObject, type Json, type ReachRule, resourceOf } from "@remit/language";
 import type { Use } from "./decide.ts";
+import { argumentText } from "./given.ts";
 import { matchesAny, placeOf } from "./match.ts";
 
 export interface Outside {
@@ -96,7 +97,7 @@ function text(json: Json | undefined): string {
 
 /** What follows the name of the use. */
 export function outsideText({ arg, value, origins, by }: Outside): string {
-    const what = arg === "" ? value : `${JSON.stringify(value)} in ${/^\d/.test(arg) ? `argument ${arg}` : arg}`;
+    const what = arg === "" ? value : `${JSON.stringify(value)} in ${argumentText(arg)}`;
     return `would reach ${what}, and ${by} allows only ${origins.join(", ") || "nothing"}`;
 }
 

@@ -12,6 +12,7 @@ import type { FailureKind } from "../effect/effect.ts";
 import { shownPrincipal } from "./authority.ts";
 import { boundIn, boundRemedy, boundText, type BrokenBound } from "./bound.ts";
 import type { Flow } from "./decide.ts";
+import { argumentText } from "./given.ts";
 import { type Unknown, UNNAMED } from "./named.ts";
 import { type Outside, outsideIn, outsideText } from "./reach.ts";
 
@@ -105,7 +106,7 @@ const WHY = {
     "hand over": {
         kind: "violation.flow",
         says: (_who, what) => `${what} is handed a value that it may not read`,
-        flow: (what, { arg, rule }) => `${/^[0-9]/.test(arg) ? `argument ${arg}` : arg} ${rule}, and would be read by ${what}`,
+        flow: (what, { arg, rule }) => `${argumentText(arg)} ${rule}, and would be read by ${what}`,
         remedy: () => "hand over less, or endorse it for the agent where that is right",
     },
     "not told": {

@@ -223,7 +223,8 @@ function parseRanges(p: State): StringLit[] {
 
 function parseEnd(p: State): number {
     const sign = take(p, T.Minus) ? -1 : 1;
-    const value = sign * Number(tokenText(p));
+    // `-0` is 0.
+    const value = sign * Number(tokenText(p)) + 0;
     advance(p);
     return value;
 }
