@@ -163,6 +163,16 @@ class Terminal {
     type(keys: string): void {
         this.#child.stdin.write(keys);
     }
+    /** A signal to the REPL alone. */
+    interrupt(): void {
+        const below = (pid: number): number[] => {
+            const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
+            return children.flatMap((child) => [...below(child), child]);
+        };
+        const [repl] = below(this.#child.pid ?? 0);
+        if (repl === undefined) throw new Error("the REPL has no process");
+        process.kill(repl, "SIGINT");
+    }
     /** Until it shows this, after what was waited for before. */
     async shows(what: string): Promise<void> {
         for (let waited = 0; ; waited++) {
@@ -213,6 +223,9 @@ test("at a terminal: history over sessions in a private file, completion, severa
         await new Promise((resolve) => setTimeout(resolve, 700));
         terminal.type("\u0003");
         await terminal.shows("Cancelled; the conversation is as it was.");
+        await terminal.shows("remit> ");
+        // as the terminal sends it where no prompt stands yet
+        terminal.interrupt();
         terminal.type("text.si\u0003");
         await terminal.shows("text.si");
         terminal.type("text.size + 1\r");

@@ -3,6 +3,7 @@
  *
  * REP1: at a terminal an input that ends too early goes on in the next line; an empty line ends it.
  * REP2: from a pipe nothing is asked and nothing is drawn, and an input that is wrong is told in the exit code.
+ * REP3: at a terminal Ctrl-C never ends the REPL.
  */
 import { createInterface } from "node:readline";
 import { createTools, loadConfig } from "@remit/host";
@@ -48,11 +49,21 @@ async function atTerminal(session: ReplSession, options: Options): Promise<numbe
     const typing = new Typing(new History(here().env), (line) => methods.found(line));
     const colour = paint(process.stderr);
     say(colour("dim", "Inputs are pieces of one program. :help lists commands; Ctrl-C cancels an input, Ctrl-D ends."));
-    for (;;) {
-        const took = await typed(session, typing);
-        if (took === "quit") return EXIT.ok;
-        methods.ask();
+    process.on("SIGINT", betweenInputs);
+    try {
+        for (;;) {
+            const took = await typed(session, typing);
+            if (took === "quit") return EXIT.ok;
+            methods.ask();
+        }
+    } finally {
+        process.off("SIGINT", betweenInputs);
     }
+}
+
+/** REP3. */
+function betweenInputs(): void {
+    // An input has just ended and the next prompt does not stand yet: there is nothing to cancel.
 }
 
 /** One input: its lines are read, then the terminal is free for the questions of what they do. */
