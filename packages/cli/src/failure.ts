@@ -89,6 +89,12 @@ const SYSTEM: Record<string, string> = {
     EMFILE: "too many open files",
 };
 
+/** What an error of the system (Node's `errno`) says, for people. */
+export function systemWords(error: unknown): string {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return (code === undefined ? undefined : SYSTEM[code]) ?? message;
+}
+
 /** Shows whatever ended a command and gives the exit code. A defect of the command itself says so and asks for a report. */
 export function showError(error: unknown): number {
     const colour = paint(process.stderr);

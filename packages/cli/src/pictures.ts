@@ -4,6 +4,7 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { mediaTypeOf } from "@remit/host";
 import { MAX_PICTURE_BYTES, MAX_PICTURES, type Picture, PICTURE_TYPES } from "@remit/serve/client";
+import { systemWords } from "./failure.ts";
 import { plain, UsageError } from "./io.ts";
 
 const TAKEN = "PNG, JPEG, WebP and GIF are taken, at most 4 of 5 MiB each";
@@ -40,7 +41,7 @@ function opened(file: string): number {
         if (fstatSync(fd).isFile()) return fd;
         closeSync(fd);
     } catch (error) {
-        throw new UsageError(`--image ${plain(file)} cannot be read: ${(error as Error).message}`);
+        throw new UsageError(`--image ${plain(file)} cannot be read: ${systemWords(error)}`);
     }
     throw new UsageError(`--image ${plain(file)} is no file`, TAKEN);
 }

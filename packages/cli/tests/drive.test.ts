@@ -62,6 +62,8 @@ test("a task is answered on standard output; the session goes on, and is found b
     expect(await drive("--session", "new", "--json", "anew")).toMatchObject({ code: 0, out: '"New."\n' });
     const { sessions } = await client.sessions();
     expect(sessions.map(({ turns }) => turns)).toEqual([1, 2]);
+    // the first task names it
+    expect(sessions.map(({ title }) => title)).toEqual(["anew", "say hello"]);
     const id = sessions[1]?.id ?? "";
     expect(await drive("--quiet", "--session", id.slice(0, 14), "named")).toMatchObject({ code: 0, out: "Named.\n" });
     expect(await drive("--session", "nothing", "x")).toMatchObject({
@@ -248,7 +250,7 @@ test("--image sends the bytes of files; what is no picture, too large or not the
     for (const [file, why] of [
         ["b.png", "is no picture"],
         ["large.png", "is larger than 5242880 bytes"],
-        ["c.png", "cannot be read"],
+        ["c.png", "--image c.png cannot be read: there is no such file"],
         [".", "is no file"],
     ])
         expect(await drive("--image", file as string, "what is it")).toMatchObject({

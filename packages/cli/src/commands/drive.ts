@@ -98,7 +98,8 @@ export class Drive {
 
     async run(task: NewTurn): Promise<number> {
         const { id, seq, tools } = this.#session;
-        this.#say(`Session ${id}${tools.length === 0 ? ": no tools are lent to it" : `: ${tools.length} tools are lent to it`}.`);
+        const none = "no tools are lent to it (`remit clients pair` gives a browser the code with which it lends its own)";
+        this.#say(`Session ${id}: ${tools.length === 0 ? none : `${tools.length} tools are lent to it`}.`);
         if (this.#options["autoApprove"] === true)
             say(this.#colour("red", "--auto-approve: every call that the model wants to make is made, and no person looks at it first."));
         const model = this.#options["model"];
@@ -205,6 +206,7 @@ export class Drive {
             return askChoice(request, silent, { root: process.cwd(), signal, stop: () => void this.#cancel() });
         // DRV2.
         say(`${plainLine(request.question)} no: there is no terminal to ask on`);
+        say("  The console of the server answers questions, or `remit drive` at a terminal.");
         return request.options.includes("deny") ? "deny" : "give up";
     }
 

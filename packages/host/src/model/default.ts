@@ -33,22 +33,23 @@ export async function chooseModel(imported: string | null, setup: ChoiceSetup): 
     if (setup.model !== undefined) return { uri: setup.model, why: "--model names it", instead: instead(setup.model) };
     const variable = setup.env.REMIT_MODEL?.trim();
     if (variable !== undefined && variable !== "") return { uri: variable, why: "REMIT_MODEL names it", instead: instead(variable) };
-    let missing = "the program imports no model";
+    let missing = "";
     if (imported !== null) {
         const parsed = parseModelUri(imported);
         // A URI that cannot be read is an error of the program, which the turn will say.
         if (!parsed.ok || parsed.uri.kind !== "provider") return { uri: imported, why: "the program imports it", instead: null };
         const reached = await reach(parsed.uri, setup);
         if (reached.ok) return { uri: imported, why: "the program imports it", instead: null };
-        missing = `${imported} cannot be used: ${reached.reason}`;
+        missing = `${imported} cannot be used: ${reached.reason}; `;
     }
+    const because = missing === "" ? "" : ` (${missing.slice(0, -2)})`;
     const ollama = await ollamaModels(ollamaBase(setup.env), setup);
     const first = setup.env.OLLAMA_MODEL?.trim() || ollama?.[0];
     if (ollama !== null && first !== undefined)
-        return { uri: `ollama://${first}`, why: `an Ollama answers on its port (${missing})`, instead: imported };
+        return { uri: `ollama://${first}`, why: `an Ollama answers on its port${because}`, instead: imported };
     const local = await reach({ kind: "local", uri: "local:", path: "" }, setup);
-    if (local.ok) return { uri: "local:", why: `it is the model built in (${missing})`, instead: imported };
-    const none = `${missing}; the local model cannot be used: ${local.reason}`;
+    if (local.ok) return { uri: "local:", why: `it is the model built in${because}`, instead: imported };
+    const none = `${missing}no Ollama has a model here; the local model cannot be used: ${local.reason}`;
     return setup.fallback === undefined
         ? { uri: "", why: none, instead: imported }
         : { uri: setup.fallback, why: `it is the last resort (${none})`, instead: imported };

@@ -227,6 +227,10 @@ describe("which model answers", () => {
         expect(chosen.text).toContain("OPENAI_API_KEY is not set");
         expect(chosen.text).toContain("export REMIT_MODEL=");
         expect((await choose("openai://m", { OPENAI_API_KEY: KEY })).text).toBe("Answered by openai://m: the program imports it.");
+        // `remit models` asks about no program
+        expect((await choose(null, {})).text).toMatch(
+            /^No model can be used: no Ollama has a model here; the local model cannot be used: /,
+        );
     });
 
     it("where no model can be used, a turn fails and says what to do", async () => {

@@ -54,6 +54,9 @@ export interface SessionState {
     readonly grants: Grant[];
 }
 
+/** Length of a title that is taken from a task, in UTF-16 units. */
+const TITLE = 72;
+
 export function emptyState(): SessionState {
     return { title: "", created: "", by: "", approvers: null, closed: false, turns: new Map(), grants: [] };
 }
@@ -83,6 +86,8 @@ export function apply(state: SessionState, { kind, data }: SessionEvent): void {
                 status: "queued",
                 ...some(d, ["text", "input", "inputOrigins", "images", "model", "key"]),
             });
+            // A session that was given no name has that of its first task.
+            if (state.title === "") state.title = titleOf(text(d["text"]));
             return;
         case "turn.started":
             change(state, d, { status: "running", run: text(d["run"]) });
@@ -122,6 +127,12 @@ function change(state: SessionState, d: Data, to: Partial<Turn>): void {
 
 function some(d: Data, keys: readonly string[]): Data {
     return Object.fromEntries(keys.flatMap((key) => (d[key] === undefined ? [] : [[key, d[key] as Json]])));
+}
+
+/** The first line of a task, cut at a word. */
+function titleOf(task: string): string {
+    const line = task.trim().split(/\r?\n/, 1)[0] ?? "";
+    return line.length <= TITLE ? line : `${line.slice(0, TITLE).replace(/\s+\S*$/, "")}…`;
 }
 
 function text(json: Json | undefined): string {
