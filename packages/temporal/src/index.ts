@@ -24,5 +24,6 @@ export { CodecError, type Keys } from "./codec/encryption.ts";
 export * from "./wire/messages.ts";
 export { type DevServer, type DevServerOptions, findServer, startDevServer } from "./server/dev.ts";
 export type { Programs } from "./activity/begun.ts";
+export type { OfRun, OfRuns } from "./activity/worlds.ts";
 export { RemitPlugin, type RemitPluginOptions } from "./worker/plugin.ts";
 export { createWorker, onlyErrors, type RemitWorker, type RemitWorkerOptions } from "./worker/worker.ts";

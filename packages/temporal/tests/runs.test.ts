@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { type HostTool, type LoadOptions, openLedger, openWorld, type ProgramWorld } from "@remit/host";
+import { type HostTool, type LoadOptions, openLedger, openWorld, type ProgramWorld, type ToolCallContext } from "@remit/host";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DevServer } from "../src/index.ts";
 import { devServer, questionsOf, type Room, roomAt } from "./room.ts";
@@ -53,6 +53,34 @@ test("cancelled in the middle: the performer is told, the run is stopped, and go
     await room.client.result(run);
     expect(await room.store.run(run)).toMatchObject({ status: "done" });
     expect(await room.store.verify(run)).toMatchObject({ ok: true, bound: "yes" });
+});
+
+test("a worker gives each run its own tools, and who watches the run there hears what its calls give meanwhile", async () => {
+    await using room = await roomAt(server);
+    const heard: string[] = [];
+    const asked = new Map<string, number>();
+    const size: HostTool["size"] = {
+        call: (word: string, { emit }: ToolCallContext) => {
+            emit({ type: "looked", word });
+            return word.length;
+        },
+    };
+    await room.worker({
+        host: { tools: { Words: { size: { call: () => 100 } } } },
+        ofRun: async (run) => {
+            asked.set(run, (asked.get(run) ?? 0) + 1);
+            // What could not be told the first time is asked for again.
+            if (run === "lent" && asked.get(run) === 1) throw new Error("the session is not there yet");
+            if (run !== "lent") return null;
+            return { tools: { Words: { size } }, part: (path, part) => heard.push(`${path !== ""} ${JSON.stringify(part)}`) };
+        },
+    });
+    const program = await world(room, SUM);
+    const words = ["a", "bb"];
+    for (const id of ["lent", "plain"]) await room.client.submit(program, program.kept({ words }), { id });
+    expect(await Promise.all(["lent", "plain"].map((id) => room.client.result(id)))).toEqual([3, 200]);
+    expect(heard).toEqual(words.map((word) => `true ${JSON.stringify({ type: "looked", word })}`));
+    expect(await room.store.verify("lent")).toMatchObject({ ok: true, bound: "yes" });
 });
 
 test("WW2: a long run goes on in new executions, nothing is performed twice and the ledger is one", async () => {

@@ -44,7 +44,7 @@ import { begunRuns, type Programs } from "./begun.ts";
 import { keep, patiently, wholeOf } from "./carried.ts";
 import { part } from "./parts.ts";
 import { type Messages, performed, type Said } from "./performer.ts";
-import { type Worlds, worldsOf } from "./worlds.ts";
+import { type HeldWorld, type OfRuns, type Worlds, worldsOf } from "./worlds.ts";
 
 export interface ActivityOptions {
     readonly store: LedgerStore;
@@ -53,6 +53,7 @@ export interface ActivityOptions {
     /** Queue of this worker alone, to which the effects of its sessions with agents come. */
     readonly queue: string;
     readonly programs?: Programs;
+    readonly ofRun?: OfRuns;
 }
 
 export interface RunActivities {
@@ -66,7 +67,7 @@ export interface RunActivities {
 export function activitiesOf(options: ActivityOptions): RunActivities {
     const { store, host, programs = {} } = options;
     const begun = begunRuns(store, host, programs);
-    const worlds = worldsOf(store, host);
+    const worlds = worldsOf(store, host, options.ofRun);
     const activities: Activities = {
         open: (wanted) => opened(store, worlds, wanted),
         program: (hash) => store.program(hash),
@@ -167,7 +168,7 @@ async function made(store: LedgerStore, id: string, { program, hash, file, root,
     await writer.release();
 }
 
-async function perform({ store, queue }: ActivityOptions, world: RunWorld, wanted: PerformInput): Promise<Performed> {
+async function perform({ store, queue }: ActivityOptions, world: HeldWorld, wanted: PerformInput): Promise<Performed> {
     const { effect, parent, run } = wanted;
     const to = { store, secrets: world.secrets };
     const context = Context.current();

@@ -6,9 +6,10 @@
  * WA1: what an agent reports reaches the workflow while it works, in pieces that become rarer; what was not sent comes with the outcome.
  * WA2: an answer of the workflow carries what the ledger has to have before the performer hears it.
  */
-import { type Missing, perform, type Performing, type RunWorld } from "@remit/host";
+import { type Missing, perform, type Performing } from "@remit/host";
 import type { AgentNote, Down, Effect, Outcome, Up } from "@remit/machine";
 import type { UpAnswer, UpInput } from "../wire/messages.ts";
+import type { HeldWorld } from "./worlds.ts";
 
 /** First after so long, then after twice as long, up to the most; milliseconds. */
 const NOTE_MS = 1_000;
@@ -31,7 +32,7 @@ export interface Said {
 }
 
 export interface PerformerOptions {
-    readonly world: RunWorld;
+    readonly world: HeldWorld;
     readonly messages: Messages;
     readonly signal: AbortSignal;
     readonly parent?: string;
@@ -74,8 +75,9 @@ class Performer {
 
     private heard(up: Up): void {
         const { path } = this.effect;
-        if ("part" in up) return;
-        if ("note" in up) {
+        // A part is for who watches in this process; no history holds it.
+        if ("part" in up) this.options.world.part?.(path, up.part);
+        else if ("note" in up) {
             this.notes.push(up.note);
             this.timer ??= setTimeout(() => this.queue(() => this.sayNotes()), this.wait);
         } else if ("child" in up && up.child.kind === "sleep") {

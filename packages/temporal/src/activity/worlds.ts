@@ -3,20 +3,31 @@
  *
  * Boundary: lifetimes only. What a world is, is the host's.
  */
-import { type LedgerStore, type ResumeRunOptions, type RunWorld, runWorld, type Scrubber } from "@remit/host";
+import { type Handlers, type LedgerStore, type ResumeRunOptions, type RunWorld, runWorld, type Scrubber } from "@remit/host";
 
 /** After so long without an activity a world is closed, milliseconds: a session with an agent is one, as long as its effects come. */
 const IDLE_MS = 10 * 60_000;
 
+/** What one run takes from this process, beside what every run takes. */
+export interface OfRun extends Pick<ResumeRunOptions, "tools"> {
+    /** Hears what its effects give while they are performed here, as a watcher of a run in this process does. */
+    readonly part?: Handlers["part"];
+}
+
+/** Asked when the world of a run is opened; where it rejects, the activity is tried again. */
+export type OfRuns = (run: string) => OfRun | null | Promise<OfRun | null>;
+
+export interface HeldWorld extends RunWorld, Pick<OfRun, "part"> {}
+
 interface Held {
-    readonly world: Promise<RunWorld>;
+    readonly world: Promise<HeldWorld>;
     secrets: Scrubber | null;
     users: number;
     timer: NodeJS.Timeout | null;
 }
 
 export interface Worlds {
-    use<T>(run: string, work: (world: RunWorld) => Promise<T>): Promise<T>;
+    use<T>(run: string, work: (world: HeldWorld) => Promise<T>): Promise<T>;
     /** The run has ended, or goes on elsewhere. */
     drop(run: string): Promise<void>;
     /** What those that are open know to be secrets. */
@@ -24,7 +35,7 @@ export interface Worlds {
     close(): Promise<void>;
 }
 
-export function worldsOf(store: LedgerStore, options: ResumeRunOptions): Worlds {
+export function worldsOf(store: LedgerStore, options: ResumeRunOptions, ofRun: OfRuns = () => null): Worlds {
     const held = new Map<string, Held>();
     const close = async (run: string): Promise<void> => {
         const one = held.get(run);
@@ -36,7 +47,7 @@ export function worldsOf(store: LedgerStore, options: ResumeRunOptions): Worlds 
     const take = (run: string): Held => {
         const known = held.get(run);
         if (known !== undefined) return known;
-        const world = runWorld(store, run, options);
+        const world = opened(store, run, options, ofRun);
         const made: Held = { world, secrets: null, users: 0, timer: null };
         held.set(run, made);
         world.then(
@@ -70,4 +81,10 @@ export function worldsOf(store: LedgerStore, options: ResumeRunOptions): Worlds 
             await Promise.all([...held.keys()].map(close));
         },
     };
+}
+
+async function opened(store: LedgerStore, run: string, options: ResumeRunOptions, ofRun: OfRuns): Promise<HeldWorld> {
+    const { tools, part } = (await ofRun(run)) ?? {};
+    const world = await runWorld(store, run, tools === undefined ? options : { ...options, tools: { ...options.tools, ...tools } });
+    return { ...world, ...(part === undefined ? {} : { part }) };
 }

@@ -9,6 +9,7 @@ import { DefaultLogger, type NativeConnection, Runtime, Worker, type WorkerOptio
 import { Client } from "@temporalio/client";
 import { activitiesOf } from "../activity/activities.ts";
 import type { Programs } from "../activity/begun.ts";
+import type { OfRuns } from "../activity/worlds.ts";
 import { queueCaller } from "../client/queues.ts";
 import { type ConnectSettings, connectWorker, type Place, placeOf } from "../server/connect.ts";
 import { converter } from "../codec/converter.ts";
@@ -23,6 +24,8 @@ export interface RemitWorkerOptions {
     readonly queue?: string;
     /** What performing takes from this process. */
     readonly host?: ResumeRunOptions;
+    /** What a single run takes from this process besides; null: nothing. */
+    readonly ofRun?: OfRuns;
     /** Programs that workflows begin by name (`remitChild`). */
     readonly programs?: Programs;
     /** With which payloads are encrypted. */
@@ -78,7 +81,8 @@ async function over(connection: NativeConnection, place: Place, on: Process, opt
     const queues = queueCaller(() => new Client({ connection, namespace: place.namespace }));
     const host: ResumeRunOptions = { queues, ...options.host, process: on };
     const own = `${queue}/${on.user}/${process.pid}-${Date.now().toString(36)}`;
-    const { activities, secrets, ended: worldsEnded } = activitiesOf({ store, host, queue: own, programs });
+    const lone = options.ofRun === undefined ? {} : { ofRun: options.ofRun };
+    const { activities, secrets, ended: worldsEnded } = activitiesOf({ store, host, queue: own, programs, ...lone });
     const known = knownSecrets(on.env);
     const { keys } = options;
     const common = {
