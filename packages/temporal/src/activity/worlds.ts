@@ -14,7 +14,10 @@ export interface OfRun extends Pick<ResumeRunOptions, "tools"> {
     readonly part?: Handlers["part"];
 }
 
-/** Asked when the world of a run is opened; where it rejects, the activity is tried again. */
+/**
+ * Asked when the world of a run is opened. Where it rejects, the activity fails: one that opens the run is tried again; one that performs an effect is
+ * not, and what became of the effect is looked up as if its worker were lost. So a process that is not ready for a run yet waits here.
+ */
 export type OfRuns = (run: string) => OfRun | null | Promise<OfRun | null>;
 
 export interface HeldWorld extends RunWorld, Pick<OfRun, "part"> {}
