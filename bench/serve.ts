@@ -88,7 +88,13 @@ async function clients(order: Order): Promise<Times> {
     const times: { [transport: string]: number[] } = { sse: [], socket: [] };
     const until = performance.now() + seconds * 1000;
     const wait = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random())));
-    await Promise.all(sessions.map((id, i) => (i % 2 === 0 || bare ? overSse(id, i) : overSocket(id))));
+    await Promise.all(
+        sessions.map(async (id, i) => {
+            // A server takes so many connections at once of those that have not said yet who they are.
+            await new Promise((resolve) => setTimeout(resolve, 5 * i));
+            return i % 2 === 0 || bare ? overSse(id, i) : overSocket(id);
+        }),
+    );
     done();
     return times;
 
