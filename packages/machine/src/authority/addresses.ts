@@ -11,7 +11,9 @@
 import type { Json } from "@remit/language";
 
 /** Digits of the shortest number that counts as one of an account or a telephone. */
-const MIN_DIGITS = 8;
+const MIN_DIGITS = 7;
+/** A number with its thousands marked: an amount, and no number to dial. */
+const AMOUNT = /^\d{1,3}(?:,\d{3})+(?:\.\d{1,2})?$/;
 
 const BETWEEN_WORDS = /\s+/u;
 const OPENING = "([{<\"'“„‘«*_~`|";
@@ -19,7 +21,17 @@ const CLOSING = ")]}>\"'”’»*_~`|.,;:!?…";
 /** Full stops as browsers read them in host names; `a` stands before one and `ab` behind. */
 const HOST = /[\p{L}\p{N}\p{M}\p{Cf}-][.\u3002\uff0e\uff61\u2024][\p{L}\p{Cf}][\p{L}\p{N}\p{M}\p{Cf}-]/u;
 const NUMBERED = /\d\.\d{1,3}\.\d{1,3}\.\d/;
-const SCHEME = /^(?:mailto|tel|sms|www)[:.]/iu;
+const SCHEME = /(?:^|[^\p{L}\p{N}])(?:www\.|(?:https?|wss?|ftps?|file|mailto|tel|sms|data|javascript|vbscript|blob|view-source):(?=\S))/iu;
+/** A host without its scheme (WHATWG URL, "special authority slashes"): both slashes count as both in a browser, and `\\\\host\\share` elsewhere. */
+const RELATIVE = /(?:^|[^\p{L}\p{N}\\/])[\\/]{2,}[^\s\\/]/u;
+/** Where a page or a Markdown text says that an address follows, any scheme makes one: the program for `slack:` is one of the reader's. */
+const URL_ATTRIBUTES = "(?:href|src|srcset|action|formaction|data|poster|cite|background|ping)";
+const OPENS = `(?:\\]\\( ?<?|\\]: ?<?|\\b${URL_ATTRIBUTES} ?= ?(?:["'] ?)?)`;
+const LINKED = new RegExp(`${OPENS}(?:[a-z][a-z0-9+.-]*:|[\\\\/]{2})|<[a-z][a-z0-9+.-]{1,31}:[^\\s<>]*>`, "iu");
+/** What may be the beginning of that, at the end of words. */
+const ANNOUNCED = new RegExp(`(?:${OPENS}|\\b${URL_ATTRIBUTES})$`, "iu");
+const BEGINS_URL = /^(?:[a-z][a-z0-9+.-]*:|[\\/]{2})/iu;
+const LOCAL = /(?:^|[^\p{L}\p{N}.-])localhost(?=[:/\\?#])/iu;
 const MAIL = /[^@]@[^@]/u;
 const DATE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
 /** A piece of a number that is written in groups: `DE75`, `(0)`, `5121-0800`. */
@@ -54,16 +66,30 @@ export function hasLink(json: Json): boolean {
 }
 
 function inText(text: string, found: string[]): void {
+    inWords(text, found);
+    for (const value of brokenAttributes(text))
+        if ([value, shownAs(value)].some((one) => leads(one) || BEGINS_URL.test(one))) found.push(value);
+    if (!text.includes("\\")) return;
+    const unescaped = text.replace(CSS_ESCAPE, (_, hex: string) => pointOf(Number.parseInt(hex, 16)) ?? "\ufffd");
+    if (unescaped !== text) inWords(unescaped, found);
+}
+
+function inWords(text: string, found: string[]): void {
     let group: string[] = [];
     const end = (): void => {
         // One piece alone was looked at as a word.
         if (group.length > 1 && digits(group.join("")) >= MIN_DIGITS) found.push(group.join(" "));
         group = [];
     };
+    let announced = "";
     for (const piece of text.split(BETWEEN_WORDS)) {
         const word = bare(piece);
         const isDate = DATE.test(word);
-        if (leads(word) || leads(shownAs(word)) || (!isDate && digits(word) >= MIN_DIGITS)) found.push(word);
+        const isNumber = !isDate && !AMOUNT.test(word) && digits(word) >= MIN_DIGITS;
+        const shown = shownAs(piece);
+        if (isNumber || leads(word) || leads(bare(shown)) || [piece, shown].some((one) => LINKED.test(`${announced} ${one}`)))
+            found.push(word);
+        announced = ANNOUNCED.exec(`${announced} ${piece}`)?.[0] ?? "";
         if (!isDate && GROUP.test(word) && digits(word) > 0) group.push(word);
         else if (word !== "") end();
         // `… 12, 30 …` are two numbers.
@@ -81,22 +107,88 @@ function bare(piece: string): string {
     return piece.slice(from, to);
 }
 
-/** Character references of HTML and codes of URLs that stand for a sign of an address (HTML 13.5, RFC 3986 section 2.1): who shows the text puts the signs in their place. */
-const CODED = /&#x0*([0-9a-f]{1,6});?|&#0*([0-9]{1,7});?|&(period|colon|sol|commat|hyphen|dash);|%([0-9a-f]{2})/giu;
-const NAMED: { readonly [name: string]: string } = { period: ".", colon: ":", sol: "/", commat: "@", hyphen: "-", dash: "-" };
-const LAST = 0x10ffff;
+/** Codes of a sign by its number in CSS (Syntax Level 3, section 4.3.7); the space behind one belongs to it. */
+const CSS_ESCAPE = /\\([0-9a-f]{1,6})[ \t\n\r\f]?/giu;
+/** What URLs are read without, wherever it stands in them (WHATWG URL, "basic URL parser"). */
+const DROPPED = /[\t\n\r]/g;
 
-function shownAs(word: string): string {
-    if (!word.includes("&") && !word.includes("%")) return word;
-    return word.replace(CODED, (code: string, hex?: string, decimal?: string, name?: string, percent?: string) => {
+/** Values of attributes of HTML that hold tabs or line breaks, up to the first space, as a browser reads an address in them. */
+function* brokenAttributes(text: string): Generator<string> {
+    if (!text.includes("=")) return;
+    const unclosed = new Set<string>();
+    for (let at = text.indexOf("="); at >= 0; at = text.indexOf("=", at + 1)) {
+        let from = at + 1;
+        while (from < text.length && BLANK.includes(text[from] as string)) from++;
+        const quote = text[from] as string;
+        if ((quote !== '"' && quote !== "'") || unclosed.has(quote)) continue;
+        const to = text.indexOf(quote, from + 1);
+        if (to < 0) {
+            unclosed.add(quote);
+            continue;
+        }
+        const value =
+            text
+                .slice(from + 1, to)
+                .trim()
+                .split(" ", 1)[0] ?? "";
+        const whole = value.replace(DROPPED, "");
+        if (whole !== value) yield whole;
+        at = to;
+    }
+}
+const BLANK = " \t\n\r\f";
+
+/** Character references of HTML and codes of URLs and of mails that stand for a sign of an address (HTML 13.5, RFC 3986 section 2.1, RFC 2045 section 6.7): who shows the text puts the signs in their place. */
+const CODED =
+    /&#x0*([0-9a-f]{1,6});?|&#0*([0-9]{1,7});?|&(period|colon|sol|bsol|commat|hyphen|dash|percnt|Tab|NewLine|lowbar);|[%=]([0-9a-f]{2})/giu;
+const NAMED: { readonly [name: string]: string } = {
+    period: ".",
+    colon: ":",
+    sol: "/",
+    bsol: "\\",
+    commat: "@",
+    hyphen: "-",
+    dash: "-",
+    percnt: "%",
+    tab: "\t",
+    newline: "\n",
+    lowbar: "_",
+};
+const LAST = 0x10ffff;
+/** A sign that Markdown takes for itself (CommonMark 0.31.2, section 2.4). */
+const MARKDOWN_ESCAPE = /\\(?=[!-/:-@[-`{-~])/g;
+
+function pointOf(point: number): string | null {
+    return point <= LAST ? String.fromCodePoint(point) : null;
+}
+
+function decoded(word: string): string {
+    return word.replace(CODED, (code: string, hex?: string, decimal?: string, name?: string, byte?: string) => {
         if (name !== undefined) return NAMED[name.toLowerCase()] ?? code;
-        const point = decimal === undefined ? Number.parseInt(hex ?? percent ?? "", 16) : Number(decimal);
-        return point <= LAST ? String.fromCodePoint(point) : code;
+        return pointOf(decimal === undefined ? Number.parseInt(hex ?? byte ?? "", 16) : Number(decimal)) ?? code;
     });
 }
 
+/** As a reader's program has it: signs for their codes, of a URL's within a reference too; letters for their forms in other shapes (UTS 46). */
+function shownAs(word: string): string {
+    if (PLAIN.test(word)) return word;
+    // A backslash that Markdown takes away may as well be a slash of a browser: either reading leads.
+    const shown = decoded(decoded(word)).replace(DROPPED, "").normalize("NFKC");
+    return RELATIVE.test(shown) ? shown : shown.replace(MARKDOWN_ESCAPE, "");
+}
+/** Nothing in it stands for something else. */
+const PLAIN = /^[!-$'-<>-[\]-~]*$/;
+
 function leads(word: string): boolean {
-    return word.includes("://") || SCHEME.test(word) || MAIL.test(word) || HOST.test(word) || NUMBERED.test(word);
+    return (
+        word.includes("://") ||
+        SCHEME.test(word) ||
+        MAIL.test(word) ||
+        HOST.test(word) ||
+        NUMBERED.test(word) ||
+        RELATIVE.test(word) ||
+        LOCAL.test(word)
+    );
 }
 
 function digits(text: string): number {
