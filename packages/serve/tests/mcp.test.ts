@@ -1,105 +1,17 @@
 /** A program as an MCP server: both eras, over streams and over HTTP; calls of several rounds, what is refused, and who may send a request. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync, existsSync } from "node:fs";
-import { request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
-import { type Ledger, openLedger, openProcess } from "@remit/host";
-import type { Json } from "@remit/language";
+import { openProcess } from "@remit/host";
 import { expect, test } from "vitest";
-import { type McpOptions, type McpServing, ServeError, serveMcp } from "../src/index.ts";
+import { ServeError, serveMcp } from "../src/index.ts";
 import { writes } from "./editor.ts";
+import { accept, type Answer, at, call, MODERN, PROGRAM, sent, WAYS } from "./mcp-room.ts";
 
 const BIN = fileURLToPath(new URL("../../cli/bin/remit.mjs", import.meta.url));
-const PROGRAM = `import llm Model from "openai://gpt-5-mini"
-import tool Files from "file://workspace"
-shape Words { words: string, title: string? }
-func add(a: number, b: number = 1) -> number { a + b }
-func greet(input: { name: string, title?: string }) -> Words { { words: "hello " + input.name, title: none } }
-func either(x: { a: string } | { b: string }) { x }
-func anything(x) { x }
-func fails() { raise("not today") }
-agent Clerk {
-    model Model
-    role "a clerk"
-    description "Writes notes."
-    main func(input: { task: string }) -> string {
-        use input.task as "the task"
-        generate({ input: "Do it.", tools: [Files], turns: 6 }) -> string
-    }
-}
-`;
-
-type Answer = { readonly action: "accept" | "decline" | "cancel"; readonly content?: { readonly decision: string } };
-const accept = (decision: string): Answer => ({ action: "accept", content: { decision } });
-
-interface At extends AsyncDisposable {
-    readonly folder: string;
-    readonly serves: McpServing;
-    readonly ledger: () => Promise<Ledger>;
-    readonly asked: string[];
-    client: Client;
-}
-
-type Way = "legacy stream" | "modern stream" | "legacy http" | "modern http";
-const WAYS: readonly Way[] = ["legacy stream", "modern stream", "legacy http", "modern http"];
-
-interface How {
-    readonly replies?: Json;
-    readonly program?: string;
-    readonly answer?: (message: string) => Answer;
-    readonly options?: Partial<McpOptions>;
-}
-
-async function at(way: Way, { replies = [], program = PROGRAM, answer, options = {} }: How = {}): Promise<At> {
-    const folder = mkdtempSync(join(tmpdir(), "remit-mcp-"));
-    writeFileSync(join(folder, "main.remit"), program);
-    writeFileSync(join(folder, "replies.json"), JSON.stringify(replies));
-    const [input, output] = [new PassThrough(), new PassThrough()];
-    const isHttp = way.endsWith("http");
-    const serves = await serveMcp({
-        ...{ program: join(folder, "main.remit"), model: `scripted:${join(folder, "replies.json")}`, ledger: join(folder, "ledger.db") },
-        process: openProcess({ env: { HOME: folder, PATH: process.env["PATH"] }, cwd: folder }),
-        ...(isHttp ? { http: { port: 0 } } : { input, output }),
-        ...options,
-    });
-    const asked: string[] = [];
-    const client = new Client(
-        { name: "tester", version: "1" },
-        {
-            versionNegotiation: { mode: way.startsWith("modern") ? "auto" : "legacy" },
-            capabilities: answer === undefined ? {} : { elicitation: { form: {} } },
-        },
-    );
-    if (answer !== undefined)
-        client.setRequestHandler("elicitation/create", ({ params }) => {
-            asked.push(params.message);
-            return answer(params.message) as never;
-        });
-    await client.connect(
-        isHttp ? new StreamableHTTPClientTransport(new URL(serves.url as string)) : new StdioServerTransport(output, input),
-    );
-    const ledgers: Ledger[] = [];
-    return {
-        ...{ folder, serves, asked, client },
-        ledger: async () => {
-            const opened = await openLedger(join(folder, "ledger.db"), { process: openProcess({ env: { HOME: folder } }) });
-            ledgers.push(opened);
-            return opened;
-        },
-        [Symbol.asyncDispose]: async () => {
-            await client.close();
-            for (const one of ledgers) await one.close();
-            await serves.close();
-            rmSync(folder, { recursive: true, force: true });
-        },
-    };
-}
-
 const errorOf = ({ isError, content }: { isError?: boolean | undefined; content: unknown }) =>
     isError === true ? (content as [{ text: string }])[0].text : null;
 
@@ -205,50 +117,6 @@ test("the blocks of a program are one tool; a program that declares nothing is r
     });
     await expect(at("modern stream", { program: "shape A { a: string }" })).rejects.toBeInstanceOf(ServeError);
 });
-
-// ---- HTTP by hand ----
-
-interface Sent {
-    readonly status: number;
-    readonly body: string;
-}
-
-/** A request with headers that no client would send. */
-function sent(url: string, headers: { readonly [name: string]: string }, body: string, method = "POST"): Promise<Sent> {
-    return new Promise((resolve, reject) => {
-        const request = httpRequest(
-            url,
-            { method, headers: { accept: "application/json, text/event-stream", "content-type": "application/json", ...headers } },
-            (response) => {
-                let text = "";
-                response.on("data", (piece) => (text += String(piece)));
-                response.on("end", () => resolve({ status: response.statusCode ?? 0, body: text }));
-            },
-        );
-        request.on("error", reject);
-        request.end(body);
-    });
-}
-
-const MODERN = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1" },
-    "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } },
-};
-
-interface Said {
-    readonly result?: { readonly resultType?: string; readonly requestState?: string };
-    readonly error?: Json;
-}
-
-/** A call of the modern era as it is on the wire. */
-async function call(url: string, name: string, args: Json, more: object = {}): Promise<Said> {
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args, _meta: MODERN, ...more } });
-    const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": name };
-    const { body: said } = await sent(url, headers, body);
-    const line = said.split("\n").find((one) => one.startsWith("data: ") && one.includes('"id":1'));
-    return JSON.parse(line === undefined ? said : line.slice(6)) as Said;
-}
 
 const YES = { decision: accept("once") };
 

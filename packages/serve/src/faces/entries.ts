@@ -113,7 +113,8 @@ function blocksOf(form: Form): ProgramEntry {
         name: (form.file.split("/").at(-1) ?? form.file).replace(/\.[^.]*$/, "") || "blocks",
         description: "The blocks of the program, one after another. What it is given flows into the first stage.",
         input: { type: "object" },
-        effects: [],
+        // not counted: a stage may reach any of them
+        effects: ["agent", "model", "tool"],
         inputOf: (args) => ({ ...args }),
         outputOf: (value) => (isObject(value) ? value : { result: value }),
     };

@@ -7,6 +7,8 @@
  * MCC2: a round counts only for the call that it began as: the same entry, the same arguments, the question that is open.
  * MCC3: a client that cannot ask is asked nothing, and the answer is no. One that does not come back with an
  *     answer in time leaves a run that waits for it in the ledger.
+ * MCC4: a detached call goes on without its client. It is there from the moment that its run is in the ledger; a question of it that has no answer in
+ *     time ends it as MCC3 says.
  */
 import { createHash } from "node:crypto";
 import { canonicalJson, type Json } from "@remit/language";
@@ -35,6 +37,19 @@ export interface Call {
     readonly origins: readonly string[];
     /** The client can put questions to a person. */
     readonly canAsk: boolean;
+}
+
+/** A call that no request waits for (MCC4). */
+export interface Detached {
+    readonly run: string;
+    /** Rejects with `RemitError`. */
+    readonly result: Promise<RunResult>;
+    /** Those that wait for an answer, in the order in which they were asked. */
+    questions(): readonly Question[];
+    /** False where no such question is open. */
+    answer(id: string, decision: string): boolean;
+    /** Stops the run where it stands. */
+    cancel(): void;
 }
 
 /** Of one round. */
@@ -78,6 +93,49 @@ export class Calls {
 
     /** Throws `RemitError` where the arguments do not fit: then no run is begun. */
     begin(call: Call, listening: Listening): Promise<Step> {
+        const [id, live] = this.#start(call, listening);
+        return this.#round(id, live, listening);
+    }
+
+    /** MCC4. `heard`: events of the run, and `null` when its questions changed. Rejects with `RemitError` where the arguments do not fit. */
+    async detach(call: Call, heard: (event: LedgerEvent | null) => void): Promise<Detached> {
+        const begun = Promise.withResolvers<void>();
+        const signal = new AbortController().signal;
+        const [run, live] = this.#start(call, {
+            signal,
+            event: (event) => {
+                begun.resolve();
+                heard(event);
+            },
+        });
+        live.wake = () => {
+            live.late ??= setTimeout(() => this.#abandon(run, live), this.#options.ask);
+            heard(null);
+        };
+        const result = live.handle.result.finally(() => {
+            clearTimeout(live.late);
+            this.#live.delete(run);
+        });
+        await Promise.race([begun.promise, result]);
+        return {
+            run,
+            result,
+            questions: () => live.open,
+            answer: (id, decision) => {
+                const at = live.open.findIndex((one) => one.id === id);
+                const [question] = at < 0 ? [] : live.open.splice(at, 1);
+                if (question === undefined) return false;
+                clearTimeout(live.late);
+                live.late = undefined;
+                if (live.open.length > 0) live.wake();
+                question.answer(offered(question, decision));
+                return true;
+            },
+            cancel: () => live.cancel.abort(),
+        };
+    }
+
+    #start(call: Call, listening: Listening): [id: string, live: Live] {
         const { entry, args, origins, canAsk } = call;
         const cancel = new AbortController();
         const id = newRunId();
@@ -96,7 +154,7 @@ export class Calls {
         });
         const made: Live = Object.assign(live, { call: sealOf(call), handle, cancel, late: undefined });
         this.#live.set(id, made);
-        return this.#round(id, made, listening);
+        return [id, made];
     }
 
     /** MCC1. Null where there is no such run with this question open (MCC2). */
@@ -106,7 +164,7 @@ export class Calls {
         if (live === undefined || question?.id !== round.ask || live.call !== round.call || sealOf(call) !== round.call) return null;
         clearTimeout(live.late);
         live.open.shift();
-        question.answer(question.request.options.includes(decision) ? decision : "deny");
+        question.answer(offered(question, decision));
         live.listening = listening;
         return this.#round(round.run, live, listening);
     }
@@ -151,6 +209,11 @@ export class Calls {
         this.#live.delete(run);
         live.cancel.abort();
     }
+}
+
+/** An answer that was not offered is a no. */
+function offered({ request }: Question, decision: string): string {
+    return request.options.includes(decision) ? decision : "deny";
 }
 
 /** Of one call: what a later round has to be equal to. */

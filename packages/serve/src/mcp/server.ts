@@ -1,8 +1,8 @@
 /**
- * A program as a server of the Model Context Protocol: its main func, functions and agents are tools. Both eras of the protocol, over standard input
- * and output and over HTTP.
+ * A program as a server of the Model Context Protocol: its main func, functions and agents are tools, long ones as tasks. Both eras of the protocol,
+ * over standard input and output and over HTTP.
  *
- * Boundary: the SDK's server around calls (`calls.ts`); HTTP is `http.ts`'s.
+ * Boundary: the SDK's server around calls (`calls.ts`) and tasks (`tasks.ts`); HTTP is `http.ts`'s.
  *
  * MCS1: what a client sends is the word of its model, not of the user: its origin is `mcp:CLIENT`, unless the caller that starts the server
  *     says otherwise.
@@ -17,20 +17,28 @@ import {
     fromJsonSchema,
     inputRequired,
     type InputRequiredResult,
-    McpServer,
+    isInputRequiredResult,
     type McpServerFactory,
+    ProtocolError,
+    ProtocolErrorCode,
+    Server,
     type ServerContext,
+    type StandardSchemaWithJSON,
+    type Tool,
 } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { load, type LoadOptions, openLedger, openProcess, type Process, RemitError } from "@remit/host";
-import { isObject, type Json, plain, plainLine, safeJson } from "@remit/language";
+import { isObject, type Json, plainLine } from "@remit/language";
 import type { LedgerEvent, Limits } from "@remit/machine";
 import { brainSource, SESSION_TOOLS } from "../brain/program.ts";
-import { entriesOf, type JsonObject, type ProgramEntry } from "../faces/entries.ts";
+import { entriesOf, type ProgramEntry } from "../faces/entries.ts";
 import { ServeError } from "../faces/error.ts";
-import { reasonOf } from "../faces/reason.ts";
 import { type Call, Calls, type Listening, type Round, sealOf, type Step } from "./calls.ts";
+import { callerOf } from "./client.ts";
 import { httpOf, type HttpFace, type HttpOptions } from "./http.ts";
+import { answerTaskMethods, createdOf, TASK_CAPABILITIES } from "./task-methods.ts";
+import { Tasks } from "./tasks.ts";
+import { decisionOf, failed, failedBy, formOf, resultOf } from "./told.ts";
 
 export interface McpOptions {
     /** Default: the one that comes with the server. */
@@ -56,7 +64,6 @@ export interface McpOptions {
 const ASK_MS = 10 * 60_000;
 const MAX_CALLS = 32;
 const MAX_ROUNDS = 200;
-const MAX_SHOWN = 4000;
 
 export interface McpServing {
     /** Of HTTP. */
@@ -96,7 +103,9 @@ export async function serveMcp(options: McpOptions): Promise<McpServing> {
             throw new ServeError(`${program.file} has no function and no agent`, "a server gives what a program declares");
         const calls = new Calls(program, { limits, ask: bounds.ask ?? ASK_MS, most: bounds.calls ?? MAX_CALLS });
         ends.push(() => calls.close());
-        const factory = factoryOf({ entries, calls, options, title: program.file });
+        const tasks = new Tasks(calls, doingOf);
+        ends.push(async () => tasks.close());
+        const factory = factoryOf({ entries, calls, tasks, options, title: program.file });
         const face: Face = options.http === undefined ? stdioOf(factory, options) : await httpOf(factory, options.http, options.log);
         ends.push(() => face.close());
         const closed = face.closed.then(end);
@@ -131,146 +140,111 @@ function stdioOf(factory: McpServerFactory, { input = process.stdin, output = pr
 interface Served {
     readonly entries: readonly ProgramEntry[];
     readonly calls: Calls;
+    readonly tasks: Tasks;
     readonly options: McpOptions;
     readonly title: string;
 }
 
 /** One server a connection, or a request over HTTP; what runs is shared by all. */
 function factoryOf(served: Served): McpServerFactory {
-    const { entries, options, title } = served;
+    const { entries, options, title, tasks } = served;
     // MCS3.
     const codec = createRequestStateCodec({ key: randomBytes(32), ttlSeconds: Math.ceil((options.bounds?.ask ?? ASK_MS) / 1000) });
+    const tools = new Map(entries.map((entry) => [entry.name, toolOf(entry)]));
     return () => {
-        const server = new McpServer(
+        const server = new Server(
             { name: "remit", title: `Remit: ${title}`, version: options.version ?? "0" },
             {
-                capabilities: { tools: {}, logging: {} },
+                capabilities: { tools: {}, logging: {}, ...TASK_CAPABILITIES },
                 instructions: `The functions and agents of ${title}. Each call is a run of its own.`,
                 inputRequired: { maxRounds: MAX_ROUNDS, roundTimeoutMs: options.bounds?.ask ?? ASK_MS },
                 requestState: { verify: codec.verify },
             },
         );
-        for (const entry of entries)
-            server.registerTool(
-                entry.name,
-                {
-                    description: entry.description,
-                    inputSchema: fromJsonSchema<{ [name: string]: Json }>(entry.input as never),
-                    ...(entry.output === undefined ? {} : { outputSchema: fromJsonSchema(entry.output as never) }),
-                    ...(entry.effects.every((one) => one === "model") ? { annotations: { readOnlyHint: true } } : {}),
-                },
-                (args, context) => called({ ...served, server, mint: codec.mint }, entry, args, context),
-            );
+        server.setRequestHandler("tools/list", () => ({ tools: [...tools.values()].map(({ listed }) => listed) }));
+        server.setRequestHandler("tools/call", async ({ params }, context) => {
+            const tool = tools.get(params.name);
+            if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${params.name}`);
+            const asTask = (params as { readonly task?: unknown }).task !== undefined;
+            const fits = await tool.schema["~standard"].validate(params.arguments ?? {});
+            if (fits.issues !== undefined) {
+                const said = fits.issues.map(({ message }) => message).join("; ");
+                return failed(`the arguments of ${params.name} do not fit: ${said}`, { "remit/kind": "contract" });
+            }
+            const result = await called({ ...served, server, mint: codec.mint }, { ...tool, args: fits.value, asTask }, context);
+            return isInputRequiredResult(result) ? result : server.projectCallToolResult(result, tool.entry.output);
+        });
+        answerTaskMethods(server, tasks);
         return server;
     };
 }
 
+interface ToolEntry {
+    readonly entry: ProgramEntry;
+    readonly listed: Tool;
+    readonly schema: StandardSchemaWithJSON<unknown, { [name: string]: Json }>;
+    /** It can take a while: what it reaches is more than the clock. */
+    readonly isLong: boolean;
+}
+
+const AT_ONCE: ReadonlySet<string> = new Set(["clock", "random"]);
+
+function toolOf(entry: ProgramEntry): ToolEntry {
+    const isLong = entry.effects.some((one) => !AT_ONCE.has(one));
+    const listed = {
+        ...{ name: entry.name, description: entry.description, inputSchema: entry.input },
+        ...(entry.output === undefined ? {} : { outputSchema: entry.output }),
+        ...(entry.effects.every((one) => one === "model") ? { annotations: { readOnlyHint: true } } : {}),
+        // the SDK keeps it from clients of the later era, whose server decides
+        ...(isLong ? { execution: { taskSupport: "optional" as const } } : {}),
+    };
+    return { entry, listed: listed as unknown as Tool, schema: fromJsonSchema<{ [name: string]: Json }>(entry.input as never), isLong };
+}
+
 interface Serving extends Served {
-    readonly server: McpServer;
+    readonly server: Server;
     readonly mint: (round: Round) => string | Promise<string>;
 }
 
-async function called(
-    serving: Serving,
-    entry: ProgramEntry,
-    args: { [name: string]: Json },
-    context: ServerContext,
-): Promise<CallToolResult | InputRequiredResult> {
-    const { calls, options } = serving;
-    const client = clientOf(serving.server, context);
-    const call: Call = { entry, args, canAsk: client.canAsk, origins: options.inputOrigins ?? [`mcp:${client.name}`] };
-    const listening = listeningOf(context);
+interface Called extends ToolEntry {
+    readonly args: { readonly [name: string]: Json };
+    /** A client of an earlier revision wants a task. */
+    readonly asTask: boolean;
+}
+
+async function called(serving: Serving, tool: Called, context: ServerContext): Promise<CallToolResult | InputRequiredResult> {
+    const { calls, tasks, options } = serving;
+    const { entry, args, isLong } = tool;
+    const caller = callerOf(serving.server, context);
+    const asTask = tool.asTask && !caller.isModern;
+    if (asTask && !isLong) throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `the tool ${entry.name} is no task`);
+    const call: Call = { entry, args, canAsk: caller.canAsk, origins: options.inputOrigins ?? [`mcp:${caller.name}`] };
     const round = context.mcpReq.requestState<Round>();
     try {
         if (round === undefined && calls.isFull) return failed("too many calls are under way; try again later");
-        const step = round === undefined ? calls.begin(call, listening) : calls.answer(round, call, decisionIn(context), listening);
+        if (round === undefined && isLong && (asTask || caller.takesTasks)) {
+            if (tasks.isFull) return failed("too many tasks are kept; try again later");
+            return createdOf(await tasks.begin(call), caller);
+        }
+        const listening = listeningOf(context);
+        const said = context.mcpReq.inputResponses as { readonly decision?: unknown } | undefined;
+        const step = round === undefined ? calls.begin(call, listening) : calls.answer(round, call, decisionOf(said?.decision), listening);
         if (step === null) return failed("there is no call that waits for this answer: its time is up, or it was answered");
         return await toldOf(await step, call, serving);
     } catch (error) {
-        if (!(error instanceof RemitError)) throw error;
         // MCS2.
-        return failed(error.failure.hint === undefined ? error.failure.message : `${error.failure.message}\n${error.failure.hint}`, {
-            "remit/kind": error.kind,
-        });
+        if (error instanceof RemitError) return failedBy(error);
+        throw error;
     }
 }
 
 async function toldOf(step: Step, call: Call, { mint }: Serving): Promise<CallToolResult | InputRequiredResult> {
     const { run } = step;
-    if ("question" in step) {
-        const { id, request } = step.question;
-        const requestedSchema = {
-            type: "object" as const,
-            properties: { decision: { type: "string" as const, title: "Decision", enum: [...request.options] } },
-            required: ["decision"],
-        };
-        return inputRequired({
-            inputRequests: { decision: inputRequired.elicit({ message: messageOf(request.question, request.detail), requestedSchema }) },
-            requestState: await mint({ run, ask: id, call: sealOf(call) }),
-        });
-    }
-    const { result } = step;
-    const about = { "remit/run": run };
-    if (!result.ok) {
-        const { kind = "error", message = "it failed", hint } = result.failure ?? {};
-        return failed(hint === undefined ? message : `${message}\n${hint}`, { ...about, "remit/kind": kind });
-    }
-    const value = result.value ?? null;
-    const text = typeof value === "string" ? value : safeJson(value, 2);
-    const structuredContent = stated(call.entry.outputOf(value), call.entry.output ?? {}) as JsonObject;
-    return { content: [{ type: "text", text }], structuredContent, _meta: about };
-}
-
-function failed(message: string, about?: { readonly [key: string]: string }): CallToolResult {
-    return { isError: true, content: [{ type: "text", text: plain(message) }], ...(about === undefined ? {} : { _meta: { ...about } }) };
-}
-
-/** Fields that hold nothing are left out where the schema lets them be absent: there it has no word for nothing. */
-function stated(value: Json, schema: Json): Json {
-    if (!isObject(schema)) return value;
-    if (Array.isArray(value)) return value.map((one) => stated(one, schema["items"] ?? {}));
-    const { properties, required } = schema;
-    if (!isObject(value) || !isObject(properties)) return value;
-    const must = Array.isArray(required) ? required : [];
-    const kept = Object.entries(value).filter(([name, one]) => one !== null || must.includes(name));
-    return Object.fromEntries(
-        kept.map(([name, one]) => [name, stated(one, Object.hasOwn(properties, name) ? (properties[name] as Json) : {})]),
-    );
-}
-
-/** What the person answered; whatever is no answer that is offered is a no, and a cancel ends the run. */
-function decisionIn({ mcpReq }: ServerContext): string {
-    const { decision: said } = (mcpReq.inputResponses ?? {}) as {
-        readonly decision?: { readonly action?: unknown; readonly content?: unknown };
-    };
-    if (said?.action === "cancel") return "abort";
-    const { content } = said ?? {};
-    return said?.action === "accept" && isObject(content) ? String(content["decision"]) : "deny";
-}
-
-function messageOf(question: string, detail: Json): string {
-    const args = isObject(detail) && Array.isArray(detail["args"]) ? detail["args"] : [];
-    const shown = safeJson(args.length === 1 ? (args[0] as Json) : args, 2);
-    const cut = shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}\n… ${shown.length - MAX_SHOWN} more characters` : shown;
-    return `${reasonOf(question, detail)}\n${plain(cut)}`;
-}
-
-/** Who calls. Over HTTP a client of the earlier era says in no request what it can do: it is asked nothing. */
-function clientOf({ server }: McpServer, { mcpReq }: ServerContext): { readonly name: string; readonly canAsk: boolean } {
-    const envelope = (mcpReq.envelope ?? {}) as { readonly [key: string]: unknown };
-    const isModern = mcpReq.envelope !== undefined;
-    const capabilities = (isModern ? envelope["io.modelcontextprotocol/clientCapabilities"] : server.getClientCapabilities()) as
-        | { readonly elicitation?: { readonly form?: object; readonly url?: object } }
-        | undefined;
-    const info = (isModern ? envelope["io.modelcontextprotocol/clientInfo"] : server.getClientVersion()) as
-        | { readonly name?: unknown }
-        | undefined;
-    const { elicitation } = capabilities ?? {};
-    const name =
-        String(info?.name ?? "")
-            .replace(/[^A-Za-z0-9._-]/g, "-")
-            .slice(0, 40) || "client";
-    return { name, canAsk: elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined) };
+    if ("result" in step) return resultOf(run, step.result, call.entry);
+    return inputRequired({
+        inputRequests: { decision: inputRequired.elicit(formOf(step.question)) },
+        requestState: await mint({ run, ask: step.question.id, call: sealOf(call) }),
+    });
 }
 
 /** Kinds that a client is told of as progress, and the words for them. */
@@ -280,6 +254,11 @@ const STEPS: { readonly [kind: string]: (data: { readonly [key: string]: Json })
     "agent.started": ({ agent }) => `agent ${String(agent)}`,
     "plan.node.started": ({ id }) => String(id),
 };
+
+function doingOf({ kind, data }: Pick<LedgerEvent, "kind" | "data">): string | undefined {
+    const said = STEPS[kind]?.(isObject(data) ? data : {});
+    return said === undefined ? undefined : plainLine(said).slice(0, 200);
+}
 
 function listeningOf({ mcpReq }: ServerContext): Listening {
     const token = mcpReq._meta?.progressToken;
@@ -293,9 +272,9 @@ function listeningOf({ mcpReq }: ServerContext): Listening {
             if (kind === "run.started") mcpReq.log("info", { run }, "remit").catch(dropped);
             if (kind === "policy.denied")
                 mcpReq.log("warning", { run, refused: String(fields["message"] ?? fields["why"] ?? "") }, "remit").catch(dropped);
-            const said = STEPS[kind]?.(fields);
-            if (said === undefined || token === undefined) return;
-            const params = { progressToken: token, progress: ++progress, message: plainLine(said).slice(0, 200) };
+            const message = doingOf({ kind, data });
+            if (message === undefined || token === undefined) return;
+            const params = { progressToken: token, progress: ++progress, message };
             mcpReq.notify({ method: "notifications/progress", params }).catch(dropped);
         },
     };
