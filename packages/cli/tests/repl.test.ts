@@ -152,7 +152,8 @@ class Terminal {
     readonly ended: Promise<number | null>;
     constructor(...args: string[]) {
         const line = [process.execPath, BIN, "repl", ...args].map((one) => `'${one}'`).join(" ");
-        this.#child = spawn("script", ["-qec", `stty cols 100 rows 24; ${line}`, "/dev/null"], {
+        // exec: a shell that stayed would get the same Ctrl-C, and end with 130 itself
+        this.#child = spawn("script", ["-qec", `stty cols 100 rows 24; exec ${line}`, "/dev/null"], {
             cwd: at.folder,
             env: { ...at.env, TERM: "xterm" },
             stdio: ["pipe", "pipe", "inherit"],
