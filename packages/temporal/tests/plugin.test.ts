@@ -46,7 +46,9 @@ interface Team extends AsyncDisposable {
 async function teamAt(room: Room, more: Partial<WorkerOptions>, words: HostTool, plugins: OpenTelemetryPlugin[] = []): Promise<Team> {
     const at = { ledger: room.store, cache: BUNDLES };
     const programs = { Sizes: { source: SOURCE } };
-    const plugin = new RemitPlugin({ ...at, programs, host: { process: room.on, tools: { Words: words } } });
+    // Each run's own tools come before those of all runs.
+    const host = { process: room.on, tools: { Words: { size: { call: () => 1_000 } } } };
+    const plugin = new RemitPlugin({ ...at, programs, host, ofRun: () => ({ tools: { Words: words } }) });
     const connection = await NativeConnection.connect({ address: server.address });
     const dataConverter = { payloadCodecs: [turned] };
     const worker = await Worker.create({

@@ -58,6 +58,7 @@ test("cancelled in the middle: the performer is told, the run is stopped, and go
 test("a worker gives each run its own tools, and who watches the run there hears what its calls give meanwhile", async () => {
     await using room = await roomAt(server);
     const heard: string[] = [];
+    const recorded: Promise<unknown>[] = [];
     const asked = new Map<string, number>();
     const size: HostTool["size"] = {
         call: (word: string, { emit }: ToolCallContext) => {
@@ -72,7 +73,11 @@ test("a worker gives each run its own tools, and who watches the run there hears
             // What could not be told the first time is asked for again.
             if (run === "lent" && asked.get(run) === 1) throw new Error("the session is not there yet");
             if (run !== "lent") return null;
-            return { tools: { Words: { size } }, part: (path, part) => heard.push(`${path !== ""} ${JSON.stringify(part)}`) };
+            return {
+                tools: { Words: { size } },
+                part: (path, part) => heard.push(`${path !== ""} ${JSON.stringify(part)}`),
+                recorded: (path) => recorded.push(room.store.outcome(run, path, 1)),
+            };
         },
     });
     const program = await world(room, SUM);
@@ -80,7 +85,35 @@ test("a worker gives each run its own tools, and who watches the run there hears
     for (const id of ["lent", "plain"]) await room.client.submit(program, program.kept({ words }), { id });
     expect(await Promise.all(["lent", "plain"].map((id) => room.client.result(id)))).toEqual([3, 200]);
     expect(heard).toEqual(words.map((word) => `true ${JSON.stringify({ type: "looked", word })}`));
+    expect(await Promise.all(recorded)).toMatchObject([{ value: 1 }, { value: 2 }]);
     expect(await room.store.verify("lent")).toMatchObject({ ok: true, bound: "yes" });
+});
+
+test("a worker that ends in the middle of a call leaves open what became of it: the next one is asked, and nothing is told as failed", async () => {
+    await using room = await roomAt(server);
+    const reached = Promise.withResolvers<void>();
+    const calls: string[] = [];
+    const hangs: HostTool = {
+        size: {
+            call: (word: string, { signal }: { readonly signal: AbortSignal }) => {
+                calls.push(word);
+                reached.resolve();
+                return new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("stopped"))));
+            },
+        },
+    };
+    const first = await room.worker({ host: { tools: { Words: hangs } } });
+    const program = await world(room, SUM);
+    const run = await room.client.submit(program, program.kept({ words: ["abc"] }));
+    await reached.promise;
+    await first.shutdown();
+    await room.worker({ host: { tools: { Words: { size: { call: (word: string) => calls.push(word) } } } } });
+    const [question] = await questionsOf(room, run);
+    expect(question).toMatchObject({ kind: "unknown", options: ["done", "again", "give up"] });
+    const { id } = question as { readonly id: string };
+    await room.client.answer(run, { question: id, by: room.on.user, said: { answer: "again" } });
+    expect(await room.client.result(run)).toBe(2);
+    expect(calls).toEqual(["abc", "abc"]);
 });
 
 test("WW2: a long run goes on in new executions, nothing is performed twice and the ledger is one", async () => {

@@ -4,6 +4,7 @@
  * Boundary: between Temporal's calls, the ledger and the worlds of runs. Order and decisions are the workflow's.
  *
  * WA3: an effect that has an outcome is not performed (EL2); one that is cut short has none.
+ * WAC1: an effect that is cut short because its worker ends is lost with it: what became of it is looked up, as after a crash.
  * WA5: an execution that lost the run to another owner is told so, and nothing is performed for it.
  */
 import {
@@ -178,17 +179,21 @@ async function perform({ store, queue }: ActivityOptions, world: HeldWorld, want
     const once = async (one: Effect): Promise<Outcome | null> => {
         // Where the ledger took nothing the outcome is in hand.
         said ??= await performed(one, options);
-        return said.outcome === null || isCut(said.outcome) ? null : said.outcome;
+        return isCut(said) ? null : said.outcome;
     };
     let counts: Outcome | null = null;
     if (parent === undefined) {
         const carried = await patiently(() => wholeOf(store, wanted));
         counts = await patiently(() => performOnce(to, carried, effect, once));
+        if (counts !== null) world.recorded?.(effect.path);
     } else {
         // What arose in another effect is none of the program's: its outcome is in no batch.
         await keep(to, wanted);
         await once(effect);
     }
+    // WAC1.
+    if (counts === null && isCut(said) && context.cancellationDetails?.workerShutdown === true)
+        throw ApplicationFailure.nonRetryable(`the worker ended while it performed ${effect.path}`);
     return answerOf({ store, queue }, world, { effect, run, counts, said });
 }
 
@@ -213,8 +218,9 @@ async function answerOf(
 }
 
 /** What was cut short says so; whether it happened is not known, so it is no outcome. */
-function isCut(outcome: Outcome): boolean {
-    return !outcome.ok && outcome.failure.kind === "cancelled";
+function isCut(said: Said | null): boolean {
+    const outcome = said?.outcome ?? null;
+    return outcome !== null && !outcome.ok && outcome.failure.kind === "cancelled";
 }
 
 /** A credential that is missing on this worker. */

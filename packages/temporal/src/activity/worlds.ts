@@ -12,6 +12,8 @@ const IDLE_MS = 10 * 60_000;
 export interface OfRun extends Pick<ResumeRunOptions, "tools"> {
     /** Hears what its effects give while they are performed here, as a watcher of a run in this process does. */
     readonly part?: Handlers["part"];
+    /** Told once the ledger has the outcome of an effect that was performed here. */
+    readonly recorded?: (path: string) => void;
 }
 
 /**
@@ -20,7 +22,7 @@ export interface OfRun extends Pick<ResumeRunOptions, "tools"> {
  */
 export type OfRuns = (run: string) => OfRun | null | Promise<OfRun | null>;
 
-export interface HeldWorld extends RunWorld, Pick<OfRun, "part"> {}
+export interface HeldWorld extends RunWorld, Omit<OfRun, "tools"> {}
 
 interface Held {
     readonly world: Promise<HeldWorld>;
@@ -87,7 +89,7 @@ export function worldsOf(store: LedgerStore, options: ResumeRunOptions, ofRun: O
 }
 
 async function opened(store: LedgerStore, run: string, options: ResumeRunOptions, ofRun: OfRuns): Promise<HeldWorld> {
-    const { tools, part } = (await ofRun(run)) ?? {};
+    const { tools, ...heard } = (await ofRun(run)) ?? {};
     const world = await runWorld(store, run, tools === undefined ? options : { ...options, tools: { ...options.tools, ...tools } });
-    return { ...world, ...(part === undefined ? {} : { part }) };
+    return { ...world, ...heard };
 }

@@ -15,6 +15,7 @@ import { SimplePlugin } from "@temporalio/plugin";
 import { type BundleOptions, type ReplayWorkerOptions, Worker, type WorkerOptions } from "@temporalio/worker";
 import { activitiesOf, type RunActivities } from "../activity/activities.ts";
 import type { Programs } from "../activity/begun.ts";
+import type { OfRuns } from "../activity/worlds.ts";
 import { beside, Runs } from "../codec/beside.ts";
 import { queueCaller } from "../client/queues.ts";
 import { converter } from "../codec/converter.ts";
@@ -27,6 +28,8 @@ export interface RemitPluginOptions {
     readonly ledger: string | LedgerStore;
     /** What performing takes from this process. */
     readonly host?: ResumeRunOptions;
+    /** What a single run takes from this process besides; null: nothing. */
+    readonly ofRun?: OfRuns;
     /** Programs that the team's workflows begin by name (`remitChild`). */
     readonly programs?: Programs;
     /** With which payloads of runs are encrypted; the team's own codecs come after. */
@@ -137,9 +140,10 @@ export class RemitPlugin extends SimplePlugin implements AsyncDisposable {
         const made = async (): Promise<NamedActivities> => {
             // The client of an activity has the team's codecs and interceptors.
             const queues = queueCaller(() => Context.current().client);
-            const { programs = {} } = this.remit;
+            const { programs = {}, ofRun } = this.remit;
+            const lone = ofRun === undefined ? {} : { ofRun };
             const host: ResumeRunOptions = { queues, ...this.remit.host, process: this.on };
-            this.made ??= this.store().then((store) => activitiesOf({ store, host, queue, programs }));
+            this.made ??= this.store().then((store) => activitiesOf({ store, host, queue, programs, ...lone }));
             this.performing = await this.made;
             return this.performing.activities;
         };
