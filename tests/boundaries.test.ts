@@ -95,11 +95,17 @@ const MAX_PARAMETERS = 5;
 
 /** The project's own files that a file imports, types aside. */
 function valueImports(path: string): Set<string> {
+    const own = [...valueModules(path)].filter((name) => name.startsWith("."));
+    return new Set(own.map((name) => join(dirname(path), name)));
+}
+
+/** What a file imports when it is loaded, types aside, as it names it. */
+function valueModules(path: string): Set<string> {
     const found = new Set<string>();
     for (const statement of parse(path).statements) {
         if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) continue;
         const { moduleSpecifier } = statement;
-        if (moduleSpecifier === undefined || !ts.isStringLiteral(moduleSpecifier) || !moduleSpecifier.text.startsWith(".")) continue;
+        if (moduleSpecifier === undefined || !ts.isStringLiteral(moduleSpecifier)) continue;
         const names = ts.isImportDeclaration(statement) ? statement.importClause?.namedBindings : statement.exportClause;
         const isType = ts.isImportDeclaration(statement)
             ? statement.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword
@@ -110,7 +116,7 @@ function valueImports(path: string): Set<string> {
             names.elements.length > 0 &&
             names.elements.every((one) => "isTypeOnly" in one && one.isTypeOnly);
         const alone = ts.isExportDeclaration(statement) || statement.importClause?.name === undefined;
-        if (!isType && !(onlyTypes && alone)) found.add(join(dirname(path), moduleSpecifier.text));
+        if (!isType && !(onlyTypes && alone)) found.add(moduleSpecifier.text);
     }
     return found;
 }
@@ -228,6 +234,21 @@ test("the host reads the environment, the current folder and the user in one fil
     const src = join(root, "packages/host/src");
     const reading = files(src).filter((path) => surroundings(path).length > 0);
     expect(reading.map((path) => relative(src, path))).toEqual(["process/here.ts"]);
+});
+
+/** Modules of Node and of packages that are loaded with a file, by itself or by the files that it loads. */
+function loadedWith(entry: string): string[] {
+    const own = new Set([entry]);
+    for (const path of own) for (const next of valueImports(path)) own.add(next);
+    return [...new Set([...own].flatMap((path) => [...valueModules(path)]))].filter((name) => !name.startsWith("."));
+}
+
+// A process of the command takes 0.07 s of processor time without them, and 0.25 with them.
+test("the command's names and help load no host, and the host no servers and no MCP, before they are needed", () => {
+    const src = (name: string): string => join(root, "packages", name, "src");
+    expect(loadedWith(join(src("cli"), "main.ts")).filter((name) => name.startsWith("@remit/"))).toEqual(["@remit/language"]);
+    const dear = /^(?:node:(?:https?|http2|tls)|@modelcontextprotocol\/.*)$/;
+    expect(loadedWith(join(src("host"), "index.ts")).filter((name) => dear.test(name))).toEqual([]);
 });
 
 test("an operation of the machine knows nothing of the machine, types included", () => {

@@ -1,4 +1,8 @@
-/** Options that bound what a run spends and may; what they mean is `running.ts`'s. */
+/**
+ * Options that many commands share: what bounds a run, whose meaning is `running.ts`'s, and where Temporal is, whose meaning is `temporal.ts`'s.
+ *
+ * Boundary: knows nothing of the host, so that `remit --help` does not load it.
+ */
 import type { Command } from "commander";
 
 /** Of each run, however many a command begins. */
@@ -19,4 +23,12 @@ export function bounds(command: Command): Command {
     return limits(command)
         .option("--expires <duration>", "how long a question can be answered (30min, 24h); after that it is a no; default 24h")
         .option("--concurrency <n>", "how many iterations of a parallel for run at once", "4");
+}
+
+export function place(command: Command): Command {
+    return command
+        .option("--address <host:port>", "Temporal server (TEMPORAL_ADDRESS, or the profile file)")
+        .option("--namespace <name>", "namespace (TEMPORAL_NAMESPACE)")
+        .option("--profile <name>", "profile of Temporal's profile file (TEMPORAL_PROFILE)")
+        .option("--queue <name>", "task queue; default: remit");
 }

@@ -3,11 +3,10 @@
  * costs only what is used.
  */
 import { Command, CommanderError, Option } from "commander";
-import { place } from "./temporal.ts";
 import { examples } from "./examples.ts";
 import { changing, ofBlocks } from "./of-blocks.ts";
 import { ofCredentials } from "./of-credentials.ts";
-import { bounds } from "./bounds.ts";
+import { bounds, place } from "./bounds.ts";
 import { ofServing } from "./of-serving.ts";
 import { VERSION } from "./version.ts";
 import { EXIT, once, paint, plain, say, UsageError, watchPipes } from "./io.ts";

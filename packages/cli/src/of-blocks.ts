@@ -1,7 +1,7 @@
 /** The commands about blocks and about runs on Temporal: names, options, examples. */
 import type { Command } from "commander";
 import { once } from "./io.ts";
-import { place } from "./temporal.ts";
+import { place } from "./bounds.ts";
 
 type Work = (args: string[], options: Record<string, unknown>) => Promise<number>;
 type Commands = typeof import("./commands/on-temporal.ts");

@@ -5,7 +5,6 @@
  */
 import type { BlockRunner, QueueCaller } from "@remit/host";
 import type * as Temporal from "@remit/temporal";
-import type { Command } from "commander";
 import { here } from "./here.ts";
 import { say, UsageError } from "./io.ts";
 
@@ -67,14 +66,6 @@ function sayGoesOn(run: string): void {
     say(
         `The block goes on on Temporal as run ${run}: remit status ${run} looks at it, remit result ${run} waits for it, remit cancel ${run} stops it.`,
     );
-}
-
-export function place(command: Command): Command {
-    return command
-        .option("--address <host:port>", "Temporal server (TEMPORAL_ADDRESS, or the profile file)")
-        .option("--namespace <name>", "namespace (TEMPORAL_NAMESPACE)")
-        .option("--profile <name>", "profile of Temporal's profile file (TEMPORAL_PROFILE)")
-        .option("--queue <name>", "task queue; default: remit");
 }
 
 export function settings(options: Options): Temporal.ConnectSettings {

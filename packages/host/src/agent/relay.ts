@@ -6,7 +6,6 @@
  *
  * RY1: a connection leads to the host and port of one of the named origins, or nowhere.
  */
-import { createServer as createHttp, request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { chmodSync } from "node:fs";
 
@@ -23,6 +22,8 @@ const MAX_REFUSED = 100;
 
 /** Serves at a Unix socket, or at a port of the loopback (null). `endpoints`: origins, http or https. */
 export async function relay(socket: string | null, endpoints: readonly URL[]): Promise<Relay> {
+    // Loaded here: it brings much of Node with it, which most runs do not need.
+    const { createServer, request: ask } = await import("node:http");
     const targets = new Set(endpoints.map(targetOf));
     const plain = new Set(endpoints.filter(({ protocol }) => protocol === "http:").map(targetOf));
     const refused: string[] = [];
@@ -41,7 +42,7 @@ export async function relay(socket: string | null, endpoints: readonly URL[]): P
         one.on("error", () => one.destroy());
         return one;
     };
-    const server = createHttp((request, response) => {
+    const server = createServer((request, response) => {
         const url = URL.canParse(request.url ?? "") ? new URL(request.url as string) : null;
         if (url === null || url.protocol !== "http:" || !plain.has(targetOf(url))) {
             refuse(request.url ?? "");
@@ -50,7 +51,7 @@ export async function relay(socket: string | null, endpoints: readonly URL[]): P
         }
         const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !HOP.includes(name)));
         const onward = keep(
-            httpRequest(url, { method: request.method ?? "GET", headers: { ...headers, host: url.host }, agent: false }, (answer) => {
+            ask(url, { method: request.method ?? "GET", headers: { ...headers, host: url.host }, agent: false }, (answer) => {
                 const back = Object.entries(answer.headers).filter(([name]) => !HOP.includes(name));
                 response.writeHead(answer.statusCode ?? 502, Object.fromEntries(back) as NodeJS.Dict<string | string[]>);
                 answer.pipe(response);

@@ -7,7 +7,6 @@
  *       browser can make one.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
-import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { OAuthError } from "./error.ts";
 
@@ -21,6 +20,7 @@ export interface Redirect extends AsyncDisposable {
 const PATH = "/callback";
 
 export async function redirectHere(port = 0): Promise<Redirect> {
+    const { createServer } = await import("node:http");
     let wanted: { readonly state: string; readonly done: (url: URL) => void } | null = null;
     const server = createServer((request, response) => {
         const url = new URL(request.url ?? "/", "http://127.0.0.1");

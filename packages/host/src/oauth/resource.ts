@@ -7,7 +7,6 @@
  *     (RFC 8707). Metadata that speak of another resource are refused.
  * ORS2: a kept token is renewed by the server that gave it, whatever the resource says by then.
  */
-import { checkResourceAllowed, discoverOAuthProtectedResourceMetadata, extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
 import { networkCode, networkWords } from "../failure/network.ts";
 import type { Token } from "../token/store.ts";
 import { OAuthError } from "./error.ts";
@@ -39,7 +38,8 @@ export function resourceAt(address: string): URL {
 export async function resourceProvider(address: string, signal: AbortSignal): Promise<Provider> {
     const url = resourceAt(address);
     const ask = bounded(signal);
-    const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(await asked(url, ask));
+    const mcp = await import("@modelcontextprotocol/client");
+    const { resourceMetadataUrl, scope } = mcp.extractWWWAuthenticateParams(await asked(url, ask));
     if (resourceMetadataUrl !== undefined && !isSafe(resourceMetadataUrl.href))
         throw new OAuthError(
             "refused",
@@ -47,8 +47,8 @@ export async function resourceProvider(address: string, signal: AbortSignal): Pr
             "nothing was kept",
         );
     const more = resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl };
-    const found = await inWords(url, () => discoverOAuthProtectedResourceMetadata(url, more, ask));
-    if (!checkResourceAllowed({ requestedResource: url, configuredResource: found.resource }))
+    const found = await inWords(url, () => mcp.discoverOAuthProtectedResourceMetadata(url, more, ask));
+    if (!mcp.checkResourceAllowed({ requestedResource: url, configuredResource: found.resource }))
         throw new OAuthError(
             "refused",
             `the metadata of ${url.href} speak of ${found.resource.slice(0, 200)}`,
