@@ -70,7 +70,7 @@ export {
     type CredentialWanted,
     type Destination,
 } from "./credential/source.ts";
-export { hasCredentials, isIdentity } from "./credential/identity.ts";
+export { isIdentity } from "./credential/identity.ts";
 export { named as namedSecret } from "./credential/stored.ts";
 export { OAuthError, type OAuthErrorCode } from "./oauth/error.ts";
 export { type LoginOptions, loginElsewhere, loginHere } from "./oauth/login.ts";

@@ -72,6 +72,34 @@ test("a program here whose block runs there: value, question and ledger", async 
     expect(part).toMatchObject({ status: "done", value: "q!!" });
 });
 
+test("ASD1: questions of a block are put side by side; one that is answered elsewhere is withdrawn here", async () => {
+    const put: string[] = [];
+    const both = Promise.withResolvers<void>();
+    const withdrawn = Promise.withResolvers<void>();
+    let first = "";
+    const on: Handlers = {
+        ask: async (request, { ask, signal }) => {
+            if (put.push(ask.id) === 2) both.resolve();
+            await both.promise;
+            if (!JSON.stringify(request).includes('"q"')) return "once";
+            first = `${ask.run} ${ask.id}`;
+            signal.addEventListener("abort", () => withdrawn.resolve(), { once: true });
+            await withdrawn.promise;
+            return null;
+        },
+    };
+    await using there = temporalBlocks({ connect: { address: server.address }, queue: room.queue });
+    const source = `import tool Work from "host:work" { call: ask }\nfunc work(x) { Work.call(x) }\nfunc both(a, b) { a + " " + b }\ntemporal static ( ( work "q" <*> work "r" ) >=> both )`;
+    const program = await load({ source }, { tools, ledger: room.store, blocks: there.blocks, on });
+    const handle = program.run(null);
+    await expect.poll(() => first, { timeout: 10_000 }).not.toBe("");
+    const [run = "", question = ""] = first.split(" ");
+    await room.client.answer(run, { question, by: room.on.user, decision: "once" });
+    await withdrawn.promise;
+    expect(await handle.value).toBe("q! r!");
+    expect(new Set(put).size).toBe(2);
+});
+
 test("a failure there is one here, with its node and line", async () => {
     await using there = temporalBlocks({ connect: { address: server.address }, queue: room.queue });
     const program = await load({ source: `${WORK}temporal static ( work "bad" )` }, { tools, ledger: room.store, blocks: there.blocks });

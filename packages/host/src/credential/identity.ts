@@ -34,13 +34,6 @@ export function checkIdentities({ files }: Program, as: string | undefined): voi
         }
 }
 
-/** Whether any stage names a credential. */
-export function hasCredentials({ files }: Program): boolean {
-    return files.some(({ blocks = [] }) =>
-        blocks.flatMap(({ body }) => stagesOf(body)).some((stage) => stage.with?.credential !== undefined),
-    );
-}
-
 function wrong(text: string, site: ReturnType<typeof siteAt>): RemitError {
     const hint = "write a name such as user:alice: letters, digits and . _ @ + -";
     return new RemitError({ kind: "value", message: `${JSON.stringify(text)} is no identity`, site, hint });

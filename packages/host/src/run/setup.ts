@@ -19,8 +19,8 @@ import type { BlockRunner } from "./nested.ts";
 import type { Entry } from "./options.ts";
 import type { Mode } from "./rehearse.ts";
 
-/** What a person says became of an effect; null: it is not known now. */
-export type AskUnknown = (effect: Effect) => Promise<UnknownAnswer | null> | UnknownAnswer | null;
+/** What a person says became of an effect; null: it is not known now. `signal`: where it may be said elsewhere, and is not asked any more then. */
+export type AskUnknown = (effect: Effect, signal?: AbortSignal) => Promise<UnknownAnswer | null> | UnknownAnswer | null;
 
 /** What tells a person, and hears from one. Each may answer null: no answer can be had now, the run may stop as waiting. */
 export interface Handlers {

@@ -5,6 +5,7 @@
  *
  * TBL1: the workflow has the id of the run, so that performing the effect again finds it: it goes on while this process is gone.
  * TBL3: nothing of a block is left where its workflow could not be started, or where no worker would carry it out.
+ * TMC1: going on with the run around it is the answer to a credential that was missing: its worker looks again, once.
  * TBL2: a stop of the run around it lets the workflow go on; only its own cancel ends it.
  */
 import { setTimeout as after } from "node:timers/promises";
@@ -13,7 +14,6 @@ import {
     type BlockRunner,
     follow,
     gaveOf,
-    hasCredentials,
     infoOf,
     keptRun,
     type Later,
@@ -22,11 +22,11 @@ import {
     RemitError,
 } from "@remit/host";
 import type { Json } from "@remit/language";
-import { type AskRequest, type Effect, type Failure, type Outcome, mayAnswer } from "@remit/machine";
+import type { Failure, Outcome } from "@remit/machine";
 import { Client } from "@temporalio/client";
 import type { DataConverter } from "@temporalio/common";
 import { ConnectError, type ConnectSettings, connect, placeOf } from "../server/connect.ts";
-import { missing } from "./missing.ts";
+import { type Asking, asked } from "./asked.ts";
 import { queueCaller } from "./queues.ts";
 import { type RemitClient, type RemitClientSettings, remitClient } from "./client.ts";
 
@@ -99,20 +99,25 @@ async function carriedOut(client: RemitClient, block: BlockElsewhere, isNew: boo
     }
     const over = new AbortController();
     const until = AbortSignal.any([over.signal, io.signal]);
-    const lacking = hasCredentials((await keptRun(store, run)).program) ? missing(client, block, { again: !isNew, by, until }) : null;
-    const watched = [shown(block, until), asked(client, block, { until, by }), lacking];
+    const lacking = Promise.withResolvers<Later>();
+    const missing = lookAgain(isNew, lacking.resolve);
+    const me = by ?? (await block.options()).asks?.owner ?? "";
+    const news = (): Promise<void> => after(LOOK_MS, undefined, { signal: until }).catch(() => undefined);
+    const asks = asked({ client, store, run, on: block.on, by: me, until, missing, news });
+    const shows = shown(block, until);
     try {
         // A call to the server that is still open would keep the process.
         const result = client.client.withAbortSignal(until, () => client.result(run));
         const ended = stopped(result, io.signal).then(() => null);
-        const later = await Promise.race(lacking === null ? [ended] : [ended, lacking]);
+        // People are asked until the end: before it, only an error ends the asking.
+        const later = await Promise.race([ended, lacking.promise, asks.then(() => ended)]);
         return later ?? (await gaveOf(store, run));
     } catch (error) {
         if (!(error instanceof RemitError)) throw error;
         return { ok: false, failure: error.failure as Failure };
     } finally {
         over.abort();
-        await Promise.all(watched);
+        await Promise.all([shows, asks]);
     }
 }
 
@@ -141,27 +146,16 @@ async function shown({ request, store, on }: BlockElsewhere, until: AbortSignal)
     for await (const one of follow(store, request.run, { signal: until, live: () => !until.aborted })) event(one);
 }
 
-/** The person who watches the run around it is asked here what that person may answer; the first answer counts, wherever it comes from. */
-async function asked(
-    client: RemitClient,
-    { request, on, store, options }: BlockElsewhere,
-    { until, by }: { readonly until: AbortSignal; readonly by: string | undefined },
-): Promise<void> {
-    if (on.ask === undefined) return;
-    const me = by ?? (await options()).asks?.owner ?? "";
-    const said = new Set<string>();
-    while (!until.aborted) {
-        await after(LOOK_MS, undefined, { signal: until }).catch(() => undefined);
-        if (until.aborted) return;
-        for (const { run, question } of await client.questions(request.run)) {
-            const key = `${run} ${question.id}`;
-            if (question.kind !== "ask" || said.has(key) || !mayAnswer(question.owner, me)) continue;
-            said.add(key);
-            const { id: ask, owner, request: about, path } = question;
-            const effect: Effect = { path, kind: "ask", principal: owner, site: null, request: about, labels: [] };
-            const record = await store.asks.find(run, ask);
-            const decision = await on.ask(about as unknown as AskRequest, { effect, ask: record, signal: until });
-            if (decision !== null && !until.aborted) await client.answer(run, { question: ask, by: me, decision });
+/** Of a credential that is missing: going on with the run around it is the answer, once; what is missing then is missing (TMC1). */
+function lookAgain(isNew: boolean, later: (later: Later) => void): Asking["missing"] {
+    const looked = new Set<string>();
+    return ({ id, request }) => {
+        if (!isNew && !looked.has(id)) {
+            looked.add(id);
+            return true;
         }
-    }
+        const { question: message, hint } = request as { readonly question: string; readonly hint: string };
+        later({ later: true, why: { message, hint } });
+        return false;
+    };
 }
