@@ -17,6 +17,7 @@ import { Compressor } from "./compression.ts";
 import { LedgerError } from "./error.ts";
 import type { Job } from "./jobs.ts";
 import type { Early, Pending } from "./order.ts";
+import { held, progressed } from "./progress.ts";
 import type { RunRow } from "./rows.ts";
 import type { Writing } from "./thread.ts";
 
@@ -44,9 +45,11 @@ export interface LedgerFile {
 
 /** A run as one commit leaves it to the next. `states`: number of the last saved state; `image`: of the last one that is an image. */
 export interface Standing {
+    /** `pending` in it is the text of what was last written. */
     readonly row: RunRow;
     readonly pending: Pending;
     readonly early: Early;
+    /** Of what was last written, but for the saved state. */
     readonly parts: BoundParts;
     readonly bound: string;
     readonly states: number;
@@ -58,7 +61,10 @@ export type Statements = Job["statements"][number][];
 /** What a call writes. */
 export interface Change {
     readonly next: Standing;
+    /** Beside the run's row. */
     readonly statements: Statements;
+    /** The row stays as it is, and has to be the writer's still. */
+    readonly holds?: true;
     readonly anchor?: Anchor;
     /** What the statements write for a batch or an outcome before its turn: a later call may need it before it is written. */
     readonly blobs?: NewBlobs;
@@ -77,8 +83,18 @@ interface Open {
     readonly resolve: () => void;
     readonly reject: (error: unknown) => void;
 }
+interface Made {
+    readonly one: Open;
+    readonly change: Change | null;
+}
 
-/** T4, Q2: calls are written in their order, the next one while the last is still under way. One that has to look into the ledger first holds those behind it up. */
+/**
+ * T4, Q2: calls are written in their order, the next one while the last is still under way. One that has to look into the ledger first holds those behind it up.
+ *
+ * Q6: calls of a run that several activities of one process write (`shared`) are no chain: those that come in one turn of the event loop, or while others
+ *     are written, are written together, with one row of the run and one sync (section `temporal` of `bench/`). Where they are not kept together, each
+ *     is written alone, and one that fails fails alone.
+ */
 export class Calls {
     /** When the anchor was last written, milliseconds since 1970. */
     anchoredAt = 0;
@@ -87,57 +103,96 @@ export class Calls {
     now: Standing;
     /** With all that is durable. */
     private kept: Standing;
-    private open: Open[] = [];
+    private readonly open = new Set<Open>();
     /** Those of them that are not made ready yet. */
     private unsent: Open[] = [];
     private looks = false;
     private flying = 0;
-    private failed: { readonly error: unknown } | null = null;
+    private failed: { readonly error: unknown; readonly calls: number } | null = null;
     /** By name. */
     private readonly unwritten = new Map<string, string>();
     private readonly texts: Compressor;
     private readonly read = (text: string): Json => unpack(text, (name) => this.unwritten.get(name) ?? this.file.blobs(name));
+    private shared: boolean;
+    /** A turn of the event loop is waited for. */
+    private gathers = false;
+    /** So many are written alone. */
+    private alone = 0;
 
-    constructor(file: LedgerFile, first: Standing, texts = new Compressor()) {
+    constructor(
+        file: LedgerFile,
+        first: Standing,
+        { texts = new Compressor(), shared = false }: { readonly texts?: Compressor; readonly shared?: boolean } = {},
+    ) {
         this.file = file;
         this.texts = texts;
+        this.shared = shared;
         this.now = first;
         this.kept = first;
     }
 
     /** Nothing is under way. */
     get isIdle(): boolean {
-        return this.open.length === 0;
+        return this.open.size === 0;
     }
 
     make(call: Call): Promise<void> {
         return new Promise((resolve, reject) => {
             const one = { call, resolve, reject };
-            this.open.push(one);
+            this.open.add(one);
             this.unsent.push(one);
             this.pump();
         });
     }
 
+    /** Nothing waits for others any more: the ledger is closed. */
+    hurry(): void {
+        this.gathers = false;
+        this.shared = false;
+        this.pump();
+    }
+
+    private get isReady(): boolean {
+        return this.unsent.length > 0 && !this.looks && this.failed === null;
+    }
     private pump(): void {
-        while (!this.looks && this.failed === null) {
-            const one = this.unsent.shift();
-            if (one === undefined) return;
-            this.send(one);
+        if (!this.shared) while (this.isReady) this.send(1);
+        else if (this.isReady && !this.gathers && this.flying === 0) {
+            this.gathers = true;
+            setImmediate(() => this.gathered());
         }
     }
-    private send(one: Open): void {
-        let change: Awaitable<Change | null>;
-        try {
-            change = one.call({ now: this.now, read: this.read });
-        } catch (error) {
-            this.refuse(one, error);
-            return;
+    private gathered(): void {
+        if (!this.gathers) return;
+        this.gathers = false;
+        if (this.isReady && this.flying === 0) this.send(this.alone > 0 ? 1 : this.unsent.length);
+        this.pump();
+    }
+    /** Makes the first `most` ready, up to one that has to look first. */
+    private send(most: number): void {
+        const before = this.now;
+        const group: Made[] = [];
+        let looking: (() => void) | null = null;
+        for (let left = most; left > 0 && looking === null; left--) {
+            const one = this.unsent.shift() as Open;
+            try {
+                const change = one.call({ now: this.now, read: this.read });
+                if (change instanceof Promise) looking = () => this.look(one, change);
+                else group.push(this.ready(one, change));
+            } catch (error) {
+                this.refuse(one, error);
+            }
         }
-        if (!(change instanceof Promise)) {
-            this.write(one, change);
-            return;
-        }
+        if (this.alone > 0) this.alone--;
+        this.write(before, group);
+        looking?.();
+    }
+    private ready(one: Open, change: Change | null): Made {
+        if (change !== null) this.now = change.next;
+        for (const [text, name] of change?.blobs ?? []) this.unwritten.set(name, text);
+        return { one, change };
+    }
+    private look(one: Open, change: Promise<Change | null>): void {
         this.looks = true;
         this.flying++;
         const looked = (then: () => void): void => {
@@ -149,52 +204,64 @@ export class Calls {
             this.pump();
         };
         change.then(
-            (made) => looked(() => this.write(one, made)),
+            (made) =>
+                looked(() => {
+                    const before = this.now;
+                    this.write(before, [this.ready(one, made)]);
+                }),
             (error: unknown) => looked(() => this.refuse(one, error)),
         );
     }
-    private write(one: Open, change: Change | null): void {
-        const { next, statements, anchor, blobs = [] } = change ?? { next: this.now, statements: [] };
-        this.now = next;
-        for (const [text, name] of blobs) this.unwritten.set(name, text);
-        this.flying++;
-        const { key, id } = next.row;
+    private write(before: Standing, group: readonly Made[]): void {
+        if (group.length === 0) return;
+        const changes = group.flatMap(({ change }) => change ?? []);
+        const statements = changes.flatMap((one) => one.statements);
+        if (changes.some(({ holds }) => holds !== true)) {
+            const { next, statement } = progressed(this.file, before, this.now);
+            this.now = next;
+            statements.unshift(statement);
+        } else if (changes.length > 0) statements.unshift(held(this.file, before));
+        const anchor = changes.findLast((one) => one.anchor !== undefined)?.anchor;
+        const { now } = this;
+        const { key, id } = now.row;
         const job: Job = {
             statements: this.texts.statements(statements),
             run: { key, id },
-            ...(change === null ? {} : { claim: lost(id) }),
+            ...(changes.length === 0 ? {} : { claim: lost(id) }),
             ...(anchor === undefined ? {} : { anchor }),
         };
+        this.flying++;
         this.file.writing.run(job).then(
             () => {
-                this.kept = next;
-                for (const [, name] of blobs) this.unwritten.delete(name);
-                this.settle(one);
-                one.resolve();
+                this.kept = now;
+                for (const { one, change } of group) {
+                    for (const [, name] of change?.blobs ?? []) this.unwritten.delete(name);
+                    this.open.delete(one);
+                    one.resolve();
+                }
                 this.flying--;
                 this.landed();
+                this.pump();
             },
             (error: unknown) => {
-                this.failed ??= { error };
+                this.failed ??= { error, calls: group.length };
                 this.flying--;
                 this.landed();
             },
         );
     }
     private refuse(one: Open, error: unknown): void {
-        this.settle(one);
+        this.open.delete(one);
         one.reject(error);
-    }
-    private settle(one: Open): void {
-        this.open.splice(this.open.indexOf(one), 1);
     }
     private landed(): void {
         if (this.flying > 0 || this.failed === null) return;
         this.unwritten.clear();
         this.texts.forget();
-        const { error } = this.failed;
+        const { error, calls } = this.failed;
         if (!(error instanceof LedgerError) || error.code !== "owned") {
-            this.giveUp(error);
+            if (this.shared) this.apart(error, calls);
+            else this.giveUp(error);
             return;
         }
         try {
@@ -216,11 +283,21 @@ export class Calls {
         this.unsent = [...this.open];
         this.pump();
     }
+    /** Q6. The first `calls` that are open were not kept. */
+    private apart(error: unknown, calls: number): void {
+        this.failed = null;
+        this.now = this.kept;
+        const [first] = this.open;
+        if (calls === 1 && first !== undefined) this.refuse(first, error);
+        else this.alone = calls;
+        this.unsent = [...this.open];
+        this.pump();
+    }
     private giveUp(reason: unknown): void {
         this.failed = null;
         this.now = this.kept;
-        const all = this.open;
-        this.open = [];
+        const all = [...this.open];
+        this.open.clear();
         this.unsent = [];
         for (const { reject } of all) reject(reason);
     }

@@ -119,6 +119,7 @@ export function openSqlite(file: string, options: SqliteOptions): LedgerStore {
         close: async () => {
             clearInterval(beating);
             beats.clear();
+            for (const calls of writers.values()) calls.hurry();
             await writing.close();
             if (db.isOpen) guarded(path, () => db.close());
         },

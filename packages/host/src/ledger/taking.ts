@@ -112,7 +112,7 @@ async function inserted(file: TakenFile, run: NewRun): Promise<RunWriter> {
     });
     const { key } = await file.row(run.id);
     const first: Standing = { row: { ...row, key }, pending, early: pending, parts, bound, states: 0, image: 1 };
-    return writerOf(file, first, run.by === undefined ? "running" : null, new Calls(file, first, texts));
+    return writerOf(file, first, run.by === undefined ? "running" : null, new Calls(file, first, { texts }));
 }
 
 export async function owned(file: TakenFile, id: string, how: OwnOptions): Promise<RunWriter> {
@@ -179,11 +179,11 @@ export async function joined(file: TakenFile, known: Joined, id: string, epoch: 
     if (calls === undefined || at === undefined || calls.now.row.epoch !== epoch || (calls.isIdle && calls.now.bound !== at.bound)) {
         const found = await file.standing((await file.row(id)).id);
         if (found.row.epoch !== epoch) throw released(found.row.id, epoch);
-        calls = new Calls(file, found);
+        calls = new Calls(file, found, { shared: true });
     }
     known.delete(id);
     known.set(id, calls);
-    const [oldest] = known.size > JOINED ? known.keys() : [];
-    if (oldest !== undefined) known.delete(oldest);
+    const [oldest] = known.size > JOINED ? [...known].filter(([, one]) => one.isIdle) : [];
+    if (oldest !== undefined) known.delete(oldest[0]);
     return writerOf(file, calls.now, null, calls);
 }

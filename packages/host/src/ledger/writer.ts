@@ -12,11 +12,11 @@ import type { Json } from "@remit/language";
 import type { Answered, Batch, Outcome, Usage } from "@remit/machine";
 import type { Anchor } from "./anchor.ts";
 import { BLOB_THRESHOLD, type NewBlobs, pack } from "./blob.ts";
-import { type BoundParts, bind, earlyHash, NO_STATE, pendingHash, stateHash } from "./bound.ts";
+import { NO_STATE, stateHash } from "./bound.ts";
 import { type At, type Awaitable, type Call, Calls, type Change, type LedgerFile, type Standing, type Statements } from "./calls.ts";
 import { LedgerError } from "./error.ts";
-import { attemptOf, batchKey, chainOutcome, due, isOver, outcomeKey, pendingAfter, recordable, released } from "./order.ts";
-import { pendingText, type RunRow } from "./rows.ts";
+import { attemptOf, batchKey, chainOutcome, due, type Early, isOver, outcomeKey, pendingAfter, recordable, released } from "./order.ts";
+import type { RunRow } from "./rows.ts";
 import { seal } from "./seal.ts";
 import { addUsage, type RunStatus, type RunWriter } from "./store.ts";
 
@@ -38,13 +38,16 @@ function withBatch(
     const { key, id: run } = row;
     let { answered, answers } = row;
     let place = row.count + row.answers;
-    const early = new Map(before.early);
+    let { early } = before;
     for (const one of batch.outcomes ?? []) {
         const attempt = attemptOf(before.pending, one);
         const kept = outcomeKey(one.path, attempt);
         const came = early.get(kept);
         const text = came === undefined || whole ? pack(came === undefined ? (one.outcome as unknown as Json) : read(came), blobs) : came;
-        if (early.delete(kept)) into.push(["settleEarly", key, kept]);
+        if (came !== undefined) {
+            early = without(early, kept);
+            into.push(["settleEarly", key, kept]);
+        }
         answered = chainOutcome(answered, one.path, attempt, text);
         into.push(["outcome", key, ++place, ++answers, attempt, time, one.path, text, answered]);
     }
@@ -69,7 +72,6 @@ function withBatch(
         into.push(["forgetAll", key]);
     }
     const { end } = batch;
-    const pending = pendingAfter(before.pending, batch);
     const next: RunRow = {
         ...row,
         status: end?.status ?? "running",
@@ -85,58 +87,20 @@ function withBatch(
         answered,
         spent: batch.spent ?? row.spent,
         batches: row.batches + 1,
-        pending: pending === before.pending ? row.pending : pendingText(pending),
     };
-    const parts: BoundParts = {
-        ...before.parts,
-        state,
-        pending: pending === before.pending ? before.parts.pending : pendingHash(pending),
-        early: early.size === before.early.size ? before.parts.early : earlyHash(early),
-    };
-    return { ...before, row: next, pending, early, parts, states, image };
+    return { ...before, row: next, pending: pendingAfter(before.pending, batch), early, parts: { ...before.parts, state }, states, image };
 }
 
 function resultOf(end: Batch["end"] & { readonly status: "done" | "failed" }): Json {
     return end.status === "done" ? { value: end.value } : { failure: end.failure as unknown as Json };
 }
 
-/** The run's row and its code as they are to be, first: what claims the run. */
-function changed(file: LedgerFile, before: Standing, after: Standing, statements: Statements, anchor?: Anchor): Change {
-    const { row } = after;
-    const bound = bind(file.key(), row, after.parts);
-    const { status, result, ended, usage, steps, effects, count, head, answers, answered, owner, spent, batches, pending } = row;
-    const values = [
-        status,
-        result,
-        ended,
-        usage,
-        steps,
-        effects,
-        count,
-        head,
-        answers,
-        answered,
-        owner,
-        file.now(),
-        spent,
-        bound,
-        batches,
-        pending,
-    ];
-    return {
-        next: { ...after, bound },
-        statements: [["progress", ...values, row.key, row.epoch, before.row.owner, before.bound], ...statements],
-        ...(anchor === undefined ? {} : { anchor }),
-    };
-}
-
 /** Keeps what comes before its turn as it came. */
 function early(file: LedgerFile, now: Standing, key: string, json: Json): Change {
     const blobs: NewBlobs = new Map();
     const text = pack(json, blobs, false, file.whole ? Number.POSITIVE_INFINITY : BLOB_THRESHOLD);
-    const kept = new Map(now.early).set(key, text);
-    const next = { ...now, early: kept, parts: { ...now.parts, early: earlyHash(kept) } };
-    return { ...changed(file, now, next, [...blobsOf(blobs), ["early", now.row.key, key, text]]), blobs };
+    const next = { ...now, early: new Map(now.early).set(key, text) };
+    return { next, statements: [...blobsOf(blobs), ["early", now.row.key, key, text]], blobs };
 }
 
 function blobsOf(blobs: NewBlobs): Statements {
@@ -159,7 +123,8 @@ function batched(file: LedgerFile, { now, read }: At, { batch, n }: Numbered, an
     if (all === "known")
         return {
             next: now,
-            statements: [["hold", file.now(), row.key, row.epoch, now.bound]],
+            statements: [],
+            holds: true,
             ...(number < row.batches ? {} : { anchor: anchorOf(row) }),
         };
     if (row.owner === null) throw released(row.id, row.epoch);
@@ -170,14 +135,19 @@ function batched(file: LedgerFile, { now, read }: At, { batch, n }: Numbered, an
     let next = now;
     for (const [i, one] of all.entries()) {
         if (i > 0) {
-            const left = new Map(next.early);
-            left.delete(batchKey(number + i));
             into.push(["settleEarly", row.key, batchKey(number + i)]);
-            next = { ...next, early: left, parts: { ...next.parts, early: earlyHash(left) } };
+            next = { ...next, early: without(next.early, batchKey(number + i)) };
         }
         next = withBatch(file, { now: next, read }, one, time, { into, blobs });
     }
-    return changed(file, now, next, [...blobsOf(blobs), ...into], anchors(next.row.owner === null) ? anchorOf(next.row) : undefined);
+    const anchor = anchors(next.row.owner === null) ? { anchor: anchorOf(next.row) } : {};
+    return { next, statements: [...blobsOf(blobs), ...into], ...anchor };
+}
+
+function without(early: Early, key: string): Early {
+    const left = new Map(early);
+    left.delete(key);
+    return left;
 }
 
 function anchorOf({ id: run, count, head, answers, answered }: RunRow): Anchor {
@@ -227,7 +197,7 @@ export function writerOf(file: LedgerFile, first: Standing, before: RunStatus | 
     const timed = (now: Standing): Standing => (clock === null ? now : { ...now, row: { ...now.row, spent: clock() } });
     const beat = (): void => {
         calls
-            .make(({ now }) => (now.row.owner === null ? null : changed(file, now, timed(now), [])))
+            .make(({ now }) => (now.row.owner === null ? null : { next: timed(now), statements: [] }))
             .catch((error: unknown) => {
                 // A missed heartbeat costs little: the next commit finds out what is wrong and says it.
                 if (!(error instanceof LedgerError)) throw error;
@@ -281,7 +251,7 @@ export function writerOf(file: LedgerFile, first: Standing, before: RunStatus | 
             await calls.make(({ now }) => {
                 if (now.row.owner === null) return null;
                 const { row } = timed(now);
-                return changed(file, now, { ...now, row: { ...row, owner: null, status: committed ? row.status : before } }, []);
+                return { next: { ...now, row: { ...row, owner: null, status: committed ? row.status : before } }, statements: [] };
             });
         },
     };

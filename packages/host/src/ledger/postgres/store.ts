@@ -144,6 +144,7 @@ function storeOn(address: Address, meta: Meta, key: () => KeyObject, options: Po
         close: async () => {
             clearInterval(beating);
             beats.clear();
+            for (const calls of writers.values()) calls.hurry();
             await writing.close();
             await news.close();
             await connections.close();
