@@ -1,12 +1,13 @@
 /**
- * The server under load: `node bench/serve.ts [FOLDER] [SESSIONS] [SECONDS] [RATE]`. Sessions run a program that calls a lent tool again and again;
- * their clients live in another process, half of them over WebSocket and half over server-sent events and requests.
+ * The server under load: `node bench/serve.ts [FOLDER] [SESSIONS] [SECONDS] [RATE] [--only ROUND]`. Sessions run a program that calls a lent tool again
+ * and again; their clients live in another process, half of them over WebSocket and half over server-sent events and requests.
  *
  * Prints, paced at RATE trips a second together and then unpaced: trips a second, and the time from a result sent to the next call heard (two durable
  * commits lie between), by transport, at the median and the 99th percentile; the delay of the server's event loop; what the disk's own sync takes; and
  * the same of a bare server on hono that makes the same two commits; then paced again with a thousand further readers of the sessions, fifty of which
- * never read. Processor time is that of the server's process, a trip. FOLDER says which disk. With `--json` the last line is all of it as JSON. The
- * figures are for a quiet machine.
+ * never read. Processor time is that of the server's process, a trip. Nothing is measured before every session has called and `WARM_MS` went by, so
+ * that opening sessions and loading programs count for nothing. FOLDER says which disk; `--only` makes the rounds whose names have that text. With
+ * `--json` the last line is all of it as JSON. The figures are for a quiet machine.
  */
 import { fork } from "node:child_process";
 import { connect } from "node:net";
@@ -18,10 +19,13 @@ import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { openProcess } from "../packages/host/src/process/process.ts";
 import { ServeClient, Server } from "../packages/serve/src/index.ts";
 
 const MAIN = fileURLToPath(import.meta.url);
+/** From the first call of every session to what is measured, milliseconds. */
+const WARM_MS = 2000;
 const SOURCE = `import tool Lent from "host:lent"
 main func(input: { n: number }) {
     i = 0
@@ -58,6 +62,9 @@ export interface Measured {
 /** Times of one transport, milliseconds. */
 type Times = { readonly [transport: string]: readonly number[] };
 
+/** What the clients' process says: the time that is measured begins, it is over, what was measured. */
+type Said = "begun" | "over" | Times;
+
 // ---- the clients' process
 
 /** Readers as bytes: one that is deaf never reads, and is cut off at some time. Resolves when the others have their first byte. */
@@ -82,11 +89,25 @@ async function reading({ url, token, sessions, readers }: Order): Promise<() => 
     };
 }
 
-async function clients(order: Order): Promise<Times> {
+async function clients(order: Order, say: (said: Said) => void): Promise<void> {
     const { url, token, sessions, pause, seconds, bare } = order;
     const done = await reading(order);
     const times: { [transport: string]: number[] } = { sse: [], socket: [] };
-    const until = performance.now() + seconds * 1000;
+    let [from, until] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    const begin = (): void => {
+        from = performance.now();
+        until = from + seconds * 1000;
+        say("begun");
+        setTimeout(() => say("over"), seconds * 1000);
+    };
+    let waiting = sessions.length;
+    /** A session heard a call. False: the time is up. */
+    const heard = (transport: string, sent: number): boolean => {
+        const now = performance.now();
+        if (sent === 0 && --waiting === 0) setTimeout(begin, WARM_MS);
+        if (sent > 0 && now >= from && now < until) times[transport]?.push(now - sent);
+        return now < until;
+    };
     const wait = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random())));
     await Promise.all(
         sessions.map(async (id, i) => {
@@ -96,7 +117,7 @@ async function clients(order: Order): Promise<Times> {
         }),
     );
     done();
-    return times;
+    say(times);
 
     async function overSse(id: string, i: number): Promise<void> {
         const client = new ServeClient({ url, token });
@@ -108,8 +129,7 @@ async function clients(order: Order): Promise<Times> {
                 await client.submit(id, { input: { n: 1_000_000 } });
             }
             if (event !== "call") continue;
-            if (sent > 0) times[i % 2 === 0 ? "sse" : "socket"]?.push(performance.now() - sent);
-            if (performance.now() > until) break;
+            if (!heard("sse", sent)) break;
             if (pause > 0) await wait();
             sent = performance.now();
             await client.result(id, (data as { id: string }).id, { ok: true, value: i });
@@ -125,7 +145,9 @@ async function clients(order: Order): Promise<Times> {
             socket.send(JSON.stringify({ id: ++n, method, path: `/v1/sessions/${id}/${path}`, body }));
         return new Promise((resolve, reject) => {
             socket.onerror = reject;
-            socket.onclose = () => resolve();
+            // One that the server ends has no times: without them the figures would be those of other clients.
+            socket.onclose = ({ code, reason }) =>
+                performance.now() < until ? reject(new Error(`the server ended the socket of ${id}: ${code} ${reason}`)) : resolve();
             socket.onopen = async () => {
                 const { ticket } = await new ServeClient({ url, token }).request<{ ticket: string }>("POST", "/v1/tickets", {});
                 socket.send(JSON.stringify({ ticket }));
@@ -138,8 +160,7 @@ async function clients(order: Order): Promise<Times> {
                     ask("POST", "turns", { input: { n: 1_000_000 } });
                 }
                 if (event !== "call") return;
-                if (sent > 0) times["socket"]?.push(performance.now() - sent);
-                if (performance.now() > until) return socket.close();
+                if (!heard("socket", sent)) return socket.close();
                 if (pause > 0) await wait();
                 sent = performance.now();
                 ask("POST", `calls/${about.id}/result`, { ok: true, value: 1 });
@@ -151,8 +172,8 @@ async function clients(order: Order): Promise<Times> {
 // ---- what is compared
 
 /** A server with the same streams and the same two commits a trip, and nothing else. */
-async function bareServer(folder: string): Promise<{ readonly url: string; close(): void }> {
-    const db = new DatabaseSync(join(folder, "bare.db"));
+async function bareServer(file: string): Promise<{ readonly url: string; close(): void }> {
+    const db = new DatabaseSync(file);
     db.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE events (session TEXT, n INTEGER, data TEXT)");
     const add = db.prepare("INSERT INTO events VALUES (?, ?, ?)");
     const { Hono } = await import("hono");
@@ -215,19 +236,26 @@ const ms = (value: number): string => `${value.toFixed(2)} ms`;
 
 async function round(name: string, order: Order): Promise<Measured> {
     const delay = monitorEventLoopDelay({ resolution: 5 });
-    delay.enable();
-    const before = process.cpuUsage();
     const child = fork(MAIN, ["--clients"]);
     child.send(order);
+    let used = process.cpuUsage();
     const times = await new Promise<Times>((resolve, reject) => {
-        child.on("message", (said) => resolve(said as Times));
+        child.on("message", (said: Said) => {
+            if (said === "begun") {
+                delay.enable();
+                used = process.cpuUsage();
+            } else if (said === "over") {
+                delay.disable();
+                used = process.cpuUsage(used);
+            } else resolve(said);
+        });
         child.on("exit", (code) => reject(new Error(`the clients ended with ${code}`)));
     });
     child.removeAllListeners("exit");
-    delay.disable();
-    const { user, system } = process.cpuUsage(before);
+    const { user, system } = used;
     const trips = Object.values(times).flat().length;
-    if (trips === 0) throw new Error(`${name}: no trip was made in ${order.seconds} s`);
+    for (const transport of order.bare ? ["sse"] : ["sse", "socket"])
+        if (times[transport]?.length === 0) throw new Error(`${name}: no trip over ${transport} was made in ${order.seconds} s`);
     const measured: Measured = {
         name,
         perSecond: trips / order.seconds,
@@ -253,6 +281,7 @@ async function main(
     count: number,
     seconds: number,
     rate: number,
+    only = "",
 ): Promise<{ readonly sync: number; readonly rounds: readonly Measured[] }> {
     const folder = mkdtempSync(join(disk, "remit-serve-"));
     writeFileSync(join(folder, "main.remit"), SOURCE);
@@ -262,15 +291,21 @@ async function main(
     const rounds: Measured[] = [];
     const pause = (count / rate) * 1000;
     const ids = Array.from({ length: count }, (_, i) => `s${i}`);
-    const bare = await bareServer(folder);
-    rounds.push(await round("bare, paced", { url: bare.url, token: "t", sessions: ids, pause, seconds, bare: true }));
-    rounds.push(await round("bare, unpaced", { url: bare.url, token: "t", sessions: ids, pause: 0, seconds, bare: true }));
-    bare.close();
-    for (const [name, between, readers] of [
-        ["paced", pause, { all: 0, deaf: 0 }],
-        ["unpaced", 0, { all: 0, deaf: 0 }],
-        ["paced, readers", pause, { all: 1000, deaf: 50 }],
+    for (const [name, between] of [
+        ["bare, paced", pause],
+        ["bare, unpaced", 0],
     ] as const) {
+        if (!name.includes(only)) continue;
+        const bare = await bareServer(join(folder, `${name}.db`));
+        rounds.push(await round(name, { url: bare.url, token: "t", sessions: ids, pause: between, seconds, bare: true }));
+        bare.close();
+    }
+    for (const [name, between, readers] of [
+        ["remit, paced", pause, { all: 0, deaf: 0 }],
+        ["remit, unpaced", 0, { all: 0, deaf: 0 }],
+        ["remit, paced, readers", pause, { all: 1000, deaf: 50 }],
+    ] as const) {
+        if (!name.includes(only)) continue;
         const server = await Server.start({
             program: join(folder, "main.remit"),
             ledger: join(folder, `${name}.db`),
@@ -280,7 +315,7 @@ async function main(
         const sessions = [];
         for (let i = 0; i < count; i++) sessions.push((await client.open()).id);
         const order = { url: server.url, token: server.ownerToken, sessions, pause: between, seconds, bare: false, readers };
-        rounds.push(await round(`remit, ${name}`, order));
+        rounds.push(await round(name, order));
         await server.stop();
     }
     rmSync(folder, { recursive: true, force: true });
@@ -288,13 +323,17 @@ async function main(
 }
 
 if (process.argv[2] === "--clients")
-    process.on("message", async (order) => {
-        process.send?.(await clients(order as Order), () => process.exit());
+    process.once("message", async (order) => {
+        await clients(order as Order, (said) => process.send?.(said));
+        process.disconnect?.();
     });
 else {
-    const isJson = process.argv.includes("--json");
-    const [disk = tmpdir(), count = "200", seconds = "10", rate = "500"] = process.argv.slice(2).filter((one) => one !== "--json");
-    const measured = await main(disk, Number(count), Number(seconds), Number(rate));
-    if (isJson) console.log(JSON.stringify(measured));
+    const { values, positionals } = parseArgs({
+        allowPositionals: true,
+        options: { json: { type: "boolean" }, only: { type: "string" } },
+    });
+    const [disk = tmpdir(), count = "200", seconds = "10", rate = "500"] = positionals;
+    const measured = await main(disk, Number(count), Number(seconds), Number(rate), values.only);
+    if (values.json === true) console.log(JSON.stringify(measured));
     process.exit();
 }

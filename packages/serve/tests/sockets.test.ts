@@ -97,6 +97,18 @@ test("text that is no message, binary, and JSON nested without end close the con
     expect((await at.owner.me()).id).toBe("owner");
 });
 
+test("WSK1: what is sent right behind a ticket, before its welcome, is taken after it", async () => {
+    const { ticket } = await at.owner.request<{ ticket: string }>("POST", "/v1/tickets", {});
+    const { say, hear, closed, socket } = await line(null);
+    say({ ticket });
+    say({ listen: session });
+    say({ id: 1, method: "GET", path: "/v1/me" });
+    expect(await Promise.race([hear(({ event }) => event === "caught-up"), closed])).toMatchObject({ session });
+    expect(await hear(({ id }) => id === 1)).toMatchObject({ body: { id: "owner" } });
+    socket.close();
+    await closed;
+});
+
 test("before a ticket little is read, and few may be so: others are told to come back", async () => {
     const loud = await line(null);
     loud.say(`{"ticket":"${"x".repeat(100_000)}"}`);

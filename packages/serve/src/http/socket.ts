@@ -3,7 +3,8 @@
  *
  * Boundary: from messages to the rows of the routes; there are no checks here that they do not have.
  *
- * WSK1: the first message is `{ "ticket": … }` where no header says who it is (a browser sends none); before it nothing is taken.
+ * WSK1: the first message is `{ "ticket": … }` where no header says who it is (a browser sends none); before it nothing is taken, and what is sent
+ *     behind it is taken when it was looked at.
  * WSK3: a client that keeps a token asks the server first who it is (`challenge`), and sends the token on the connection that gave the proof.
  * WSK2: no message ends more than its own connection.
  */
@@ -13,7 +14,7 @@ import type { Context } from "hono";
 import type { WebSocket } from "ws";
 import { z } from "zod";
 import type { Client } from "../access/clients.ts";
-import { isRefusal } from "../access/guard.ts";
+import { isRefusal, type Refusal } from "../access/guard.ts";
 import type { Server } from "../server.ts";
 import { isTooDeep } from "../wire/messages.ts";
 import { type Env, tooManyStreams } from "./route.ts";
@@ -60,6 +61,8 @@ class Connection implements WSEvents {
     /** Ends what waits for an answer when the connection ends. */
     readonly #over = new AbortController();
     #timer: NodeJS.Timeout | undefined;
+    /** Resolves when the tickets and tokens that came were looked at. */
+    #looking: Promise<void> = Promise.resolve();
 
     constructor(server: Server, app: Hono<Env>, client: Client | null, request: Request) {
         this.#server = server;
@@ -93,27 +96,31 @@ class Connection implements WSEvents {
             ws.close(4400, "no message of this protocol");
             return;
         }
-        if ("ticket" in message) {
-            const client = this.#client ?? (await this.#server.tickets.takeTicket(message.ticket));
-            if (client === null) {
-                ws.close(4401, "the ticket is wrong, used or too old");
-                return;
-            }
-            await this.#welcome(client, ws);
-        } else if ("challenge" in message)
-            await this.#send(ws, { proof: this.#server.identity().proof(message.challenge, this.#server.port) });
-        else if ("token" in message) {
-            // WSK3.
-            const headers = new Headers({ authorization: `Bearer ${message.token}` });
-            const origin = this.#request.headers.get("origin");
-            if (origin !== null) headers.set("origin", origin);
-            const found = this.#client ?? (await this.#server.guard.identified(headers, "GET"));
-            if (isRefusal(found)) ws.close(4401, "the token is wrong, or was revoked");
-            else await this.#welcome(found, ws);
-        } else if (this.#client !== null && this.#server.isRevoked(this.#client)) ws.close(4401, "the client was revoked");
+        // WSK1.
+        const isSaid = "ticket" in message || "token" in message;
+        if (isSaid) this.#looking = this.#looking.then(() => this.#identify(message, ws));
+        if (isSaid || this.#client === null) await this.#looking;
+        if (isSaid) return;
+        if ("challenge" in message) await this.#send(ws, { proof: this.#server.identity().proof(message.challenge, this.#server.port) });
+        else if (this.#client !== null && this.#server.isRevoked(this.#client)) ws.close(4401, "the client was revoked");
         else if (this.#client === null) ws.close(4401, "the first message has to be a ticket");
         else if ("listen" in message) await this.#listen(message.listen, message.from ?? 0, this.#client, ws);
         else await this.#ask(message, this.#client, ws);
+    }
+
+    async #identify(said: { readonly ticket: string } | { readonly token: string }, ws: WSContext): Promise<void> {
+        const found =
+            this.#client ?? ("ticket" in said ? await this.#server.tickets.takeTicket(said.ticket) : await this.#holder(said.token));
+        if (found !== null && !isRefusal(found)) return this.#welcome(found, ws);
+        ws.close(4401, "ticket" in said ? "the ticket is wrong, used or too old" : "the token is wrong, or was revoked");
+    }
+
+    /** WSK3. */
+    #holder(token: string): Promise<Client | Refusal> {
+        const headers = new Headers({ authorization: `Bearer ${token}` });
+        const origin = this.#request.headers.get("origin");
+        if (origin !== null) headers.set("origin", origin);
+        return this.#server.guard.identified(headers, "GET");
     }
 
     async #welcome(client: Client, ws: WSContext): Promise<void> {
