@@ -5,6 +5,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { RELEASE } from "../src/builtin/zone-data.ts";
 import { BUILTIN_TABLE, type Builtin, type BuiltinOn } from "../src/builtin/table.ts";
 
 const SECTIONS: readonly { readonly on: BuiltinOn; readonly title: string; readonly words: string }[] = [
@@ -30,6 +31,11 @@ const SECTIONS: readonly { readonly on: BuiltinOn; readonly title: string; reado
         on: "csv",
         title: "CSV",
         words: "RFC 4180: fields between commas, those with commas, quotes or line breaks in double quotes. A line ends with CRLF, LF or CR. Every field is text; `number(row.age)` makes a number of one.",
+    },
+    {
+        on: "time",
+        title: "Time",
+        words: `Times are texts as in RFC 3339, \`2026-03-01T09:30:00+01:00\`, exact to the millisecond, in the years 0 to 9999. Zones have the names of the IANA database, \`Europe/Berlin\`; their table comes with Remit (release ${RELEASE}), so that a run gives the same everywhere. A local time that the clock shows twice is the earlier one; one that it leaves out is as much later as the clock is moved. Before 1970 a zone has the offset with which it enters that year.`,
     },
 ];
 

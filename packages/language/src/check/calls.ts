@@ -212,9 +212,11 @@ function method(w: Walk, e: Call, callee: Member): Type {
             w.report("NOT_CALLABLE", at, `${describe(type)} has no methods`);
             return unknown(w, e);
         case "json":
-        case "csv": {
+        case "csv":
+        case "time": {
             const rows = BUILTINS_ON[type.kind];
             const row = rows.get(name);
+            if (row?.effect !== undefined) raise(w, row.effect, e.callee.range, false);
             if (row !== undefined) return builtin(w, e, row, `${type.kind}.${name}()`, ANY, NOWHERE);
             w.report("UNKNOWN_METHOD", at, `${type.kind} has no function '${name}'`, suggestion(w.checking, name, at, rows.keys()));
             return unknown(w, e);

@@ -261,6 +261,7 @@ export function propertyOf(w: Walk, type: Type, e: Member): Type {
             return ANY;
         case "json":
         case "csv":
+        case "time":
             return ofNamespace(w, type.kind, name, at);
         case "agent": {
             const agent = (type.cap as Binding).agent;

@@ -30,7 +30,15 @@ export function raise(w: Walk, effect: string, range: Range, writes: boolean): v
 
 export function effectName(effect: string): string {
     const colon = effect.indexOf(":");
-    return colon < 0 ? (effect === "model" ? "a model" : effect === "parallel" ? "parallel for" : effect) : effect.slice(colon + 1);
+    return colon < 0
+        ? effect === "model"
+            ? "a model"
+            : effect === "parallel"
+              ? "parallel for"
+              : effect === "clock"
+                ? "the clock"
+                : effect
+        : effect.slice(colon + 1);
 }
 
 /** A change of a value. */

@@ -85,7 +85,7 @@ const LINES = [
     '| list | `length add(x) map(f) filter(f) find(f) sort_by(f, "descending") slice(from, to) concat(l) join(sep) unique() first() last() sum() any(f) all(f) group_by(f) reduce((a, x) => …, first)` |',
     "| object | `keys() values() entries()` → `{key, value}`, `has(k) get(k, otherwise) merge(o) without(k)` |",
     "| number | `round(digits) floor() ceil() abs() min(n) max(n)` |",
-    "| any | `text(x) number(x) json.parse(s) json.text(x) csv.parse(s) csv.text(rows)` |",
+    '| any | `text(x) number(x) json.parse(s) json.text(x) csv.parse(s) csv.text(rows) time.now() time.parse(t, zone?) time.text(fields, zone?) time.add(t, { days: 1 }, zone?) time.between(a, b, "days", zone?)` |',
     "",
     'A file tool: `read({ path: "a.txt" })` → `{ ok, content }`, `list({ path: "." })` → `{ ok, entries }`, `write({ path: "a.txt", content: "…" })`.',
     "",
@@ -123,5 +123,5 @@ export const PROTOCOL_SKILL: ProtocolSkill = {
     description:
         'Answer a remit-yield handshake with one function in the Remit language. Use when a message holds JSON whose "format" is "remit-yield/1".',
     text: LINES.join("\n"),
-    sha256: "dc1aedaabe137ac2416688d1d9e60db049714ce6b74ab883a0d4fb4ef9b3afd0",
+    sha256: "da3a3d2418e5a31d8b449056bcf44bbc3960cd44ecf88aa977a06816bb66ea97",
 };

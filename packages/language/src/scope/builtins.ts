@@ -4,11 +4,11 @@
  * Boundary: data only. The machine has a table of its own with the code of each; a test of its says that the two agree.
  *
  * BU1: `on` is the kind of the receiver; `global` is called by its bare name, those of a namespace as `json.name(…)`.
- * BU2: no built-in of the table has an effect; those of `HANDOVERS` are effects.
+ * BU2: a built-in of the table has an effect where its row says `effect`; those of `HANDOVERS` are effects.
  */
 
 /** Names that hold functions, and are no values: outermost like the functions. */
-export type Namespace = "json" | "csv";
+export type Namespace = "json" | "csv" | "time";
 
 export type BuiltinOn = "string" | "list" | "object" | "number" | "global" | Namespace;
 
@@ -32,6 +32,8 @@ export interface BuiltinRow {
     readonly lambda?: number;
     /** Changes its receiver. */
     readonly mutates?: true;
+    /** It is an effect of this kind. */
+    readonly effect?: "clock";
     /** Can be read without a call. */
     readonly property?: true;
 }
@@ -98,6 +100,12 @@ export const BUILTINS: readonly BuiltinRow[] = [
 
     { on: "csv", name: "parse", min: 1, max: 1, result: "list", shares: "fresh" },
     { on: "csv", name: "text", min: 1, max: 1, result: "string", shares: "fresh" },
+
+    { on: "time", name: "now", min: 0, max: 0, result: "string", shares: "fresh", effect: "clock" },
+    { on: "time", name: "parse", min: 1, max: 2, result: "object", shares: "fresh" },
+    { on: "time", name: "text", min: 1, max: 2, result: "string", shares: "fresh" },
+    { on: "time", name: "add", min: 2, max: 3, result: "string", shares: "fresh" },
+    { on: "time", name: "between", min: 2, max: 4, result: "number", shares: "fresh" },
 ];
 
 /** Built-in functions that hand over control, by name: outermost like the others, and effects. */
@@ -120,9 +128,10 @@ export const BUILTINS_ON: Readonly<Record<BuiltinOn, ReadonlyMap<string, Builtin
     global: rowsOf("global"),
     json: rowsOf("json"),
     csv: rowsOf("csv"),
+    time: rowsOf("time"),
 };
 
-const NAMESPACES: ReadonlySet<string> = new Set<Namespace>(["json", "csv"]);
+const NAMESPACES: ReadonlySet<string> = new Set<Namespace>(["json", "csv", "time"]);
 
 export function isNamespace(name: string): name is Namespace {
     return NAMESPACES.has(name);

@@ -112,7 +112,7 @@ export const NONE = makeType("none");
 export const LIST = makeType("list", { item: ANY });
 export const OBJECT = makeType("object");
 /** What a namespace is: its functions can be called, and nothing else. */
-export const NAMESPACE_TYPES: Readonly<Record<Namespace, Type>> = { json: makeType("json"), csv: makeType("csv") };
+export const NAMESPACE_TYPES: Readonly<Record<Namespace, Type>> = { json: makeType("json"), csv: makeType("csv"), time: makeType("time") };
 
 /** What a built-in's row says of its result. */
 export const RESULTS: Readonly<Record<string, Type>> = {
@@ -297,6 +297,7 @@ export function describe(type: Type): string {
             return "an object";
         case "json":
         case "csv":
+        case "time":
             return `the functions of ${type.kind}`;
         case "func":
             return `the function ${type.cap?.name ?? ""}`;

@@ -1,7 +1,8 @@
 /**
  * What a built-in function or method is, and what it may use of a run.
  *
- * Boundary: a built-in is pure: it sees its operands and `Runtime`, never a host. Each is one row of a table with its label rule.
+ * Boundary: a built-in is pure: it sees its operands and `Runtime`, never a host, but for the ones that are an effect (`effect`). Each is one row
+ * of a table with its label rule.
  */
 import type { Labels } from "../value/label.ts";
 import type { Heap, Raw, Value } from "../value/value.ts";
@@ -32,7 +33,7 @@ export interface Lambda {
     call(args: readonly Value[]): Value;
 }
 
-export type BuiltinOn = "string" | "list" | "object" | "number" | "global" | "json" | "csv";
+export type BuiltinOn = "string" | "list" | "object" | "number" | "global" | "json" | "csv" | "time";
 
 export interface Builtin {
     readonly on: BuiltinOn;
@@ -46,6 +47,8 @@ export interface Builtin {
     readonly lambda?: number;
     /** True where it changes its receiver (`add`). */
     readonly mutates?: true;
+    /** It is an effect of this kind: no code of its own, and on frames only. */
+    readonly effect?: "clock";
     /** A property, read without a call (`length`, `summary`), as well as a method. */
     readonly property?: true;
     /**

@@ -26,7 +26,7 @@ export function rowsOn<Self extends Raw>(on: BuiltinOn): RowOf<Method<Self>> {
 
 /** The name and how many arguments it takes, as a signature says: `slice(from, to?)` one or two, `max(number, …)` one or more. */
 export function shapeOf(signature: string): Pick<Builtin, "name" | "min" | "max"> {
-    const [, name = signature, inner = ""] = /^(?:json\.|csv\.)?(\w+)\((.*)\)$/.exec(signature) ?? [];
+    const [, name = signature, inner = ""] = /^(?:json\.|csv\.|time\.)?(\w+)\((.*)\)$/.exec(signature) ?? [];
     const args = inner === "" ? [] : inner.replace(/\(.*?\) => …/, "lambda").split(", ");
     const max = args.includes("…") ? ANY_NUMBER : args.length;
     return { name, min: args.filter((arg) => arg !== "…" && !arg.endsWith("?")).length, max };

@@ -12,6 +12,7 @@ import { LIST_BUILTINS } from "./lists.ts";
 import { NUMBER_BUILTINS } from "./numbers.ts";
 import { OBJECT_BUILTINS } from "./objects.ts";
 import { STRING_BUILTINS } from "./strings.ts";
+import { TIME_BUILTINS } from "./time.ts";
 
 export type { Builtin, BuiltinOn, Lambda, Runtime } from "./builtin.ts";
 
@@ -23,6 +24,7 @@ export const BUILTIN_TABLE: readonly Builtin[] = [
     ...GLOBAL_BUILTINS,
     ...JSON_BUILTINS,
     ...CSV_BUILTINS,
+    ...TIME_BUILTINS,
 ];
 
 const BY_NAME: ReadonlyMap<string, Builtin> = new Map(BUILTIN_TABLE.map((row) => [`${row.on} ${row.name}`, row]));

@@ -384,7 +384,7 @@ class StrictLambda implements Lambda {
 }
 
 export function globalCall(row: Builtin, args: readonly Arg[], at: Site | null): Code {
-    const wrong = wrongArgs(row, args.length);
+    const wrong = row.effect === undefined ? wrongArgs(row, args.length) : "an effect cannot happen here";
     return (f) => {
         const given = args.map((a) => a(f));
         if (--f[0].left < 0) f[0].over();
@@ -393,7 +393,7 @@ export function globalCall(row: Builtin, args: readonly Arg[], at: Site | null):
     };
 }
 
-function wrongArgs(row: Builtin, given: number): string | null {
+export function wrongArgs(row: Builtin, given: number): string | null {
     if (given >= row.min && given <= row.max) return null;
     const expected = row.min === row.max ? `${row.min}` : Number.isFinite(row.max) ? `${row.min} to ${row.max}` : `at least ${row.min}`;
     return `${row.name} expects ${expected} argument${expected === "1" ? "" : "s"}, got ${given}`;

@@ -7,8 +7,8 @@
  * EE4: "effectful" is: raises an effect (a member of a module that is read is one), declares context, calls another agent, runs iterations in parallel, leaves a function out of the
  *     middle of an expression, runs the nodes of a block, calls through a value that may be a capability, or calls an effectful function.
  */
-import { type ExprForm, isModule } from "@remit/language";
-import { findBuiltin } from "../builtin/table.ts";
+import { type ExprForm, isModule, isNamespace } from "@remit/language";
+import { type Builtin, findBuiltin } from "../builtin/table.ts";
 import { handoverOf } from "./handover.ts";
 import type { Compiled, Fn } from "./program.ts";
 import { walk } from "./walk.ts";
@@ -80,7 +80,8 @@ function seenIn(program: Compiled, fn: Fn): Seen {
     };
     const call = (e: ExprForm & { kind: "call" }): void => {
         const { callee } = e;
-        if (handoverOf(program, fn, (name) => locals.has(name), e) !== null) seen.effectful = true;
+        if (handoverOf(program, fn, (name) => locals.has(name), e) !== null || clockOf(program, fn, (name) => locals.has(name), e) !== null)
+            seen.effectful = true;
         const named = callee.kind === "name" ? callee : callee.kind === "member" && callee.object.kind === "name" ? callee.object : null;
         const meaning = named === null ? undefined : look(named.name);
         if (named !== null) direct.add(named);
@@ -115,6 +116,20 @@ function seenIn(program: Compiled, fn: Fn): Seen {
         }
     });
     return seen;
+}
+
+/** The built-in that is an effect, where a call means one; null where it does not. `isLocal`: the name is a variable at this place. */
+export function clockOf(
+    program: Compiled,
+    fn: { readonly file: number; readonly agent: string | null },
+    isLocal: (name: string) => boolean,
+    { callee }: ExprForm & { kind: "call" },
+): Builtin | null {
+    if (callee.kind !== "member" || callee.object.kind !== "name" || !isNamespace(callee.object.name)) return null;
+    const { name } = callee.object;
+    if (isLocal(name) || program.lookup(fn.file, fn.agent, name) !== undefined) return null;
+    const row = findBuiltin(name, callee.name);
+    return row?.effect === undefined ? null : row;
 }
 
 /** From callees to their callers. */

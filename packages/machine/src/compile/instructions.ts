@@ -53,6 +53,8 @@ export const OP = {
     PLAN: 22,
     /** A stage that only waits: for time, for a person. `code` is its argument. */
     STAGE: 23,
+    /** Asks what time it is. */
+    CLOCK: 24,
 } as const;
 
 export class Instruction {
@@ -286,12 +288,19 @@ export interface StageDetail {
     readonly path: PathSite;
 }
 
+/** `time.now()`. */
+export interface ClockDetail {
+    readonly kind: "clock";
+    readonly path: PathSite;
+}
+
 /** `debugger`: does nothing; a debugger of the run sees that it stands there. */
 export interface DebuggerDetail {
     readonly kind: "debugger";
 }
 
 export type Detail =
+    | ClockDetail
     | DebuggerDetail
     | DefineDetail
     | HandoverDetail

@@ -10,11 +10,12 @@
  */
 
 import { type ArgForm, type ExprForm, isModule, printFormExpr, type SpreadForm, type StmtForm, shownName } from "@remit/language";
+import type { Builtin } from "../builtin/builtin.ts";
 import { type StageCall, stageCallOf } from "./blocks.ts";
-import { argsOf, defaultsFrom, refusalOf, wrongCount } from "./calls.ts";
+import { argsOf, defaultsFrom, refusalOf, wrongArgs, wrongCount } from "./calls.ts";
 import type { Code, Step } from "./code.ts";
 import { expr, fails, lookUp, siteOf } from "./context.ts";
-import { asLambda, EFFECTS, leaves } from "./effects.ts";
+import { asLambda, clockOf, EFFECTS, leaves } from "./effects.ts";
 import type { Emitter, LoopForm } from "./frames.ts";
 import { agentOptions, type HandoverKind, handoverOf } from "./handover.ts";
 import { type Detail, type GenerateDetail, type GenerateOptionsForm, type HandoverDetail, OP, type PathSite } from "./instructions.ts";
@@ -94,7 +95,7 @@ export class Lifter {
     private isOwn(e: CallForm): boolean {
         const { cx } = this.e;
         const { callee } = e;
-        if (this.handover(e) !== null) return true;
+        if (this.handover(e) !== null || this.clock(e) !== null) return true;
         if (refusalOf(cx, e) !== null) return true;
         if (callee.kind === "name") {
             const meaning = lookUp(cx, callee.name);
@@ -107,6 +108,11 @@ export class Lifter {
             if (meaning === undefined) return false;
         }
         return callee.object.kind !== "literal" && cx.program.reach.travels;
+    }
+
+    private clock(e: CallForm): Builtin | null {
+        const { cx } = this.e;
+        return clockOf(cx.program, cx, (name) => cx.scope.find(name) !== 0, e);
     }
 
     private handover(e: CallForm): HandoverKind | null {
@@ -344,6 +350,12 @@ export class Lifter {
         }
         const what = this.handover(e);
         if (what !== null) return this.handOver(e, what);
+        const clock = this.clock(e);
+        if (clock !== null) {
+            const wrong = wrongArgs(clock, e.args.length);
+            if (wrong !== null) return this.refused(wrong, e);
+            return this.result(e, "now", (path) => [OP.CLOCK, { kind: "clock", path }]);
+        }
         const stage = callee.kind === "name" ? stageCallOf(callee.name) : null;
         if (stage !== null) return this.stage(e, stage);
         const { travels } = cx.program.reach;

@@ -1,13 +1,14 @@
 /**
  * The version of a file's compiled code, which a continuation with frames in it names.
  *
- * Boundary: what of the compiled form a saved frame depends on: which instruction `pc` is, which slot holds what, and what paths the effects have.
- * What the closures of an instruction do follows from the form, which the program's hash stands for, and from the machine, which
- * `CONTINUATION.engine` stands for.
+ * Boundary: what of the compiled form a saved frame depends on: which instruction `pc` is, which slot holds what, and what paths the effects have;
+ * and the table of time zones. What the closures of an instruction do follows from the form, which the program's hash stands for, and from the
+ * machine, which `CONTINUATION.engine` stands for.
  *
  * VE4: two builds that give a file the same version can go on with each other's frames in it.
  */
 import { BUILTIN_TABLE } from "../builtin/table.ts";
+import { RELEASE } from "../builtin/zone-data.ts";
 import type { FrameForm } from "./instructions.ts";
 import { type Compiled, Fn } from "./program.ts";
 
@@ -39,7 +40,7 @@ export function versionOf(compiled: Compiled, file: number, strict: boolean): st
     if (version === undefined) {
         const fns = compiled.functions.filter((fn) => fn.file === file && (fn.effectful || compiled.changes));
         const listings = fns.map((fn) => [fn.id, listing(fn.framesFor(strict))]);
-        version = hash(JSON.stringify([BUILTINS, plain(listings)]));
+        version = hash(JSON.stringify([BUILTINS, RELEASE, plain(listings)]));
         versions.set(key, version);
     }
     return version;

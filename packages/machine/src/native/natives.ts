@@ -3,6 +3,7 @@
  *
  * Boundary: names them, nothing else. What an operation is, and what it is given, is `state/ops.ts`.
  */
+import { clock } from "./clock.ts";
 import { define } from "./define.ts";
 import { delegate } from "./delegate.ts";
 import { describe } from "../state/descriptions.ts";
@@ -32,6 +33,7 @@ export const NATIVES: Natives = {
     parallel,
     plan,
     stage,
+    clock,
     delegate,
     endorse,
 };

@@ -145,6 +145,7 @@ function runFrames(m: Machine, fiber: Fiber): "wait" | "slice" {
             case OP.PARALLEL:
             case OP.PLAN:
             case OP.STAGE:
+            case OP.CLOCK:
             case OP.ENDORSE:
                 if (!begin(m, fiber, frame, I) || m.result !== null) return "wait";
                 break;

@@ -104,7 +104,7 @@ type WaitsByKind = { readonly [W in Native as W["kind"]]: W };
 type OperationOf<K> = (K extends Begun ? Begins<Details[K]> : unknown) & (K extends keyof WaitsByKind ? Waits<WaitsByKind[K]> : unknown);
 
 /** Kinds of details that begin an operation. */
-export type Begun = "effect" | "generate" | "define" | "handover" | "parallel" | "plan" | "stage" | "delegate" | "endorse";
+export type Begun = "effect" | "generate" | "define" | "handover" | "parallel" | "plan" | "stage" | "clock" | "delegate" | "endorse";
 
 /** What is called through a value and is no function. */
 export interface Through {

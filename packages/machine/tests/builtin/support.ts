@@ -87,7 +87,7 @@ export function call(rt: Runtime, self: Value, name: string, ...args: (Value | L
     return self instanceof Labelled ? row.call(rt, self.v, self.l, args) : row.call(rt, self, 0, args);
 }
 
-export function callGlobal(rt: Runtime, on: "global" | "json" | "csv", name: string, ...args: (Value | Lambda)[]): Value {
+export function callGlobal(rt: Runtime, on: "global" | "json" | "csv" | "time", name: string, ...args: (Value | Lambda)[]): Value {
     const row = findBuiltin(on, name);
     if (row === undefined) throw new Error(`no ${name}`);
     return row.call(rt, null, 0, args);

@@ -135,7 +135,9 @@ const SMALL = new Set(
         "object get",
         "global min",
         "global max",
-    ].concat(["round", "floor", "ceil", "abs", "min", "max"].map((name) => `number ${name}`)),
+    ]
+        .concat(["round", "floor", "ceil", "abs", "min", "max"].map((name) => `number ${name}`))
+        .concat(["now", "parse", "text", "add", "between"].map((name) => `time ${name}`)),
 );
 
 test("every built-in is one or the other", () => {

@@ -14,6 +14,27 @@ import llm M from "mock://m"
 const ok = (value: Json, origins: string[] = ["tool:T"]): Outcome => ({ ok: true, value, origins });
 const args = (e: Effect): Json[] => (e.request as { args: Json[] }).args;
 
+describe("time.now()", () => {
+    const answer: Answer = (e) => ok(`2026-03-01T09:30:0${e.path.endsWith("1") ? 5 : 0}Z`, []);
+
+    test("is an effect without origins, wherever it stands; a variable of that name hides it", () => {
+        const ran = runText(body("first = time.now()\n{ in: time.between(first, time.now()), later: time.add(first, { days: 1 }) }"), {
+            answer,
+        });
+        expect(ran.result).toEqual({ ok: true, value: { in: 5, later: "2026-03-02T09:30:00Z" }, origins: [] });
+        expect(ran.effects.map(({ kind, path, request }) => ({ kind, path, request }))).toEqual([
+            { kind: "clock", path: "main/time.now#0", request: {} },
+            { kind: "clock", path: "main/time.now#1", request: {} },
+        ]);
+        expect(runText(body("time = { now: 5 }\ntime.now"), { answer }).effects).toEqual([]);
+    });
+
+    test("a function that asks it can stop there", () => {
+        const text = "func at() { time.now() }\nmain func() { [at(), at()] }";
+        expect(runText(text, { answer }).result).toMatchObject({ ok: true, value: ["2026-03-01T09:30:00Z", "2026-03-01T09:30:00Z"] });
+    });
+});
+
 describe("tools and memory", () => {
     test("a member of a module is read without a call, wherever it stands; of another tool it is a failure", () => {
         const imports = `${IMPORTS}import tool P from "node:path"\n`;

@@ -120,7 +120,12 @@ function methodCall(w: Walking, e: Call, callee: Member): Val {
     const method = callee.name.text;
     const outer = callee.object.kind === "ident" ? callee.object.name : "";
     if (isNamespace(outer) && !w.env.has(outer) && w.func.file.names.get(outer) === undefined) {
-        const [v = UNKNOWN] = argsOf(w, e);
+        const [v = UNKNOWN, ...more] = argsOf(w, e);
+        if (outer === "time")
+            return carrying(
+                [v, ...more].reduce((all, one) => union(all, deep(one)), NO_FACTS),
+                "plain",
+            );
         return method === "text" ? carrying(deep(v), "plain") : method === "parse" ? carrying(v.top) : UNKNOWN;
     }
     let object = w.expr(callee.object);
