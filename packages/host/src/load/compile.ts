@@ -7,6 +7,7 @@ import {
     type Allowed,
     type CheckedProgram,
     type Diagnostic,
+    type FormError,
     type Json,
     type LoadedProgram,
     type Program,
@@ -144,16 +145,20 @@ function siteIn(file: string, text: string | undefined, range: Range): Failure["
     return text === undefined ? null : siteOf(source(text, file), range);
 }
 
-/** A program form from outside, checked. Throws `RemitError`. */
-export function validForm(form: Json, verbs?: Registry): Program {
+/** A program form from outside, checked. `file`: where it stands; null: a caller made it. Throws `RemitError`. */
+export function validForm(form: Json, file: string | null, verbs?: Registry): Program {
     // A form that a person names is as trusted as a source file: the larger caps of authored code hold.
     const valid = validateProgram(form, { authored: true, ...(verbs === undefined ? {} : { verbs }) });
     if (valid.ok) return valid.program;
     const [first] = valid.errors;
     const more = valid.errors.length > 1 ? ` (and ${valid.errors.length - 1} more)` : "";
+    // Validation fails with at least one error.
+    const { pointer, message } = first as FormError;
+    const where = pointer === "" ? "" : `at ${pointer}: `;
     throw new RemitError({
         kind: "invalid_payload",
-        message: `this is no program form: ${first?.message ?? "it is not valid"}${more}`,
+        message: `${file ?? "this"} is no program form: ${where}${message}${more}`,
+        hint: "`remit compile FILE` makes a form of a source file",
         detail: valid.errors as unknown as Json,
     });
 }

@@ -66,14 +66,14 @@ export function hashOf(program: Program): string {
 
 /** Throws `LoadError` where the program has errors, `RemitError` where it cannot be read. */
 export async function loadProgram(from: LoadSource, options: LoadProgramOptions): Promise<Loaded> {
-    if ("form" in from) return loadForm(from.form, options);
+    if ("form" in from) return loadForm(from.form, null, options);
     if ("source" in from) return loadText(from, options);
     return loadFile(from.path, options);
 }
 
-async function loadForm(form: Json, options: LoadProgramOptions): Promise<Loaded> {
+async function loadForm(form: Json, file: string | null, options: LoadProgramOptions): Promise<Loaded> {
     const { validForm } = await import("./compile.ts");
-    const program = validForm(form, options.registry?.verbs);
+    const program = validForm(form, file, options.registry?.verbs);
     refuseForm(form, knownSecrets(options.here.env, options.config));
     const root = options.root === undefined ? "" : resolve(options.here.cwd, options.root);
     const tree = root === "" ? null : programTree(root, options.grants);
@@ -140,7 +140,7 @@ async function loadFile(from: string, options: LoadProgramOptions): Promise<Load
     const opened = openedAt({ path: from }, options);
     const { tree, main } = opened;
     const { file, secrets } = main;
-    if (from.endsWith(".json")) return { ...(await loadForm(parsedJson(main.text, file), { ...options, root: tree.root })), file };
+    if (from.endsWith(".json")) return { ...(await loadForm(parsedJson(main.text, file), file, { ...options, root: tree.root })), file };
 
     const cache = options.cache === false ? null : compiledCache(options.here.env, options.folders);
     const name = entryName({

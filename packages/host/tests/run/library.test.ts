@@ -68,6 +68,22 @@ describe("programs as functions", () => {
         expect(fromForm.hash).toBe(fromText.hash);
     });
 
+    test("a file that is no program form: the message names the file and the place in it", async () => {
+        const path = join(folder, "form.json");
+        const { form } = await load({ source: DOUBLE }, { tools: double });
+        const wrong = { ...form, files: [{ file: "a.remit", imports: 1 }] };
+        writeFileSync(path, JSON.stringify(wrong));
+        await expect(load({ path })).rejects.toThrow(/form\.json is no program form: at \/files\/0\/imports: .*list/);
+        writeFileSync(path, "{}");
+        await expect(load({ path })).rejects.toMatchObject({
+            failure: {
+                message: 'form.json is no program form: at /format: the format must be "remit-program/1"',
+                hint: expect.stringContaining("remit compile"),
+            },
+        });
+        await expect(load({ form: {} })).rejects.toThrow("this is no program form");
+    });
+
     test("a handle: events as they come, result, usage", async () => {
         const program = await load<{ items: number[] }, number>({ source: DOUBLE }, { tools: double });
         const handle = program.run({ items: [1, 2] });
