@@ -5,26 +5,15 @@
  *
  * CAP1: a login code is taken out of the address before anything else is done with the page.
  */
+import { Refused } from "./refused.ts";
+
+export { Refused };
 
 export interface Me {
     readonly id: string;
     readonly name: string;
     readonly scopes: readonly string[];
     readonly csrf: string;
-}
-
-/** What the server refuses, or that it cannot be reached (`status` 0). */
-export class Refused extends Error {
-    override readonly name = "Refused";
-    readonly status: number;
-    readonly kind: string;
-    readonly hint: string | undefined;
-    constructor(status: number, kind: string, message: string, hint?: string) {
-        super(message);
-        this.status = status;
-        this.kind = kind;
-        this.hint = hint;
-    }
 }
 
 let csrf = "";

@@ -4,25 +4,11 @@
  * Boundary: the same names as there. The connection comes back by itself; what listens goes on after the last event that it was given.
  */
 import type { Heard } from "../console/api.ts";
+import { Refused } from "../console/refused.ts";
 import { connect, type Connection, type Message, paired } from "./server.ts";
 
 export type { Heard, Link, Me } from "../console/api.ts";
-
-/** What the server refuses, or that it cannot be reached (`status` 0). */
-export class Refused extends Error {
-    override readonly name = "Refused";
-    readonly status: number;
-    readonly kind: string;
-    readonly hint: string | undefined;
-    constructor(status: number, kind: string, message: string, hint?: string) {
-        super(message);
-        this.status = status;
-        this.kind = kind;
-        this.hint = hint;
-    }
-}
-
-export const LOGGED_OUT = "remit-logged-out";
+export { Refused };
 
 export type State = "unpaired" | "looking" | "live" | "unknown";
 

@@ -43,6 +43,7 @@ export interface Browser {
         contains(what: { readonly origins: readonly string[] }): Promise<boolean>;
         remove(what: { readonly origins: readonly string[] }): Promise<boolean>;
     };
+    readonly runtime: { getManifest(): { readonly host_permissions?: readonly string[] } };
     readonly storage: {
         readonly local: {
             get(key: string): Promise<{ readonly [key: string]: unknown }>;

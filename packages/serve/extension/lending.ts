@@ -6,7 +6,7 @@
  * LDG1: of several panels one lends: a call is carried out once.
  */
 import { useEffect, useState } from "preact/hooks";
-import { at, hear, request } from "./api.ts";
+import { at, hear, Refused, request } from "./api.ts";
 import { namedBy, resultOf, TOOLS } from "./tools.ts";
 
 export interface Action {
@@ -71,6 +71,11 @@ export function useLending(session: string | null): readonly Action[] | null {
     return actions;
 }
 
+/** A server or a session that is gone has withdrawn the tools itself. */
+function isOver(error: unknown): void {
+    if (!(error instanceof Refused)) throw error;
+}
+
 type Call = { readonly id: string; readonly client: string; readonly tool: string; readonly args: { readonly [name: string]: unknown } };
 
 function lend(session: string, tell: (action: Action) => void): () => void {
@@ -103,6 +108,6 @@ function lend(session: string, tell: (action: Action) => void): () => void {
     void connected().catch(trouble);
     return () => {
         off();
-        for (const name of Object.keys(TOOLS)) void request("DELETE", at("sessions", session, "tools", name)).catch(() => undefined);
+        for (const name of Object.keys(TOOLS)) void request("DELETE", at("sessions", session, "tools", name)).catch(isOver);
     };
 }

@@ -36,8 +36,10 @@ export async function choose(site: string): Promise<boolean> {
 export async function unchoose(site: string): Promise<void> {
     await browser.storage.local.set({ [KEY]: (await chosenSites()).filter((one) => one !== site) });
     // Two ports of a host share the browser's permission; one that stands in the manifest cannot be given back.
-    const others = (await chosenSites()).map(patternOf);
-    if (!others.includes(patternOf(site))) await browser.permissions.remove({ origins: [patternOf(site)] }).catch(() => false);
+    const { host_permissions: always = [] } = browser.runtime.getManifest();
+    const kept = [...(await chosenSites()).map(patternOf), ...always];
+    if (!kept.some((one) => one === "<all_urls>" || one === patternOf(site)))
+        await browser.permissions.remove({ origins: [patternOf(site)] });
 }
 
 /** Firefox knows no ports in its patterns. */

@@ -332,7 +332,11 @@ test("what reads the panel out finds no serious fault, light and dark", async ()
     }
 });
 
-test("the panel that is closed has withdrawn its tools", async () => {
+test("a site is taken back, also one that the extension may always reach; the panel that is closed has withdrawn its tools", async () => {
+    const remove = panel.getByRole("button", { name: `Remove ${tea.site}`, exact: true });
+    await remove.click();
+    await remove.waitFor({ state: "detached" });
+    expect(wrong).toEqual([]);
     await panel.close();
     await expect.poll(async () => (await at.owner.sessions()).sessions[0]?.tools.length, { timeout: 20_000 }).toBe(0);
 });

@@ -15,7 +15,7 @@ import type { DebugProtocol } from "@vscode/debugprotocol";
 import { plain, plainLine } from "../io.ts";
 import { readPath, shownPath } from "./path.ts";
 import { authorityText, effectText, originsText } from "./text.ts";
-import { type Args, fields, list, pairs, Refused, string, whole, whyOf, wordsOf } from "./words.ts";
+import { type Args, fields, list, pairs, RequestError, string, whole, whyOf, wordsOf } from "./words.ts";
 
 export interface AdapterIO {
     readonly send: (message: DebugProtocol.ProtocolMessage) => void;
@@ -83,8 +83,8 @@ export class Adapter {
         const response = { type: "response", request_seq: seq, command };
         try {
             const row = Object.hasOwn(REQUESTS, command) ? REQUESTS[command] : undefined;
-            if (row === undefined) throw new Refused(`unrecognized request '${plainLine(command).slice(0, 100)}'`);
-            if (this.moving && !row.moving) throw new Refused("notStopped");
+            if (row === undefined) throw new RequestError(`unrecognized request '${plainLine(command).slice(0, 100)}'`);
+            if (this.moving && !row.moving) throw new RequestError("notStopped");
             const { body, after } = await row.does(this, args);
             this.send({ ...response, success: true, ...(body === undefined ? {} : { body }) });
             after?.();
@@ -109,7 +109,7 @@ export class Adapter {
     }
 
     private get at(): DebugSession {
-        if (this.session === null) throw new Refused("no run is open: `launch` with {run} comes first");
+        if (this.session === null) throw new RequestError("no run is open: `launch` with {run} comes first");
         return this.session;
     }
 
@@ -132,7 +132,7 @@ export class Adapter {
     });
 
     readonly launch = async (args: Args): Promise<Reply> => {
-        if (this.session !== null) throw new Refused("a run is open already");
+        if (this.session !== null) throw new RequestError("a run is open already");
         this.session = await this.io.open(string(args["run"]), string(args["ledger"]));
         this.stopAtEntry = args["stopOnEntry"] !== false;
         const at = string(args["at"]);
@@ -194,7 +194,7 @@ export class Adapter {
 
     private writtenBy(reference: number): WrittenSource {
         const found = this.at.written.find((one) => one.seq === reference);
-        if (found === undefined) throw new Refused("there is no such source in this run");
+        if (found === undefined) throw new RequestError("there is no such source in this run");
         return found;
     }
 
@@ -247,7 +247,7 @@ export class Adapter {
     readonly stackTrace = (args: Args): Reply => {
         const id = whole(args["threadId"], 0) - 1;
         const thread = this.at.threads().find((one) => one.id === id);
-        if (thread === undefined) throw new Refused("there is no such thread");
+        if (thread === undefined) throw new RequestError("there is no such thread");
         const from = whole(args["startFrame"], 0);
         const levels = whole(args["levels"], 0) || MAX_PAGE;
         const { root } = this.at.info;
@@ -269,14 +269,14 @@ export class Adapter {
 
     private frameOf(id: unknown): { readonly thread: number; readonly frame: number } {
         const found = this.frames[whole(id, 0) - 1];
-        if (found === undefined) throw new Refused("there is no such frame any more");
+        if (found === undefined) throw new RequestError("there is no such frame any more");
         return found;
     }
 
     readonly scopes = (args: Args): Reply => {
         const { thread, frame } = this.frameOf(args["frameId"]);
         const view = this.at.threads().find((one) => one.id === thread)?.stackFrames[frame];
-        if (view === undefined) throw new Refused("there is no such frame any more");
+        if (view === undefined) throw new RequestError("there is no such frame any more");
         const titles = { locals: "Locals", around: "Around the branch", imports: "Imports" } as const;
         const scopes: DebugProtocol.Scope[] = view.scopes.map(({ name, variables }) => ({
             name: titles[name],
@@ -310,7 +310,7 @@ export class Adapter {
 
     readonly variables = (args: Args): Reply => {
         const reference = this.references[whole(args["variablesReference"], 0) - 1];
-        if (reference === undefined) throw new Refused("these variables are of a stop that is over");
+        if (reference === undefined) throw new RequestError("these variables are of a stop that is over");
         const from = whole(args["start"], 0);
         const count = Math.min(whole(args["count"], 0) || MAX_PAGE, MAX_PAGE);
         return { body: { variables: this.variablesOf(reference, from, count) } };
@@ -355,11 +355,11 @@ export class Adapter {
 
     readonly evaluate = (args: Args): Reply => {
         const names = readPath(string(args["expression"]) ?? "");
-        if (names === null) throw new Refused('only paths to values can be looked at: a name, then .key, [index] or ["key"]');
+        if (names === null) throw new RequestError('only paths to values can be looked at: a name, then .key, [index] or ["key"]');
         const where = args["frameId"] === undefined ? { thread: this.at.where().thread, frame: 0 } : this.frameOf(args["frameId"]);
         const place: Place = { ...where, names };
         const looked = this.at.look(place);
-        if (looked === null) throw new Refused(`there is no ${shownPath(names)} here`);
+        if (looked === null) throw new RequestError(`there is no ${shownPath(names)} here`);
         const { value, name: _, evaluateName: __, ...rest } = this.variable(looked.view, place);
         const whole = args["context"] === "clipboard" || args["context"] === "repl";
         const result = whole && looked.view.type === "string" ? `${plain(looked.whole)}${originsText(looked.view)}` : value;
@@ -378,7 +378,8 @@ export class Adapter {
 
     /** A step is of the statement that is next, whichever thread the editor shows. */
     private chosen(id: unknown): void {
-        if (id !== undefined && !this.at.threads().some((one) => one.id === whole(id, 0) - 1)) throw new Refused("there is no such thread");
+        if (id !== undefined && !this.at.threads().some((one) => one.id === whole(id, 0) - 1))
+            throw new RequestError("there is no such thread");
     }
 
     private move(how: (session: DebugSession) => Movement): void {
@@ -420,7 +421,7 @@ export class Adapter {
         const event = this.at
             .ahead()
             .find((one) => one.kind === "failure" || one.kind === "policy.denied" || fields(one.data)["ok"] === false);
-        if (event === undefined) throw new Refused("nothing fails here");
+        if (event === undefined) throw new RequestError("nothing fails here");
         const data = fields(event.data);
         const denied = event.kind === "policy.denied";
         const kind = denied ? "violation" : (string(data["kind"]) ?? "failure");

@@ -9,7 +9,7 @@ import { plainLine, UsageError } from "../io.ts";
 export type Args = { readonly [name: string]: unknown };
 
 /** Wrong request; the message is for the person. */
-export class Refused extends Error {}
+export class RequestError extends Error {}
 
 /** Reason and description of a `stopped` event. */
 export function whyOf(stop: Stop): readonly [string, string] {
@@ -36,7 +36,7 @@ export function whyOf(stop: Stop): readonly [string, string] {
 
 /** What a person is told of an error; null for a defect. */
 export function wordsOf(error: unknown): string | null {
-    if (error instanceof Refused || error instanceof UsageError || error instanceof LedgerError) return plainLine(error.message);
+    if (error instanceof RequestError || error instanceof UsageError || error instanceof LedgerError) return plainLine(error.message);
     if (error instanceof RemitError) return plainLine(error.failure.message);
     return null;
 }

@@ -32,22 +32,20 @@ export interface Minted {
     readonly as?: string | undefined;
 }
 
-const Kept = z.strictObject({
-    version: z.literal(1),
-    clients: z.array(
-        z.strictObject({
-            id: z.string(),
-            name: z.string(),
-            scopes: z.array(z.enum(SCOPES)),
-            created: z.string(),
-            origin: z.string().optional(),
-            as: z.string().optional(),
-            revoked: z.string().optional(),
-            hash: z.string(),
-        }),
-    ),
+/** A client as it is kept: with the hash of its token, never the token. */
+export const ClientRow = z.strictObject({
+    id: z.string(),
+    name: z.string(),
+    scopes: z.array(z.enum(SCOPES)),
+    created: z.string(),
+    origin: z.string().optional(),
+    as: z.string().optional(),
+    revoked: z.string().optional(),
+    hash: z.string(),
 });
-type Row = z.infer<typeof Kept>["clients"][number];
+export type ClientRow = z.infer<typeof ClientRow>;
+
+const Kept = z.strictObject({ version: z.literal(1), clients: z.array(ClientRow) });
 
 /** The file cannot be used as it is. */
 export class ClientsError extends Error {
@@ -75,8 +73,8 @@ export interface ClientList {
 
 export class Clients implements ClientList {
     readonly #file: string;
-    readonly #rows = new Map<string, Row>();
-    readonly #byHash = new Map<string, Row>();
+    readonly #rows = new Map<string, ClientRow>();
+    readonly #byHash = new Map<string, ClientRow>();
 
     /** Of the file, when it was read. */
     #seen = 0;
@@ -88,18 +86,9 @@ export class Clients implements ClientList {
         this.#read();
     }
 
-    mint(name: string, scopes: readonly Scope[], { origin, as }: Minted = {}): { readonly client: Client; readonly token: string } {
-        const token = `remit_${randomBytes(32).toString("base64url")}`;
+    mint(name: string, scopes: readonly Scope[], given: Minted = {}): { readonly client: Client; readonly token: string } {
         this.#read();
-        const row: Row = {
-            id: `${slug(name)}-${randomBytes(3).toString("hex")}`,
-            name,
-            scopes: [...new Set(scopes)],
-            created: new Date().toISOString(),
-            ...(origin === undefined ? {} : { origin }),
-            ...(as === undefined ? {} : { as }),
-            hash: hashOf(token),
-        };
+        const { row, token } = minted(name, scopes, given);
         this.#add(row);
         this.#write();
         return { client: shown(row), token };
@@ -138,7 +127,7 @@ export class Clients implements ClientList {
         return Promise.resolve();
     }
 
-    #add(row: Row): void {
+    #add(row: ClientRow): void {
         this.#rows.set(row.id, row);
         this.#byHash.set(row.hash, row);
     }
@@ -157,7 +146,27 @@ export class Clients implements ClientList {
     }
 }
 
-function shown({ hash: _, ...client }: Row): Client {
+/** A client that is new, and its token, which nothing keeps. */
+export function minted(
+    name: string,
+    scopes: readonly Scope[],
+    { origin, as }: Minted,
+): { readonly row: ClientRow; readonly token: string } {
+    const token = `remit_${randomBytes(32).toString("base64url")}`;
+    const row = {
+        id: `${slug(name)}-${randomBytes(3).toString("hex")}`,
+        name,
+        scopes: [...new Set(scopes)],
+        created: new Date().toISOString(),
+        ...(origin === undefined ? {} : { origin }),
+        ...(as === undefined ? {} : { as }),
+        hash: hashOf(token),
+    };
+    return { row, token };
+}
+
+/** What may be told of it. */
+export function shown({ hash: _, ...client }: ClientRow): Client {
     return client;
 }
 
@@ -165,7 +174,7 @@ function changed(file: string): number {
     return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
-function read(file: string): readonly Row[] {
+function read(file: string): readonly ClientRow[] {
     let text: string;
     try {
         text = readFileSync(file, "utf8");
@@ -186,7 +195,7 @@ export function hashOf(token: string): string {
 }
 
 /** Of a name, what may stand in a tool's name: `Chrome on Ada's laptop` is `chrome-on-ada-s-lapt`. */
-export function slug(name: string): string {
+function slug(name: string): string {
     const made = name
         .toLowerCase()
         .replace(/[^a-z0-9]+/g, "-")

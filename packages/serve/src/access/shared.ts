@@ -8,25 +8,11 @@
  *       and every few seconds.
  * SHC2: a code is taken by one process, once.
  */
-import { randomBytes } from "node:crypto";
 import type { Json } from "@remit/language";
 import type { Shared } from "@remit/host";
-import { z } from "zod";
-import { SCOPES, type Scope } from "../wire/messages.ts";
-import { type Client, type ClientList, hashOf, type Minted, slug } from "./clients.ts";
+import type { Scope } from "../wire/messages.ts";
+import { type Client, type ClientList, ClientRow, hashOf, type Minted, minted, shown } from "./clients.ts";
 import type { Login } from "./guard.ts";
-
-const Row = z.strictObject({
-    id: z.string(),
-    name: z.string(),
-    scopes: z.array(z.enum(SCOPES)),
-    created: z.string(),
-    origin: z.string().optional(),
-    as: z.string().optional(),
-    revoked: z.string().optional(),
-    hash: z.string(),
-});
-type Row = z.infer<typeof Row>;
 
 /** Between two looks that a token which is not known leads to, milliseconds. */
 const LOOK_MS = 100;
@@ -36,8 +22,8 @@ const LOGIN_MS = 7 * 24 * 3_600_000;
 export class SharedClients implements ClientList {
     readonly #shared: Shared;
     readonly #changed: (revoked: string | null) => void;
-    readonly #rows = new Map<string, Row>();
-    readonly #byHash = new Map<string, Row>();
+    readonly #rows = new Map<string, ClientRow>();
+    readonly #byHash = new Map<string, ClientRow>();
     #looked = 0;
     #looking: Promise<void> | null = null;
 
@@ -48,16 +34,7 @@ export class SharedClients implements ClientList {
     }
 
     async mint(name: string, scopes: readonly Scope[], given: Minted = {}): Promise<{ readonly client: Client; readonly token: string }> {
-        const token = `remit_${randomBytes(32).toString("base64url")}`;
-        const row: Row = {
-            id: `${slug(name)}-${randomBytes(3).toString("hex")}`,
-            name,
-            scopes: [...new Set(scopes)],
-            created: new Date().toISOString(),
-            ...(given.origin === undefined ? {} : { origin: given.origin }),
-            ...(given.as === undefined ? {} : { as: given.as }),
-            hash: hashOf(token),
-        };
+        const { row, token } = minted(name, scopes, given);
         if (!(await this.#shared.put("client", row.id, row as unknown as Json))) return this.mint(name, scopes, given);
         this.#add(row);
         this.#changed(null);
@@ -81,7 +58,7 @@ export class SharedClients implements ClientList {
     async revoke(id: string): Promise<boolean> {
         for (;;) {
             const kept = await this.#shared.get("client", id);
-            const row = kept === null ? undefined : Row.parse(kept.value);
+            const row = kept === null ? undefined : ClientRow.parse(kept.value);
             if (kept === null || row === undefined || row.revoked !== undefined) return false;
             const next = { ...row, revoked: new Date().toISOString() };
             if (!(await this.#shared.change(kept, next as unknown as Json))) continue;
@@ -106,19 +83,15 @@ export class SharedClients implements ClientList {
         this.#looked = Date.now();
         // What this process made or revoked meanwhile is newer than what was read.
         for (const { value } of await this.#shared.list("client")) {
-            const row = Row.parse(value);
+            const row = ClientRow.parse(value);
             if (this.#rows.get(row.id)?.revoked === undefined) this.#add(row);
         }
     }
 
-    #add(row: Row): void {
+    #add(row: ClientRow): void {
         this.#rows.set(row.id, row);
         this.#byHash.set(row.hash, row);
     }
-}
-
-function shown({ hash: _, ...client }: Row): Client {
-    return client as Client;
 }
 
 /** SHC2. */

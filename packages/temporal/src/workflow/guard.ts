@@ -11,7 +11,9 @@ import { CancellationScope, getExternalWorkflowHandle, isCancellation, TemporalF
 import { type GuardInput, SIGNALS } from "../wire/messages.ts";
 
 export async function remitGuard({ around, part }: GuardInput): Promise<null> {
-    await CancellationScope.current().cancelRequested.catch(() => undefined);
+    await CancellationScope.current().cancelRequested.catch((error: unknown) => {
+        if (!isCancellation(error)) throw error;
+    });
     return CancellationScope.nonCancellable(async () => {
         if (!(await signalled(around, SIGNALS.here))) await cancelled(part);
         return null;
