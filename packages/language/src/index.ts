@@ -1,7 +1,17 @@
 /** What the language gives to the machine, the host, editors and other tools. Exports only. */
 export { type AuthorityRow, authorityOf } from "./authority/rows.ts";
 export type { Exception as AuthorityException } from "./authority/tables.ts";
-export { type Imported, importsByThing, originsOf, type Said, saidTogether, sharedOrigins, trustedOrigins } from "./authority/clauses.ts";
+export {
+    argumentsOf,
+    argumentsOfRef,
+    type Imported,
+    importsByThing,
+    originsOf,
+    type Said,
+    saidTogether,
+    sharedOrigins,
+    trustedOrigins,
+} from "./authority/clauses.ts";
 export {
     type Project,
     type ProjectClause,
@@ -13,7 +23,7 @@ export {
     type ReachRule,
 } from "./authority/project.ts";
 export { type NumberRange, patternsText, rangeOf } from "./authority/range.ts";
-export { AUTHORITY_HEAD, authorityCells, boundText, showAuthority, spendText } from "./authority/show.ts";
+export { AUTHORITY_HEAD, authorityCells, boundText, countText, showAuthority, spendText } from "./authority/show.ts";
 export { type Schema as ToolSchema, type ToolParam, toolParams, toolSchema, type Unknown, unknownIn } from "./authority/schemas.ts";
 export { declaredKey, keyOf, methodName, plainCodes, type Resource, resourceOf, schemeOf } from "./authority/thing.ts";
 export {

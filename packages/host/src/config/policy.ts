@@ -8,6 +8,8 @@
  */
 import {
     type AgentForm,
+    argumentsOf,
+    argumentsOfRef,
     type ImportForm,
     keyOf,
     nearest,
@@ -167,8 +169,7 @@ export function checkPolicy(program: Program, policy: Policy): void {
             if (one.name !== place && keyOf(one.what, place, "") !== keyOf(one.what, one.uri, file)) continue;
             for (const clause of clauses) {
                 if (clause.kind === "trusted") continue;
-                const arg = clause.kind === "arg" ? clause.name : clause.kind === "gate" ? undefined : clause.readers.arg;
-                hasNamed(one, clause.method, arg, `policy.clauses.${place}`);
+                for (const arg of [undefined, ...argumentsOf(clause)]) hasNamed(one, clause.method, arg, `policy.clauses.${place}`);
             }
         }
     for (const [agent, forms] of Object.entries(policy.remits ?? {}))
@@ -181,10 +182,11 @@ export function checkPolicy(program: Program, policy: Policy): void {
             ]);
             for (const remit of [forms as RemitForm | readonly RemitForm[]].flat())
                 for (const { refs } of remit.grants)
-                    for (const { name, method, in: bounds = [] } of refs) {
+                    for (const ref of refs) {
+                        const { name, method } = ref;
                         const imported = file.imports.find((one) => one.name === name);
                         if (imported !== undefined)
-                            for (const arg of [undefined, ...bounds.map((bound) => bound.arg)])
+                            for (const arg of [undefined, ...argumentsOfRef(ref)])
                                 hasNamed(imported, method, arg, `policy.remits.${agent}`);
                         const declared = program.files[imported?.from ?? index]?.agents.find((other) => other.name === name);
                         if (declared !== undefined && method !== undefined) hasFunc(declared, method, `policy.remits.${agent}`);

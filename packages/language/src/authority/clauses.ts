@@ -6,8 +6,32 @@
  * T6: a clause binds the thing, by whatever import it is used: the strictest of all imports counts. What loosens (`trusted`, a gate `may`)
  *     counts only where all of them say it, so that no import of one's own is a way around another.
  */
-import type { ClauseForm, Gate, ImportForm, Program } from "../form/form.ts";
+import type { ClauseForm, Gate, ImportForm, Program, RefForm } from "../form/form.ts";
 import { declaredKey, keyOf, methodName } from "./thing.ts";
+
+/** The arguments that a clause speaks of. */
+export function argumentsOf(clause: ClauseForm): readonly string[] {
+    switch (clause.kind) {
+        case "arg":
+            return [clause.name];
+        case "count":
+            return countedBy(clause);
+        case "reads":
+        case "audience":
+            return clause.readers.arg === undefined ? [] : [clause.readers.arg];
+        default:
+            return [];
+    }
+}
+
+/** The arguments that what gives a use speaks of. */
+export function argumentsOfRef(ref: Pick<RefForm, "in" | "counts">): readonly string[] {
+    return [...(ref.in ?? []).flatMap(({ arg }) => (arg === undefined ? [] : [arg])), ...countedBy(ref)];
+}
+
+function countedBy({ counts = [] }: Pick<RefForm, "counts">): string[] {
+    return counts.flatMap(({ by }) => (by === undefined ? [] : [by]));
+}
 
 /** An import, and the index of the file that it stands in. */
 export interface Imported {

@@ -10,7 +10,7 @@
  * RO3: an agent that several remits bind has what all of them give: their rows are crossed, and gates and bounds add up. A project's remit is one
  *     of them, and a project's clause one of the imports' (A2).
  */
-import type { BoundForm, ClauseForm, Gate, Program, SpendForm } from "../form/form.ts";
+import type { BoundForm, ClauseForm, CountForm, Gate, Program, SpendForm } from "../form/form.ts";
 import type { Site } from "../text/source.ts";
 import { grantsIn, idOf } from "./grants.ts";
 import { type Exception, type Holder, type Line, stricter, type Thing, Tables, methodOf } from "./tables.ts";
@@ -34,6 +34,8 @@ export interface AuthorityRow {
     readonly gate: Gate;
     /** All of them must hold. */
     readonly bounds: readonly BoundForm[];
+    /** How often it may be used in a run, all principals together. */
+    readonly counts?: readonly CountForm[];
     /** What it does not give all the same, since the principal that gives it does not have it. */
     readonly except?: readonly Exception[];
     /** What gives it. `clause`: what an import says tightens it. */
@@ -113,6 +115,7 @@ function rowsOf(tables: Tables, holder: Holder): AuthorityRow[] {
             name: line.thing.name,
             uri: uriOf(line.thing),
             bounds: line.bounds,
+            ...(line.counts === undefined || line.counts.length === 0 ? {} : { counts: line.counts }),
             ...(line.except === undefined || line.except.length === 0 ? {} : { except: line.except }),
             ...(line.by === "argument" ? { argument: true as const } : {}),
             ...(line.from === undefined ? {} : { from: line.from }),

@@ -1,7 +1,7 @@
 /**
  * The table of authority as text, for people.
  */
-import type { BoundForm, ClauseForm, ReadersForm, SpendForm } from "../form/form.ts";
+import type { BoundForm, ClauseForm, CountForm, ReadersForm, SpendForm } from "../form/form.ts";
 import { patternsText } from "./range.ts";
 import type { AuthorityRow } from "./rows.ts";
 
@@ -52,7 +52,7 @@ export function authorityCells(rows: readonly AuthorityRow[]): string[][] {
 function whatText(row: AuthorityRow): string {
     if (row.what === "nothing") return "nothing";
     if (row.what === "endorse") return "endorse";
-    return `${unnamed(row.name)}${row.method === "*" ? "" : `.${row.method}`}${row.bounds.map(boundText).join("")}${exceptText(row)} (${row.what} ${unnamed(row.uri)})`;
+    return `${unnamed(row.name)}${row.method === "*" ? "" : `.${row.method}`}${row.bounds.map(boundText).join("")}${(row.counts ?? []).map((one) => ` ${countText(one)}`).join("")}${exceptText(row)} (${row.what} ${unnamed(row.uri)})`;
 }
 
 /** `main` for the main agent without a name, as everywhere. */
@@ -68,6 +68,11 @@ function exceptText(row: AuthorityRow): string {
 /** ` in "src/**"`, ` in amount: 0..500`. */
 export function boundText(bound: BoundForm): string {
     return ` in ${bound.arg === undefined ? "" : `${bound.arg}: `}${patternsText(bound)}`;
+}
+
+/** `at most 3`, `once by order_id`. */
+export function countText({ most, by }: CountForm): string {
+    return most === undefined ? `once by ${by}` : `at most ${most}`;
 }
 
 /** `200k tokens, 10 min`, as it would be written. */
@@ -100,6 +105,8 @@ function clauseText(clause: ClauseForm): string {
             return `${clause.method}: ${clause.gate}`;
         case "trusted":
             return "trusted";
+        case "count":
+            return `${clause.method}: ${clause.counts.map(countText).join(" ")}`;
         case "arg": {
             const from =
                 clause.from === undefined

@@ -8,6 +8,7 @@ import type {
     At,
     BoundForm,
     ClauseForm,
+    CountForm,
     FuncForm,
     Gate,
     ImportForm,
@@ -59,6 +60,7 @@ export interface Line {
     readonly method: string | null;
     readonly gate: Gate;
     readonly bounds: readonly BoundForm[];
+    readonly counts?: readonly CountForm[];
     readonly except?: readonly Exception[];
     readonly by: AuthorityRow["by"];
     readonly from?: string;
@@ -89,7 +91,8 @@ export function crossed(a: Line, b: Line): Line | null {
     if (a.thing.key !== b.thing.key || (a.method !== null && b.method !== null && a.method !== b.method)) return null;
     const bounds = [...a.bounds, ...b.bounds.filter((one) => !a.bounds.includes(one))];
     const site = RANK[b.gate] > RANK[a.gate] ? b.site : a.site;
-    const line = { ...a, method: a.method ?? b.method, gate: stricter(a.gate, b.gate), bounds, site };
+    const counts = [...(a.counts ?? []), ...(b.counts ?? []).filter((one) => a.counts?.includes(one) !== true)];
+    const line = { ...a, method: a.method ?? b.method, gate: stricter(a.gate, b.gate), bounds, counts, site };
     const except = [...(a.except ?? []), ...(b.except ?? []).filter((one) => !(a.except ?? []).includes(one))];
     if (except.some((one) => covers(one, line))) return null;
     return except.length === 0 ? line : { ...line, except };
@@ -300,7 +303,8 @@ export class Tables {
 
     line(file: number, ref: RefForm, gate: Gate, by: AuthorityRow["by"], site: Site | null): Line | null {
         const thing = this.thing(file, ref.name);
-        return thing === undefined ? null : { thing, file, method: methodOf(thing, ref.method), gate, bounds: ref.in ?? [], by, site };
+        const { in: bounds = [], counts = [] } = ref;
+        return thing === undefined ? null : { thing, file, method: methodOf(thing, ref.method), gate, bounds, counts, by, site };
     }
 
     /** Every function, with whom it runs as: null for plain ones, which run as their caller. */

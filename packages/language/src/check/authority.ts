@@ -372,7 +372,7 @@ function tooWide(report: Report, ref: Ref, binding: Binding, uses: readonly Use[
     const narrow = used.map((method) => `${ref.name.text}.${method}`).join(", ");
     report("REMIT_TOO_WIDE", ref.range, `only ${narrow} ${used.length > 1 ? "are" : "is"} used`, {
         hint: `write ${narrow}`,
-        ...(ref.bounds.length > 0 ? {} : { fixes: [fix(`write ${narrow}`, ref.range, narrow)] }),
+        ...(ref.bounds.length > 0 || ref.counts !== undefined ? {} : { fixes: [fix(`write ${narrow}`, ref.range, narrow)] }),
     });
 }
 
@@ -380,7 +380,14 @@ function tooWide(report: Report, ref: Ref, binding: Binding, uses: readonly Use[
 
 function checkDelegateNames(a: Whole, func: FuncInfo, node: Delegate): void {
     const report = reporter(func);
-    for (const ref of node.refs) checkRef(a, report, func.file, ref);
+    for (const ref of node.refs) {
+        checkRef(a, report, func.file, ref);
+        const [count] = ref.counts ?? [];
+        if (count !== undefined)
+            report("REMIT_BOUND", count.range, "uses are counted in a run, not in a block", {
+                hint: "write it in a remit, or at the import",
+            });
+    }
     const { text, range } = node.to;
     if (text === "") return;
     const found = func.file.names.get(text);

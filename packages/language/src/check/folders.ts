@@ -93,6 +93,7 @@ function binds(clause: ImportClause): boolean {
         case "clause.gate":
             return clause.gate.text !== "may";
         case "clause.arg":
+        case "clause.count":
             return true;
         case "clause.readers":
             return clause.which === "reads" && clause.readers.kind !== "readers.everyone";

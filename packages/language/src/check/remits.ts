@@ -7,7 +7,7 @@
 import { isOutside } from "./handover.ts";
 import { toolSchema, unknownIn } from "../authority/schemas.ts";
 import { isEndorse } from "../form/lower.ts";
-import type { Amount, Bound, Import, ImportClause, Name, Readers, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
+import type { Amount, Bound, Count, Import, ImportClause, Name, Readers, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import { type Binding, type Checking, type FileScope, type Walk, reporter, type Report } from "../scope/model.ts";
 import { shown } from "../syntax/entry.ts";
@@ -81,8 +81,11 @@ function checkRemit(a: Whole, report: Report, file: FileScope, body: RemitBody):
             flow = true;
         } else
             for (const ref of clause.grant.refs) {
-                if (!isEndorse(ref)) checkRef(a, report, file, ref);
-                else if (clause.grant.gate !== "may")
+                if (!isEndorse(ref)) {
+                    checkRef(a, report, file, ref);
+                    if (clause.grant.gate === "never" && ref.counts !== undefined)
+                        report("REMIT_BOUND", ref.range, "what is forbidden is not counted", { hint: "leave the count out" });
+                } else if (clause.grant.gate !== "may")
                     report("REMIT_REFERENCE", ref.range, `there is no '${clause.grant.gate} endorse'`, {
                         hint: "write `may endorse`, or nothing: without it an agent endorses nothing",
                     });
@@ -118,6 +121,22 @@ export function checkRef(a: Whole, report: Report, file: FileScope, ref: Ref): v
     }
     found.used = true;
     checkBounds(a, report, found, ref.method, ref.bounds);
+    checkCounts(a, report, found, ref.method, ref.counts ?? []);
+}
+
+/** How often a method, or any of a thing, may be used. */
+function checkCounts(a: Whole, report: Report, thing: Binding, method: Name | undefined, counts: readonly Count[]): void {
+    for (const { range, most, by } of counts) {
+        if (thing.kind !== "tool" && thing.kind !== "memory")
+            report("REMIT_BOUND", range, `uses of '${thing.name}' are not counted: it is no tool and no memory`, {
+                hint: "bound what it spends: `spend 3 turns`, `spend 10 calls`",
+            });
+        else if (by !== undefined) checkArg(a, report, thing, method, by);
+        else if (most === undefined || !Number.isSafeInteger(most.value) || most.value < 1)
+            report("REMIT_BOUND", most?.range ?? range, `'${most?.text ?? ""}' is no number of uses`, {
+                hint: most?.value === 0 ? "write `never` for none" : "write a whole number: `at most 3`",
+            });
+    }
 }
 
 /** A method, and what of its calls is bound. */
@@ -186,8 +205,8 @@ function checkMethod(a: Whole, report: Report, binding: Binding, method: string,
 
 /** Clauses that each kind of import takes. */
 const CLAUSES: Readonly<Record<string, readonly ImportClause["kind"][]>> = {
-    tool: ["clause.gate", "clause.arg", "clause.trusted", "clause.readers"],
-    memory: ["clause.gate", "clause.arg", "clause.trusted", "clause.readers"],
+    tool: ["clause.gate", "clause.count", "clause.arg", "clause.trusted", "clause.readers"],
+    memory: ["clause.gate", "clause.count", "clause.arg", "clause.trusted", "clause.readers"],
     llm: ["clause.trusted", "clause.readers"],
     file: ["clause.trusted", "clause.readers"],
 };
@@ -236,6 +255,7 @@ function checkClauses(a: Whole, report: Report, node: Import, file: FileScope): 
         }
         if (binding?.import !== node) continue;
         if (clause.method !== undefined) checkMethod(a, report, binding, clause.method.text, clause.method.range);
+        if (clause.kind === "clause.count") checkCounts(a, report, binding, clause.method, clause.counts);
         if (clause.kind === "clause.arg") checkArg(a, report, binding, clause.method, clause.name);
         else if (clause.kind === "clause.readers" && clause.readers.kind === "readers.arg")
             checkArg(a, report, binding, clause.method, clause.readers.name);

@@ -101,6 +101,7 @@ export type WithForm = Records["With"];
 /** What stands between a capability and its use. `never` beats `ask` beats `may`. */
 export type Gate = GrantForm["gate"];
 export type BoundForm = Records["Bound"];
+export type CountForm = Records["Count"];
 export type RefForm = Records["Ref"];
 export type GrantForm = Records["Grant"];
 export type SpendForm = Records["Spend"];

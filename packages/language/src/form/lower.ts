@@ -255,6 +255,8 @@ function node(of: AnyNode, x: Within): Form {
             return byTable(of.which, of, x);
         case "clause.arg":
             return byTable("arg", of, x);
+        case "clause.count":
+            return byTable("count", of, x);
         case "clause.trusted":
             return byTable("trusted", of, x);
     }

@@ -84,7 +84,7 @@ const AT = { at: may({ rule: "list", of: COUNT, min: 4, max: 4 }, "line, column,
 /** What `RECORDS` has. */
 export type RecordName =
     | ("Program" | "Entry" | "File" | "Import" | "Shape" | "Agent" | "Func" | "Param" | "Budget" | "Branch" | "Candidate" | "Arg" | "Field")
-    | ("Remit" | "Grant" | "Ref" | "Bound" | "Spend" | "With" | "Readers" | "Narrowed")
+    | ("Remit" | "Grant" | "Ref" | "Bound" | "Count" | "Spend" | "With" | "Readers" | "Narrowed")
     | ("StageArg" | "StageName" | "StageWith" | "Credential");
 
 export const RECORDS = {
@@ -172,11 +172,22 @@ export const RECORDS = {
         all: may(TRUE, "everything that the file imports and declares; refs is empty then"),
         ...AT,
     },
-    Ref: { name: must(NAME), method: may(METHOD, "absent: every method"), in: may(list(record("Bound"), 1), "all must hold"), ...AT },
+    Ref: {
+        name: must(NAME),
+        method: may(METHOD, "absent: every method"),
+        in: may(list(record("Bound"), 1), "all must hold"),
+        counts: may(list(record("Count"), 1), "how often it may be used: all must hold"),
+        ...AT,
+    },
     Bound: {
         arg: may(METHOD, "absent: the argument that names the resource"),
         patterns: must(list(TEXT, 1), "one of them must match"),
         numbers: may(TRUE, "the patterns are ranges, `0..500`: a JSON number within one of them, both ends included"),
+    },
+    /** One of them. Counted in a run, of one thing, over all principals. */
+    Count: {
+        most: may(COUNT, "uses"),
+        by: may(METHOD, "an argument, or its place from 1: one use for each value of it"),
     },
     Spend: {
         tokens: may(WHOLE),
@@ -328,6 +339,7 @@ export const NODES = {
     /** What an import says of a tool, model, memory or file; it binds every agent. */
     clause: {
         gate: { method: must(METHOD), gate: must(GATE), ...AT },
+        count: { method: must(METHOD), counts: must(list(record("Count"), 1)), ...AT },
         arg: {
             method: may(METHOD),
             name: must(METHOD, "of the argument, or its place from 1"),

@@ -57,13 +57,19 @@ export interface Import extends Node {
 // ---- authority (LANGUAGE 5) ------------------------------------------------------------------------------------------
 
 /** What an import says of what it brings in. Several are separated by commas or lines. */
-export type ImportClause = GateClause | ArgClause | TrustedClause | ReadersClause;
+export type ImportClause = GateClause | CountClause | ArgClause | TrustedClause | ReadersClause;
 
 /** `send: ask`. */
 export interface GateClause extends Node {
     readonly kind: "clause.gate";
     readonly method: Name;
     readonly gate: Name;
+}
+/** `refund: at most 3 once by order_id`. */
+export interface CountClause extends Node {
+    readonly kind: "clause.count";
+    readonly method: Name;
+    readonly counts: readonly Count[];
 }
 /** `arg to: trusted`, `arg send.to: from("user", "tool:Contacts") or ask`, `arg 1: trusted`, `arg body: addresses among("user")`. */
 export interface ArgClause extends Node {
@@ -104,11 +110,18 @@ export interface Bound extends Node {
     /** The patterns are ranges of numbers, `0..500`, both ends in them. */
     readonly numbers: boolean;
 }
-/** `Repo`, `Repo.write in "src/**"`. */
+/** `at most 3`: `most`; `once by order_id`: `by`. */
+export interface Count extends Node {
+    readonly most?: NumberLit;
+    /** A name, or a place from 1. */
+    readonly by?: Name;
+}
+/** `Repo`, `Repo.write in "src/**"`, `Pay.refund at most 3`. */
 export interface Ref extends Node {
     readonly name: Name;
     readonly method?: Name;
     readonly bounds: readonly Bound[];
+    readonly counts?: readonly Count[];
 }
 /** `may Repo.read`, `ask Repo.write in "src/**"`, `never Mail`, `may all`, `may endorse` (a ref of that name). */
 export interface Grant extends Node {

@@ -148,4 +148,18 @@ main agent A { main func(x) { Fixer.go(x) } }`),
         expect(text).toContain('Repo.read in "a/**" (tool file://workspace)');
         expect(text).toContain("arg send.to: trusted");
     });
+
+    test("counts as text: of a line, of the lines that cross, of a clause", () => {
+        const text = showAuthority(
+            rows({
+                "fixer.remit": `import tool Pay from "mcp://pay" { find: at most 9 }
+agent Fixer { remit { may Pay.refund in amount: 0..5 at most 3 } func go(x) { Pay.refund({ id: x }) } }`,
+                "main.remit": `import tool Pay from "mcp://pay"
+import agent Fixer from "./fixer.remit" { remit { may Pay.refund once by id } }
+main agent A { main func(x) { Fixer.go(x) } }`,
+            }),
+        );
+        expect(text).toContain("Pay.refund in amount: 0..5 at most 3 once by id (tool mcp://pay)");
+        expect(text).toContain("find: at most 9");
+    });
 });

@@ -101,7 +101,12 @@ const bound = fc.oneof(
     fc.record({ ...patterns, arg: maybe(wordName), numbers: fc.constant(false) }),
     fc.record({ ...patterns, arg: wordName, patterns: fc.array(span, { minLength: 1, maxLength: 2 }), numbers: fc.constant(true) }),
 );
-const ref = fc.record({ range: fc.constant(range), name: thing, method: maybe(wordName), bounds: list(bound, 2) });
+const often = fc.oneof(
+    fc.nat(999).map((value): tree.Count => ({ range, most: { kind: "number", range, value, text: String(value) } })),
+    fc.oneof(wordName, fc.constantFrom("1", "2").map(name)).map((by): tree.Count => ({ range, by })),
+);
+const counts = fc.array(often, { minLength: 1, maxLength: 2 });
+const ref = fc.record({ range: fc.constant(range), name: thing, method: maybe(wordName), bounds: list(bound, 2), counts: maybe(counts) });
 const refs = fc.array(ref, { minLength: 1, maxLength: 3 });
 const amount: fc.Arbitrary<tree.Amount> = fc
     .tuple(
@@ -154,6 +159,7 @@ const argName = fc.oneof(wordName, fc.constantFrom("1", "2").map(name));
 const clause = fc.oneof(
     fc.record({ ...kind("clause.gate"), method: wordName, gate: fc.constantFrom("may", "ask", "never").map(name) }),
     fc.record({ ...kind("clause.gate"), method: plainName, gate: plainName }),
+    fc.record({ ...kind("clause.count"), method: wordName, counts }),
     fc.record({
         ...kind("clause.arg"),
         method: maybe(wordName),

@@ -167,7 +167,7 @@ export function showBounds(bounds: readonly tree.Bound[]): string {
 }
 
 export function showRef(ref: tree.Ref): string {
-    return `${ref.name.text}${ref.method ? `.${ref.method.text}` : ""}${showBounds(ref.bounds)}`;
+    return `${ref.name.text}${ref.method ? `.${ref.method.text}` : ""}${showBounds(ref.bounds)}${ref.counts === undefined ? "" : ` ${showCounts(ref.counts)}`}`;
 }
 
 export function showRemit(node: tree.RemitUse): string {
@@ -186,6 +186,8 @@ export function showClause(clause: tree.ImportClause): string {
             return "trusted";
         case "clause.gate":
             return `${clause.method.text}:${clause.gate.text}`;
+        case "clause.count":
+            return `${clause.method.text}:${showCounts(clause.counts)}`;
         case "clause.arg":
             return `arg ${clause.method ? `${clause.method.text}.` : ""}${clause.name.text}:${clause.addresses ? "addresses " : ""}${clause.among ? "among " : ""}${clause.from ? clause.from.map((o) => o.value).join("|") : "trusted"}${clause.ask ? "?" : ""}`;
         case "clause.readers": {
@@ -199,6 +201,10 @@ export function showClause(clause: tree.ImportClause): string {
             return `${clause.which}${clause.method ? ` ${clause.method.text}` : ""}:${who}${clause.ask ? "?" : ""}`;
         }
     }
+}
+
+function showCounts(counts: readonly tree.Count[]): string {
+    return counts.map(({ most, by }) => (most === undefined ? `/${by?.text}` : `<=${most.value}`)).join(" ");
 }
 
 function showField(field: tree.ContractField): string {

@@ -11,7 +11,7 @@
  * IV2: what cannot be told breaks an invariant: one that holds is one that can be seen to hold.
  */
 import { importsByThing, type Json, methodName, type Program } from "@remit/language";
-import { holds, inItsFolder } from "../authority/decide.ts";
+import { holds, inItsFolder } from "../authority/within.ts";
 import { aliasOfJson, jsonGiven } from "../authority/given.ts";
 import { bounds } from "../authority/policy.ts";
 

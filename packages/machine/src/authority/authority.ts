@@ -25,6 +25,7 @@ import {
 } from "@remit/language";
 import type { AgentEntry, Compiled } from "../compile/program.ts";
 import type { Capability } from "../value/value.ts";
+import { type Counter, countersOf } from "./counts.ts";
 import { type Rule, rulesOf } from "./named.ts";
 import { type Clauses, clausesOf, compileRemit, NO_CLAUSES, type PolicySaid, type ReadersRule, type Remit, thingsOf } from "./policy.ts";
 
@@ -41,6 +42,7 @@ function put<T>(places: Places<T>, { file, form }: Imported, value: T): void {
 
 const NO_REMITS: readonly Remit[] = [];
 const NO_RULES: readonly Rule[] = [];
+const NO_COUNTERS: readonly Counter[] = [];
 
 export class Authority {
     /** Nothing is said anywhere: every use by the program's own text is allowed. */
@@ -53,6 +55,7 @@ export class Authority {
     program: Compiled;
     private readonly clauses: Places<Clauses> = [];
     private readonly rules: Places<readonly Rule[]> = [];
+    private readonly counters: Places<readonly Counter[]> = [];
     private readonly policies = new Map<string, Remit | null>();
     private readonly remits = new Map<string, readonly Remit[]>();
     private readonly trusted: ReadonlySet<string>;
@@ -82,6 +85,8 @@ export class Authority {
                 said = true;
             }
             const made = clausesOf(program, imports, added(policy, key, imports));
+            const counters = what === "tool" || what === "memory" ? countersOf(program.program, policy, [key, imports], made) : [];
+            if (counters.length > 0) for (const one of imports) put(this.counters, one, counters);
             if (made === NO_CLAUSES) continue;
             for (const one of imports) put(this.clauses, one, made);
             for (const rule of made.args) if (rule.among) for (const origin of rule.from ?? []) this.watched.add(origin);
@@ -143,6 +148,11 @@ export class Authority {
 
     clausesAt(file: number, name: string): Clauses {
         return this.clauses[file]?.get(name) ?? NO_CLAUSES;
+    }
+
+    /** What is counted of a thing. */
+    countersAt(file: number, name: string): readonly Counter[] {
+        return this.counters[file]?.get(name) ?? NO_COUNTERS;
     }
 
     /** What is said of a tool's methods and arguments by name, wherever it is said. */

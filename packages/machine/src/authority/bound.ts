@@ -4,9 +4,10 @@
  * Boundary: pure; words for a refusal. Whether a row fits is `decide.ts`.
  */
 import { isObject, type Json, patternsText, resourceOf } from "@remit/language";
-import { holds, type Use } from "./decide.ts";
+import type { Use } from "./decide.ts";
 import { argumentText } from "./given.ts";
 import type { Permit } from "./policy.ts";
+import { holds } from "./within.ts";
 
 export interface BrokenBound {
     /** Name of the argument, or its place from 1. Empty for a row without bounds. */

@@ -15,7 +15,6 @@
 import {
     type Json,
     methodName,
-    rangeOf,
     type ReachRule,
     type ReadersForm,
     resourceOf,
@@ -26,12 +25,13 @@ import {
 } from "@remit/language";
 import type { Reach } from "../effect/effect.ts";
 import type { Labels } from "../value/label.ts";
-import { type Given, wordsOf } from "./given.ts";
+import { type BrokenCount, brokenCount, type Uses } from "./counts.ts";
+import type { Given } from "./given.ts";
 import { flowsOf } from "./flows.ts";
-import { commandLine, matchesAny, normalisePath } from "./match.ts";
-import { type Bound, type Clauses, type Permit, type Remit, stricter, type Verdict } from "./policy.ts";
+import { type Clauses, type Permit, type Remit, stricter, type Verdict } from "./policy.ts";
 import type { Unknown } from "./named.ts";
 import { type Outside, outsideOf, patternsOf } from "./reach.ts";
+import { holds, inItsFolder } from "./within.ts";
 
 /** A right that was given with a value: never wider than what the giver had (LANGUAGE 5). Null for a value means everything `user` may. */
 export interface Right {
@@ -83,11 +83,12 @@ export type Decision =
       }
     | {
           readonly kind: "refused";
-          readonly why: "remit" | "gate" | "holder" | "revoked" | "flow" | "name" | "reach";
+          readonly why: "remit" | "gate" | "holder" | "revoked" | "flow" | "name" | "reach" | "count";
           readonly clause: Site | null;
           readonly flow?: Flow;
           readonly unknown?: Unknown;
           readonly outside?: Outside;
+          readonly count?: BrokenCount;
           /** The row that speaks of the method and refuses it: by its bounds, or because it says `never`. */
           readonly row?: Permit;
       };
@@ -120,6 +121,7 @@ export interface Standing {
     readonly untrusted: Untrusted | null;
     /** Where uses may lead. */
     readonly reach: readonly ReachRule[];
+    readonly used: Uses;
     /** A rule about the thing names what it does not have. */
     readonly unknown: Unknown | null;
     /** What the thing says it has; null where it does not say. */
@@ -171,6 +173,8 @@ export function decide(use: Use, on: Standing): Decision {
     if (on.unknown !== null) return { kind: "refused", why: "name", clause: on.unknown.site, unknown: on.unknown };
     const far = on.reach.length === 0 ? null : outsideOf(use, on.reach);
     if (far !== null) return { kind: "refused", why: "reach", clause: far.rule.site ?? null, outside: far.outside };
+    const over = on.used.counters.length === 0 ? null : brokenCount(use, seen.hits, clauses, on.used);
+    if (over !== null) return { kind: "refused", why: "count", clause: over.site, count: over.broken };
     const reach = led(reachOf(use.uri, seen), use.uri, on.reach);
     const flows = flowsOf(use, method, on);
     const first = flows[0];
@@ -281,58 +285,6 @@ function layered(layers: readonly (readonly Permit[])[], use: Use, method: strin
 function isFollowed({ bounds }: Permit, use: Use): boolean {
     const kind = resourceOf(use.uri)?.kind;
     return (kind === "path" || kind === "url") && bounds.some(({ arg }) => arg === null);
-}
-
-/** DC6. */
-export function inItsFolder(row: Pick<Permit, "bounds">, use: Pick<Use, "uri" | "given">, named = resourceOf(use.uri)): boolean {
-    if (named?.kind !== "command" || row.bounds.some(({ arg }) => arg === FOLDER)) return true;
-    if (!row.bounds.some(({ arg }) => arg === null || arg === named.field)) return true;
-    return use.given.named(FOLDER).every(({ json }) => json === null || (typeof json === "string" && normalisePath(json) === ""));
-}
-
-/** The argument of a command that says where it runs. */
-const FOLDER = "cwd";
-
-/** A program and its arguments are one command. */
-function commandOf(said: readonly string[] | null, use: Pick<Use, "given">, unsure: boolean): readonly string[] | null {
-    const more = use.given.named("args");
-    if (said === null || more.length === 0) return said;
-    const args = wordsOf(more.map((f) => f.json));
-    const line = args === null ? null : commandLine(said, args, unsure);
-    return line === null ? null : [line];
-}
-
-/** Whether a use lies within a bound; `unsure` where that cannot be told. `named`: what the argument called "the resource" of the tool is. */
-export function holds(bound: Bound, use: Pick<Use, "uri" | "given">, unsure: boolean, named = resourceOf(use.uri)): boolean {
-    if (bound.numbers === true) return inRanges(bound, use, unsure);
-    // A command is one whether its bound names the argument or not; elsewhere a named argument is a word.
-    const resource = bound.arg === null || (named?.kind === "command" && bound.arg === named.field) ? named : null;
-    const kind = resource?.kind ?? "word";
-    const base = kind === "url" ? use.uri : null;
-    const found = use.given.named(bound.arg ?? resource?.field ?? "1");
-    // An argument that is not there names nothing outside; the root for a path.
-    const only = found.length === 1 ? found[0]?.json : undefined;
-    // As nearly all are, and nothing more to it.
-    if (typeof only === "string" && kind !== "command") return matchesAny(kind, bound.patterns, only, base, unsure);
-    const said = only !== undefined ? wordsOf(only) : wordsOf(found.map((f) => f.json));
-    const words = found.length === 0 && kind === "path" ? [""] : kind === "command" ? commandOf(said, use, unsure) : said;
-    if (words === null || words.length === 0) return unsure;
-    for (const word of words) {
-        // What is unsure is within as soon as one word is; else all of them have to be.
-        if (matchesAny(kind, bound.patterns, word, base, unsure) === unsure) return unsure;
-    }
-    return !unsure;
-}
-
-/** A JSON number within one of the ranges. What is absent, or is anything else, is outside; of what is forbidden it is inside. */
-function inRanges({ arg, patterns }: Bound, use: Pick<Use, "given">, unsure: boolean): boolean {
-    const found = use.given.named(arg ?? "1");
-    if (found.length === 0) return unsure;
-    const ranges = patterns.map(rangeOf);
-    return found.every(({ json }) => {
-        if (typeof json !== "number") return unsure;
-        return ranges.some((one) => (one === null ? unsure : one.low <= json && json <= one.high));
-    });
 }
 
 const ANYWHERE: Reach = {};

@@ -126,7 +126,11 @@ function named(use: Use, method: string, on: Standing): Naming[] {
     const bounds = rows.flatMap((row) =>
         row.bounds.flatMap(({ arg }) => (arg === null ? [] : [{ method: row.method, name: arg, site: row.site }])),
     );
-    return [...clauses.args, ...readers, ...bounds].filter(isAbout);
+    const counts = [
+        ...clauses.counts,
+        ...rows.flatMap(({ method, site, counts: all = [] }) => all.map((count) => ({ method, count, site }))),
+    ].flatMap(({ method, count: { by }, site }) => (by === undefined ? [] : [{ method, name: by, site }]));
+    return [...clauses.args, ...readers, ...bounds, ...counts].filter(isAbout);
 }
 
 /** More words than this are not looked for: no call has so many recipients. */

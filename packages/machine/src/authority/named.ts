@@ -10,7 +10,8 @@
  */
 import {
     addedTo,
-    type BoundForm,
+    argumentsOf,
+    argumentsOfRef,
     type ClauseForm,
     type Imported,
     type Json,
@@ -49,15 +50,36 @@ export function rulesOf(
     for (const { form, file } of imports) for (const clause of form.clauses ?? []) rules.push(...ofClause(clause, siteOf(file, clause.at)));
     const forms = imports.map(({ form }) => form);
     for (const clause of addedTo(policy, key, forms)) rules.push(...ofClause(clause, clause.site ?? null));
-    program.files.forEach((one, index) => {
-        const names = new Set(imports.flatMap(({ form, file }) => (file === index ? [form.name] : [])));
-        if (names.size === 0) return;
-        for (const ref of refsOf(program, index)) if (names.has(ref.name)) rules.push(...ofRef(ref, siteOf(index, ref.at)));
-        for (const agent of one.agents)
-            for (const remit of remitsOfProject(policy, agent.name))
-                for (const ref of refsIn(remit as unknown as Json)) if (names.has(ref.name)) rules.push(...ofRef(ref, remit.site ?? null));
-    });
+    for (const { ref, site } of refsAbout(program, policy, imports, siteOf)) rules.push(...named(ref.method, argumentsOfRef(ref), site));
     return rules;
+}
+
+/** What a program and its project say of a thing by the name of an import. */
+interface Naming {
+    readonly ref: RefForm;
+    /** Of the import that has the name. */
+    readonly uri: string;
+    readonly site: Site | null;
+}
+
+export function refsAbout(program: Program, policy: ProjectPolicy, imports: readonly Imported[], siteOf: SiteOf): Naming[] {
+    return program.files.flatMap((one, index) => {
+        const uris = new Map(imports.flatMap(({ form, file }) => (file === index ? [[form.name, form.uri] as const] : [])));
+        if (uris.size === 0) return [];
+        const about = (ref: RefForm, site: Site | null): Naming[] => {
+            const uri = uris.get(ref.name);
+            return uri === undefined ? [] : [{ ref, uri, site }];
+        };
+        const outside = one.imports.filter(({ what, from }) => what === "agent" && from === undefined);
+        return [
+            ...refsOf(program, index).flatMap((ref) => about(ref, siteOf(index, ref.at))),
+            ...[...one.agents, ...outside].flatMap(({ name }) =>
+                remitsOfProject(policy, name).flatMap((remit) =>
+                    refsIn(remit as unknown as Json).flatMap((ref) => about(ref, remit.site ?? null)),
+                ),
+            ),
+        ];
+    });
 }
 
 /** A program is walked once, however many runs begin with it. */
@@ -83,13 +105,10 @@ function ofThisFile(program: Program, index: number): readonly unknown[] {
 }
 
 function ofClause(clause: ClauseForm, site: Site | null): Rule[] {
-    if (clause.kind === "trusted") return [];
-    const arg = clause.kind === "arg" ? clause.name : clause.kind === "gate" ? undefined : clause.readers.arg;
-    return clause.method === undefined && arg === undefined ? [] : [{ method: clause.method ?? null, arg: arg ?? null, site }];
+    return clause.kind === "trusted" ? [] : named(clause.method, argumentsOf(clause), site);
 }
 
-function ofRef({ method, in: bounds = [] }: Pick<RefForm, "method" | "in">, site: Site | null): Rule[] {
-    const args = bounds.flatMap(({ arg }: BoundForm) => (arg === undefined ? [] : [arg]));
+function named(method: string | undefined, args: readonly string[], site: Site | null): Rule[] {
     if (args.length === 0) return method === undefined ? [] : [{ method, arg: null, site }];
     return args.map((arg) => ({ method: method ?? null, arg, site }));
 }

@@ -10,6 +10,7 @@
  */
 import {
     type ClauseForm,
+    type CountForm,
     declaredKey,
     type Gate,
     type Imported,
@@ -44,6 +45,14 @@ export interface Permit {
     readonly method: string | null;
     readonly gate: Verdict;
     readonly bounds: readonly Bound[];
+    /** How often it may be used. */
+    readonly counts?: readonly CountForm[];
+    readonly site: Site | null;
+}
+
+export interface CountRule {
+    readonly method: string;
+    readonly count: CountForm;
     readonly site: Site | null;
 }
 
@@ -84,12 +93,13 @@ export interface PolicySaid {
 /** What is said of a thing. */
 export interface Clauses {
     readonly gates: ReadonlyMap<string, { readonly gate: Gate; readonly site: Site | null }>;
+    readonly counts: readonly CountRule[];
     readonly args: readonly ArgRule[];
     readonly reads: readonly ReadersRule[];
     readonly audience: readonly ReadersRule[];
 }
 
-export const NO_CLAUSES: Clauses = { gates: new Map(), args: [], reads: [], audience: [] };
+export const NO_CLAUSES: Clauses = { gates: new Map(), counts: [], args: [], reads: [], audience: [] };
 
 /** What an agent was given. `rows`: by key of the thing; `all`: what is forbidden of everything. */
 export interface Remit {
@@ -192,6 +202,7 @@ function compileBody(
                 method: ref.method ?? null,
                 gate: grant.gate,
                 bounds: bounds(ref, uriOf(meaning)),
+                ...(ref.counts === undefined ? {} : { counts: ref.counts }),
                 site: program.site(file, ref.at ?? grant.at) ?? place,
             });
         }
@@ -220,6 +231,7 @@ export function clausesOf(program: Compiled, imports: readonly Imported[], added
     const uri = imports[0]?.form.uri ?? "";
     if (own.length === 0 && added.length === 0) return NO_CLAUSES;
     const gates = new Map<string, { gate: Gate; site: Site | null }>();
+    const counts: CountRule[] = [];
     const args: ArgRule[] = [];
     const reads: ReadersRule[] = [];
     const audience: ReadersRule[] = [];
@@ -234,6 +246,9 @@ export function clausesOf(program: Compiled, imports: readonly Imported[], added
                 if (known === undefined || rank(clause.gate) > rank(known.gate)) gates.set(method, { gate: clause.gate, site });
                 return;
             }
+            case "count":
+                for (const count of clause.counts) counts.push({ method: methodName(uri, clause.method), count, site });
+                return;
             case "arg":
                 args.push({
                     method: clause.method === undefined ? null : methodName(uri, clause.method),
@@ -262,7 +277,7 @@ export function clausesOf(program: Compiled, imports: readonly Imported[], added
     };
     for (const clause of own) take(clause, true);
     for (const clause of added) take(clause, false);
-    return { gates, args, reads, audience };
+    return { gates, counts, args, reads, audience };
 }
 
 /** Whether an import says something of what a clause is about. */

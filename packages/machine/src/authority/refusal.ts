@@ -11,6 +11,7 @@ import { BROKEN } from "../effect/broken.ts";
 import type { FailureKind } from "../effect/effect.ts";
 import { shownPrincipal } from "./authority.ts";
 import { boundIn, boundRemedy, boundText, type BrokenBound } from "./bound.ts";
+import { type BrokenCount, brokenCountIn, brokenCountRemedy, brokenCountText } from "./counts.ts";
 import type { Flow } from "./decide.ts";
 import { argumentText } from "./given.ts";
 import { type Unknown, UNNAMED } from "./named.ts";
@@ -32,6 +33,8 @@ export interface Refusal {
     readonly bound?: BrokenBound;
     /** Where it leads that it may not. */
     readonly outside?: Outside;
+    /** The count that is used up. */
+    readonly count?: BrokenCount;
 }
 
 interface Words {
@@ -76,6 +79,11 @@ const WHY = {
         kind: "denied",
         says: (_who, what) => `${what} leads where it may not`,
         remedy: () => "use an address of the list, or let the one who made the list add the origin",
+    },
+    count: {
+        kind: "denied",
+        says: (_who, what) => `${what} was used as often as it may be`,
+        remedy: () => "raise the number in the rule where more are right",
     },
     offer: remit(
         (who, what) => `${who} offers ${what} to a model, which it was not given`,
@@ -129,9 +137,11 @@ export function kindOf({ why }: Pick<Refusal, "why">): FailureKind {
     return WHY[why].kind;
 }
 
-export function refusalText({ principal, capability, why, clause, flow, unknown, bound, outside }: Refusal): string {
+export function refusalText({ principal, capability, why, clause, flow, unknown, bound, outside, count }: Refusal): string {
     if (unknown !== undefined) return unknownText(unknown);
-    if (outside !== undefined) return `${capability} ${outsideText(outside)}${clause === null ? "" : ` (${placeText(clause)})`}`;
+    const at = clause === null ? "" : ` (${placeText(clause)})`;
+    if (outside !== undefined) return `${capability} ${outsideText(outside)}${at}`;
+    if (count !== undefined) return `${brokenCountText(count, capability)}${at}`;
     const words: Words = WHY[why];
     if (flow !== undefined && words.flow === undefined) return flowText(capability, flow, clause);
     const who = shownPrincipal(principal);
@@ -141,7 +151,7 @@ export function refusalText({ principal, capability, why, clause, flow, unknown,
             : bound === undefined
               ? words.says(who, capability)
               : `${who} uses ${capability}${boundText(bound)}`;
-    return clause === null ? said : `${said} (${placeText(clause)})`;
+    return `${said}${at}`;
 }
 
 function unknownText({ what, name, of, site }: Unknown): string {
@@ -158,11 +168,12 @@ export function flowText(what: string, { arg, origins, rule, unsaid }: Flow, cla
     return `argument ${arg} of ${what} carries ${from}, which ${broken} (${at === "" ? rule : `${rule}, ${at}`})`;
 }
 
-export function remedyOf({ principal, capability, why, flow, unknown, bound }: Refusal): string {
+export function remedyOf({ principal, capability, why, flow, unknown, bound, count }: Refusal): string {
     if (unknown !== undefined) {
         const near = nearest(unknown.name, unknown.known);
         return near === null ? `it has ${unknown.known.join(", ") || "none"}` : `did you mean '${near}'?`;
     }
+    if (count !== undefined) return brokenCountRemedy(count);
     if (bound !== undefined) return boundRemedy(bound, shownPrincipal(principal));
     const said = WHY[why].remedy(shownPrincipal(principal), capability);
     return flow?.unsaid === true ? `${clauseFor(capability, flow)}endorse the value where that is right` : said;
@@ -182,7 +193,7 @@ function placeText({ file, line }: Site): string {
 }
 
 /** As an event, a question and the detail of a failure hold it. */
-export function refusalJson({ principal, capability, why, clause, flow, unknown, bound, outside }: Refusal): {
+export function refusalJson({ principal, capability, why, clause, flow, unknown, bound, outside, count }: Refusal): {
     readonly [key: string]: Json;
 } {
     return {
@@ -194,6 +205,7 @@ export function refusalJson({ principal, capability, why, clause, flow, unknown,
         ...(unknown === undefined ? {} : { unknown: unknown as unknown as Json }),
         ...(bound === undefined ? {} : { bound: { ...bound, patterns: [...bound.patterns] } }),
         ...(outside === undefined ? {} : { outside: { ...outside, origins: [...outside.origins] } }),
+        ...(count === undefined ? {} : { count: { ...count } }),
     };
 }
 
@@ -216,6 +228,7 @@ export function refusalIn(data: Json | undefined): Refusal | null {
     const broken = flowIn(flow);
     const bound = boundIn(data["bound"]);
     const outside = outsideIn(data["outside"]);
+    const count = brokenCountIn(data["count"]);
     return {
         principal,
         capability,
@@ -225,5 +238,6 @@ export function refusalIn(data: Json | undefined): Refusal | null {
         ...(isObject(unknown) ? { unknown: unknown as unknown as Unknown } : {}),
         ...(bound === null ? {} : { bound }),
         ...(outside === null ? {} : { outside }),
+        ...(count === null ? {} : { count }),
     };
 }

@@ -21,6 +21,7 @@ export function delegation(cx: Context, s: StmtForm & { kind: "delegate" }, path
                           method: ref.method ?? null,
                           gate: "may",
                           bounds: bounds(ref, uriOf(meaning)),
+                          ...(ref.counts === undefined ? {} : { counts: ref.counts }),
                           site: siteOf(cx, ref.at),
                       };
                       // A name that means nothing is a thing that no principal has.

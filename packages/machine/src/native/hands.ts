@@ -7,6 +7,7 @@
  * HS2: what it does with its hands is decided like any use; its arguments carry its own origin and that of everything it was told.
  * HS3: what a clause, a remit or a delegation names is told by its name, so that a tool as a whole never stands for it. What only some may read
  *     is no use for an agent's hands, even where it is one of them: no rule follows where it goes from there. Its function may use it.
+ * HS5: what is counted is no use for an agent's hands: nothing counts it once they have it. Its function may use it.
  * HS4: what an agent writes is not trusted. Where a policy says something of that, no method that does more than read holds for every call.
  */
 import {
@@ -34,7 +35,7 @@ import { Capability, type Value } from "../value/value.ts";
 import { answerNow } from "../state/verdicts.ts";
 import { isUnread, placeOf, unreadText } from "../state/descriptions.ts";
 import type { Fiber } from "../state/fiber.ts";
-import { decideFor, detailOf, refusalOf, sessionKey, type Target, type Wish } from "../state/gate.ts";
+import { countedBy, decideFor, detailOf, refusalOf, sessionKey, type Target, type Wish } from "../state/gate.ts";
 import type { HandoverWait } from "../state/handover.ts";
 import type { Ops } from "../state/ops.ts";
 import { inForce, methodsOf, policiesOn, type Said, waysOf } from "../state/delegations.ts";
@@ -161,6 +162,7 @@ export function handsOf(m: Ops, fiber: Fiber, session: Session, args: readonly V
         if (form === undefined) return;
         const target = (method: string | null): Target => ({ c, name: c.name, uri: form.uri, method, direct: c.right === null });
         const clauses = m.authority.clausesAt(c.file, c.name);
+        const isCounted = m.authority.countersAt(c.file, c.name).length > 0;
         const scheme = schemeOf(form.uri);
         // HS4.
         const isOpen = m.authority.untrusted === null;
@@ -174,6 +176,7 @@ export function handsOf(m: Ops, fiber: Fiber, session: Session, args: readonly V
             // What is decided without any argument holds for all of them, unless it says where the call may lead, or what may be in it.
             const whole =
                 decision.kind === "may" &&
+                !isCounted &&
                 decision.reach.within === undefined &&
                 decision.reach.without === undefined &&
                 (isOpen || (method !== null && readsByScheme(scheme, method) === true)) &&
@@ -281,6 +284,10 @@ export function rule(
         const readers = readersOfUse(m, target, method, given);
         if (readers !== null) {
             refusal = `what ${use.tool}.${method} gives is for ${readers} to read, and nothing follows it once ${who} has it in hand: its function may use it`;
+            continue;
+        }
+        if (countedBy(m, { target, given }).length > 0) {
+            refusal = `uses of ${use.tool}.${method} are counted, and nothing counts what ${who} does with its own hands: its function may use it`;
             continue;
         }
         if (isUnread(m, c)) {

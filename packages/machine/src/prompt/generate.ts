@@ -456,11 +456,11 @@ function callsDone(state: State, outcomes: readonly Outcome[], gate: Gatekeeper)
         const stops = !outcome.ok && FAILURE_KINDS[outcome.failure.kind] !== "failure";
         if (stops) ended ??= outcome.failure;
         if (call.stage === "ask") {
-            const { yes, decision, described } = gate.answer(offer, call.args, state.origins, outcome);
+            const { yes, decision, described, why: used } = gate.answer(offer, call.args, state.origins, outcome);
             events.push({ kind: "ask.decided", suffix: `${suffix}/ask`, data: { decision, ...resultData(outcome) }, labels: [] });
             if (decision === "abort") ended ??= { kind: "cancelled", message: "the run was ended at a question" };
             if (yes) return { ...call, stage: "call", allowed: described };
-            const why = outcome.ok ? "" : `: ${outcome.failure.message}`;
+            const why = used !== undefined ? `: ${used}` : outcome.ok ? "" : `: ${outcome.failure.message}`;
             return { ...call, stage: "done", result: toolError(`The call of ${call.name} was not allowed${why}. It was not made.`) };
         }
         // The model sees all of it, so every part counts.

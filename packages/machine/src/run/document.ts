@@ -4,7 +4,7 @@
  * Boundary: shapes. Whether ids, labels and frames fit the program and the documents before is for the loader. The state of a running `generate`
  * is the machine's own and open here; the version of the engine stands for it.
  */
-import type { Contract, Json, Site } from "@remit/language";
+import type { Contract, CountForm, Json, Site } from "@remit/language";
 import type { Doing, SessionDoc, WrittenDoc } from "../agent/session.ts";
 import type { Right, Way } from "../authority/decide.ts";
 import type { Permit } from "../authority/policy.ts";
@@ -213,6 +213,9 @@ const ENTRY = shape(
 
 export type EntryDoc = Told<typeof ENTRY>;
 
+/** How often something may be used. */
+export const COUNTS = list(record<CountForm>({}, { most: count, by: text }));
+
 const PERMIT = record<Permit>(
     {
         method: orNull(text),
@@ -220,7 +223,7 @@ const PERMIT = record<Permit>(
         bounds: list(record<Permit["bounds"][number]>({ arg: orNull(text), patterns: list(text) }, { numbers: flag })),
         site: site,
     },
-    {},
+    { counts: COUNTS },
 );
 
 const RIGHT = record<Right>(

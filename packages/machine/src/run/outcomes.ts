@@ -11,6 +11,7 @@ import { stepEnded } from "../state/activity.ts";
 import { answerEntry } from "./entry.ts";
 import type { Pending } from "../state/fiber.ts";
 import { describesItself, isUnread, namesIn, placeOf } from "../state/descriptions.ts";
+import { release } from "../state/gate.ts";
 import { timeUp } from "../state/handlers.ts";
 import type { Machine } from "./machine.ts";
 import { waitsOf, waitingCall } from "../state/ops.ts";
@@ -66,6 +67,7 @@ export function tell(m: Machine, pending: Pending, told: Outcome): void {
             return;
         }
         learn(m, effect, outcome);
+        if (!outcome.ok && outcome.failure.kind === "denied") release(m, effect);
         const wait = fiber.top.native ?? { kind: "effect", path: effect.path };
         waitsOf(m, wait).resume(m, waitingCall(fiber, wait), wait, { pending, outcome });
         m.awake(fiber);

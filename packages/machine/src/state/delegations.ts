@@ -55,7 +55,10 @@ export const STANDING = shape(
         /** Texts that came from origins which `among` clauses ask about. */
         known: list(tuple(text, list(text))),
     },
-    {},
+    {
+        /** How often what is counted was used: by counter, or that with the value of its argument. */
+        uses: list(tuple(text, count)),
+    },
 );
 export type StandingDoc = Told<typeof STANDING>;
 
@@ -97,7 +100,13 @@ export class Standing {
     readonly alive = new Set<number>();
     readonly answers = new Map<string, Said>();
     readonly known = new Map<string, Set<string>>();
+    readonly uses = new Map<string, number>();
     next = 1;
+
+    /** `by`: 1 for a use that begins, -1 for one that certainly did not happen. */
+    count(counters: readonly string[], by: 1 | -1): void {
+        for (const one of counters) this.uses.set(one, Math.max(0, (this.uses.get(one) ?? 0) + by));
+    }
 
     /** Keeps the texts and numbers of a value that came from an origin. */
     learn(origin: string, value: Json): void {
@@ -129,6 +138,7 @@ export class Standing {
             next: this.next,
             answers: [...this.answers].map(([key, said]) => [key, said === "" ? true : said] as const),
             known: [...this.known].map(([origin, words]) => [origin, [...words]] as const),
+            ...(this.uses.size === 0 ? {} : { uses: [...this.uses] }),
         };
     }
 
@@ -137,6 +147,7 @@ export class Standing {
         for (const token of doc.alive) this.alive.add(token);
         for (const [key, said] of doc.answers) this.answers.set(key, said === true ? "" : said);
         for (const [origin, words] of doc.known) this.known.set(origin, new Set(words));
+        for (const [one, times] of doc.uses ?? []) this.uses.set(one, times);
         this.next = doc.next;
     }
 }

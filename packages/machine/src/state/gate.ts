@@ -11,11 +11,21 @@
 import { type Json, type Site, schemeOf, canonicalJson } from "@remit/language";
 import { type Decision, decide, type Standing, type Use } from "../authority/decide.ts";
 import { brokenBound } from "../authority/bound.ts";
-import { flowJson, type Refusal, refusalJson } from "../authority/refusal.ts";
+import { countedIn } from "../authority/counts.ts";
+import { flowJson, type Refusal, refusalJson, refusalText } from "../authority/refusal.ts";
 import { schemaFor, unknownOf } from "../authority/named.ts";
 import { readsByScheme } from "../authority/reading.ts";
 import { aliasOf, aliasOfJson, type Given, jsonGiven, valuesGiven } from "../authority/given.ts";
-import { type AskRequest, type Outcome, type Reach, ANSWERS, verdictOf } from "../effect/effect.ts";
+import {
+    type AskRequest,
+    type Effect,
+    type MemoryRequest,
+    type Outcome,
+    type Reach,
+    type ToolRequest,
+    ANSWERS,
+    verdictOf,
+} from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
 import type { Offer } from "../prompt/offers.ts";
 import type { Capability, Value } from "../value/value.ts";
@@ -96,6 +106,7 @@ export function standingOn(m: Ops, fiber: Fiber, principal: string, c: Capabilit
         known: standing.knows,
         untrusted: authority.untrusted,
         reach: authority.reach,
+        used: { uses: standing.uses, counters: authority.countersAt(c.file, c.name), isPart: m.options.bindings !== undefined },
         ...namedOn(m, c),
     };
 }
@@ -147,7 +158,7 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
         awaitDescription(m, call, target.c);
         return null;
     }
-    if (decision.kind === "may") return decision.reach;
+    if (decision.kind === "may") return pass(m, wish, decision.reach);
     if (chosenBy === "program" && isUnsaid(decision) && isUndescribed(m, target, method)) {
         awaitDescription(m, call, target.c);
         return null;
@@ -158,7 +169,7 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
     const session = sessionKey(m, wish, decision);
     const known = answerFor(m, session);
     if (known === false) throw denied(frame.principal, textOf(meant), site, "the answer for the session is no");
-    if (known !== undefined) return allowedAs(decision.reach, known);
+    if (known !== undefined) return pass(m, wish, allowedAs(decision.reach, known));
     if (cut)
         throw new Fail("value", `${target.name} is given more than a person can be shown, who would have to allow it`, {
             site,
@@ -168,7 +179,7 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
     if (frame.approved?.use === use) {
         const { described } = frame.approved;
         frame.approved = null;
-        return allowedAs(decision.reach, described);
+        return pass(m, wish, allowedAs(decision.reach, described));
     }
     const question = `May ${m.authority.nameOf(frame.principal)} call ${textOf(meant)}?`;
     const request = { question, detail: about, options: [...ANSWERS] } satisfies AskRequest as unknown as Json;
@@ -176,6 +187,30 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
     m.emit("ask.requested", `${path}/ask`, path, site, labels, request);
     frame.native = { kind: "ask", path: `${path}/ask`, use, session };
     return null;
+}
+
+/** COU1. From here on the use counts. */
+function pass(m: Ops, wish: Wish, reach: Reach): Reach {
+    m.standing.count(countedBy(m, wish), 1);
+    return reach;
+}
+
+/** What a use adds one to. */
+export function countedBy(m: Pick<Ops, "authority">, { target: { c, uri, method }, given }: Pick<Wish, "target" | "given">): string[] {
+    const counters = m.authority.countersAt(c.file, c.name);
+    return counters.length === 0 ? [] : countedIn(counters, { uri, method, given });
+}
+
+/** A call that its performer refused did not happen: it does not count. */
+export function release(m: Pick<Ops, "authority" | "compiled" | "standing">, { kind, request }: Effect): void {
+    if (kind !== "tool" && kind !== "remember" && kind !== "recall") return;
+    const asked = request as unknown as ToolRequest & MemoryRequest;
+    const c = m.compiled.capabilityAt(asked.file, kind === "tool" ? asked.tool : asked.memory);
+    const method = kind === "tool" ? (asked.op === "call" ? (asked.method ?? null) : null) : kind === "recall" ? "query" : "add";
+    const args = kind === "tool" ? (asked.args ?? []) : [asked.arg];
+    const alias = method !== null && args.length === 1 ? aliasOfJson(asked.uri, method, args[0] as Json) : null;
+    const target = { c, name: c.name, uri: asked.uri, method: alias?.method ?? method, direct: true };
+    m.standing.count(countedBy(m, { target, given: jsonGiven(alias?.args ?? args, 0) }), -1);
 }
 
 /** Whether the policy for what no clause speaks of has a word in a decision: it is about calls that do more than read. */
@@ -259,6 +294,7 @@ export function refusalOf({ principal, target, given }: Wish, decision: Exclude<
     const unknown = decision.kind === "refused" ? decision.unknown : undefined;
     const row = decision.kind === "refused" ? decision.row : undefined;
     const outside = decision.kind === "refused" ? decision.outside : undefined;
+    const count = decision.kind === "refused" ? decision.count : undefined;
     const bound = row === undefined ? null : brokenBound(row, { uri: target.uri, given });
     return {
         principal,
@@ -269,6 +305,7 @@ export function refusalOf({ principal, target, given }: Wish, decision: Exclude<
         ...(unknown === undefined ? {} : { unknown }),
         ...(bound === null ? {} : { bound }),
         ...(outside === undefined ? {} : { outside }),
+        ...(count === undefined ? {} : { count }),
     };
 }
 
@@ -338,6 +375,8 @@ export interface Gatekeeper {
         outcome: Outcome,
     ): {
         readonly yes: boolean;
+        /** Why it is not made, where not the answer says so. */
+        readonly why?: string;
         readonly decision: string;
         readonly described: string;
     };
@@ -370,13 +409,13 @@ export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, mod
         judge: (offer, args, origins, path) => {
             const { wish, labels, decision } = look(offer, args, origins);
             if (isUnread(m, wish.target.c)) return { kind: "refused", message: unreadText(offer.tool) };
-            if (decision.kind === "may") return { kind: "may", reach: decision.reach };
+            if (decision.kind === "may") return { kind: "may", reach: pass(m, wish, decision.reach) };
             // What is shown is the call as it was made.
             const shown: Shown = { args: [args], given: jsonGiven([args], labels), chosenBy: `model:${model}`, site: I.site };
             const about = { ...detailOf(m, wish, decision, shown), generate: label };
             if (decision.kind === "ask") {
                 const known = answerFor(m, sessionKey(m, wish, decision));
-                if (typeof known === "string") return { kind: "may", reach: allowedAs(decision.reach, known) };
+                if (typeof known === "string") return { kind: "may", reach: pass(m, wish, allowedAs(decision.reach, known)) };
                 if (known === false) return { kind: "refused", message: `${offer.tool}.${offer.method} was not allowed for this session.` };
                 return { kind: "ask", detail: about, reach: decision.reach };
             }
@@ -389,7 +428,13 @@ export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, mod
             const said = verdictOf(outcome);
             const { wish, decision } = look(offer, args, origins);
             keepSaid(m, sessionKey(m, wish, decision), outcome);
-            return { yes: said === "once" || said === "session", decision: said, described: describedIn(outcome) };
+            const told = { decision: said, described: describedIn(outcome) };
+            if (said !== "once" && said !== "session") return { yes: false, ...told };
+            // While the person was asked, others used what is counted.
+            if (decision.kind === "refused" && decision.why === "count")
+                return { yes: false, why: refusalText(refusalOf(wish, decision)), ...told };
+            pass(m, wish, UNBOUND);
+            return { yes: true, ...told };
         },
     };
 }

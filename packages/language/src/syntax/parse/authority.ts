@@ -10,6 +10,7 @@ import { DURATION_UNITS, METERS, T } from "../tokens.ts";
 import type {
     Amount,
     Bound,
+    Count,
     Delegate,
     Endorse,
     Expr,
@@ -18,6 +19,7 @@ import type {
     ImportClause,
     Name,
     Narrow,
+    NumberLit,
     Readers,
     Ref,
     RemitBody,
@@ -175,7 +177,14 @@ function parseRefs(p: State): Ref[] {
         const name = takeName(p);
         const method = take(p, T.Dot) ? expectName(p, "the name of a method") : undefined;
         const bounds = parseBounds(p);
-        refs.push({ range: { start: name.range.start, end: prevEnd(p) }, name, ...(method === undefined ? {} : { method }), bounds });
+        const counts = parseCounts(p);
+        refs.push({
+            range: { start: name.range.start, end: prevEnd(p) },
+            name,
+            ...(method === undefined ? {} : { method }),
+            bounds,
+            ...(counts.length === 0 ? {} : { counts }),
+        });
     } while (!beginsClause(p, 1) && take(p, T.Comma));
     return refs;
 }
@@ -196,6 +205,39 @@ function parseBounds(p: State): Bound[] {
         bounds.push({ range: { start: from, end: prevEnd(p) }, ...(arg === undefined ? {} : { arg }), patterns, numbers });
     }
     return bounds;
+}
+
+function isText(p: State, word: string, ahead = 0): boolean {
+    return isWord(peek(p, ahead)) && tokenText(p, p.pos + ahead) === word;
+}
+
+function atCount(p: State): boolean {
+    return (isText(p, "at") && isText(p, "most", 1)) || (isText(p, "once") && isText(p, "by", 1));
+}
+
+/** `at most 3 once by order_id`. */
+function parseCounts(p: State): Count[] {
+    const counts: Count[] = [];
+    while (atCount(p)) {
+        const from = start(p);
+        const once = isText(p, "once");
+        advance(p);
+        advance(p);
+        const range = () => ({ start: from, end: prevEnd(p) });
+        if (once) {
+            const by = p.k === T.Number ? takeName(p) : expectName(p, "the argument by which uses are told apart");
+            counts.push({ range: range(), by });
+        } else if (p.k === T.Number) {
+            const text = tokenText(p);
+            const most: NumberLit = { kind: "number", range: { start: start(p), end: start(p) + text.length }, value: Number(text), text };
+            advance(p);
+            counts.push({ range: range(), most });
+        } else {
+            expected(p, "how many uses", "Write `at most 3`.");
+            break;
+        }
+    }
+    return counts;
 }
 
 function beginsNumber(p: State, ahead = 0): boolean {
@@ -371,11 +413,14 @@ function parseClause(p: State): ImportClause | undefined {
         expected(p, `\`:\` after \`${method.text}\``);
         return undefined;
     }
+    const counts = parseCounts(p);
+    if (counts.length > 0) return { kind: "clause.count", range: done(), method, counts };
     if (!isWord(p.k) || onNewLine(p)) {
-        expected(p, "`may`, `ask` or `never`");
+        expected(p, "`may`, `ask`, `never`, `at most 3` or `once by …`");
         return undefined;
     }
     const gate = takeName(p);
+    if (atCount(p)) expected(p, "`,`", `Write \`${method.text}: ${gate.text}, ${method.text}: at most 3\`.`);
     return { kind: "clause.gate", range: done(), method, gate };
 }
 

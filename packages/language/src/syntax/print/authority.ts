@@ -2,7 +2,7 @@
  * Remits, clauses and delegations as text.
  */
 import { quoteString } from "../strings.ts";
-import type { Amount, Bound, Grant, ImportClause, Readers, Ref, RemitBody, RemitUse, StringLit } from "../tree.ts";
+import type { Amount, Bound, Count, Grant, ImportClause, Readers, Ref, RemitBody, RemitUse, StringLit } from "../tree.ts";
 import { put, sequence, type Writer } from "./writer.ts";
 
 function strings(list: readonly StringLit[]): string {
@@ -18,8 +18,17 @@ export function boundsText(bounds: readonly Bound[]): string {
         .join("");
 }
 
+function countsText(counts: readonly Count[]): string {
+    return counts.map(({ most, by }) => (most === undefined ? `once by ${by?.text ?? ""}` : `at most ${most.text}`)).join(" ");
+}
+
 export function refsText(refs: readonly Ref[]): string {
-    return refs.map((r) => `${r.name.text}${r.method === undefined ? "" : `.${r.method.text}`}${boundsText(r.bounds)}`).join(", ");
+    return refs
+        .map(({ name, method, bounds, counts }) => {
+            const counted = counts === undefined ? "" : ` ${countsText(counts)}`;
+            return `${name.text}${method === undefined ? "" : `.${method.text}`}${boundsText(bounds)}${counted}`;
+        })
+        .join(", ");
 }
 
 function grantText(grant: Grant): string {
@@ -49,6 +58,8 @@ export function clauseText(clause: ImportClause): string {
             return "trusted";
         case "clause.gate":
             return `${clause.method.text}: ${clause.gate.text}`;
+        case "clause.count":
+            return `${clause.method.text}: ${countsText(clause.counts)}`;
         case "clause.arg": {
             const method = clause.method === undefined ? "" : `${clause.method.text}.`;
             const from = clause.from === undefined ? "trusted" : `${clause.among ? "among" : "from"}(${strings(clause.from)})`;
