@@ -27,7 +27,8 @@ import { SCHEMES } from "../packages/language/src/load/schemes.ts";
 import { PRECEDENCE } from "../packages/language/src/syntax/tokens.ts";
 import { anchors, inlineCode, links, mocked, page, pages, prose, root, type Sample, samplesOf, shown, tableAfter } from "./docs/pages.ts";
 import { commandLines } from "./docs/shell.ts";
-import { scriptAt } from "../packages/host/tests/script.ts";
+import { linkPackages, scriptAt } from "../packages/host/tests/script.ts";
+import { shareBundles } from "../packages/temporal/tests/bundles.ts";
 
 const all = pages();
 const samples = all.flatMap(samplesOf);
@@ -55,6 +56,7 @@ beforeAll(() => {
         // Some hundred processes are started: what was compiled once is there for the next.
         NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(room, "compiled"),
     };
+    shareBundles(env.XDG_CACHE_HOME as string);
     // `npx` runs what follows; `npm` is not run: its scripts are looked up.
     mkdirSync(join(room, "bin"));
     script("remit", `exec "${process.execPath}" "${scriptAt("packages/cli/bin/remit.mjs")}" "$@"`);
@@ -231,6 +233,7 @@ describe("TypeScript", () => {
 
     test.concurrent.each(named(of("ts")))("%s runs", async (_, sample) => {
         const file = places.get(sample) as string;
+        linkPackages(dirname(file));
         await run(process.execPath, [file], dirname(file));
     });
 });

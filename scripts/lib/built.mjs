@@ -6,7 +6,7 @@ import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
-import { copyAssets, REMIT_ASSETS } from "./assets.mjs";
+import { copyAssets } from "./assets.mjs";
 import { machineId, VERSION } from "../../packages/host/src/load/engine.ts";
 import { root } from "./setup.mjs";
 
@@ -28,10 +28,16 @@ const SCRIPTS = [
     "packages/host/tests/run/remote/child",
     "packages/host/tests/run/remote/world",
     "packages/host/tests/tool/mcp-server",
+    "packages/temporal/tests/process/worker",
     "tests/example-world",
 ];
 /** Where the program looks for it: beside itself, or where an import says. */
 const PLACES = { "packages/cli/dist/main": "packages/cli/src/main.ts", "thread-worker": "packages/host/src/ledger/thread-worker.ts" };
+/** Packages of the project, as a program finds them that stands below the folder or has its `node_modules`. */
+const PACKAGES = ["language", "machine", "host", "serve", "temporal"].map((name) => {
+    const at = join("packages", name);
+    return { at, to: join("node_modules/@remit", name), about: JSON.parse(readFileSync(join(root, at, "package.json"), "utf8")) };
+});
 
 /** Files beside a source, such as the bundle of a workflow, are found from where the source stands. */
 const beside = {
@@ -47,6 +53,9 @@ await build({
     entryPoints: [
         ...SCRIPTS.map((path) => ({ in: join(root, `${path}.ts`), out: path })),
         ...Object.entries(PLACES).map(([out, path]) => ({ in: join(root, path), out })),
+        ...PACKAGES.flatMap(({ at, to, about }) =>
+            Object.values(about.exports).map((path) => ({ in: join(root, at, path), out: join(to, path.replace(/\.ts$/, "")) })),
+        ),
     ],
     outdir: folder,
     absWorkingDir: root,
@@ -58,11 +67,19 @@ await build({
     external: ["node-llama-cpp", "@node-llama-cpp/*", "vitest", "esbuild", "@temporalio/*"],
     banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
     // the same as the sources, whose runs these go on with and the other way round
-    define: { REMIT_BUILD: JSON.stringify(machineId().slice(VERSION.length + 1)), REMIT_ASSETS },
+    define: {
+        REMIT_BUILD: JSON.stringify(machineId().slice(VERSION.length + 1)),
+        REMIT_ASSETS: JSON.stringify(pathToFileURL(join(folder, "serve/")).href),
+    },
     plugins: [beside],
     logLevel: "warning",
 });
 copyAssets(join(folder, "serve"), { libraries: true });
+for (const { to, about } of PACKAGES) {
+    const { name, version, type } = about;
+    const exports = Object.fromEntries(Object.entries(about.exports).map(([key, path]) => [key, path.replace(/\.ts$/, ".js")]));
+    writeFileSync(join(folder, to, "package.json"), JSON.stringify({ name, version, type, exports }));
+}
 writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
 // the command as it is published: its launcher beside a bundle, without sources
 cpSync(join(root, "packages/cli/bin"), join(folder, "packages/cli/bin"), { recursive: true });

@@ -2,12 +2,9 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Ran, type Room, room } from "./remit.ts";
-
-/** The sources, of which a worker makes its own bundle. */
-const BIN = fileURLToPath(new URL("../bin/remit.mjs", import.meta.url));
+import { shareBundles } from "../../temporal/tests/bundles.ts";
+import { BIN, type Ran, type Room, room } from "./remit.ts";
 
 /** Runs a command until what it says will do. Each holds this thread up, so that no time limit of the test ends it: it is told after many. */
 function eventually(args: readonly string[], when: (ran: Ran) => boolean): Ran {
@@ -35,6 +32,7 @@ async function freePort(): Promise<number> {
 
 beforeAll(async () => {
     here = room();
+    shareBundles(here.folder);
     here.write("shout.remit", 'func shout(text: string) { text.upper() + "!" }\ntemporal static ( shout "hi" >=> shout ) as out\n');
     here.write(
         "save.remit",

@@ -1,14 +1,11 @@
 /** Builds of workers: executions are pinned to the one they began with, and are moved to another. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { openWorld } from "@remit/host";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Asked, DevServer } from "../src/index.ts";
-import type { ChildOptions } from "./process/worker.ts";
-import { BUNDLES, devServer, type Room, roomAt } from "./room.ts";
+import { startChild } from "./process/child.ts";
+import { devServer, type Room, roomAt } from "./room.ts";
 
 let server: DevServer;
 beforeAll(async () => {
@@ -22,16 +19,7 @@ interface Build extends AsyncDisposable {
 
 /** A worker of this build, in a process of its own, which the deployment sends new executions to from now on. */
 async function build(room: Room, name: string): Promise<Build> {
-    const { queue, folder } = room;
-    const version = { deployment: queue, build: name };
-    const options: ChildOptions = { address: server.address, queue, folder, cache: BUNDLES, version };
-    const env = Object.fromEntries(Object.entries(room.on.env).filter((one) => one[1] !== undefined)) as NodeJS.ProcessEnv;
-    const made = spawn(process.execPath, [fileURLToPath(new URL("./process/worker.ts", import.meta.url)), JSON.stringify(options)], {
-        stdio: ["ignore", "pipe", "inherit"],
-        env: { ...env, NODE_OPTIONS: "" },
-    });
-    const over = once(made, "close");
-    await Promise.race([once(made.stdout, "data"), over.then(() => Promise.reject(new Error("the worker ended before it was ready")))]);
+    const { process: made, over } = await startChild(room, server, { version: { deployment: room.queue, build: name } });
     await current(room, name);
     const kill = async (): Promise<void> => {
         made.kill("SIGKILL");

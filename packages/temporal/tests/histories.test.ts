@@ -12,7 +12,8 @@ import { Worker } from "@temporalio/worker";
 import { expect, test } from "vitest";
 import { converter } from "../src/codec/converter.ts";
 import { workflowBundle } from "../src/worker/bundle.ts";
-import { BUNDLES, devServer, roomAt } from "./room.ts";
+import { BUNDLES } from "./bundles.ts";
+import { devServer, roomAt } from "./room.ts";
 
 const folder = join(dirname(fileURLToPath(import.meta.url)), "histories");
 const SOURCE = `import tool Words from "host:words"

@@ -11,7 +11,8 @@ import { OpenTelemetryPlugin } from "@temporalio/interceptors-opentelemetry";
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker, type WorkerOptions } from "@temporalio/worker";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connect, type DevServer, placeOf, RemitPlugin, type RemitClient, remitClient, temporalBlocks } from "../src/index.ts";
-import { BUNDLES, devServer, type Room, roomAt } from "./room.ts";
+import { BUNDLES } from "./bundles.ts";
+import { devServer, type Room, roomAt } from "./room.ts";
 import * as activities from "./team/activities.ts";
 
 let server: DevServer;

@@ -21,6 +21,7 @@ import {
     type Settings,
     startDevServer,
 } from "../src/index.ts";
+import { BUNDLES } from "./bundles.ts";
 
 const root = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))));
 
@@ -40,9 +41,6 @@ export const skippingServer = (): Promise<TestWorkflowEnvironment> => {
     const path = program("REMIT_TEST_TEMPORAL_SKIPPING", "temporal-test-server");
     return TestWorkflowEnvironment.createTimeSkipping({ server: { executable: { type: "existing-path", path } } });
 };
-
-/** Bundles of the workflow, kept between tests. */
-export const BUNDLES = join(root, ".tools", "temporal-bundles");
 
 export interface RoomOptions {
     readonly settings?: Partial<Settings>;

@@ -4,7 +4,7 @@
  * Boundary: builds and keeps files. First our own sources become one module, which leaves out what nothing uses; then the SDK's bundler adds its own.
  */
 import { createHash, type Hash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, extname, join } from "node:path";
@@ -75,7 +75,7 @@ export function withWorkflow(options: BundleOptions, folder: string): BundleOpti
     // As a module of Node's own kind, which takes a default workflow along.
     const ours = `const { ${WORKFLOW}, ${GUARD} } = require(${JSON.stringify(own)});`;
     const text = `${ours}\nmodule.exports = { ...require(${JSON.stringify(theirs)}), ${WORKFLOW}, ${GUARD} };\n`;
-    const both = join(folder, `workflows-${digest(text)}.cjs`);
+    const both = join(real(folder), `workflows-${digest(text)}.cjs`);
     if (!existsSync(both)) put(both, text);
     // Both parts take the SDK that the team's workflows take.
     return { ...options, workflowsPath: both, webpackConfigHook: (config) => hook(foundFrom(theirs)(config)) };
@@ -97,9 +97,15 @@ function foundFrom(path: string): Hook {
 
 /** Path of our own code in the folder. */
 function kept(folder: string): string {
-    const path = join(folder, `workflow-${digest(sourceKey())}.js`);
+    const path = join(real(folder), `workflow-${digest(sourceKey())}.js`);
     if (!existsSync(path)) put(path, ownCode());
     return path;
+}
+
+/** The SDK's bundler keeps its entry in memory beside the workflows, and looks for it where links lead. */
+function real(folder: string): string {
+    mkdirSync(folder, { recursive: true });
+    return realpathSync(folder);
 }
 
 function put(path: string, text: string | Uint8Array): void {

@@ -3,8 +3,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { BUNDLES, type Room } from "../room.ts";
+import { scriptAt } from "../../../host/tests/script.ts";
+import { BUNDLES } from "../bundles.ts";
+import type { Room } from "../room.ts";
 import type { ChildOptions } from "./worker.ts";
 
 export interface Child extends AsyncDisposable {
@@ -16,11 +17,11 @@ export interface Child extends AsyncDisposable {
 export async function startChild(
     room: Room,
     at: { readonly address: string },
-    how: Pick<ChildOptions, "kill" | "pause" | "ledger"> = {},
+    how: Pick<ChildOptions, "kill" | "pause" | "ledger" | "version"> = {},
 ): Promise<Child> {
     const { queue, folder } = room;
     const options: ChildOptions = { address: at.address, queue, folder, cache: BUNDLES, ...how };
-    const file = fileURLToPath(new URL("./worker.ts", import.meta.url));
+    const file = scriptAt("packages/temporal/tests/process/worker.ts");
     const env = Object.fromEntries(Object.entries(room.on.env).filter((one) => one[1] !== undefined)) as NodeJS.ProcessEnv;
     const made = spawn(process.execPath, [file, JSON.stringify(options)], {
         stdio: ["ignore", "pipe", "inherit"],
