@@ -45,7 +45,7 @@ export interface LedgerFile {
 
 /** A run as one commit leaves it to the next. `states`: number of the last saved state; `image`: of the last one that is an image. */
 export interface Standing {
-    /** `pending` in it is the text of what was last written. */
+    /** Its column of pending effects is what was last written. */
     readonly row: RunRow;
     readonly pending: Pending;
     readonly early: Early;
@@ -61,7 +61,7 @@ export type Statements = Job["statements"][number][];
 /** What a call writes. */
 export interface Change {
     readonly next: Standing;
-    /** Beside the run's row. */
+    /** Beside the run's row, its pending effects and what came before its turn. */
     readonly statements: Statements;
     /** The row stays as it is, and has to be the writer's still. */
     readonly holds?: true;
@@ -215,12 +215,12 @@ export class Calls {
     private write(before: Standing, group: readonly Made[]): void {
         if (group.length === 0) return;
         const changes = group.flatMap(({ change }) => change ?? []);
-        const statements = changes.flatMap((one) => one.statements);
+        let statements = changes.flatMap((one) => one.statements);
         if (changes.some(({ holds }) => holds !== true)) {
-            const { next, statement } = progressed(this.file, before, this.now);
+            const { next, statements: first } = progressed(this.file, before, this.now);
             this.now = next;
-            statements.unshift(statement);
-        } else if (changes.length > 0) statements.unshift(held(this.file, before));
+            statements = [...first, ...statements];
+        } else if (changes.length > 0) statements = [held(this.file, before)];
         const anchor = changes.findLast((one) => one.anchor !== undefined)?.anchor;
         const { now } = this;
         const { key, id } = now.row;

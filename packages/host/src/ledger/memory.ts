@@ -12,12 +12,14 @@ import { type Answered, GENESIS, type MachineEvent, type Outcome, type SealedEve
 import { memoryAskRows } from "./asks-rows.ts";
 import { type Asks, asksOver } from "./asks.ts";
 import { memoryClaims } from "./claims.ts";
+import { Entries } from "./entries.ts";
 import { LedgerError } from "./error.ts";
 import {
     attemptOf,
     batchKey,
     chainOutcome,
     due,
+    type Early,
     isOver,
     outcomeKey,
     type Pending,
@@ -56,7 +58,7 @@ interface Kept {
     owner: string | null;
     epoch: number;
     batches: number;
-    early: ReadonlyMap<string, string>;
+    early: Early;
     /** Events not yet sealed, a commit each, with its time. */
     loose: { readonly events: readonly MachineEvent[]; readonly time: number }[];
     /** How many events there are, sealed or not. */
@@ -84,7 +86,7 @@ export function memoryStore(): LedgerStore {
     const asks = memoryAsks((run, pending) => {
         const kept = runs.get(run);
         if (kept === undefined || kept.status === "done" || kept.status === "failed") return false;
-        return waitsFor(pending, kept.pending, () => kept.early, read);
+        return waitsFor(pending, kept, read);
     });
     const find = (id: string): Kept => found(runs, id);
     return {
@@ -179,12 +181,12 @@ function fresh(run: NewRun): Kept {
         owner: run.by ?? "",
         epoch: 1,
         batches: 0,
-        early: new Map(),
+        early: Entries.of(),
         loose: [],
         events: 0,
         sealed: [],
         outcomes: [],
-        pending: new Map(),
+        pending: Entries.of(),
         image: null,
         deltas: [],
         stateOutcomes: 0,
@@ -232,7 +234,7 @@ function writerOf(kept: Kept, before: RunStatus | null): RunWriter {
             if (all === "known") return;
             if (kept.owner === null) throw released(id, epoch);
             if (all === "early") {
-                kept.early = new Map(kept.early).set(batchKey(n), JSON.stringify(batch));
+                kept.early = kept.early.with(batchKey(n), JSON.stringify(batch));
                 return;
             }
             committed = true;
@@ -245,7 +247,7 @@ function writerOf(kept: Kept, before: RunStatus | null): RunWriter {
             const known = outcomeOf(kept, answered.path, attempt);
             if (known !== null) return known;
             if (isFinished(kept)) throw new LedgerError("finished", `run ${id} is over`);
-            kept.early = new Map(kept.early).set(outcomeKey(answered.path, attempt), JSON.stringify(answered.outcome));
+            kept.early = kept.early.with(outcomeKey(answered.path, attempt), JSON.stringify(answered.outcome));
             return answered.outcome;
         },
         timed: () => undefined,
@@ -262,13 +264,12 @@ function writerOf(kept: Kept, before: RunStatus | null): RunWriter {
 /** A batch whose turn has come. */
 function keep(kept: Kept, batch: Batch, time: number): void {
     kept.batches++;
-    const left = kept.early.size === 0 ? null : new Map(kept.early);
-    left?.delete(batchKey(kept.batches));
+    kept.early = kept.early.without(batchKey(kept.batches));
     for (const one of batch.outcomes ?? []) {
         const attempt = attemptOf(kept.pending, one);
-        const key = left === null ? "" : outcomeKey(one.path, attempt);
+        const key = kept.early.size === 0 ? "" : outcomeKey(one.path, attempt);
         const early = kept.early.get(key);
-        left?.delete(key);
+        kept.early = kept.early.without(key);
         kept.outcomes.push({
             path: one.path,
             attempt,
@@ -276,7 +277,6 @@ function keep(kept: Kept, batch: Batch, time: number): void {
             time,
         });
     }
-    if (left !== null) kept.early = left;
     if (batch.events !== undefined && batch.events.length > 0) {
         // The caller goes on using its list.
         kept.loose.push({ events: batch.events.slice(), time });

@@ -15,6 +15,7 @@
 import type { Json } from "@remit/language";
 import type { Answered, Batch, PendingEffect, RunEnd } from "@remit/machine";
 import { sha256 } from "./blob.ts";
+import type { Entries } from "./entries.ts";
 import { LedgerError } from "./error.ts";
 
 export interface Begun {
@@ -23,9 +24,9 @@ export interface Begun {
     readonly attempt: number;
 }
 /** Effects without an outcome, by path. */
-export type Pending = ReadonlyMap<string, Begun>;
+export type Pending = Entries<Begun>;
 /** What came before its turn, as JSON text: batches by `batchKey`, outcomes by `outcomeKey`. */
-export type Early = ReadonlyMap<string, string>;
+export type Early = Entries<string>;
 
 export const batchKey = (n: number): string => `batch ${n}`;
 export const outcomeKey = (path: string, attempt: number): string => `outcome ${attempt} ${path}`;
@@ -66,20 +67,22 @@ export function recordable(run: string, pending: Pending, answered: Answered): n
     return attempt;
 }
 
-/** The same map where nothing changes. */
+/** The same entries where nothing changes. */
 export function pendingAfter(before: Pending, batch: Batch): Pending {
     const { outcomes = [], dropped = [], pending = [], begin = [] } = batch;
     if (outcomes.length + dropped.length + pending.length + begin.length === 0) return before;
-    const after = new Map(before);
-    for (const { path } of outcomes) after.delete(path);
-    for (const path of dropped) after.delete(path);
-    for (const { path, begun, attempt = 1 } of pending) if (begun || after.has(path)) after.set(path, { begun, attempt });
-    for (const path of begin) after.set(path, { begun: true, attempt: after.get(path)?.attempt ?? 1 });
+    let after = before;
+    for (const { path } of outcomes) after = after.without(path);
+    for (const path of dropped) after = after.without(path);
+    for (const { path, begun, attempt = 1 } of pending) if (begun || after.has(path)) after = after.with(path, { begun, attempt });
+    for (const path of begin) after = after.with(path, { begun: true, attempt: after.get(path)?.attempt ?? 1 });
     return after;
 }
 
+/** By path. */
 export function shownPending(pending: Pending): PendingEffect[] {
-    return [...pending].map(([path, { begun, attempt }]) => ({ path, begun, ...(attempt === 1 ? {} : { attempt }) }));
+    const all = [...pending].sort(([a], [b]) => (a < b ? -1 : 1));
+    return all.map(([path, { begun, attempt }]) => ({ path, begun, ...(attempt === 1 ? {} : { attempt }) }));
 }
 
 /** What a new owner finds: OD2. */
@@ -90,11 +93,10 @@ export function takenOver(
     readonly pending: Pending;
     readonly early: Early;
 } {
-    const left = new Map(early);
-    let after = pending;
+    let [after, left] = [pending, early];
     for (const [key, text] of early) {
         if (!key.startsWith("batch ")) continue;
-        left.delete(key);
+        left = left.without(key);
         const { pending: begun, begin } = read(text) as Batch;
         after = pendingAfter(after, { ...(begun === undefined ? {} : { pending: begun }), ...(begin === undefined ? {} : { begin }) });
     }
@@ -102,8 +104,8 @@ export function takenOver(
 }
 
 /** Whether an effect waits for its outcome, also where the batch that begins it still waits for its turn. */
-export function waitsFor(path: string, pending: Pending, early: () => Early, read: (text: string) => Json): boolean {
-    return pending.has(path) || takenOver({ pending, early: early() }, read).pending.has(path);
+export function waitsFor(path: string, sets: { readonly pending: Pending; readonly early: Early }, read: (text: string) => Json): boolean {
+    return sets.pending.has(path) || takenOver(sets, read).pending.has(path);
 }
 
 /** The run has an end, and cannot go on: a failed run whose state is kept can. */

@@ -9,13 +9,13 @@ import type { Json, Program } from "@remit/language";
 import type { Outcome, SealedEvent } from "@remit/machine";
 import { readAnchors } from "./anchor.ts";
 import { type Blobs, sha256, unpack } from "./blob.ts";
-import { earlyHash, held, NO_STATE, pendingHash, stateHash } from "./bound.ts";
+import { held, NO_STATE, type Sets, setCodes, stateHash } from "./bound.ts";
 import { type Kept, textOf } from "./compression.ts";
 import { guarded, LedgerError, ledgerError } from "./error.ts";
 import { isHeld, isSound, isWhole } from "./intact.ts";
-import { type Early, outcomeKey, waitsFor } from "./order.ts";
+import { outcomeKey, waitsFor } from "./order.ts";
 import { programIn } from "./programs.ts";
-import { type EventRow, eventOf, infoOf, type OutcomeRow, pendingOf, RUN_COLUMNS, type RunRow } from "./rows.ts";
+import { askedIn, entriesOf, type EventRow, eventOf, infoOf, type OutcomeRow, pendingKey, RUN_COLUMNS, type RunRow } from "./rows.ts";
 import type { RecordedOutcome, SavedState, Verification } from "./store.ts";
 import { verifyRun } from "./verify.ts";
 import type { Standing } from "./calls.ts";
@@ -124,11 +124,11 @@ export function* outcomesOf(reading: Reading, row: RunRow, after: number): Gener
 
 /** Of the newest attempt, where none is said. What came before its turn counts as well. */
 export function outcomeOf(reading: Reading, row: RunRow, path: string, attempt?: number): Outcome | null {
-    const asked = pendingOf(row).get(path);
-    const early = reading
-        .query("SELECT text FROM early WHERE run = ? AND key = ?")
-        .get(row.key, outcomeKey(path, attempt ?? asked?.attempt ?? 1)) as { text: string } | undefined;
-    if (early !== undefined) return unpack(early.text, reading.blobs) as unknown as Outcome;
+    const entry = (key: string): string | undefined =>
+        (reading.query("SELECT text FROM early WHERE run = ? AND key = ?").get(row.key, key) as { text: string } | undefined)?.text;
+    const asked = askedIn(row, path, () => entry(pendingKey(path)));
+    const early = entry(outcomeKey(path, attempt ?? asked?.attempt ?? 1));
+    if (early !== undefined) return unpack(early, reading.blobs) as unknown as Outcome;
     if (asked !== undefined && (attempt ?? asked.attempt) === asked.attempt) return null;
     const found = reading
         .query(`SELECT data FROM events WHERE ${IN_RUN} AND n > 0 AND path = ?3 AND (?4 IS NULL OR attempt = ?4) ORDER BY at DESC LIMIT 1`)
@@ -158,9 +158,9 @@ export function stateOf(reading: Reading, row: RunRow): SavedState | null {
     return { image: image as Json, deltas, outcomes: rows.at(-1)?.outcomes ?? 0 };
 }
 
-function earlyOf({ query }: Pick<Reading, "query">, { key }: RunRow): Early {
-    const rows = query("SELECT key, text FROM early WHERE run = ?").all(key) as { key: string; text: string }[];
-    return new Map(rows.map(({ key, text }) => [key, text]));
+/** Its pending effects, and what came before its turn. */
+export function setsOf({ query }: Pick<Reading, "query">, row: RunRow): Sets {
+    return entriesOf(row, query("SELECT key, text FROM early WHERE run = ?").all(row.key) as { key: string; text: string }[]);
 }
 
 /** Whether a run that is not over waits for the outcome of an effect. */
@@ -169,30 +169,24 @@ export function waitsIn(reading: Pick<Reading, "query" | "blobs">, run: string, 
         | RunRow
         | undefined;
     if (row === undefined) return false;
-    return waitsFor(
-        path,
-        pendingOf(row),
-        () => earlyOf(reading, row),
-        (text) => unpack(text, reading.blobs),
-    );
+    return waitsFor(path, setsOf(reading, row), (text) => unpack(text, reading.blobs));
 }
 
 /** What the next commit begins with. */
 export function standingOf(reading: Reading, row: RunRow): Standing {
-    const pending = pendingOf(row);
-    const early = earlyOf(reading, row);
+    const sets = setsOf(reading, row);
     const states = statesOf(reading, row);
     let state = NO_STATE;
     for (const one of states) state = stateHash(state, one.kind, one.outcomes, one.state);
-    const parts = { options: sha256(row.options), state, pending: pendingHash(pending), early: earlyHash(early) };
-    return { row, pending, early, parts, bound: row.bound, states: states.at(-1)?.n ?? 0, image: states[0]?.n ?? 1 };
+    const parts = { options: sha256(row.options), state, ...setCodes(reading.key(), sets) };
+    return { row, ...sets, parts, bound: row.bound, states: states.at(-1)?.n ?? 0, image: states[0]?.n ?? 1 };
 }
 
 /** Throws where a resume would begin with something else than what was kept. */
 export async function intact(reading: Reading, row: RunRow, acceptForeign: boolean): Promise<void> {
     const { path, key } = reading;
     const about = { path, row };
-    const isOurs = isHeld(about, held(key(), row.bound, row, standingOf(reading, row).parts), acceptForeign);
+    const isOurs = isHeld(about, held(key(), standingOf(reading, row)), acceptForeign);
     if (!isOurs) isSound(about, await verified(reading, row));
     const saved = statesOf(reading, row).at(-1)?.outcomes ?? 0;
     const [last] = saved > 0 ? outcomesOf(reading, row, saved - 1) : [];
@@ -210,7 +204,7 @@ export function verified(reading: Reading, row: RunRow): Promise<Verification> {
         anchor: readAnchors(reading.anchors, key(), row.id).get(row.id),
         held: () => {
             try {
-                return held(key(), row.bound, row, standingOf(reading, row).parts);
+                return held(key(), standingOf(reading, row));
             } catch (error) {
                 if (error instanceof LedgerError && error.code === "tampered") return { held: "broken", message: error.message };
                 throw error;

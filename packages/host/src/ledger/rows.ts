@@ -8,7 +8,8 @@ import type { LedgerEvent, SealedEvent, Usage } from "@remit/machine";
 import { type Blobs, unpack } from "./blob.ts";
 import { LedgerError } from "./error.ts";
 import { isLive, type Owner, parseOwner } from "./lease.ts";
-import type { Pending } from "./order.ts";
+import { Entries } from "./entries.ts";
+import type { Begun, Early, Pending } from "./order.ts";
 import type { RunInfo, RunStatus } from "./store.ts";
 
 export const RUN_COLUMNS =
@@ -66,10 +67,40 @@ export interface OutcomeRow {
     hash: string;
 }
 
-/** Of the row's column. */
-export function pendingOf(row: RunRow): Pending {
+/** Instead of a list: the run's pending effects are rows of `early`. A run with many of them would write them all with every commit otherwise. */
+export const IN_ROWS = "rows";
+const PENDING = "pending ";
+
+export const pendingKey = (path: string): string => `${PENDING}${path}`;
+export const begunText = ({ begun, attempt }: Begun): string => `${begun ? 1 : 0} ${attempt}`;
+function begunOf(text: string): Begun {
+    const [begun, attempt] = text.split(" ");
+    return { begun: begun === "1", attempt: Number(attempt) };
+}
+
+/** Of the run's rows of `early`: effects that are pending, where its own row says so, and what came before its turn. */
+export function entriesOf(
+    row: RunRow,
+    rows: readonly { readonly key: string; readonly text: string }[],
+): { readonly pending: Pending; readonly early: Early } {
+    const isPending = (key: string): boolean => row.pending === IN_ROWS && key.startsWith(PENDING);
+    const [of, early] = [rows.filter(({ key }) => isPending(key)), rows.filter(({ key }) => !isPending(key))];
+    return {
+        pending: row.pending === IN_ROWS ? Entries.of(of.map(({ key, text }) => [key.slice(PENDING.length), begunOf(text)])) : listed(row),
+        early: Entries.of(early.map(({ key, text }) => [key, text])),
+    };
+}
+
+/** One pending effect. `text`: of its row of `early`, which is asked for only where there is one. */
+export function askedIn(row: RunRow, path: string, text: () => string | undefined): Begun | undefined {
+    if (row.pending !== IN_ROWS) return listed(row).get(path);
+    const found = text();
+    return found === undefined ? undefined : begunOf(found);
+}
+
+function listed(row: RunRow): Pending {
     const read = JSON.parse(row.pending) as readonly (readonly [string, number, number])[];
-    return new Map(read.map(([path, begun, attempt]) => [path, { begun: begun === 1, attempt }]));
+    return Entries.of(read.map(([path, begun, attempt]) => [path, { begun: begun === 1, attempt }]));
 }
 export function pendingText(pending: Pending): string {
     return JSON.stringify([...pending].map(([path, { begun, attempt }]) => [path, begun ? 1 : 0, attempt]));

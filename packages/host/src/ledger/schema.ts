@@ -9,11 +9,11 @@
 
 /** "Rmit": tells our file from any other SQLite file. */
 export const APPLICATION_ID = 0x526d6974;
-export const SCHEMA_VERSION = 6;
+export const SCHEMA_VERSION = 7;
 
 /**
  * S3: in `events` and `continuations` the key `at` is the run's key times 2^28 plus a place in the run, so that a commit changes no index beside each
- *     table. Events and outcomes of a run share one table, and its row holds its pending effects, so that a commit touches few pages (`bench/store.ts`).
+ *     table. Events and outcomes of a run share one table, and its row holds its pending effects where they are few, so that a commit touches few pages (`bench/store.ts`).
  */
 const EVENTS = `
 -- An event has a seq, an outcome an n; both count from 1 in each run, and the place of either is how many of the two there are up to it.
@@ -37,7 +37,7 @@ ALTER TABLE blobs ADD COLUMN packed BLOB;
 ALTER TABLE continuations ADD COLUMN packed BLOB;
 `;
 const EARLY = `
--- What came before its turn: batches and outcomes of runs that several processes write.
+-- What came before its turn: batches and outcomes of runs that several processes write. And the pending effects of a run that has many.
 CREATE TABLE early (run INTEGER NOT NULL, key TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY (run, key)) STRICT, WITHOUT ROWID;
 `;
 
@@ -47,7 +47,7 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT RO
 -- status: running (it is owned, or its owner died), waiting (for a person), stopped (may be resumed), done, failed.
 -- owner: who runs it now, JSON, NULL when it is let go; epoch: one more with each owner; beat: its last heartbeat, ms since 1970.
 -- batches: how many were taken in order; count and head: of the events; answers and answered: of the outcomes.
--- pending: effects without an outcome, [path, begun, attempt] each. bound: what binds all of this under the user's key, see bound.ts.
+-- pending: effects without an outcome, [path, begun, attempt] each, or "rows" where they stand in early. bound: what binds all of this under the user's key, see bound.ts.
 CREATE TABLE runs (
     key INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -105,4 +105,6 @@ DROP TABLE pending;
 DROP INDEX IF EXISTS runs_started;
 `,
     5: PACKED,
+    // The tables are the same; many pending effects stand in `early`, and sets are bound in another way (BN5).
+    6: "",
 };

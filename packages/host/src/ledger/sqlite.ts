@@ -37,13 +37,14 @@ import {
     queriesOf,
     type Reading,
     rowOf,
+    setsOf,
     standingOf,
     stateOf,
     storedBlobs,
     verified,
     waitsIn,
 } from "./reading.ts";
-import { infoOf, pendingOf, RUN_COLUMNS, type RunRow } from "./rows.ts";
+import { infoOf, RUN_COLUMNS, type RunRow } from "./rows.ts";
 import { salts } from "./seal.ts";
 import type { LedgerStore, RecordedOutcome, RunInfo, UnreadableRun } from "./store.ts";
 import { created, type Joined, joined, owned, type TakenFile } from "./taking.ts";
@@ -100,7 +101,7 @@ export function openSqlite(file: string, options: SqliteOptions): LedgerStore {
             }
         },
         outcome: async (id, at, attempt) => guarded(path, () => outcomeOf(reading, run(id), at, attempt)),
-        pending: async (id) => guarded(path, () => shownPending(pendingOf(run(id)))),
+        pending: async (id) => guarded(path, () => shownPending(setsOf(reading, run(id)).pending)),
         program: async (hash) => programOf(reading, hash),
         state: async (id) => guarded(path, () => stateOf(reading, run(id))),
         verify: (id) => guardedLater(path, () => verified(reading, run(id))),
@@ -143,7 +144,7 @@ function ledgerOf(reading: Reading, writing: Writing, beats: Set<() => void>): F
         standing: (id) =>
             guarded(path, () => {
                 const found = standingOf(reading, rowOf(reading, id));
-                if (held(key(), found.bound, found.row, found.parts).held !== "yes")
+                if (held(key(), found).held !== "yes")
                     throw new LedgerError("tampered", `run ${id} in ${path} was changed while it was written`);
                 return found;
             }),

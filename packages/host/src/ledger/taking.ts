@@ -7,12 +7,14 @@
  */
 import { GENESIS } from "@remit/machine";
 import { type NewBlobs, pack, sha256, unpack } from "./blob.ts";
-import { bind, earlyHash, NO_STATE, pendingHash } from "./bound.ts";
+import { bind, NO_ENTRIES, NO_STATE } from "./bound.ts";
 import { type Awaitable, Calls, type LedgerFile, type Standing } from "./calls.ts";
 import { Compressor } from "./compression.ts";
+import { Entries } from "./entries.ts";
 import { LedgerError } from "./error.ts";
 import { type Owner, parseOwner, shownOwner, thisOwner } from "./lease.ts";
-import { released, takenOver } from "./order.ts";
+import { type Begun, released, takenOver } from "./order.ts";
+import { entered } from "./progress.ts";
 import { pendingText, type RunRow } from "./rows.ts";
 import type { NewRun, OwnOptions, RunWriter } from "./store.ts";
 import { isFinished, writerOf } from "./writer.ts";
@@ -71,8 +73,8 @@ async function inserted(file: TakenFile, run: NewRun): Promise<RunWriter> {
     const now = file.now();
     const blobs: NewBlobs = new Map();
     const packed = pack(run.options, blobs, true, OPTIONS_THRESHOLD);
-    const pending = new Map();
-    const parts = { options: sha256(packed), state: NO_STATE, pending: pendingHash(pending), early: earlyHash(pending) };
+    const none = { pending: Entries.of<Begun>(), early: Entries.of<string>() };
+    const parts = { options: sha256(packed), state: NO_STATE, pending: NO_ENTRIES, early: NO_ENTRIES };
     const row: RunRow = {
         key: 0,
         id: run.id,
@@ -97,7 +99,7 @@ async function inserted(file: TakenFile, run: NewRun): Promise<RunWriter> {
         bound: "",
         epoch: 1,
         batches: 0,
-        pending: pendingText(pending),
+        pending: pendingText(none.pending),
     };
     const bound = bind(file.key(), row, parts);
     const texts = new Compressor();
@@ -111,7 +113,7 @@ async function inserted(file: TakenFile, run: NewRun): Promise<RunWriter> {
         ...lightly(run.by),
     });
     const { key } = await file.row(run.id);
-    const first: Standing = { row: { ...row, key }, pending, early: pending, parts, bound, states: 0, image: 1 };
+    const first: Standing = { row: { ...row, key }, ...none, parts, bound, states: 0, image: 1 };
     return writerOf(file, first, run.by === undefined ? "running" : null, new Calls(file, first, { texts }));
 }
 
@@ -147,15 +149,13 @@ async function taken(file: TakenFile, id: string, { acceptForeign = false, by, f
     const left = takenOver(found, (text) => unpack(text, file.blobs));
     const owner = ownerText(by);
     const now = file.now();
-    const next: RunRow = { ...row, owner, beat: now, status: "running", epoch: row.epoch + 1, pending: pendingText(left.pending) };
-    const parts = { ...found.parts, pending: pendingHash(left.pending), early: earlyHash(left.early) };
+    const { statements, pending, codes } = entered(file.key(), found, left);
+    const next: RunRow = { ...row, owner, beat: now, status: "running", epoch: row.epoch + 1, pending };
+    const parts = { ...found.parts, ...codes };
     const bound = bind(file.key(), next, parts);
     // TKN1.
     await file.writing.run({
-        statements: [
-            ["take", owner, now, bound, next.pending, row.key, row.owner, row.epoch, row.bound],
-            ...[...found.early.keys()].flatMap((key) => (left.early.has(key) ? [] : [["settleEarly", row.key, key] as const])),
-        ],
+        statements: [["take", owner, now, bound, pending, row.key, row.owner, row.epoch, row.bound], ...statements],
         run: { key: row.key, id: row.id },
         claim: `run ${row.id} was taken over by another process`,
         ...lightly(by),

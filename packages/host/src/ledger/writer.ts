@@ -15,7 +15,7 @@ import { BLOB_THRESHOLD, type NewBlobs, pack } from "./blob.ts";
 import { NO_STATE, stateHash } from "./bound.ts";
 import { type At, type Awaitable, type Call, Calls, type Change, type LedgerFile, type Standing, type Statements } from "./calls.ts";
 import { LedgerError } from "./error.ts";
-import { attemptOf, batchKey, chainOutcome, due, type Early, isOver, outcomeKey, pendingAfter, recordable, released } from "./order.ts";
+import { attemptOf, batchKey, chainOutcome, due, isOver, outcomeKey, pendingAfter, recordable, released } from "./order.ts";
 import type { RunRow } from "./rows.ts";
 import { seal } from "./seal.ts";
 import { addUsage, type RunStatus, type RunWriter } from "./store.ts";
@@ -44,10 +44,7 @@ function withBatch(
         const kept = outcomeKey(one.path, attempt);
         const came = early.get(kept);
         const text = came === undefined || whole ? pack(came === undefined ? (one.outcome as unknown as Json) : read(came), blobs) : came;
-        if (came !== undefined) {
-            early = without(early, kept);
-            into.push(["settleEarly", key, kept]);
-        }
+        early = early.without(kept);
         answered = chainOutcome(answered, one.path, attempt, text);
         into.push(["outcome", key, ++place, ++answers, attempt, time, one.path, text, answered]);
     }
@@ -99,8 +96,7 @@ function resultOf(end: Batch["end"] & { readonly status: "done" | "failed" }): J
 function early(file: LedgerFile, now: Standing, key: string, json: Json): Change {
     const blobs: NewBlobs = new Map();
     const text = pack(json, blobs, false, file.whole ? Number.POSITIVE_INFINITY : BLOB_THRESHOLD);
-    const next = { ...now, early: new Map(now.early).set(key, text) };
-    return { next, statements: [...blobsOf(blobs), ["early", now.row.key, key, text]], blobs };
+    return { next: { ...now, early: now.early.with(key, text) }, statements: blobsOf(blobs), blobs };
 }
 
 function blobsOf(blobs: NewBlobs): Statements {
@@ -134,20 +130,11 @@ function batched(file: LedgerFile, { now, read }: At, { batch, n }: Numbered, an
     const into: Statements = [];
     let next = now;
     for (const [i, one] of all.entries()) {
-        if (i > 0) {
-            into.push(["settleEarly", row.key, batchKey(number + i)]);
-            next = { ...next, early: without(next.early, batchKey(number + i)) };
-        }
+        if (i > 0) next = { ...next, early: next.early.without(batchKey(number + i)) };
         next = withBatch(file, { now: next, read }, one, time, { into, blobs });
     }
     const anchor = anchors(next.row.owner === null) ? { anchor: anchorOf(next.row) } : {};
     return { next, statements: [...blobsOf(blobs), ...into], ...anchor };
-}
-
-function without(early: Early, key: string): Early {
-    const left = new Map(early);
-    left.delete(key);
-    return left;
 }
 
 function anchorOf({ id: run, count, head, answers, answered }: RunRow): Anchor {
@@ -171,6 +158,8 @@ function recorded(file: LedgerFile, { now, read }: At, answered: Answered): Awai
         return early(file, now, key, answered.outcome as unknown as Json);
     };
     if (text !== undefined) return read(text) as unknown as Outcome;
+    // OD4.
+    if (now.pending.get(answered.path)?.attempt === attempt) return kept(null);
     const told = file.told(row, answered.path, attempt);
     return told instanceof Promise ? told.then(kept) : kept(told);
 }

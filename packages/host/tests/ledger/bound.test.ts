@@ -266,6 +266,78 @@ function begun(store: LedgerStore): Promise<RunWriter> {
     return store.create({ id: "r1", program, hash: sha256(canonicalJson(program)), file: "a.remit", root: "", options: {} });
 }
 
+/** Edits of the rows in which a run with many effects under way keeps them. */
+const SET_ATTACKS: readonly [string, string, RegExp][] = [
+    ["an effect that had begun made one that had not", "UPDATE early SET text = '0 1' WHERE key = 'pending e7'", /effects that had begun/],
+    ["one dropped", "DELETE FROM early WHERE key = 'pending e7'", /effects that had begun/],
+    ["one added", "INSERT INTO early SELECT run, 'pending e99', '1 1' FROM early LIMIT 1", /effects that had begun/],
+    ["one put for another", "UPDATE early SET key = 'pending e99' WHERE key = 'pending e7'", /effects that had begun/],
+    [
+        "two that trade attempts",
+        "UPDATE early SET text = CASE key WHEN 'pending e7' THEN '1 2' ELSE '1 1' END WHERE key IN ('pending e7', 'pending e8')",
+        /effects that had begun/,
+    ],
+    ["all dropped", "DELETE FROM early WHERE key LIKE 'pending %'", /effects that had begun/],
+    ["a list in place of the rows", `UPDATE runs SET pending = '[["e7",1,1]]'`, /effects that had begun/],
+    ["an empty list in place of the rows", "UPDATE runs SET pending = '[]'", /effects that had begun/],
+    [
+        "an outcome that came early changed",
+        `UPDATE early SET text = replace(text, '"value":1', '"value":2') WHERE key = 'outcome 1 e1'`,
+        /before its turn/,
+    ],
+    ["an outcome that came early dropped", "DELETE FROM early WHERE key = 'outcome 1 e1'", /before its turn/],
+    [
+        "two outcomes that trade places",
+        `UPDATE early SET text = replace(replace(replace(text, '"value":1', '"value":3'), '"value":2', '"value":1'), '"value":3', '"value":2') WHERE key LIKE 'outcome %'`,
+        /before its turn/,
+    ],
+    ["the sets of an earlier moment", "DELETE FROM early; INSERT INTO early SELECT * FROM before", /effects that had begun/],
+];
+
+describe("BN5: a run with many effects under way", () => {
+    async function many(): Promise<void> {
+        const store = openSqlite(file, { config });
+        const writer = await begun(store);
+        const paths = Array.from({ length: 40 }, (_, i) => `e${i + 1}`);
+        await writer.commit({ pending: paths.map((path) => ({ path, begun: false })) });
+        edit("CREATE TABLE before AS SELECT * FROM early");
+        await writer.commit({ begin: paths, pending: [{ path: "e8", begun: true, attempt: 2 }] });
+        for (const n of [1, 2]) await writer.record({ path: `e${n}`, outcome: { ok: true, value: n, origins: [] } });
+        await writer.release();
+        await store.close();
+    }
+
+    test("goes on as it was, down to its last effect", async () => {
+        await many();
+        const store = openSqlite(file, { config });
+        expect(await store.verify("r1")).toMatchObject({ ok: true, bound: "yes" });
+        const writer = await store.own("r1");
+        expect((await store.pending("r1")).map(({ path, attempt }) => [path, attempt])).toContainEqual(["e8", 2]);
+        for (let n = 1; n <= 40; n++) await writer.commit({ outcomes: [{ path: `e${n}`, outcome: { ok: true, value: 0, origins: [] } }] });
+        expect(await store.pending("r1")).toEqual([]);
+        // OD3.
+        expect((await Array.fromAsync(store.outcomes("r1"))).slice(0, 3).map(({ outcome }) => outcome)).toMatchObject([
+            { value: 1 },
+            { value: 2 },
+            { value: 0 },
+        ]);
+        await writer.commit({ end: { status: "stopped" } });
+        expect(await store.verify("r1")).toMatchObject({ ok: true, bound: "yes" });
+        await store.close();
+    });
+
+    test.each(SET_ATTACKS)("%s: it is not gone on with", async (_name, sql, message) => {
+        await many();
+        const before = readFileSync(file);
+        edit(sql);
+        expect(readFileSync(file).equals(before)).toBe(false);
+        const store = openSqlite(file, { config });
+        await expect(store.own("r1")).rejects.toMatchObject({ code: "tampered", message: expect.stringMatching(message) });
+        expect((await store.verify("r1")).problem?.message).toMatch(message);
+        await store.close();
+    });
+});
+
 test("BN4: time that passed between two commits is kept with the heartbeat", async () => {
     const store = openSqlite(file, { config, beat: 5 });
     let now = 0;

@@ -71,6 +71,14 @@ describe.each(["schema-3", "schema-4", "schema-5"])("%s", (name) => {
         expect(await store.verify(id)).toMatchObject({ ok: true, anchored: "yes", bound: "yes" });
     });
 
+    test("one whose list of effects was forged is refused", async () => {
+        const { id } = await run("stopped");
+        const db = new DatabaseSync(file);
+        db.exec("UPDATE runs SET pending = replace(pending, ',1,1]', ',0,1]') WHERE status = 'stopped'");
+        db.close();
+        await expect(store.own(id)).rejects.toMatchObject({ code: "tampered", message: expect.stringMatching(/effects that had begun/) });
+    });
+
     test("a question of it can be answered", async () => {
         const { id } = await run("waiting");
         const [question] = await store.asks.list(id);

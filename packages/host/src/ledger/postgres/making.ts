@@ -52,8 +52,8 @@ export async function madeReady(address: Address, readOnly: boolean): Promise<Me
 async function ready(client: pg.Client, address: Address, readOnly: boolean): Promise<Meta> {
     const version = await versionIn(client, address);
     if (version < PG_SCHEMA_VERSION) {
-        if (readOnly) throw new LedgerError("unknown", `there is no ledger at ${address.shown} yet`);
-        await make(client, address);
+        if (readOnly && version === 0) throw new LedgerError("unknown", `there is no ledger at ${address.shown} yet`);
+        if (!readOnly) await make(client, address);
     }
     const { rows } = await client.query(
         `SELECT (SELECT value FROM meta WHERE key = 'id') AS id, floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
@@ -92,6 +92,8 @@ async function make(client: pg.Client, address: Address): Promise<void> {
             const values = [String(PG_SCHEMA_VERSION), randomBytes(16).toString("hex")];
             await client.query("INSERT INTO meta (key, value) VALUES ('version', $1), ('id', $2)", values);
         }
+        // Versions 1 and 2 have the same tables; many pending effects stand in another one of them.
+        await client.query("UPDATE meta SET value = $1 WHERE key = 'version'", [String(PG_SCHEMA_VERSION)]);
         await client.query(`DELETE FROM writers WHERE seen < now() - interval '${FORGOTTEN}'`);
         await client.query("COMMIT");
     } catch (error) {

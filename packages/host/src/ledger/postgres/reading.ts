@@ -8,14 +8,25 @@ import type { Json, Program } from "@remit/language";
 import type { Outcome, SealedEvent } from "@remit/machine";
 import type { Anchor } from "../anchor.ts";
 import { type Blobs, blobsOf, sha256, unpack } from "../blob.ts";
-import { earlyHash, type Held, held, NO_STATE, pendingHash, stateHash } from "../bound.ts";
+import { type Held, held, NO_STATE, type Sets, setCodes, stateHash } from "../bound.ts";
 import { baseOf, type Kept, textOf } from "../compression.ts";
 import { LedgerError, ledgerError } from "../error.ts";
 import { isHeld, isSound, isWhole } from "../intact.ts";
 import type { Owner } from "../lease.ts";
-import { type Early, outcomeKey, waitsFor } from "../order.ts";
+import { outcomeKey, waitsFor } from "../order.ts";
 import { programIn } from "../programs.ts";
-import { type EventRow, eventOf, infoOf, type OutcomeRow, pendingOf, RUN_COLUMNS, type RunRow } from "../rows.ts";
+import {
+    askedIn,
+    entriesOf,
+    type EventRow,
+    eventOf,
+    IN_ROWS,
+    infoOf,
+    type OutcomeRow,
+    pendingKey,
+    RUN_COLUMNS,
+    type RunRow,
+} from "../rows.ts";
 import type { RecordedOutcome, RunInfo, SavedState, Verification } from "../store.ts";
 import { type ChainedOutcome, verifyRun } from "../verify.ts";
 import type { Standing } from "../calls.ts";
@@ -153,9 +164,11 @@ export async function* outcomesOf(reading: Reading, row: RunRow, after: number):
 
 /** Of the newest attempt, where none is said. What came before its turn counts as well. */
 export async function outcomeOf(reading: Reading, row: RunRow, path: string, attempt?: number): Promise<Outcome | null> {
-    const asked = pendingOf(row).get(path);
-    const key = outcomeKey(path, attempt ?? asked?.attempt ?? 1);
-    const early = await one<{ text: string }>(reading, "SELECT text FROM early WHERE run = $1 AND key = $2", [row.key, key]);
+    const entry = (key: string): Promise<{ text: string } | undefined> =>
+        one<{ text: string }>(reading, "SELECT text FROM early WHERE run = $1 AND key = $2", [row.key, key]);
+    const pending = row.pending === IN_ROWS ? (await entry(pendingKey(path)))?.text : undefined;
+    const asked = askedIn(row, path, () => pending);
+    const early = await entry(outcomeKey(path, attempt ?? asked?.attempt ?? 1));
     if (early !== undefined) return (await unpacked(reading, early.text)) as unknown as Outcome;
     if (asked !== undefined && (attempt ?? asked.attempt) === asked.attempt) return null;
     const sql = "SELECT data FROM outcomes WHERE run = $1 AND path = $2 AND ($3::bigint IS NULL OR attempt = $3) ORDER BY n DESC LIMIT 1";
@@ -191,9 +204,10 @@ export async function stateOf(reading: Reading, row: RunRow): Promise<SavedState
     return { image: image as Json, deltas, outcomes: states.at(-1)?.outcomes ?? 0 };
 }
 
-async function earlyOf({ rows }: Pick<Reading, "rows">, { key }: RunRow): Promise<Early> {
-    const all = await rows<{ key: string; text: string }>("SELECT key, text FROM early WHERE run = $1", [key]);
-    return new Map(all.map(({ key, text }) => [key, text]));
+/** Its pending effects, and what came before its turn. */
+export async function setsOf({ rows, at }: Pick<Reading, "rows" | "at">, row: RunRow): Promise<Sets> {
+    const all = await rows<{ key: string; text: string }>("SELECT key, text FROM early WHERE run = $1", [row.key]);
+    return legible(at, () => entriesOf(row, all));
 }
 
 /** What came before its turn has no blobs here. */
@@ -206,30 +220,21 @@ export async function waitsIn(reading: Reading, run: string, path: string): Prom
     const sql = `SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1 AND status NOT IN ('done', 'failed')`;
     const row = await one<RunRow>(reading, sql, [run]);
     if (row === undefined) return false;
-    const pending = pendingOf(row);
-    if (pending.has(path)) return true;
-    const early = await earlyOf(reading, row);
-    return waitsFor(
-        path,
-        pending,
-        () => early,
-        (text) => unpack(text, NO_BLOBS),
-    );
+    return waitsFor(path, await setsOf(reading, row), (text) => unpack(text, NO_BLOBS));
 }
 
 /** What the next commit begins with. */
 export async function standingOf(reading: Reading, id: string): Promise<Standing> {
     for (;;) {
         const row = await rowOf(reading, id);
-        const [early, states] = [await earlyOf(reading, row), await statesOf(reading, row)];
+        const [sets, states] = [await setsOf(reading, row), await statesOf(reading, row)];
         const again = await one<{ bound: string }>(reading, "SELECT bound FROM runs WHERE key = $1", [row.key]);
         // Another process committed while it was read.
         if (again !== undefined && again.bound !== row.bound) continue;
-        const pending = legible(reading.at, () => pendingOf(row));
         let state = NO_STATE;
         for (const one of states) state = stateHash(state, one.kind, one.outcomes, one.state);
-        const parts = { options: sha256(row.options), state, pending: pendingHash(pending), early: earlyHash(early) };
-        return { row, pending, early, parts, bound: row.bound, states: states.at(-1)?.n ?? 0, image: states[0]?.n ?? 1 };
+        const parts = { options: sha256(row.options), state, ...setCodes(reading.key(), sets) };
+        return { row, ...sets, parts, bound: row.bound, states: states.at(-1)?.n ?? 0, image: states[0]?.n ?? 1 };
     }
 }
 
@@ -237,7 +242,8 @@ export async function standingOf(reading: Reading, id: string): Promise<Standing
 export async function intact(reading: Reading, row: RunRow, acceptForeign: boolean): Promise<void> {
     const about = { path: reading.at, row };
     const standing = await standingOf(reading, row.id);
-    if (!isHeld(about, held(reading.key(), row.bound, row, standing.parts), acceptForeign)) isSound(about, await verified(reading, row));
+    if (!isHeld(about, held(reading.key(), { ...standing, row, bound: row.bound }), acceptForeign))
+        isSound(about, await verified(reading, row));
     const saved = (await statesOf(reading, row)).at(-1)?.outcomes ?? 0;
     const [last, ...after] = await Array.fromAsync(outcomesOf(reading, row, Math.max(0, saved - 1)));
     const all = saved > 0 ? after : [...(last === undefined ? [] : [last]), ...after];
@@ -253,7 +259,7 @@ export async function verified(reading: Reading, row: RunRow): Promise<Verificat
     const { at, key } = reading;
     let holds: Held;
     try {
-        holds = held(key(), row.bound, row, (await standingOf(reading, row.id)).parts);
+        holds = held(key(), { ...(await standingOf(reading, row.id)), row, bound: row.bound });
     } catch (error) {
         if (!(error instanceof LedgerError) || error.code !== "tampered") throw error;
         holds = { held: "broken", message: error.message };

@@ -10,7 +10,7 @@
  * PGT4: a text is removed with the last run that claims it, a program with the last of its runs. Nothing is written while runs are removed (REMOVING).
  */
 
-export const PG_SCHEMA_VERSION = 1;
+export const PG_SCHEMA_VERSION = 2;
 
 /** Of an advisory lock: shared by who writes, held alone by who removes. */
 const REMOVING = 0x526d6974;

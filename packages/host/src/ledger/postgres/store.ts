@@ -22,7 +22,7 @@ import { LedgerError } from "../error.ts";
 import { isLiveAnywhere, type Owner } from "../lease.ts";
 import { shownPending } from "../order.ts";
 import { keyIn } from "../place.ts";
-import { pendingOf, RUN_COLUMNS, type RunRow } from "../rows.ts";
+import { RUN_COLUMNS, type RunRow } from "../rows.ts";
 import { salts } from "../seal.ts";
 import type { LedgerStore, RecordedOutcome, RunInfo, UnreadableRun } from "../store.ts";
 import { created, type Joined, joined, owned, type TakenFile } from "../taking.ts";
@@ -42,6 +42,7 @@ import {
     NO_BLOBS,
     outcomeOf,
     outcomesOf,
+    setsOf,
     programOf,
     type Reading,
     rowOf,
@@ -176,7 +177,7 @@ function readsOf(
             }
         },
         outcome: async (id, path, attempt) => outcomeOf(reading, await row(id), path, attempt),
-        pending: async (id) => shownPending(pendingOf(await row(id))),
+        pending: async (id) => shownPending((await setsOf(reading, await row(id))).pending),
         program: (hash) => programOf(reading, hash),
         state: async (id) => stateOf(reading, await row(id)),
         verify: async (id) => verified(reading, await row(id)),
@@ -231,8 +232,7 @@ function fileOf(reading: Reading, writing: Writing, beats: Set<() => void>, now:
         left: new Set(),
         standing: async (id) => {
             const found = await standingOf(reading, id);
-            if (held(key(), found.bound, found.row, found.parts).held !== "yes")
-                throw new LedgerError("tampered", `run ${id} in ${at} was changed while it was written`);
+            if (held(key(), found).held !== "yes") throw new LedgerError("tampered", `run ${id} in ${at} was changed while it was written`);
             return found;
         },
         told: (row, path, attempt) => outcomeOf(reading, row, path, attempt),
