@@ -1,4 +1,4 @@
-/** LANGUAGE 10: the closed list of differences, D1 to D12, each with its own test; and the old spellings of table 0.1. */
+/** LANGUAGE 10: the closed list of differences, D1 to D12 and D14, each with its own test; and the old spellings of table 0.1. */
 import { applyFixes } from "@remit/language";
 import { describe, expect, test } from "vitest";
 import { fails, is, refused, rules } from "./cases.ts";

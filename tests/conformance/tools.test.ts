@@ -194,6 +194,9 @@ describe("1.9 MCP", () => {
     test("structured content; a tool that fails is a result", async () => {
         expect((await call("S.count({}) S.count({}).structured")).value).toEqual({ calls: 2 });
         expect((await call("S.broken({})")).value).toMatchObject({ ok: false, isError: true, text: "it is broken" });
+        // D14: unless nothing looks at it.
+        const dropped = await call("S.broken({}) 1");
+        expect(dropped.failure).toMatchObject({ kind: "tool", message: "S.broken: it is broken" });
     });
 
     test("an unknown tool lists those there are; a text is no argument", async () => {

@@ -53,6 +53,9 @@ export { type EffectsOf, type Lowerable, lower } from "./form/lower.ts";
 export { AUTHOR_CAPS, type Caps, DEFAULT_CAPS } from "./form/measure.ts";
 export { printForm, printFormExpr, raise } from "./form/raise.ts";
 export { NODE_ROWS, RECORD_ROWS, type RecordName, type Rule } from "./form/table.ts";
+export { failingCalls } from "./form/failing.ts";
+export { saysErrors } from "./authority/thing.ts";
+export { type FormNode, type FormPart, isBlock, walk } from "./form/walk.ts";
 export { PROGRAM_SCHEMA_ID, programJsonSchema } from "./form/schema.ts";
 export {
     type FuncOptions,

@@ -139,3 +139,8 @@ function shortest(path: string): string {
     }
     return out.join("/");
 }
+
+/** Whether results of the tools of an import say of themselves that they are errors. */
+export function saysErrors(uri: string): boolean {
+    return schemeOf(uri) === "mcp";
+}

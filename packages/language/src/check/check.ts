@@ -26,6 +26,7 @@ import {
     reporter,
 } from "../scope/model.ts";
 import { declareFile, newFunc } from "./names.ts";
+import { checkUnlooked } from "./unlooked.ts";
 import { eachNode } from "../syntax/nodes.ts";
 import { NATIVE_VERBS } from "../verbs/native.ts";
 import { FROM_FIELD, FROM_LIST, MAY_CHANGE, MAY_GROW } from "../scope/types.ts";
@@ -119,7 +120,10 @@ export function check(program: LoadedProgram, { answer = false, project = null }
     // What is wrong with a stage has been told; what follows is about authority.
     for (const func of blocks.flatMap((one) => one.funcs)) Object.assign(func, { diagnostics: [], pending: [] });
     checkAuthority(checking, funcs);
-    for (const func of funcs) settlePending(checking, func);
+    for (const func of funcs) {
+        settlePending(checking, func);
+        checkUnlooked(func);
+    }
     for (const file of order) {
         for (const agent of file.agents) checkAgentUses(agent);
         checkImports(file);

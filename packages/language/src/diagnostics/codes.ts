@@ -172,6 +172,12 @@ const CHECKS = {
     BREAK_OUTSIDE_LOOP: { severity: "error", summary: "`break` or `continue` stands outside a loop." },
     UNREACHABLE: { severity: "warning", summary: "A statement can never run because the one before it always leaves." },
 
+    TOOL_ERROR_FAILS: {
+        severity: "note",
+        summary:
+            "Where an `mcp:` tool tells an error, this call fails with it: of its result nothing is read but `text`, `content` or `structured`.",
+        hint: "read `ok` or `isError` of the result to go on with an error, or catch the failure",
+    },
     LOST_VALUE: {
         severity: "note",
         summary:

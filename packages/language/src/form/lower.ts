@@ -144,6 +144,11 @@ function lowerFile(file: tree.File, x: Within, from: (agent: string) => number |
     };
 }
 
+/** One function of a file, whose effects do not matter. */
+export function funcForm(node: tree.Func, source: Source): FuncForm {
+    return func(node, { at: placesIn(source), effectsOf: () => [] });
+}
+
 function func(node: tree.Func, x: Within): FuncForm {
     return record("Func", { ...node, name: node.name ?? MAIN_FUNC, effects: [...x.effectsOf(node)].sort() }, x) as FuncForm;
 }

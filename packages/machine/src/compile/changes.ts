@@ -7,11 +7,10 @@
  *      objects that the code makes do not count. The answer may have more names than that, never fewer.
  */
 
-import type { ExprForm } from "@remit/language";
+import { type ExprForm, type FormPart, walk } from "@remit/language";
 import type { Where } from "./context.ts";
 import { asLambda } from "./effects.ts";
 import type { Fn, Meaning } from "./program.ts";
-import { type Part, walk } from "./walk.ts";
 
 export interface Changes {
     readonly names: ReadonlySet<string>;
@@ -27,7 +26,7 @@ interface Taken {
     readonly whole: boolean;
 }
 
-export function changesIn(where: Where, parts: readonly Part[]): Changes {
+export function changesIn(where: Where, parts: readonly FormPart[]): Changes {
     const found = new Finder(where);
     for (const part of parts) found.look(part);
     return found.changes();
@@ -47,7 +46,7 @@ class Finder {
         this.where = where;
     }
 
-    look(part: Part): void {
+    look(part: FormPart): void {
         walk(part, (e) => {
             if (e.kind === "assign") this.assign(e.target, e.op, e.value);
             else if (e.kind === "for" || e.kind === "parallel") this.takes(e.item, namesIn(e.list), false);

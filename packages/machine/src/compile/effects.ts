@@ -7,11 +7,10 @@
  * EE4: "effectful" is: raises an effect (a member of a module that is read is one), declares context, calls another agent, runs iterations in parallel, leaves a function out of the
  *     middle of an expression, runs the nodes of a block, calls through a value that may be a capability, or calls an effectful function.
  */
-import { type ExprForm, isModule, isNamespace } from "@remit/language";
+import { type ExprForm, isModule, isNamespace, walk } from "@remit/language";
 import { type Builtin, findBuiltin } from "../builtin/table.ts";
 import { handoverOf } from "./handover.ts";
 import type { Compiled, Fn } from "./program.ts";
-import { walk } from "./walk.ts";
 
 export interface Reach {
     /** By function id. */

@@ -9,7 +9,7 @@
  * Why it is long: one class emits all statements, whose parts share its state.
  */
 
-import type { At, ExprForm, Site, StmtForm } from "@remit/language";
+import { type At, type ExprForm, failingCalls, type Site, type StmtForm, saysErrors } from "@remit/language";
 import type { Value } from "../value/value.ts";
 import { BLOCK_INPUT, type BlockCode } from "./blocks.ts";
 import { condition, contextOf, step } from "./closures.ts";
@@ -63,6 +63,7 @@ export class Emitter {
     readonly cx: Context;
     readonly lifter: Lifter;
     readonly ordinals: ReadonlyMap<ExprForm, string>;
+    readonly failing: ReadonlySet<ExprForm>;
     private readonly bodies: Body[] = [];
     private body: Body;
     private pending = 0;
@@ -86,6 +87,10 @@ export class Emitter {
         this.body = { flow: this.cx.flow, code: [], handlers: [], regions: [], names: [] };
         this.bodies.push(this.body);
         this.ordinals = numberSites(fn);
+        this.failing = failingCalls(fn.form, (name) => {
+            const meaning = fn.program.lookup(fn.file, fn.agent, name);
+            return meaning?.kind === "tool" && saysErrors(meaning.import.form.uri);
+        });
         this.context = agentContext(fn.program, fn.file, fn.agent);
         this.lifter = new Lifter(this);
     }

@@ -133,6 +133,8 @@ export interface EffectDetail {
     /** Null: a member of a module is read, not called. */
     readonly args: readonly Arg[] | null;
     readonly path: PathSite;
+    /** A result that says of itself that it is an error is a failure: nothing looks at it. */
+    readonly fails?: true;
 }
 
 /** One `use`, ready to be evaluated in the frame it stands in. `code` is null for `empty`. */

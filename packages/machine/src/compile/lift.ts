@@ -9,7 +9,7 @@
  * Why it is long: one class lifts all expressions, whose parts share its state.
  */
 
-import { type ArgForm, type ExprForm, isModule, printFormExpr, type SpreadForm, type StmtForm, shownName } from "@remit/language";
+import { type ArgForm, type ExprForm, isModule, printFormExpr, type SpreadForm, type StmtForm, shownName, walk } from "@remit/language";
 import type { Builtin } from "../builtin/builtin.ts";
 import { type StageCall, stageCallOf } from "./blocks.ts";
 import { argsOf, defaultsFrom, refusalOf, wrongArgs, wrongCount } from "./calls.ts";
@@ -21,7 +21,6 @@ import { agentOptions, type HandoverKind, handoverOf } from "./handover.ts";
 import { type Detail, type GenerateDetail, type GenerateOptionsForm, type HandoverDetail, OP, type PathSite } from "./instructions.ts";
 import { rowsOf } from "./members.ts";
 import type { AgentEntry, Fn, ImportEntry } from "./program.ts";
-import { walk } from "./walk.ts";
 
 const NOTHING: Step = () => undefined;
 const OPTIONS = ["max_output", "attempts", "temperature", "think", "strict", "debug", "stream", "turns", "nudges", "timeout"] as const;
@@ -377,7 +376,14 @@ export class Lifter {
                 const args = this.argsIn(e, [])[1];
                 return this.result(e, callee.name, (path) => [
                     OP.EFFECT,
-                    { kind: "effect", import: meaning.import, method: callee.name, args: argsOf(cx, args), path },
+                    {
+                        kind: "effect",
+                        import: meaning.import,
+                        method: callee.name,
+                        args: argsOf(cx, args),
+                        path,
+                        ...(this.e.failing.has(e) ? { fails: true } : {}),
+                    },
                 ]);
             }
         }

@@ -17,6 +17,7 @@ import {
     type Site,
     shownName,
     siteAt,
+    walk,
 } from "@remit/language";
 import type { Answers } from "../agent/answers.ts";
 import { type Builtin, findBuiltin } from "../builtin/table.ts";
@@ -28,7 +29,6 @@ import type { ClosureForm } from "./code.ts";
 import { analyse, type Reach } from "./effects.ts";
 import { frameForm } from "./frames.ts";
 import type { AgentContext, FrameForm } from "./instructions.ts";
-import { walk } from "./walk.ts";
 
 /** Where a function stands, and what it is. */
 interface Declared {

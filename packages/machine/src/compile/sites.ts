@@ -5,10 +5,9 @@
  *
  * SI1: a site's number is its place among the sites of the same name in the function's text, outer calls before the calls in their arguments.
  */
-import { type ExprForm, isModule, type StmtForm, shownName } from "@remit/language";
+import { type ExprForm, isModule, type StmtForm, shownName, walk } from "@remit/language";
 import { stageCallOf } from "./blocks.ts";
 import type { Fn } from "./program.ts";
-import { walk } from "./walk.ts";
 
 export function numberSites(fn: Fn): ReadonlyMap<ExprForm, string> {
     const sites = new Map<ExprForm, string>();

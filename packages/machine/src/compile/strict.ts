@@ -17,7 +17,7 @@
  * W5: code that strict code calls is strict. It begins with its caller's `pc`.
  */
 
-import type { ExprForm, StmtForm } from "@remit/language";
+import type { ExprForm, StmtForm, FormPart } from "@remit/language";
 import { Fail } from "../effect/failure.ts";
 import { readIndex } from "../value/access.ts";
 import { deepLabels, join, rawOf } from "../value/operators.ts";
@@ -30,7 +30,6 @@ import { failureValue } from "./failure.ts";
 import { memberCode } from "./members.ts";
 import type { Fn } from "./program.ts";
 import type { Scope } from "./scope.ts";
-import type { Part } from "./walk.ts";
 import { type Along, failing, NOTHING_ALONG, rootsOf, type Ways, waysOf } from "./ways.ts";
 
 /** Places of the hidden slots, from `Context.flow` on. */
@@ -196,7 +195,7 @@ function choosing(cx: Context, e: ExprForm & { kind: "binary" }, code: Code): Co
 }
 
 /** The code whose ways part in an expression; none where they do not. */
-export function partsOf(e: ExprForm): readonly Part[] | null {
+export function partsOf(e: ExprForm): readonly FormPart[] | null {
     switch (e.kind) {
         case "if.expr":
             return [e];

@@ -4,10 +4,9 @@
  * Boundary: forms of one function while it is compiled. What happens with labels when it runs is in `strict.ts`.
  */
 
-import type { StmtForm } from "@remit/language";
+import { type StmtForm, isBlock, type FormNode, type FormPart, walk } from "@remit/language";
 import { type Changes, changesIn, NO_CHANGES } from "./changes.ts";
 import type { Context } from "./context.ts";
-import { isBlock, type Node, type Part, walk } from "./walk.ts";
 
 /** Code whose ways meet again behind it. */
 export interface Ways {
@@ -43,7 +42,7 @@ export class Places {
     tried: readonly StmtForm[] | null = null;
     /** Of the nearest code around whose ways part. */
     along: Along = NOTHING_ALONG;
-    private readonly known = new Map<Part, { changes: Changes; version: number; roots: Roots }>();
+    private readonly known = new Map<FormPart, { changes: Changes; version: number; roots: Roots }>();
 
     constructor(body: readonly StmtForm[]) {
         this.body = body;
@@ -87,7 +86,7 @@ function both(a: Roots, b: Roots): Roots {
 }
 
 /** Where ways part: what they may change, and where they meet only later (W4), what stands until then. */
-export function alongOf(cx: Context, parts: readonly Part[], ways: Ways): Along {
+export function alongOf(cx: Context, parts: readonly FormPart[], ways: Ways): Along {
     const { places } = cx;
     if (places === null || places.changesNothing(cx)) return NOTHING_ALONG;
     let always = rootsOf(cx, changesIn(cx, parts));
@@ -107,7 +106,13 @@ export function failing(cx: Context): Along {
 }
 
 /** Compiles code whose ways part. `loop`: its statements are one's. */
-export function parted<T>(cx: Context, parts: readonly Part[], ways: Ways, compile: () => T, loop: readonly StmtForm[] | null = null): T {
+export function parted<T>(
+    cx: Context,
+    parts: readonly FormPart[],
+    ways: Ways,
+    compile: () => T,
+    loop: readonly StmtForm[] | null = null,
+): T {
     const { places } = cx;
     if (places === null) return compile();
     const { along, loop: outer } = places;
@@ -129,7 +134,7 @@ export function tried<T>(cx: Context, whole: readonly StmtForm[], compile: () =>
     return made;
 }
 
-export function waysOf(cx: Context, parts: readonly Part[], more: readonly number[] = []): Ways {
+export function waysOf(cx: Context, parts: readonly FormPart[], more: readonly number[] = []): Ways {
     const assigned = new Set<number>();
     let leaves = false;
     let returns = false;
@@ -170,7 +175,7 @@ export function waysOf(cx: Context, parts: readonly Part[], more: readonly numbe
     return { assigned: [...assigned, ...more], leaves, returns, mayFail };
 }
 
-function isFallible(e: Node): boolean {
+function isFallible(e: FormNode): boolean {
     switch (e.kind) {
         case "assign":
             return e.target.kind !== "name";

@@ -13,7 +13,7 @@ import { rawOf } from "../value/operators.ts";
 import { type Capability, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { valuesGiven } from "../authority/given.ts";
 import type { EffectDetail } from "../compile/instructions.ts";
-import { whatOf, failureOf, givenValue } from "../state/effects.ts";
+import { failFrom, whatOf, failureOf, givenValue } from "../state/effects.ts";
 import type { EffectWait, Frame } from "../state/fiber.ts";
 import { chooserOf, originsByName } from "../state/gate.ts";
 import type { Ops, Call, Begins, Waits } from "../state/ops.ts";
@@ -192,6 +192,20 @@ export function effectEnded(m: Ops, frame: Frame, effect: Effect, outcome: Outco
     } else m.emit("effect.ended", path, frame.parent, site, labels, result);
 }
 
+/** Most characters of what a tool said that stand in a failure's message; `detail` has all of it. */
+const MOST_SAID = 500;
+
+/** The failure of a result that says of itself that it is an error, where nothing looks at that (LANGUAGE 7, D14). */
+function unlessError(m: Ops, effect: Effect, { value, origins }: Outcome & { readonly ok: true }): void {
+    if (!isObject(value) || value.isError !== true) return;
+    const { text, content, structured } = value;
+    const said = typeof text === "string" && text.trim() !== "" ? text.trim() : "it does not say what went wrong";
+    const message = `${whatOf(effect).replace("tool ", "")}: ${said.length > MOST_SAID ? `${said.slice(0, MOST_SAID - 1)}…` : said}`;
+    const detail: Json = { text: text ?? null, content: content ?? null, structured: structured ?? null };
+    const hint = "a program that goes on with such a result reads its `ok`, or catches the failure";
+    throw failFrom(m, { kind: "tool", message, detail, hint }, effect.site, origins);
+}
+
 export const effect: Begins<EffectDetail> & Waits<EffectWait> = {
     begin(m, call, d) {
         const { frame, I } = call;
@@ -203,10 +217,11 @@ export const effect: Begins<EffectDetail> & Waits<EffectWait> = {
         return false;
     },
 
-    resume(m, { fiber, frame }, _wait, { pending, outcome }) {
+    resume(m, { fiber, frame, I }, _wait, { pending, outcome }) {
         const { effect } = pending;
         effectEnded(m, frame, effect, outcome);
         if (!outcome.ok) throw failureOf(m, pending, outcome);
+        if (I.detail?.kind === "effect" && I.detail.fails === true) unlessError(m, effect, outcome);
         m.deliver(fiber, remembered(m, effect, outcome.value, givenValue(m, effect, outcome)));
     },
 };

@@ -78,8 +78,11 @@ export function tell(m: Machine, pending: Pending, told: Outcome): void {
     }
 }
 
-/** The reply of a model came, and is none that the program can use: the turn can be asked for again, or its reply given by hand. */
+/**
+ * The reply of a model, or the result of a tool, came, and is none that the program can use: it can be asked for again, or given by hand.
+ */
 function isUnusable({ kind, request }: Effect, fail: Fail): boolean {
+    if (kind === "tool") return opOf(request) === "call" && fail.kind === "tool";
     return kind === "model" && opOf(request) === "turn" && fail.class === "failure";
 }
 

@@ -8,11 +8,10 @@
  *     agent's origin, its literals included.
  * W8: its code is gone when its call is over.
  */
-import { type Answer, type At, type FileForm, shownName } from "@remit/language";
+import { type Answer, type At, type FileForm, shownName, walk } from "@remit/language";
 import type { Handle } from "../agent/handshake.ts";
 import { wrongCount } from "../compile/calls.ts";
 import type { AgentEntry, Fn } from "../compile/program.ts";
-import { walk } from "../compile/walk.ts";
 import { Fail } from "../effect/failure.ts";
 import { Capability, type Value } from "../value/value.ts";
 import type { Machine } from "../run/machine.ts";

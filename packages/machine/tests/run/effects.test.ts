@@ -35,6 +35,37 @@ describe("time.now()", () => {
     });
 });
 
+describe("an error that an mcp: tool tells", () => {
+    const error = { ok: false, isError: true, text: " no such ticket ", content: [], structured: null };
+    const imports = `import tool Desk from "mcp://desk"\n`;
+    const answer: Answer = (e) => ok((e.request as { tool: string }).tool === "Desk" ? error : { ok: true }, ["tool:Desk"]);
+
+    test("is a failure of the call where nothing looks at it", () => {
+        for (const text of ["Desk.close({ id: 1 })\n1", "Desk.find({ id: 1 }).text", 'x = Desk.find({ id: 1 })\nx.text + "!"']) {
+            const ran = runText(body(text, imports), { answer });
+            expect(ran.result).toMatchObject({
+                ok: false,
+                failure: {
+                    kind: "tool",
+                    message: expect.stringMatching(/^Desk\.(?:close|find): no such ticket$/),
+                    detail: { text: " no such ticket " },
+                },
+            });
+        }
+        const caught = runText(body("try { Desk.close({ id: 1 }) } catch e { return [e.kind, e.message] }", imports), { answer });
+        expect(caught.result).toEqual({ ok: true, value: ["tool", "Desk.close: no such ticket"], origins: ["tool:Desk"] });
+    });
+
+    test("is a value where it is looked at or escapes", () => {
+        for (const text of [
+            'x = Desk.find({ id: 1 })\nif x.ok { "found" } else { "none" }\nx.text',
+            "Desk.find({ id: 1 })",
+            "d = Desk\nd.find({ id: 1 }).text",
+        ])
+            expect(runText(body(text, imports), { answer }).result.ok).toBe(true);
+    });
+});
+
 describe("tools and memory", () => {
     test("a member of a module is read without a call, wherever it stands; of another tool it is a failure", () => {
         const imports = `${IMPORTS}import tool P from "node:path"\n`;

@@ -3,19 +3,11 @@
  *
  * Boundary: structure only; what a node means is decided by the caller that walks.
  */
-import {
-    type EntryForm,
-    type ExprForm,
-    NODE_ROWS,
-    RECORD_ROWS,
-    type RecordName,
-    type Rule,
-    type SpreadForm,
-    type StmtForm,
-} from "@remit/language";
+import type { EntryForm, ExprForm, SpreadForm, StmtForm } from "./form.ts";
+import { NODE_ROWS, RECORD_ROWS, type RecordName, type Rule } from "./table.ts";
 
-export type Node = ExprForm | StmtForm | SpreadForm | EntryForm;
-export type Part = ExprForm | readonly StmtForm[] | undefined;
+export type FormNode = ExprForm | StmtForm | SpreadForm | EntryForm;
+export type FormPart = ExprForm | readonly StmtForm[] | undefined;
 
 /** A key under which nodes stand; `inside` a record, under these keys of it. */
 interface Place {
@@ -40,35 +32,35 @@ function placesIn(rows: readonly { readonly key: string; readonly rule: Rule }[]
 const PLACES: ReadonlyMap<string, readonly Place[]> = new Map([...NODE_ROWS].map(([kind, { rows }]) => [kind, placesIn(rows)]));
 
 /** Ends where `visit` gives true; gives whether it did. */
-export function walk(part: Part | StmtForm, visit: (node: Node) => unknown): boolean {
+export function walk(part: FormPart | StmtForm, visit: (node: FormNode) => unknown): boolean {
     if (part === undefined) return false;
     return isBlock(part) ? walkAll(part, null, visit) : walkNode(part, visit);
 }
 
-function walkNode(node: Node, visit: (node: Node) => unknown): boolean {
+function walkNode(node: FormNode, visit: (node: FormNode) => unknown): boolean {
     if (visit(node) === true) return true;
     const places = PLACES.get(node.kind) as readonly Place[];
     return places.length !== 0 && walkIn(node, places, visit);
 }
 
-function walkIn(from: object, places: readonly Place[], visit: (node: Node) => unknown): boolean {
+function walkIn(from: object, places: readonly Place[], visit: (node: FormNode) => unknown): boolean {
     for (let i = 0; i < places.length; i++) {
         const { key, inside } = places[i] as Place;
-        const held = (from as { readonly [key: string]: Node | readonly Node[] | undefined })[key];
+        const held = (from as { readonly [key: string]: FormNode | readonly FormNode[] | undefined })[key];
         if (held === undefined) continue;
-        if (Array.isArray(held) ? walkAll(held, inside, visit) : walkNode(held as Node, visit)) return true;
+        if (Array.isArray(held) ? walkAll(held, inside, visit) : walkNode(held as FormNode, visit)) return true;
     }
     return false;
 }
 
-function walkAll(list: readonly Node[], inside: Place["inside"], visit: (node: Node) => unknown): boolean {
+function walkAll(list: readonly FormNode[], inside: Place["inside"], visit: (node: FormNode) => unknown): boolean {
     for (let i = 0; i < list.length; i++) {
-        const one = list[i] as Node;
+        const one = list[i] as FormNode;
         if (inside === null ? walkNode(one, visit) : walkIn(one, inside, visit)) return true;
     }
     return false;
 }
 
-export function isBlock(part: Node | readonly StmtForm[]): part is readonly StmtForm[] {
+export function isBlock(part: FormNode | readonly StmtForm[]): part is readonly StmtForm[] {
     return Array.isArray(part);
 }

@@ -1,0 +1,31 @@
+/**
+ * Says of a call that an error its tool tells is a failure here, because nothing looks at it (LANGUAGE 7, D14).
+ *
+ * Boundary: which calls these are is said of forms (`form/failing.ts`), by which the machine goes, too.
+ */
+import { saysErrors } from "../authority/thing.ts";
+import { failingCalls } from "../form/failing.ts";
+import { funcForm } from "../form/lower.ts";
+import { type FuncInfo, report } from "../scope/model.ts";
+import { eachNode } from "../syntax/nodes.ts";
+import type { Call } from "../syntax/tree.ts";
+import { position } from "../text/source.ts";
+
+export function checkUnlooked(func: FuncInfo): void {
+    const { file } = func;
+    const isTool = (name: string): boolean => {
+        const found = file.names.get(name)?.import;
+        return found?.what === "tool" && saysErrors(found.uri.value);
+    };
+    if (![...file.names.keys()].some(isTool)) return;
+    const { source } = file.tree;
+    const failing = new Set([...failingCalls(funcForm(func.node, source), isTool)].map(({ at }) => at?.join()));
+    if (failing.size === 0) return;
+    eachNode(func.node.body, (node) => {
+        if (node.kind !== "call") return;
+        const { callee, range } = node as unknown as Call;
+        const [from, to] = [position(source, range.start), position(source, range.end)];
+        if (!failing.has([from.line, from.column, to.line, to.column].join())) return;
+        report(func, "TOOL_ERROR_FAILS", callee.range, "where the tool tells an error, this call fails: nothing looks at it");
+    });
+}
