@@ -1,24 +1,31 @@
-// `npm run pack`: the published command as a few bundled files in packages/cli/dist, split so that each command loads only what it uses, and the
-// library in packages/host/dist the same way; then every package as npm gets it, in dist (`lib/publish.mjs`).
-// Libraries with native parts stay outside; everything of the project and its pure libraries goes in.
+// `npm run pack`: the package as npm gets it, `remit-lang`, as the folder dist/npm and as dist/remit-lang.tgz.
+// The command and the library are one bundle, split so that each command and each import loads only what it uses: what two of them use is there once,
+// so that a class is the same class for all. Libraries with native parts stay outside; everything of the project and its pure libraries goes in.
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { basename, join, relative } from "node:path";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import { build } from "esbuild";
+import { prebuild } from "../packages/temporal/src/worker/bundle.ts";
 import { copyAssets, REMIT_ASSETS } from "./lib/assets.mjs";
 import { builtins } from "./lib/builtins.mjs";
 import { direct } from "./lib/direct.mjs";
 import { licences } from "./lib/licences.mjs";
+import { ENTRIES, FOR_TEMPORAL, manifest, onDemand } from "./lib/manifest.mjs";
 import { merge, withoutRequire } from "./lib/merge.mjs";
-import { HOST_ENTRIES, publish } from "./lib/publish.mjs";
 import { root } from "./lib/setup.mjs";
+import { quietly } from "./lib/shell.mjs";
+import { declarations } from "./lib/types.mjs";
 
-const out = join(root, "packages", "cli", "dist");
-const library = join(root, "packages", "host", "dist");
-/** Some libraries of the Node world still call require. */
-const BANNER = "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);\n";
+const to = join(root, "dist", "npm");
+const out = join(to, "dist");
+/** Some libraries of the Node world still call require. Without an import, so that a page can load a piece that never calls it. */
+const BANNER = "const require=globalThis.process?.getBuiltinModule('node:module').createRequire(import.meta.url);\n";
 /** What every `remit run` of a program that is in the cache loads. */
 const RUN = ["cli/src/main.ts", "commands/run.ts", "ledger/sqlite.ts", "config/config.ts", "config/check.ts"];
+/** Runs in a workflow, whose bundle takes it from here: it is a file by itself. */
+const WORKFLOW = "temporal-workflow";
+/** Their pieces hold nothing of Node, so that a page can use them. */
+const PURE = ["language", "machine", "serve-client"];
 
 /** What names a build: the sources of the language and the machine, which say what a step is and what an event holds. */
 const hash = createHash("sha256");
@@ -29,49 +36,62 @@ for (const name of ["language", "machine"]) {
 }
 const define = { REMIT_BUILD: JSON.stringify(hash.digest("hex").slice(0, 12)), REMIT_ASSETS };
 
-async function bundle(entryPoints, outdir) {
-    rmSync(outdir, { recursive: true, force: true });
+async function bundle(entryPoints, splitting) {
     const { metafile } = await build({
         entryPoints,
-        outdir,
+        outdir: out,
         outExtension: { ".js": ".mjs" },
         absWorkingDir: root,
         bundle: true,
-        splitting: true,
+        splitting,
         format: "esm",
         platform: "node",
         target: "node24",
         minifySyntax: true,
         minifyWhitespace: true,
         keepNames: false,
-        legalComments: "linked",
-        external: ["node-llama-cpp", "@node-llama-cpp/*", "vitest"],
+        legalComments: "none",
+        external: ["node-llama-cpp", "@node-llama-cpp/*", "vitest", "esbuild", ...FOR_TEMPORAL],
         banner: { js: BANNER.trimEnd() },
         define,
         plugins: [direct(root), builtins()],
         metafile: true,
         logLevel: "warning",
     });
-    withoutRequire(outdir, readdirSync(outdir), BANNER);
-    licences(root, metafile, outdir);
     return metafile;
 }
-function tell(folder, more) {
-    const files = readdirSync(folder, { recursive: true });
-    const bytes = files.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
-    process.stdout.write(`${relative(root, folder)}: ${files.length} files, ${(bytes / 1e6).toFixed(1)} MB${more}\n`);
-}
 
-const host = join(root, "packages", "host", "src");
-/** The ledger begins it as a thread, by its name beside the file that does. */
-const thread = { "thread-worker": join(host, "ledger", "thread-worker.ts") };
-const metafile = await bundle({ remit: join(root, "packages", "cli", "src", "main.ts"), ...thread }, out);
-const merged = await merge(out, metafile, RUN, "run-all.mjs");
+rmSync(join(root, "dist"), { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+const { [WORKFLOW]: workflow, ...entries } = ENTRIES;
+/** The ledger begins the one, a thread, by its name beside the file that does; the other is the command. */
+const own = { "thread-worker": "packages/host/src/ledger/thread-worker.ts", remit: "packages/cli/src/main.ts" };
+const metafile = await bundle({ ...entries, ...own }, true);
+const alone = await bundle({ [WORKFLOW]: workflow }, false);
+withoutRequire(out, readdirSync(out), BANNER);
+const pure = PURE.map((name) => ENTRIES[name]);
+const merged = await merge(out, metafile, [
+    { name: "pure-all.mjs", of: RUN, within: pure },
+    { name: "run-all.mjs", of: RUN },
+]);
+onDemand(out, metafile);
+licences(root, { inputs: { ...metafile.inputs, ...alone.inputs } }, out);
 copyAssets(join(out, "serve"), { libraries: true });
-tell(out, `, ${merged} pieces merged into one`);
-const entries = Object.values(HOST_ENTRIES).map((path) => [basename(path), join(host, `${path}.ts`)]);
-await bundle({ ...Object.fromEntries(entries), ...thread }, library);
-tell(library, "");
-for (const tarball of Object.values(await publish(root))) {
-    process.stdout.write(`${relative(root, tarball)}: ${(statSync(tarball).size / 1e6).toFixed(1)} MB\n`);
-}
+// So that a worker of the package starts without bundling anything.
+await prebuild(join(to, "prebuilt"));
+await declarations(join(to, "types"));
+for (const name of ["language", "machine"]) cpSync(join(root, "packages", name, "schema"), join(to, "schema"), { recursive: true });
+cpSync(join(root, "packages", "cli", "bin"), join(to, "bin"), { recursive: true });
+for (const name of ["README.md", "LICENSE"]) cpSync(join(root, name), join(to, name));
+writeFileSync(join(to, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+await quietly(process.platform === "win32" ? "npm.cmd" : "npm", ["pack", "--pack-destination", join(root, "dist")], { cwd: to });
+const tarball = join(root, "dist", "remit-lang.tgz");
+cpSync(join(root, "dist", `remit-lang-${manifest.version}.tgz`), tarball);
+rmSync(join(root, "dist", `remit-lang-${manifest.version}.tgz`));
+
+const files = readdirSync(to, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+const mb = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
+const bytes = files.reduce((sum, one) => sum + statSync(join(one.parentPath, one.name)).size, 0);
+process.stdout.write(
+    `${relative(root, tarball)}: ${mb(statSync(tarball).size)}, unpacked ${files.length} files with ${mb(bytes)}; ${merged} pieces merged\n`,
+);

@@ -1,8 +1,9 @@
 /**
- * What npm gets: `npm run pack` makes the tarballs, they are installed into an empty folder without a network and without the checkout, and the
+ * What npm gets: `npm run pack` makes the package, it is installed into an empty folder without a network and without the checkout, and the
  * command and the library work there: from JavaScript, and for TypeScript with their types. The README's five minutes are done as they stand there.
  */
 import { execFile, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { homedir, tmpdir } from "node:os";
@@ -10,26 +11,14 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { build } from "esbuild";
 import { chromium } from "playwright-core";
-import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { page, samplesOf } from "./docs/pages.ts";
+import { EMBEDDED, JEST, LIBRARY, NEEDS_SDK, ON_TEMPORAL, PROGRAM, SAME, SERVED, SUBPATHS } from "./packed/programs.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const VERSION = (JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8")) as { version: string }).version;
-const PROGRAM = `import llm Model from "openai://gpt-5-mini"
-main agent Tiny {
-    model Model
-    role "a clerk"
-    description "Answers"
-    main func(input: { text: string }) {
-        use input.text as "text"
-        answer = generate({ input: "What is it?" }) -> { word: string }
-        { size: input.text.length, word: answer.word }
-    }
-}
-`;
-
 const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "remit");
 /** The README's five minutes: what is done in the checkout, then in an empty folder, then with a server. Each line is a command. */
 const [inCheckout = [], inFolder = [], inConsole = []] = samplesOf({
@@ -54,8 +43,7 @@ beforeAll(async () => {
     expect(inCheckout[0]).toMatch(/^npm run setup /);
     await run("sh", ["-c", `set -e\n${inCheckout.slice(1).join("\n")}`], root);
     writeFileSync(join(room, "package.json"), '{ "private": true, "type": "module" }\n');
-    const tarballs = ["language", "machine", "host", "cli"].map((name) => join(root, "dist", `remit-${name}.tgz`));
-    await run("npm", ["install", "--offline", "--no-audit", "--no-fund", ...tarballs], room);
+    await run("npm", ["install", "--offline", "--no-audit", "--no-fund", join(root, "dist", "remit-lang.tgz")], room);
     writeFileSync(join(room, "tiny.remit"), PROGRAM);
 });
 afterAll(() => rmSync(room, { recursive: true, force: true }));
@@ -75,10 +63,19 @@ test("the command says its version, runs a program and shows its trace", async (
     expect(await remit("trace", "last")).toContain("generate");
     expect(await remit("trace", "verify")).toContain("sound");
     expect(await remit("replay", "last")).toContain("equal");
-    for (const name of ["cli", "host"]) // what the bundle took in comes with its licence
-        expect(readFileSync(join(room, "node_modules/@remit", name, "dist/licences.txt"), "utf8")).toMatch(
-            /^@ai-sdk\/anthropic \d.*: Apache-2\.0$/m,
-        );
+});
+
+test("the package is one folder of less than 25 MB, with nothing in it twice, and what it took in comes with its licence", () => {
+    expect(readdirSync(join(room, "node_modules")).filter((name) => !name.startsWith("."))).toEqual(["remit-lang"]);
+    const files = readdirSync(join(room, "node_modules", "remit-lang"), { recursive: true, withFileTypes: true })
+        .filter((one) => one.isFile())
+        .map((one) => readFileSync(join(one.parentPath, one.name)));
+    expect(files.reduce((sum, bytes) => sum + bytes.length, 0)).toBeLessThan(25e6);
+    const large = files.filter((bytes) => bytes.length > 1000).map((bytes) => createHash("sha256").update(bytes).digest("hex"));
+    expect(new Set(large).size).toBe(large.length);
+    expect(readFileSync(join(room, "node_modules/remit-lang/dist/licences.txt"), "utf8")).toMatch(
+        /^@ai-sdk\/anthropic \d.*: Apache-2\.0$/m,
+    );
 });
 
 /** Does the lines in one shell, in an empty folder with a home of its own; gives what each said. Stops at none. */
@@ -218,40 +215,28 @@ test("a project that the command makes runs", async () => {
     expect(JSON.parse(made)).toBeTypeOf("object");
 });
 
-const LIBRARY = `import { load, openLedger, run } from "@remit/host";
-import { EVENT_KINDS, verifyChain } from "@remit/machine";
-import { check, loadProgram } from "@remit/language";
+/** What the compiler of this package finds in files of the room, with the types of everything checked and nothing but the package there. */
+async function compiled(compiler: string, files: string[], options: readonly string[] = []): Promise<string[]> {
+    const strict = ["--noEmit", "--strict", "--skipLibCheck", "false", "--module", "nodenext", "--target", "es2024", ...options];
+    const all = [join(root, "node_modules", compiler, "bin", "tsc"), ...strict, ...files];
+    const out = await run(process.execPath, all, room).catch((error: { stdout?: string }) => error.stdout ?? String(error));
+    return out.split("\n").filter((line) => line !== "");
+}
 
-const options = { model: "mock:", ledger: "own.db" };
-const program = await load<{ text: string }, { size: number; word: string }>("tiny.remit", options);
-const handle = program.run({ text: "four" });
-const result = await handle.result;
-const size: number | undefined = result.value?.size;
-await program.close();
-const again = await run("tiny.remit", { text: "seven" }, options);
-const ledger = await openLedger("own.db");
-const verified = (await ledger.verify(handle.id)).ok;
-await ledger.close();
-const { diagnostics } = check(loadProgram("bad.remit", { read: () => "main func() { missing }", resolve: () => null }));
-console.log(JSON.stringify({ size, verified, again, codes: diagnostics.map((one) => one.code), kinds: EVENT_KINDS.length > 20, chain: typeof verifyChain }));
-`;
+test.each(["typescript", "typescript-7"])(
+    "types of every part compile with the libraries checked, and a wrong field is seen: %s",
+    async (compiler) => {
+        writeFileSync(join(room, "use.ts"), LIBRARY);
+        writeFileSync(join(room, "parts.ts"), SUBPATHS);
+        writeFileSync(join(room, "wrong.ts"), LIBRARY.replace("result.value?.size", "result.value?.sizes"));
+        expect(await compiled(compiler, ["use.ts", "parts.ts", "wrong.ts"])).toEqual([
+            expect.stringMatching(/^wrong\.ts\(\d+,\d+\): error TS2551: /),
+        ]);
+    },
+);
 
-test("the library loads and runs a program, and its types hold without the sources", async () => {
+test("the library loads and runs a program", async () => {
     writeFileSync(join(room, "use.ts"), LIBRARY);
-    const { options } = ts.convertCompilerOptionsFromJson(
-        { target: "es2024", module: "nodenext", strict: true, noEmit: true, skipLibCheck: true, types: [] },
-        room,
-    );
-    const libs = join(room, "console.d.ts");
-    writeFileSync(libs, "declare const console: { log(text: string): void };\n");
-    const program = ts.createProgram([join(room, "use.ts"), libs], options);
-    const found = ts.getPreEmitDiagnostics(program).map((one) => ts.flattenDiagnosticMessageText(one.messageText, "\n"));
-    expect(found).toEqual([]);
-    // the sources have types of their own, so a wrong field must be seen
-    writeFileSync(join(room, "wrong.ts"), LIBRARY.replace("result.value?.size", "result.value?.sizes"));
-    const wrong = ts.getPreEmitDiagnostics(ts.createProgram([join(room, "wrong.ts"), libs], options));
-    expect(wrong.map((one) => one.code)).toEqual([2551]);
-
     expect(JSON.parse(await run(process.execPath, ["use.ts"], room))).toMatchObject({
         size: 4,
         verified: true,
@@ -260,82 +245,51 @@ test("the library loads and runs a program, and its types hold without the sourc
     });
 });
 
-const SERVED = `import { createServer } from "node:http";
-import { load, openLedger } from "@remit/host";
-
-let threads = 0;
-process.on("worker", (worker) => {
-    worker.on("message", (said) => said === "ready" && threads++);
-    worker.on("error", (error) => { throw error; });
+test("where Temporal's SDK is missing, the command, the library and an import say what to install", async () => {
+    const line = /npm install @temporalio\/activity@[\d.]+ .*@temporalio\/worker@[\d.]+/;
+    const needs = /^remit-lang\/temporal needs @temporalio\/activity, .* which are not installed/;
+    await expect(remit("submit", "tiny.remit")).rejects.toMatchObject({ code: 2, stderr: expect.stringMatching(line) });
+    writeFileSync(join(room, "needs-sdk.mjs"), NEEDS_SDK);
+    expect(JSON.parse(await run(process.execPath, ["needs-sdk.mjs"], room))).toEqual({
+        failure: expect.objectContaining({ kind: "unreachable", message: expect.stringMatching(needs), hint: expect.stringMatching(line) }),
+        imported: expect.stringMatching(line),
+    });
 });
-const server = createServer((_request, response) => response.end("served")).listen(0, "127.0.0.1");
-await new Promise((done) => server.once("listening", done));
-const source = \`import tool Web from "http://127.0.0.1:\${server.address().port}"
-import tool Meet from "host:meet"
-main func() { Meet.wait()  Web.get({ url: "/" }).body }
-\`;
-// each waits for the other, and for the thread that writes for both
-let both;
-const met = new Promise((done) => { both = done; });
-let waiting = 0;
-const wait = async () => {
-    if (++waiting === 2) both();
-    await met;
-    while (threads === 0) await new Promise((done) => setTimeout(done, 5));
-};
-const ledger = await openLedger("two.db");
-const program = await load({ source }, { tools: { Meet: { wait } }, ledger: ledger.store, cache: false });
-const results = await Promise.all([program.run(null).result, program.run(null).result]);
-await program.close();
-await ledger.close();
-server.close();
-console.log(JSON.stringify({ threads, results: results.map((one) => one.value ?? one.failure) }));
-`;
+
+test("a class is one class in all parts, the command among them", async () => {
+    writeFileSync(join(room, "same.mjs"), SAME);
+    expect(JSON.parse(await run(process.execPath, ["same.mjs"], room))).toEqual([true, true, true, true]);
+    const dist = join(room, "node_modules", "remit-lang", "dist");
+    const texts = readdirSync(dist).flatMap((name) => (name.endsWith(".mjs") ? [readFileSync(join(dist, name), "utf8")] : []));
+    for (const name of ["RemitError", "LoadError", "LedgerError", "WithOrigins", "ToolFail", "ServerRefusal"])
+        expect([name, texts.filter((text) => new RegExp(`\\bclass _?${name}\\b|\\b${name}\\d*=class\\b`).test(text)).length]).toEqual([
+            name,
+            1,
+        ]);
+});
+
+test("what speaks to a server, the language and the machine need nothing of Node, so that a page can have them", async () => {
+    const source = ["language", "machine", "serve/client"].map((name) => `export * from "remit-lang/${name}";`).join("\n");
+    const { errors, metafile } = await build({
+        stdin: { contents: source, resolveDir: room },
+        ...{ bundle: true, write: false, metafile: true, format: "esm", platform: "browser", logLevel: "silent" },
+    });
+    expect(errors).toEqual([]);
+    expect(Object.keys(metafile.inputs).length).toBeGreaterThan(3);
+});
 
 test("the library reaches a server, and writes for two runs in a thread of its own", async () => {
     writeFileSync(join(room, "served.mjs"), SERVED);
     expect(JSON.parse(await run(process.execPath, ["served.mjs"], room))).toMatchObject({ threads: 1, results: ["served", "served"] });
 });
 
-const ON_TEMPORAL = `import { execFile } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { openLedger, openWorld } from "@remit/host";
-import { connect, createWorker, onlyErrors, placeOf, remitClient, startDevServer } from "@remit/temporal";
-import * as child from "@remit/temporal/workflow";
-
-onlyErrors();
-await using server = await startDevServer({ program: process.env.REMIT_TEST_TEMPORAL });
-const { store, close } = await openLedger("temporal.db");
-const worker = await createWorker({ connect: { address: server.address }, ledger: store, cache: "bundles" });
-const program = await openWorld({ source: "main func(input) { input.words.length }" });
-const connection = await connect(placeOf({ address: server.address }));
-const client = remitClient({ connection, store });
-const run = await client.submit(program, program.kept({ words: ["a", "b"] }));
-// The command has a copy of its own of the library that the worker and @remit/temporal have.
-const remit = (...args: string[]) =>
-    new Promise<object>((done) => {
-        const all = [...args, "--address", server.address, "--ledger", "temporal.db"];
-        execFile("node_modules/.bin/remit", all, (error, out, err) => done({ code: error?.code ?? 0, out, err }));
-    });
-writeFileSync("block.remit", 'temporal static ( echo "there" )');
-writeFileSync("broken.remit", 'func fails(x) { raise "no good" }\\ntemporal static ( echo "there" >=> fails )');
-const said = [await remit("run", "block.remit"), await remit("run", "broken.remit"), await remit("approve", run, "nothing", "once")];
-console.log(JSON.stringify([await client.result(run), typeof child.remitChild, said]));
-await connection.close();
-await worker.shutdown();
-await close();
-`;
-
 test("a worker of the package carries out a run with the bundle that came with it, and makes none", async () => {
     const server = process.env.REMIT_TEST_TEMPORAL ?? join(root, ".tools", "temporal", "bin", "temporal");
     if (!existsSync(server))
         throw new Error(`this needs a Temporal server: ${server} is not there. \`npm run setup -- temporal\` brings it`);
     env.REMIT_TEST_TEMPORAL = server;
-    // What it depends on comes from the checkout, since no network is reached.
+    // Temporal's SDK comes from the checkout, since no network is reached.
     const modules = join(room, "node_modules");
-    mkdirSync(join(modules, "@remit", "temporal"));
-    const unpack = ["-xzf", join(root, "dist", "remit-temporal.tgz"), "--strip-components", "1", "-C", join(modules, "@remit", "temporal")];
-    await run("tar", unpack, room);
     symlinkSync(join(root, "node_modules", "@temporalio"), join(modules, "@temporalio"));
     writeFileSync(join(room, "on-temporal.ts"), ON_TEMPORAL);
     const told = [
@@ -345,7 +299,7 @@ test("a worker of the package carries out a run with the bundle that came with i
     ].map((one) => expect.objectContaining(one));
     expect(JSON.parse(await run(process.execPath, ["on-temporal.ts"], room))).toEqual([2, "function", told]);
     expect(existsSync(join(room, "bundles"))).toBe(false);
-    const about = join(modules, "@remit/temporal/dist/prebuilt/about.json");
+    const about = join(modules, "remit-lang/prebuilt/about.json");
     // a file that was changed is not taken
     writeFileSync(about, JSON.stringify({ ...JSON.parse(readFileSync(about, "utf8")), sha256: "0" }));
     expect(JSON.parse(await run(process.execPath, ["on-temporal.ts"], room))).toEqual([2, "function", told]);
@@ -398,63 +352,10 @@ test("the packed command serves its console and a turn, with nothing beside it i
         await expect(remit(face, "missing.remit")).rejects.toMatchObject({ stderr: expect.stringContaining("missing.remit") });
 });
 
-const EMBEDDED = `import { Server } from "@remit/serve";
-import { ServeClient } from "@remit/serve/client";
-
-const server = await Server.start({ model: "mock:", ledger: "embedded.db", state: "embedded" });
-const client = new ServeClient({ url: server.url, token: server.ownerToken });
-const { id } = await client.open();
-const turn = await client.request<{ status: string }>("POST", \`/v1/sessions/\${id}/turns?wait=1\`, { text: "hello" });
-const page = await fetch(server.url + "/console/main.ts");
-const library = await fetch(server.url + "/console/language.ts");
-console.log(JSON.stringify([turn.status, page.status, library.status]));
-await server.stop();
-`;
-
 test("a program that embeds the packed server has its console and its client", async () => {
-    const modules = join(room, "node_modules");
-    mkdirSync(join(modules, "@remit", "serve"));
-    await run(
-        "tar",
-        ["-xzf", join(root, "dist", "remit-serve.tgz"), "--strip-components", "1", "-C", join(modules, "@remit", "serve")],
-        room,
-    );
-    // What it depends on comes from the checkout, since no network is reached.
-    const { dependencies } = JSON.parse(readFileSync(join(modules, "@remit/serve/package.json"), "utf8")) as {
-        dependencies: Record<string, string>;
-    };
-    for (const name of Object.keys(dependencies)) {
-        if (existsSync(join(modules, name))) continue;
-        mkdirSync(dirname(join(modules, name)), { recursive: true });
-        const at = [join(root, "node_modules"), join(root, "packages/serve/node_modules")].map((one) => join(one, name)).find(existsSync);
-        symlinkSync(at as string, join(modules, name));
-    }
     writeFileSync(join(room, "embedded.ts"), EMBEDDED);
     expect(JSON.parse(await run(process.execPath, ["embedded.ts"], room))).toEqual(["done", 200, 200]);
 });
-
-const JEST = `import { load } from "@remit/host";
-import { auditBeforeAssertion } from "@remit/host/jest";
-
-const expect = auditBeforeAssertion();
-const source = (arg) => \`import tool Inbox from "host:inbox"
-import tool Mail from "host:mail"
-main func(input) { Mail.send({ to: \${arg} }).ok }
-\`;
-const tools = { Inbox: { next: () => ({ from: "eve@evil.test" }) }, Mail: { send: () => ({ ok: true }) } };
-async function sent(arg) {
-    const program = await load({ source: source(arg) }, { tools, ledger: "jest.db", cache: false });
-    const result = await program.run({ to: "bob" }).result;
-    await program.close();
-    return result.value;
-}
-test("a stranger chose where it goes", async () => {
-    expect(await sent("Inbox.next({}).from")).toBe(true);
-});
-test("the user chose it", async () => {
-    expect(await sent("input.to")).toBe(true);
-});
-`;
 
 test("F50: the hook for Jest fails a test whose assertions hold and passes a clean one, in Jest itself", async () => {
     const jest = process.env.REMIT_TEST_JEST;

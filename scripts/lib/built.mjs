@@ -76,11 +76,11 @@ await build({
 });
 copyAssets(join(folder, "serve"), { libraries: true });
 for (const { to, about } of PACKAGES) {
-    const { name, version, type } = about;
+    const { name, version, type, imports } = about;
     const exports = Object.fromEntries(Object.entries(about.exports).map(([key, path]) => [key, path.replace(/\.ts$/, ".js")]));
-    writeFileSync(join(folder, to, "package.json"), JSON.stringify({ name, version, type, exports }));
+    writeFileSync(join(folder, to, "package.json"), JSON.stringify({ name, version, type, imports, exports }));
 }
-writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
+writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module", "imports": { "#temporal": "@remit/temporal" } }\n');
 // the command as it is published: its launcher beside a bundle, without sources
 cpSync(join(root, "packages/cli/bin"), join(folder, "packages/cli/bin"), { recursive: true });
 writeFileSync(join(folder, "packages/cli/dist/remit.mjs"), 'export * from "./main.js";\n');

@@ -5,21 +5,41 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { build } from "esbuild";
 
-/** Merges everything that the outputs `first` (names of source files they come from) load without `import()` into `out/name`. */
-export async function merge(out, metafile, first, name) {
-    const outputs = metafile.outputs;
-    const pieces = new Set();
-    const add = (path) => {
-        if (pieces.has(path)) return;
-        for (const { path: next, kind } of outputs[path].imports) if (kind === "import-statement" && outputs[next] !== undefined) add(next);
-        pieces.add(path);
+/**
+ * Merges what the outputs of the sources `of` (the ends of their paths) load without `import()`, group by group, into `out/NAME`. `within`: of that
+ * only what the outputs of these sources load, too. A piece goes into the first group that has it.
+ */
+export async function merge(out, { outputs }, groups) {
+    const closure = (sources) => {
+        const pieces = new Set();
+        const add = (path) => {
+            if (pieces.has(path)) return;
+            for (const { path: next, kind } of outputs[path].imports)
+                if (kind === "import-statement" && outputs[next] !== undefined) add(next);
+            pieces.add(path);
+        };
+        for (const source of sources) {
+            const path = Object.keys(outputs).find((one) => outputs[one].entryPoint?.endsWith(source.replace(/^\.\//, "")));
+            if (path === undefined) throw new Error(`nothing in the bundle comes from ${source}`);
+            add(path);
+        }
+        return pieces;
     };
-    for (const source of first) {
-        const path = Object.keys(outputs).find((one) => outputs[one].entryPoint?.endsWith(source));
-        if (path === undefined) throw new Error(`nothing in the bundle comes from ${source}`);
-        add(path);
+    const done = new Set();
+    for (const { name, of, within } of groups) {
+        const only = within === undefined ? null : closure(within);
+        const pieces = [...closure(of)].filter((path) => !done.has(path) && (only === null || only.has(path)));
+        for (const path of pieces) done.add(path);
+        await mergeOne(
+            out,
+            name,
+            pieces.map((path) => ({ file: basename(path), names: outputs[path].exports })),
+        );
     }
-    const files = [...pieces].map((path) => ({ file: basename(path), names: outputs[path].exports }));
+    return done.size;
+}
+
+async function mergeOne(out, name, files) {
     const inside = new Set(files.map(({ file }) => file));
     await build({
         stdin: {
@@ -60,7 +80,6 @@ export async function merge(out, metafile, first, name) {
                 ? `import "./${name}";\n`
                 : `export{${names.map((one) => `${outer(i, one)} as ${one}`).join(",")}}from"./${name}";\n`,
         );
-    return files.length;
 }
 
 function outer(i, name) {

@@ -8,18 +8,19 @@ import type * as Temporal from "@remit/temporal";
 import { here } from "./here.ts";
 import { say, UsageError } from "./io.ts";
 
-/** Found where the command is installed; the bundle of the command does not hold it. */
-const PACKAGE: string = "@remit/temporal";
+/** By the `imports` of the package: the sources in a checkout, in the published package a module that says what has to be installed. */
+const PACKAGE: string = "#temporal";
 
 type Options = Readonly<Record<string, unknown>>;
 
-/** Throws `UsageError` where the package is not installed. */
+/** Throws `UsageError` where Temporal's SDK is not installed. */
 export async function temporal(): Promise<typeof Temporal> {
     try {
         return (await import(PACKAGE)) as typeof Temporal;
     } catch (error) {
-        if ((error as { readonly code?: unknown }).code !== "ERR_MODULE_NOT_FOUND") throw error;
-        throw new UsageError("runs on Temporal need the package @remit/temporal, which is not installed", "npm install @remit/temporal");
+        const { code, message, needs = message, install } = error as Error & { readonly [key in "code" | "needs" | "install"]?: string };
+        if (code !== "ERR_MODULE_NOT_FOUND") throw error;
+        throw new UsageError(needs, install);
     }
 }
 

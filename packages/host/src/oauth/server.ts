@@ -17,12 +17,15 @@ const REQUEST_MS = 9_000;
 
 export interface AuthorizationServer {
     readonly provider: Provider;
+    /** @internal */
     readonly metadata: oauth.AuthorizationServer;
+    /** @internal */
     readonly client: oauth.Client;
+    /** @internal */
     readonly authentication: oauth.ClientAuth;
-    /** Options of every request. */
+    /** Options of every request. @internal */
     readonly request: oauth.TokenEndpointRequestOptions & oauth.DeviceAuthorizationRequestOptions & oauth.RevocationRequestOptions;
-    /** Of every answer with a token. */
+    /** Of every answer with a token. @internal */
     readonly reading: oauth.ProcessTokenResponseOptions;
 }
 

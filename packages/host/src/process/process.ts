@@ -18,10 +18,13 @@ import { fromThisProcess, type Surroundings } from "./here.ts";
 import { type Pool, pool } from "./pool.ts";
 
 export interface Process extends Surroundings {
+    /** @internal */
     readonly limits: Limits;
+    /** @internal */
     readonly servers: Pool<Connection>;
+    /** @internal */
     readonly models: Pool<LoadedModel>;
-    /** Who owns the processes that are started. */
+    /** Who owns the processes that are started. @internal */
     readonly children: Children;
     /** The ledger at a path, opened once; `holder` lets go of it with `release`. Rejects with `LedgerError`. */
     store(path: string, holder: object, options?: { readonly readOnly?: boolean; readonly config?: string }): Promise<LedgerStore>;

@@ -1,7 +1,7 @@
 /**
  * The blocks of a compiled program from TypeScript: one value a block, in the order of the source.
  *
- * Boundary: over `load`. Where `temporal` blocks go is a runner that the caller brings, or the package `@remit/temporal` by an address.
+ * Boundary: over `load`. Where `temporal` blocks go is a runner that the caller brings, or `@remit/temporal` by an address.
  *
  * RBK1: `@remit/temporal` is looked for where a program names an address, and nowhere else: a program in memory needs no part of it.
  */
@@ -32,7 +32,8 @@ interface Temporal {
         readonly env: LoadOptions["env"];
     }): AsyncDisposable & { readonly blocks: BlockRunner };
 }
-const PACKAGE: string = "@remit/temporal";
+/** By the `imports` of the package: the sources in a checkout, in the published package a module that says what has to be installed. */
+const PACKAGE: string = "#temporal";
 
 /** The values of the blocks of a compiled program, in order. Rejects with `RemitError` where one fails; what came before it is in the ledger. */
 export function run(program: CompiledProgram, options?: RunBlocksOptions): Promise<readonly Json[]>;
@@ -86,8 +87,9 @@ async function temporal(): Promise<Temporal> {
     try {
         return (await import(PACKAGE)) as Temporal;
     } catch (error) {
-        if ((error as { readonly code?: unknown }).code !== "ERR_MODULE_NOT_FOUND") throw error;
-        const message = "blocks on Temporal need the package @remit/temporal, which is not installed";
-        throw new RemitError({ kind: "unreachable", message, hint: "npm install @remit/temporal, or give a runner as `blocks`" });
+        const { code, message, needs = message, install } = error as Error & { readonly [key in "code" | "needs" | "install"]?: string };
+        if (code !== "ERR_MODULE_NOT_FOUND") throw error;
+        const hint = "give a runner as `blocks`";
+        throw new RemitError({ kind: "unreachable", message: needs, hint: install === undefined ? hint : `${install}, or ${hint}` });
     }
 }

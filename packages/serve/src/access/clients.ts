@@ -11,7 +11,8 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { privateFolder, writePrivate } from "@remit/host";
 import { z } from "zod";
-import { SCOPES, type Scope } from "../wire/messages.ts";
+import { SCOPES } from "../wire/bounds.ts";
+import type { Scope } from "../wire/messages.ts";
 
 export interface Client {
     readonly id: string;

@@ -54,8 +54,10 @@ export interface AcpOptions {
     readonly limits?: Limits;
     readonly bounds?: Partial<SessionBounds>;
     readonly version?: string;
-    readonly input: Readable;
-    readonly output: Writable;
+    /** Default: standard input. @internal */
+    readonly input?: Readable;
+    /** @internal */
+    readonly output?: Writable;
     readonly log?: (message: string) => void;
 }
 
@@ -102,8 +104,8 @@ export async function serveAcp(options: AcpOptions): Promise<Serving> {
         .onNotification("session/cancel", ({ params }) => desk.cancel(params.sessionId));
     const connection = app.connect(
         ndJsonStream(
-            NodeWritable.toWeb(options.output) as WritableStream<Uint8Array>,
-            NodeReadable.toWeb(options.input) as ReadableStream<Uint8Array>,
+            NodeWritable.toWeb(options.output ?? process.stdout) as WritableStream<Uint8Array>,
+            NodeReadable.toWeb(options.input ?? process.stdin) as ReadableStream<Uint8Array>,
         ),
     );
     options.log?.(`${program ?? "the agent that comes with Remit"}: ready for an editor on standard input and output`);

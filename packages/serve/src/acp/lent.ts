@@ -12,7 +12,8 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { isObject, type Json } from "@remit/language";
 import type { Session } from "../session/session.ts";
-import { type CallResult, MAX_SPEC_BYTES } from "../wire/messages.ts";
+import { MAX_SPEC_BYTES } from "../wire/bodies.ts";
+import type { CallResult } from "../wire/messages.ts";
 
 type Fields = { readonly [key: string]: Json };
 

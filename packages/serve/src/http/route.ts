@@ -9,7 +9,8 @@ import type { z } from "zod";
 import { isRefusal, lacks, type Refusal } from "../access/guard.ts";
 import type { Client } from "../access/clients.ts";
 import type { Server } from "../server.ts";
-import { isTooDeep, MAX_DEPTH, type Scope } from "../wire/messages.ts";
+import { isTooDeep, MAX_DEPTH } from "../wire/bodies.ts";
+import type { Scope } from "../wire/messages.ts";
 
 /** What the server's own parts hand in with a request; nothing of it comes from outside. */
 export type Env = {

@@ -21,9 +21,9 @@ import {
     NewTurn,
     Pair,
     Pairing,
-    type Picture,
     ToolSpec,
-} from "../wire/messages.ts";
+} from "../wire/bodies.ts";
+import type * as Wire from "../wire/messages.ts";
 import { MAX_PICTURE_BYTES, MAX_PICTURES } from "../wire/bounds.ts";
 import { cookieName } from "../access/guard.ts";
 import { cursorOf, eventStream } from "./events.ts";
@@ -359,7 +359,7 @@ async function meant<B extends { readonly model?: string | undefined }>({ server
     throw new HttpError(isUri ? 403 : 400, isUri ? "forbidden" : "model", plainLine(found.message), { hint: plainLine(found.hint) });
 }
 
-async function submit(asked: Asked<NewTurn>): Promise<Answered | Response> {
+async function submit(asked: Asked<Wire.NewTurn>): Promise<Answered | Response> {
     const { client, signal } = asked;
     const session = sessionOf(asked);
     const body = await meant(asked);
@@ -395,7 +395,7 @@ async function submit(asked: Asked<NewTurn>): Promise<Answered | Response> {
     }
 }
 
-function checkPictures(pictures: readonly Picture[] | undefined): void {
+function checkPictures(pictures: readonly Wire.Picture[] | undefined): void {
     const why = notTaken(pictures);
     if (why !== null)
         throw new HttpError(400, "picture", why, { hint: `PNG, JPEG, WebP and GIF are taken, at most ${MAX_PICTURES} of 5 MiB each` });

@@ -16,7 +16,7 @@ import { z } from "zod";
 import type { Client } from "../access/clients.ts";
 import { isRefusal, type Refusal } from "../access/guard.ts";
 import type { Server } from "../server.ts";
-import { isTooDeep } from "../wire/messages.ts";
+import { isTooDeep } from "../wire/bodies.ts";
 import { type Env, tooManyStreams } from "./route.ts";
 
 const Message = z.union([

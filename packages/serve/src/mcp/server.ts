@@ -56,7 +56,9 @@ export interface McpOptions {
     readonly version?: string;
     /** Over HTTP in place of standard input and output. */
     readonly http?: HttpOptions;
+    /** Default: standard input. @internal */
     readonly input?: Readable;
+    /** @internal */
     readonly output?: Writable;
     readonly log?: (message: string) => void;
 }

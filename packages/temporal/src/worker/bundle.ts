@@ -22,7 +22,7 @@ const QUIET = {
 };
 const HERE = fileURLToPath(import.meta.url);
 
-/** What `npm run pack` puts beside the compiled sources; a checkout has none. */
+/** What `npm run pack` puts beside the bundle; a checkout has none. */
 const PACKED = fileURLToPath(new URL("../prebuilt/", import.meta.url));
 export const PREBUILT = { code: "workflow.js", bundle: "workflow.bundle.js", about: "about.json" } as const;
 
@@ -121,6 +121,8 @@ const digest = (...texts: readonly string[]): string => sha256(...texts).slice(0
 
 /** Names what our own code is made of; to make it each time a worker starts would take longer than all else (section `temporal` of `bench/`). */
 function sourceKey(): string {
+    const packed = join(PACKED, PREBUILT.code);
+    if (existsSync(packed)) return sha256(readFileSync(packed));
     const { resolve } = createRequire(HERE);
     const folders = [dirname(dirname(HERE)), dirname(resolve("@remit/machine")), dirname(resolve("@remit/language"))];
     const files = folders.flatMap((folder) =>

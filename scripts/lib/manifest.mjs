@@ -1,0 +1,78 @@
+// What the package `remit-lang` says of itself. The `exports` of the root's package.json are the one table of what can be imported: in a checkout
+// they name sources, here the bundled entries of the same names.
+import { readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { root } from "./setup.mjs";
+
+const read = (...path) => JSON.parse(readFileSync(join(root, ...path, "package.json"), "utf8"));
+const { name, version, description, license, engines, exports } = read();
+const host = read("packages", "host");
+
+/** `.` → `index`, `./serve/client` → `serve-client`. All entries stand in one folder: a piece finds the files of the package from where it is. */
+const entryOf = (subpath) => (subpath === "." ? "index" : subpath.slice(2).replaceAll("/", "-"));
+
+/** Entry → its source, from the root. */
+export const ENTRIES = Object.fromEntries(Object.entries(exports).map(([subpath, source]) => [entryOf(subpath), source]));
+
+/** Temporal's SDK has native parts, and is larger than all else: it is installed where it is wanted. Package → the version that is tested. */
+const temporal = Object.fromEntries(
+    Object.entries(read("packages", "temporal").dependencies).filter(([one]) => one.startsWith("@temporalio/")),
+);
+export const FOR_TEMPORAL = Object.keys(temporal);
+const peers = {
+    ...Object.fromEntries(Object.entries(temporal).map(([one, at]) => [one, `^${at}`])),
+    ...host.peerDependencies,
+    // The types of `temporal` and of `testing/node-test` name some of Node's.
+    "@types/node": "*",
+};
+
+export const manifest = {
+    ...{ name, version, description, license, type: "module", sideEffects: false, engines },
+    keywords: ["agents", "llm", "language", "mcp", "acp", "workflow"],
+    bin: read("packages", "cli").bin,
+    exports: {
+        ...Object.fromEntries(
+            Object.keys(exports).map((subpath) => [
+                subpath,
+                { types: `./types/${entryOf(subpath)}.d.ts`, default: `./dist/${entryOf(subpath)}.mjs` },
+            ]),
+        ),
+        "./schema/*": "./schema/*",
+        "./package.json": "./package.json",
+    },
+    imports: { "#temporal": "./dist/temporal.mjs" },
+    files: ["bin", "dist", "prebuilt", "schema", "types"],
+    peerDependencies: peers,
+    peerDependenciesMeta: Object.fromEntries(Object.keys(peers).map((one) => [one, { optional: true }])),
+};
+
+/** Puts a module before `temporal.mjs` that says what has to be installed, where that is missing. */
+export function onDemand(out, { outputs }) {
+    const path = Object.keys(outputs).find((one) => basename(one) === "temporal.mjs");
+    const names = outputs[path].exports;
+    writeFileSync(join(out, "temporal-sdk.mjs"), readFileSync(join(out, "temporal.mjs")));
+    writeFileSync(join(out, "temporal.mjs"), entryFor("remit-lang/temporal", temporal, "./temporal-sdk.mjs", names));
+}
+
+function entryFor(subpath, packages, module, names) {
+    const wanted = Object.entries(packages).map(([one, at]) => `${one}@${at}`);
+    return `import { existsSync } from "node:fs";
+const missing = ${JSON.stringify(Object.keys(packages))}.filter((name) => {
+    try {
+        import.meta.resolve(name);
+        return false;
+    } catch (error) {
+        if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
+        return true;
+    }
+});
+if (missing.length > 0) {
+    // npm's global folder has no package.json
+    const isGlobal = !existsSync(new URL("../../../package.json", import.meta.url));
+    const install = \`npm install\${isGlobal ? " --global" : ""} ${wanted.join(" ")}\`;
+    const needs = \`${subpath} needs \${missing.join(", ")}, which \${missing.length === 1 ? "is" : "are"} not installed\`;
+    throw Object.assign(new Error(\`\${needs}. Install with: \${install}\`), { code: "ERR_MODULE_NOT_FOUND", needs, install });
+}
+export const { ${names.join(", ")} } = await import(${JSON.stringify(module)});
+`;
+}
