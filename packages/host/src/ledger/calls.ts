@@ -74,6 +74,8 @@ export interface Change {
 export interface At {
     readonly now: Standing;
     readonly read: (text: string) => Json;
+    /** Attempts that batches begin which came before their turn, by `outcomeKey`: the numbers of these. Some are missing that another process kept. */
+    readonly begins: Map<string, number>;
 }
 
 /** Makes ready what it writes; null: there is nothing to write. */
@@ -109,6 +111,7 @@ export class Calls {
     private looks = false;
     private flying = 0;
     private failed: { readonly error: unknown; readonly calls: number } | null = null;
+    private readonly begins = new Map<string, number>();
     /** By name. */
     private readonly unwritten = new Map<string, string>();
     private readonly texts: Compressor;
@@ -134,6 +137,13 @@ export class Calls {
     /** Nothing is under way. */
     get isIdle(): boolean {
         return this.open.size === 0;
+    }
+
+    /** As a call finds it that is made ready now. */
+    get at(): At {
+        const { now, read, begins } = this;
+        if (now.early.size === 0) begins.clear();
+        return { now, read, begins };
     }
 
     make(call: Call): Promise<void> {
@@ -176,7 +186,7 @@ export class Calls {
         for (let left = most; left > 0 && looking === null; left--) {
             const one = this.unsent.shift() as Open;
             try {
-                const change = one.call({ now: this.now, read: this.read });
+                const change = one.call(this.at);
                 if (change instanceof Promise) looking = () => this.look(one, change);
                 else group.push(this.ready(one, change));
             } catch (error) {

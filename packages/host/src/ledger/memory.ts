@@ -250,6 +250,7 @@ function writerOf(kept: Kept, before: RunStatus | null): RunWriter {
             kept.early = kept.early.with(outcomeKey(answered.path, attempt), JSON.stringify(answered.outcome));
             return answered.outcome;
         },
+        lacks: (path, attempt) => outcomeOf(kept, path, attempt) === null,
         timed: () => undefined,
         release: async () => {
             if (open && before !== null && kept.owner !== null && kept.epoch === epoch) {

@@ -117,6 +117,11 @@ export interface RunWriter {
      * the outcome that counts, which is another one where one was kept before. Rejects with `LedgerError`: `late`, `owned`, `finished`.
      */
     record(answered: Answered): Promise<Outcome>;
+    /**
+     * Whether the run had no outcome of this attempt when this writer's last commit was kept; false also where that would have to be looked up (`outcome`
+     * of the store).
+     */
+    lacks(path: string, attempt: number): boolean;
     /** Where the heartbeat reads the time that counts so far from, milliseconds. */
     timed(spent: () => number): void;
     /**

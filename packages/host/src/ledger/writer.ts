@@ -28,7 +28,7 @@ const ANCHOR_MS = 1_000;
 /** A batch whose turn has come, after all before it. What it writes is added to `into`, texts that are kept apart to `blobs`. */
 function withBatch(
     { salt, whole }: LedgerFile,
-    { now: before, read }: At,
+    { now: before, read }: Pick<At, "now" | "read">,
     batch: Batch,
     time: string,
     to: { readonly into: Statements; readonly blobs: NewBlobs },
@@ -110,7 +110,7 @@ interface Numbered {
 }
 
 /** A batch with all that counts together with it. `anchors`: whether one is due. */
-function batched(file: LedgerFile, { now, read }: At, { batch, n }: Numbered, anchors: (ends: boolean) => boolean): Change {
+function batched(file: LedgerFile, { now, read, begins }: At, { batch, n }: Numbered, anchors: (ends: boolean) => boolean): Change {
     const { row } = now;
     const turn = { run: row.id, batches: row.batches, early: now.early };
     const number = n ?? row.batches + 1;
@@ -124,7 +124,10 @@ function batched(file: LedgerFile, { now, read }: At, { batch, n }: Numbered, an
             ...(number < row.batches ? {} : { anchor: anchorOf(row) }),
         };
     if (row.owner === null) throw released(row.id, row.epoch);
-    if (all === "early") return early(file, now, batchKey(number), batch as unknown as Json);
+    if (all === "early") {
+        for (const { path, attempt = 1 } of batch.pending ?? []) begins.set(outcomeKey(path, attempt), number);
+        return early(file, now, batchKey(number), batch as unknown as Json);
+    }
     const blobs: NewBlobs = new Map();
     const time = new Date(file.now()).toISOString();
     const into: Statements = [];
@@ -146,8 +149,20 @@ export function isFinished({ row, parts }: Standing): boolean {
     return row.status === "done" || (row.status === "failed" && parts.state === NO_STATE);
 }
 
+/**
+ * OD3, OD4: the run has no outcome of this attempt, as it stands here. False where it may have one: to look for that takes as long as the run has outcomes,
+ * so it is not looked for where the attempt is under way.
+ */
+function isUnder({ now, begins }: At, path: string, attempt: number): boolean {
+    const key = outcomeKey(path, attempt);
+    if (now.early.has(key)) return false;
+    const begun = begins.get(key);
+    return now.pending.get(path)?.attempt === attempt || (begun !== undefined && now.early.has(batchKey(begun)));
+}
+
 /** Keeps an outcome before its turn; or gives the one that was kept before. */
-function recorded(file: LedgerFile, { now, read }: At, answered: Answered): Awaitable<Change | Outcome> {
+function recorded(file: LedgerFile, at: At, answered: Answered): Awaitable<Change | Outcome> {
+    const { now, read } = at;
     const { row } = now;
     const attempt = recordable(row.id, now.pending, answered);
     const key = outcomeKey(answered.path, attempt);
@@ -158,8 +173,7 @@ function recorded(file: LedgerFile, { now, read }: At, answered: Answered): Awai
         return early(file, now, key, answered.outcome as unknown as Json);
     };
     if (text !== undefined) return read(text) as unknown as Outcome;
-    // OD4.
-    if (now.pending.get(answered.path)?.attempt === attempt) return kept(null);
+    if (isUnder(at, answered.path, attempt)) return kept(null);
     const told = file.told(row, answered.path, attempt);
     return told instanceof Promise ? told.then(kept) : kept(told);
 }
@@ -228,6 +242,7 @@ export function writerOf(file: LedgerFile, first: Standing, before: RunStatus | 
             });
             return outcome;
         },
+        lacks: (path, attempt) => isUnder(calls.at, path, attempt),
         timed: (read) => {
             clock = read;
         },

@@ -9,7 +9,7 @@
  * EL3: the conductor knows no secrets. What it says passes the scrubber here, before the ledger or a performer sees it.
  */
 import type { Batch, Effect, Outcome } from "@remit/machine";
-import type { LedgerStore } from "../ledger/store.ts";
+import type { LedgerStore, RunWriter } from "../ledger/store.ts";
 import { batchOut, effectOut } from "../secret/exits.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 
@@ -28,10 +28,16 @@ export interface Elsewhere {
 }
 
 /** Resolves when all of it is durable. Rejects with `LedgerError` `owned` where a later owner has the run. */
-export async function append({ store, secrets }: Elsewhere, { run, epoch, batches }: Carried): Promise<void> {
+export async function append(to: Elsewhere, carried: Carried): Promise<void> {
+    await appended(to, carried, () => true);
+}
+
+/** What `look` finds when all of it is durable. */
+async function appended<T>({ store, secrets }: Elsewhere, { run, epoch, batches }: Carried, look: (writer: RunWriter) => T): Promise<T> {
     const writer = await store.join(run, epoch);
     try {
         await Promise.all(batches.map(({ n, batch }) => writer.commit(batchOut(batch, secrets), n)));
+        return look(writer);
     } finally {
         await writer.release();
     }
@@ -49,8 +55,9 @@ export async function performOnce(
 ): Promise<Outcome | null> {
     const { run, epoch } = carried;
     const { path, attempt = 1 } = effect;
-    await append(to, carried);
-    const before = await to.store.outcome(run, path, attempt);
+    // Where nothing was appended another process may know more.
+    const lacks = await appended(to, carried, (writer) => carried.batches.length > 0 && writer.lacks(path, attempt));
+    const before = lacks ? null : await to.store.outcome(run, path, attempt);
     if (before !== null) return before;
     const outcome = await perform(effectOut(effect, to.secrets));
     if (outcome === null) return null;

@@ -209,6 +209,23 @@ describe.each(Object.entries<Open>(STORES))("%s", (_name, open) => {
         await store.close();
     });
 
+    test("OD3: a writer says that an effect lacks its outcome only while it does, also where its batch waits for its turn", async () => {
+        const store = await open(folder);
+        const { epoch } = await store.create(newRun("r1"));
+        const writer = await store.join("r1", epoch);
+        const begins = { pending: [{ path: pathOf(1), begun: true }] };
+        await writer.commit(begins, 2);
+        expect([writer.lacks(pathOf(1), 1), await store.outcome("r1", pathOf(1), 1)]).toEqual([true, null]);
+        await writer.commit({}, 1);
+        expect(writer.lacks(pathOf(1), 1)).toBe(true);
+        const helper = await store.join("r1", epoch);
+        await helper.record({ path: pathOf(1), outcome: done(1) });
+        expect((await store.join("r1", epoch)).lacks(pathOf(1), 1)).toBe(false);
+        await helper.commit({ outcomes: [{ path: pathOf(1), outcome: done(1) }] }, 3);
+        expect([helper.lacks(pathOf(1), 1), await store.outcome("r1", pathOf(1), 1)]).toEqual([false, done(1)]);
+        await store.close();
+    });
+
     test("OD3: an outcome of an attempt before the one that is asked for is refused", async () => {
         const store = await open(folder);
         const writer = await store.create(newRun("r1"));
