@@ -13,6 +13,7 @@ import { memoryAskRows } from "./asks-rows.ts";
 import { type Asks, asksOver } from "./asks.ts";
 import { memoryClaims } from "./claims.ts";
 import { Entries } from "./entries.ts";
+import { memoryUses } from "./uses.ts";
 import { LedgerError } from "./error.ts";
 import {
     attemptOf,
@@ -149,6 +150,7 @@ export function memoryStore(): LedgerStore {
         verify: async (id) => await verified(find(id), salt),
         asks,
         claims: memoryClaims(),
+        uses: memoryUses(),
         remove: async (ids) => {
             const gone = new Set(ids.map(find));
             for (const kept of gone) if (kept.owner !== null) throw new LedgerError("owned", `run ${kept.run.id} goes on`);

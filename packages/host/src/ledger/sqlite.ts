@@ -50,6 +50,7 @@ import type { LedgerStore, RecordedOutcome, RunInfo, UnreadableRun } from "./sto
 import { created, type Joined, joined, owned, type TakenFile } from "./taking.ts";
 import { type Writing, writingTo } from "./thread.ts";
 import { unusedIn } from "./unused.ts";
+import { sqliteUses } from "./uses.ts";
 
 type File = TakenFile & Reading;
 
@@ -106,6 +107,7 @@ export function openSqlite(file: string, options: SqliteOptions): LedgerStore {
         state: async (id) => guarded(path, () => stateOf(reading, run(id))),
         verify: (id) => guardedLater(path, () => verified(reading, run(id))),
         remove: async (ids) => guarded(path, () => removeRuns(connection, [...new Map(ids.map((id) => [run(id).key, run(id)])).values()])),
+        uses: sqliteUses(db, writing, (work) => guarded(path, work)),
         claims: sqliteClaims(db, writing, reading.blobs, (work) => guarded(path, work)),
         asks: asksOver(
             sqliteAskRows(

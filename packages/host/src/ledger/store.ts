@@ -19,6 +19,7 @@ import type { Asks } from "./asks.ts";
 import type { Claims } from "./claims.ts";
 import type { LedgerError } from "./error.ts";
 import type { Team } from "./team.ts";
+import type { Uses } from "./uses.ts";
 import type { Answered, Batch, Failure, Outcome, PendingEffect, SealedEvent, Usage } from "@remit/machine";
 
 export { addUsage, type Batch, type PendingEffect, type RunEnd } from "@remit/machine";
@@ -191,6 +192,8 @@ export interface LedgerStore {
     verify(id: string): Promise<Verification>;
     /** Questions that wait, or waited, for a person. */
     readonly asks: Asks;
+    /** How often things were used in a day, over all runs. */
+    readonly uses: Uses;
     /** Texts that a shell elsewhere keeps beside its runs. */
     readonly claims: Claims;
     /**

@@ -19,6 +19,7 @@ import type { Asked as Asking } from "../tool/tool.ts";
 import type { HostToolSource } from "../tool/functions.ts";
 import type { Tools } from "../tool/tools.ts";
 import { basics } from "./basics.ts";
+import { counting } from "./counting.ts";
 import { type Host, type Performer, type Performers, hostOf } from "./host.ts";
 import { approving } from "./approving.ts";
 import { questionRoutes, type Routes } from "../channel/routes.ts";
@@ -53,6 +54,8 @@ export interface World {
     answering(): readonly Answering[];
     /** Calls that a dry run answered without performing them. */
     unperformed(): readonly Unperformed[];
+    /** Nothing is performed: nothing is counted in the ledger either. */
+    readonly isDry: boolean;
     /** What a tool says of a method now; null where it is not there, cannot be reached, or is not to be reached. */
     describe(about: MethodOf, asked: Asking): Promise<Json>;
 }
@@ -95,8 +98,7 @@ export function worldOf(
         return made;
     });
     const memories = lazy(async () => (await import("../memory/memory.ts")).createMemories({ root, workspace }));
-    const inTree = root === "" ? {} : { root };
-    const outside = lazy(async () => (await import("../agent/agents.ts")).agents({ ...about, ...inTree }));
+    const outside = lazy(async () => (await import("../agent/agents.ts")).agents({ ...about, ...(root === "" ? {} : { root }) }));
     const recorded = lazy(() =>
         agentsRecorded(options, setting, secrets.scrub, async (effect, io) => (await outside.get()).perform(effect, io)),
     );
@@ -132,6 +134,7 @@ export function worldOf(
         blocks: options.blocks ?? null,
         user,
         secrets,
+        isDry: mode !== undefined,
         answering: () => answering(),
         unperformed: () => rehearsed?.unperformed() ?? [],
         describe: async (about, asked) =>
@@ -237,7 +240,8 @@ export function withPeople(world: World, { run, store, on, asks, as, elsewhere =
             return (OF_THE_RUN.has(effect.kind) ? asked : world.host).perform(effect, io);
         },
     };
-    return onBehalf(wrapped(one, { wraps: world.wraps, owner }), as);
+    const counted: Host = world.isDry ? one : { ...one, perform: counting(one.perform, { run, uses: store.uses ?? null }) };
+    return onBehalf(wrapped(counted, { wraps: world.wraps, owner }), as);
 }
 
 /** An effect whose stage names no identity has that of the run, for wrappers too: what one remembers is of one identity. */

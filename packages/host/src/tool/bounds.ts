@@ -11,7 +11,7 @@ import type { Jail } from "./jail.ts";
 import { relative, sep } from "node:path";
 import { type CallIO, ToolFail } from "./tool.ts";
 
-function reachOf(io: CallIO): Required<Omit<Reach, "allowed">> {
+function reachOf(io: CallIO): Required<Pick<Reach, "within" | "without">> {
     const { within = [], without = [] } = io.effect.request as unknown as ToolRequest;
     return { within, without };
 }

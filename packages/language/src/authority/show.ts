@@ -70,9 +70,9 @@ export function boundText(bound: BoundForm): string {
     return ` in ${bound.arg === undefined ? "" : `${bound.arg}: `}${patternsText(bound)}`;
 }
 
-/** `at most 3`, `once by order_id`. */
-export function countText({ most, by }: CountForm): string {
-    return most === undefined ? `once by ${by}` : `at most ${most}`;
+/** `at most 3`, `at most 20 per day`, `once by order_id`. */
+export function countText({ most, per, by }: CountForm): string {
+    return most === undefined ? `once by ${by}` : `at most ${most}${per === undefined ? "" : ` per ${per}`}`;
 }
 
 /** `200k tokens, 10 min`, as it would be written. */

@@ -184,9 +184,10 @@ export const RECORDS = {
         patterns: must(list(TEXT, 1), "one of them must match"),
         numbers: may(TRUE, "the patterns are ranges, `0..500`: a JSON number within one of them, both ends included"),
     },
-    /** One of them. Counted in a run, of one thing, over all principals. */
+    /** `most` or `by`. Counted of one thing, over all principals. */
     Count: {
-        most: may(COUNT, "uses"),
+        most: may(COUNT, "uses in a run"),
+        per: may(one("day"), "of `most`: in any 24 hours, in all runs of the ledger"),
         by: may(METHOD, "an argument, or its place from 1: one use for each value of it"),
     },
     Spend: {

@@ -110,9 +110,10 @@ export interface Bound extends Node {
     /** The patterns are ranges of numbers, `0..500`, both ends in them. */
     readonly numbers: boolean;
 }
-/** `at most 3`: `most`; `once by order_id`: `by`. */
+/** `at most 3`, `at most 20 per day`: `most`; `once by order_id`: `by`. */
 export interface Count extends Node {
     readonly most?: NumberLit;
+    readonly per?: "day";
     /** A name, or a place from 1. */
     readonly by?: Name;
 }

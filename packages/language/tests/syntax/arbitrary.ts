@@ -102,7 +102,9 @@ const bound = fc.oneof(
     fc.record({ ...patterns, arg: wordName, patterns: fc.array(span, { minLength: 1, maxLength: 2 }), numbers: fc.constant(true) }),
 );
 const often = fc.oneof(
-    fc.nat(999).map((value): tree.Count => ({ range, most: { kind: "number", range, value, text: String(value) } })),
+    fc
+        .tuple(fc.nat(999), maybe(fc.constant("day" as const)))
+        .map(([value, per]): tree.Count => ({ range, most: { kind: "number", range, value, text: String(value) }, per })),
     fc.oneof(wordName, fc.constantFrom("1", "2").map(name)).map((by): tree.Count => ({ range, by })),
 );
 const counts = fc.array(often, { minLength: 1, maxLength: 2 });

@@ -204,7 +204,7 @@ export function showClause(clause: tree.ImportClause): string {
 }
 
 function showCounts(counts: readonly tree.Count[]): string {
-    return counts.map(({ most, by }) => (most === undefined ? `/${by?.text}` : `<=${most.value}`)).join(" ");
+    return counts.map(({ most, per, by }) => (most === undefined ? `/${by?.text}` : `<=${most.value}${per ?? ""}`)).join(" ");
 }
 
 function showField(field: tree.ContractField): string {

@@ -1,8 +1,8 @@
 /**
- * Counts of uses: `at most 3`, `once by order_id`.
+ * Counts of uses: `at most 3`, `at most 20 per day`, `once by order_id`.
  *
  * Boundary: pure; which counters a program has, which of them a use counts for, and which count stands against it. The numbers are the run's
- * (`Standing.uses`).
+ * (`Standing.uses`); those of a day are the ledger's, whose keeper counts a call before it is made.
  *
  * COU1: a counter is of one thing, method and bounds, whoever uses it: two rules that say the same of them share it, and what one principal uses counts
  *     for every other.
@@ -22,6 +22,7 @@ import {
     type ProjectPolicy,
     type Site,
 } from "@remit/language";
+import type { Reach } from "../effect/effect.ts";
 import type { Use } from "./decide.ts";
 import { argumentText, isPlace } from "./given.ts";
 import { refsAbout } from "./named.ts";
@@ -35,7 +36,20 @@ export interface Counter {
     readonly bounds: readonly Bound[];
     /** The argument that tells uses apart; null: none does. */
     readonly by: string | null;
+    /** Counted over runs. */
+    readonly isDaily: boolean;
 }
+
+/** What a use counts for. */
+export interface CountedUse {
+    /** In the run. */
+    readonly run: readonly string[];
+    /** In the ledger. */
+    readonly daily: readonly string[];
+}
+
+/** What the ledger counts a call for. */
+export type Daily = NonNullable<Reach["daily"]>;
 
 /** How often what was used. */
 export interface Uses {
@@ -61,10 +75,14 @@ export interface BrokenCount {
 
 type Counted = Pick<Use, "uri" | "given"> & { readonly method: string | null };
 
-function counterOf(key: string, uri: string, method: string | null, within: readonly Bound[], by: string | null): Counter {
+type Bounded = Pick<Counter, "method" | "bounds">;
+
+function counterOf(key: string, uri: string, { method, bounds: within }: Bounded, count: CountForm): Counter {
+    const { by = null, per }: { readonly by?: string | null; readonly per?: string } = count;
     const name = method === null ? null : methodName(uri, method);
-    const id = canonicalJson([key, name, within.map(({ arg, patterns, numbers }) => [arg, [...patterns], numbers === true]), by]);
-    return { id, method: name, bounds: within, by };
+    const about = within.map(({ arg, patterns, numbers }) => [arg, [...patterns], numbers === true]);
+    const id = canonicalJson([key, name, about, by, ...(per === undefined ? [] : [per])]);
+    return { id, method: name, bounds: within, by, isDaily: per !== undefined };
 }
 
 /** COU2. */
@@ -77,45 +95,77 @@ export function countersOf(
     const found = new Map<string, Counter>();
     const add = (counter: Counter): unknown => found.set(counter.id, counter);
     const uri = imports[0]?.form.uri ?? "";
-    for (const { method, count } of clauses.counts) add(counterOf(key, uri, method, [], count.by ?? null));
+    for (const { method, count } of clauses.counts) add(counterOf(key, uri, { method, bounds: [] }, count));
     for (const { ref, uri: own } of refsAbout(program, policy, imports, () => null))
-        for (const { by = null } of ref.counts ?? []) add(counterOf(key, uri, ref.method ?? null, bounds(ref, own), by));
+        for (const count of ref.counts ?? []) add(counterOf(key, uri, { method: ref.method ?? null, bounds: bounds(ref, own) }, count));
     return [...found.values()];
 }
 
-/** What a use adds one to. */
-export function countedIn(counters: readonly Counter[], use: Counted): string[] {
-    return counters.flatMap((counter) => {
-        const { id, method, bounds: within, by } = counter;
-        if (use.method === null || (method !== null && method !== methodName(use.uri, use.method))) return [];
+/** What a use counts for. */
+export function countedIn(counters: readonly Counter[], use: Counted): CountedUse {
+    const run: string[] = [];
+    const daily: string[] = [];
+    for (const { id, method, bounds: within, by, isDaily } of counters) {
+        if (use.method === null || (method !== null && method !== methodName(use.uri, use.method))) continue;
         // What may lie within the bounds counts.
-        if (!within.every((bound) => holds(bound, use, true))) return [];
-        if (by === null) return [id];
-        const value = valueBy(use, by);
-        return value === null ? [] : [withValue(id, value)];
-    });
+        if (!within.every((bound) => holds(bound, use, true))) continue;
+        const value = by === null ? null : valueBy(use, by);
+        if (by === null) (isDaily ? daily : run).push(id);
+        else if (value !== null) run.push(withValue(id, value));
+    }
+    return { run, daily };
 }
 
-/** The first count that stands against a use. `rows`: those that let it through. */
+/** A count that binds a use, and where it stands. */
+interface Binding {
+    readonly count: CountForm;
+    readonly counter: Counter;
+    readonly site: Site | null;
+}
+
+/** The counts that bind a use. `rows`: those that let it through. */
+export function countsOn(use: Counted & { readonly key: string }, rows: readonly Permit[], clauses: Clauses): readonly Binding[] {
+    const { key, uri } = use;
+    if (use.method === null) return [];
+    const method = methodName(uri, use.method);
+    const of = (site: Site | null, about: Bounded, count: CountForm): Binding => ({
+        count,
+        site,
+        counter: counterOf(key, uri, about, count),
+    });
+    return [
+        ...clauses.counts.flatMap(({ method: its, site, count }) => (its === method ? [of(site, { method, bounds: [] }, count)] : [])),
+        ...rows.flatMap((row) => (row.counts ?? []).map((count) => of(row.site, row, count))),
+    ];
+}
+
+/** The first of them that stands against the use in the run. */
 export function brokenCount(
-    use: Counted & { readonly key: string },
-    rows: readonly Permit[],
-    clauses: Clauses,
+    use: Counted,
+    all: readonly Binding[],
     on: Uses,
 ): { readonly broken: BrokenCount; readonly site: Site | null } | null {
-    if (use.method === null) return null;
-    const method = methodName(use.uri, use.method);
-    const said = clauses.counts.filter((rule) => rule.method === method);
-    for (const { site, count } of said) {
-        const broken = brokenBy(use, counterOf(use.key, use.uri, method, [], count.by ?? null), count, on);
+    for (const { count, counter, site } of all) {
+        const broken = counter.isDaily ? null : brokenBy(use, counter, count, on);
         if (broken !== null) return { broken, site };
     }
-    for (const row of rows)
-        for (const count of row.counts ?? []) {
-            const broken = brokenBy(use, counterOf(use.key, use.uri, row.method, row.bounds, count.by ?? null), count, on);
-            if (broken !== null) return { broken, site: row.site };
-        }
     return null;
+}
+
+/** Those that the ledger holds against it. */
+export function dailyOf(all: readonly Binding[]): Daily {
+    return all.flatMap(({ count, counter: { id, isDaily }, site }) =>
+        isDaily && count.most !== undefined
+            ? [{ counter: id, most: count.most, rule: `\`${countText(count)}\`${site === null ? "" : ` (${site.file}:${site.line})`}` }]
+            : [],
+    );
+}
+
+/** With what else the ledger counts the call for. */
+export function withDaily(reach: Reach, counters: readonly string[]): Reach {
+    const bound = reach.daily ?? [];
+    const rest = counters.filter((counter) => !bound.some((one) => one.counter === counter));
+    return bound.length + rest.length === 0 ? reach : { ...reach, daily: [...bound, ...rest.map((counter) => ({ counter }))] };
 }
 
 function brokenBy(use: Counted, { id, by }: Counter, count: CountForm, on: Uses): BrokenCount | null {

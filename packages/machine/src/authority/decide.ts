@@ -25,7 +25,7 @@ import {
 } from "@remit/language";
 import type { Reach } from "../effect/effect.ts";
 import type { Labels } from "../value/label.ts";
-import { type BrokenCount, brokenCount, type Uses } from "./counts.ts";
+import { type BrokenCount, brokenCount, countsOn, dailyOf, type Uses } from "./counts.ts";
 import type { Given } from "./given.ts";
 import { flowsOf } from "./flows.ts";
 import { type Clauses, type Permit, type Remit, stricter, type Verdict } from "./policy.ts";
@@ -173,9 +173,13 @@ export function decide(use: Use, on: Standing): Decision {
     if (on.unknown !== null) return { kind: "refused", why: "name", clause: on.unknown.site, unknown: on.unknown };
     const far = on.reach.length === 0 ? null : outsideOf(use, on.reach);
     if (far !== null) return { kind: "refused", why: "reach", clause: far.rule.site ?? null, outside: far.outside };
-    const over = on.used.counters.length === 0 ? null : brokenCount(use, seen.hits, clauses, on.used);
+    const counts =
+        clauses.counts.length === 0 && seen.hits.every((row) => row.counts === undefined) ? [] : countsOn(use, seen.hits, clauses);
+    const over = brokenCount(use, counts, on.used);
     if (over !== null) return { kind: "refused", why: "count", clause: over.site, count: over.broken };
-    const reach = led(reachOf(use.uri, seen), use.uri, on.reach);
+    const daily = dailyOf(counts);
+    const leads = led(reachOf(use.uri, seen), use.uri, on.reach);
+    const reach = daily.length === 0 ? leads : { ...leads, daily };
     const flows = flowsOf(use, method, on);
     const first = flows[0];
     if (first !== undefined) {

@@ -234,6 +234,10 @@ export type Within = readonly (readonly string[])[];
 const REACH = {
     within: says(list(list(text)), "patterns for the resource, one of each list"),
     without: says(list(list(list(text))), "patterns that the resource must not match, all lists of one"),
+    daily: says(
+        list(shape({ counter: text }, { most: count, rule: text })),
+        "what the ledger counts the call for before it is made; beyond `most` in any 24 hours the call is `denied`",
+    ),
     allowed: says(
         text,
         "a person allowed the call while the tool said this of the method (a hash, empty where it is not known): where it says something else now, the performer says `changed` before the call",
@@ -292,7 +296,7 @@ const MEMORY = shape(
         /** `remember`: the record; `recall`: the query. */
         arg: json,
     },
-    {},
+    { daily: REACH.daily },
 );
 export type MemoryRequest = Told<typeof MEMORY>;
 

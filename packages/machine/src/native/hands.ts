@@ -286,7 +286,8 @@ export function rule(
             refusal = `what ${use.tool}.${method} gives is for ${readers} to read, and nothing follows it once ${who} has it in hand: its function may use it`;
             continue;
         }
-        if (countedBy(m, { target, given }).length > 0) {
+        const counted = countedBy(m, { target, given });
+        if (counted.run.length + counted.daily.length > 0) {
             refusal = `uses of ${use.tool}.${method} are counted, and nothing counts what ${who} does with its own hands: its function may use it`;
             continue;
         }

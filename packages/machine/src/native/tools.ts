@@ -91,11 +91,14 @@ export function askMemory(m: Ops, call: Call, use: ImportUse): void {
         throw new Fail("value", `memory ${form.name} has no method '${method}'`, { site, hint: "it has add and query" });
     if (args.length !== 1) throw new Fail("value", `${form.name}.${method} expects 1 argument, got ${args.length}`, { site });
     m.tracer?.use(path, args);
-    if (gated(m, call, use) === null) return;
+    const reach = gated(m, call, use);
+    if (reach === null) return;
     const out = argsToJson(m, frame, args, site);
     const arg = out.json[0] as Json;
     if (!isObject(arg)) throw new Fail("value", `${form.name}.${method} expects an object`, { site, labels: m.run.labels.of(out.labels) });
-    const request: MemoryRequest = { memory: form.name, uri: form.uri, file: m.compiled.fileName(file), arg };
+    const { daily } = reach;
+    const counted = daily === undefined ? {} : { daily };
+    const request: MemoryRequest = { memory: form.name, uri: form.uri, file: m.compiled.fileName(file), arg, ...counted };
     const kind = method === "add" ? "remember" : "recall";
     m.raise(fiber, { kind, path, site, request: request as unknown as Json, labels: out.labels, origin: `memory:${form.name}` });
     m.emit("memory.started", path, frame.parent, site, out.labels, { memory: form.name, operation: method, uri: form.uri, args: arg });

@@ -427,7 +427,7 @@ function callSuffix(state: State, at: number): string {
 }
 
 function toolRequest(offer: Offer, call: Call): Json {
-    const { within, without, allowed } = call;
+    const { within, without, allowed, daily } = call;
     const request: ToolRequest = {
         op: "call",
         tool: offer.tool,
@@ -436,9 +436,7 @@ function toolRequest(offer: Offer, call: Call): Json {
         method: offer.method,
         args: [call.args],
         chosenBy: "model",
-        ...(within === undefined ? {} : { within }),
-        ...(without === undefined ? {} : { without }),
-        ...(allowed === undefined ? {} : { allowed }),
+        ...Object.fromEntries(Object.entries({ within, without, allowed, daily }).filter(([, said]) => said !== undefined)),
     };
     return request as unknown as Json;
 }
@@ -456,10 +454,10 @@ function callsDone(state: State, outcomes: readonly Outcome[], gate: Gatekeeper)
         const stops = !outcome.ok && FAILURE_KINDS[outcome.failure.kind] !== "failure";
         if (stops) ended ??= outcome.failure;
         if (call.stage === "ask") {
-            const { yes, decision, described, why: used } = gate.answer(offer, call.args, state.origins, outcome);
+            const { yes, decision, described, daily, why: used } = gate.answer(offer, call.args, state.origins, outcome);
             events.push({ kind: "ask.decided", suffix: `${suffix}/ask`, data: { decision, ...resultData(outcome) }, labels: [] });
             if (decision === "abort") ended ??= { kind: "cancelled", message: "the run was ended at a question" };
-            if (yes) return { ...call, stage: "call", allowed: described };
+            if (yes) return { ...call, stage: "call", allowed: described, ...(daily === undefined ? {} : { daily }) };
             const why = used !== undefined ? `: ${used}` : outcome.ok ? "" : `: ${outcome.failure.message}`;
             return { ...call, stage: "done", result: toolError(`The call of ${call.name} was not allowed${why}. It was not made.`) };
         }

@@ -214,7 +214,7 @@ const ENTRY = shape(
 export type EntryDoc = Told<typeof ENTRY>;
 
 /** How often something may be used. */
-export const COUNTS = list(record<CountForm>({}, { most: count, by: text }));
+export const COUNTS = list(record<CountForm>({}, { most: count, per: is("day"), by: text }));
 
 const PERMIT = record<Permit>(
     {

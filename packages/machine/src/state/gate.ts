@@ -11,7 +11,7 @@
 import { type Json, type Site, schemeOf, canonicalJson } from "@remit/language";
 import { type Decision, decide, type Standing, type Use } from "../authority/decide.ts";
 import { brokenBound } from "../authority/bound.ts";
-import { countedIn } from "../authority/counts.ts";
+import { type CountedUse, countedIn, withDaily } from "../authority/counts.ts";
 import { flowJson, type Refusal, refusalJson, refusalText } from "../authority/refusal.ts";
 import { schemaFor, unknownOf } from "../authority/named.ts";
 import { readsByScheme } from "../authority/reading.ts";
@@ -189,16 +189,19 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
     return null;
 }
 
-/** COU1. From here on the use counts. */
+/** COU1. From here on the use counts in the run; in the ledger from its call on. */
 function pass(m: Ops, wish: Wish, reach: Reach): Reach {
-    m.standing.count(countedBy(m, wish), 1);
-    return reach;
+    const { run, daily } = countedBy(m, wish);
+    m.standing.count(run, 1);
+    return withDaily(reach, daily);
 }
 
-/** What a use adds one to. */
-export function countedBy(m: Pick<Ops, "authority">, { target: { c, uri, method }, given }: Pick<Wish, "target" | "given">): string[] {
+const COUNTS_NOWHERE: CountedUse = { run: [], daily: [] };
+
+/** What a use counts for. */
+export function countedBy(m: Pick<Ops, "authority">, { target: { c, uri, method }, given }: Pick<Wish, "target" | "given">): CountedUse {
     const counters = m.authority.countersAt(c.file, c.name);
-    return counters.length === 0 ? [] : countedIn(counters, { uri, method, given });
+    return counters.length === 0 ? COUNTS_NOWHERE : countedIn(counters, { uri, method, given });
 }
 
 /** A call that its performer refused did not happen: it does not count. */
@@ -210,7 +213,7 @@ export function release(m: Pick<Ops, "authority" | "compiled" | "standing">, { k
     const args = kind === "tool" ? (asked.args ?? []) : [asked.arg];
     const alias = method !== null && args.length === 1 ? aliasOfJson(asked.uri, method, args[0] as Json) : null;
     const target = { c, name: c.name, uri: asked.uri, method: alias?.method ?? method, direct: true };
-    m.standing.count(countedBy(m, { target, given: jsonGiven(alias?.args ?? args, 0) }), -1);
+    m.standing.count(countedBy(m, { target, given: jsonGiven(alias?.args ?? args, 0) }).run, -1);
 }
 
 /** Whether the policy for what no clause speaks of has a word in a decision: it is about calls that do more than read. */
@@ -377,6 +380,7 @@ export interface Gatekeeper {
         readonly yes: boolean;
         /** Why it is not made, where not the answer says so. */
         readonly why?: string;
+        readonly daily?: Reach["daily"];
         readonly decision: string;
         readonly described: string;
     };
@@ -433,8 +437,8 @@ export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, mod
             // While the person was asked, others used what is counted.
             if (decision.kind === "refused" && decision.why === "count")
                 return { yes: false, why: refusalText(refusalOf(wish, decision)), ...told };
-            pass(m, wish, UNBOUND);
-            return { yes: true, ...told };
+            const { daily } = pass(m, wish, decision.kind === "refused" ? UNBOUND : decision.reach);
+            return { yes: true, ...told, ...(daily === undefined ? {} : { daily }) };
         },
     };
 }

@@ -224,6 +224,48 @@ main agent Main { model M  role "r"  description "d"  main func() { generate({ i
     });
 });
 
+describe("per day", () => {
+    const daily = (e: Effect | undefined): Json => (e?.request as { daily?: Json } | undefined)?.daily ?? null;
+    const calls = (ran: ReturnType<typeof go>): Effect[] =>
+        ran.effects.filter((e) => (e.request as { method?: string }).method === "refund");
+
+    test("the call says what it counts for, whoever makes it, and the rule that binds it", () => {
+        const ran = go(
+            "",
+            "may Pay.refund in amount: 0..5 at most 2 per day at most 9",
+            "Pay.refund({ amount: 9 })  Pay.refund({ amount: 1 })  Clerk.go(1)",
+        );
+        const counter = expect.stringContaining("mcp://pay");
+        expect(calls(ran).map(daily)).toEqual([null, [{ counter }], [{ counter, most: 2, rule: "`at most 2 per day` (main.remit:4)" }]]);
+    });
+
+    test("with a yes, and in a generate", () => {
+        const asked = go("refund: ask, refund: at most 2 per day", "may Pay", "Clerk.go(1)", { yes: "once" });
+        expect(daily(calls(asked)[0])).toMatchObject([{ most: 2 }]);
+        for (const gate of ["ask", "may"]) {
+            const source = `
+import llm M from "openai://m"
+import tool Pay from "mcp://pay" { refund: ${gate}, refund: at most 2 per day }
+main agent Main { model M  role "r"  description "d"  main func() { generate({ input: "go", tools: [Pay.refund] }) } }
+`;
+            const ran = run(source, {
+                yes: "once",
+                answer: (e) =>
+                    e.kind === "model" ? reply(e.path.includes("turn[") ? [] : [{ id: "c", name: "Pay_refund", args: {} }]) : undefined,
+            });
+            expect(daily(calls(ran)[0])).toMatchObject([{ most: 2 }]);
+        }
+    });
+
+    test("a memory", () => {
+        const ran = run(`
+import memory Notes from "sqlite:n" { add: at most 1 per day }
+main agent Main { main func() { Notes.query({})  Notes.add({ a: 1 }) } }
+`);
+        expect(ran.effects.map(daily)).toMatchObject([null, [{ most: 1 }]]);
+    });
+});
+
 test("a part that runs elsewhere has none of what is counted", () => {
     const ran = run(text("refund: at most 1", "may Pay", "Clerk.go(1)"), { options: { bindings: {} } });
     expect([sent(ran), outcome(ran)]).toEqual([0, "denied"]);

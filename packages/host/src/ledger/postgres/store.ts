@@ -54,6 +54,7 @@ import {
 } from "./reading.ts";
 import { removeRuns } from "./removal.ts";
 import { teamOver } from "./team.ts";
+import { postgresUses } from "./uses.ts";
 
 /** Between two heartbeats of an owner, and age of one after which the lease of another machine is over, milliseconds. */
 const BEAT_MS = 5_000;
@@ -132,6 +133,7 @@ function storeOn(address: Address, meta: Meta, key: () => KeyObject, options: Po
             for (const { id } of gone) anchors.drop(id);
             return { runs: gone.length, bytes: 0, shrunk: false };
         },
+        uses: postgresUses(connections, clock.now),
         claims: claimsIn(reading, writing),
         // AU1 is for copies of a file. A database has none that is used beside it; one that is put back to an earlier copy asks as it did then.
         asks: asksOver(

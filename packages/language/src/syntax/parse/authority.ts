@@ -211,11 +211,11 @@ function isText(p: State, word: string, ahead = 0): boolean {
     return isWord(peek(p, ahead)) && tokenText(p, p.pos + ahead) === word;
 }
 
-function atCount(p: State): boolean {
-    return (isText(p, "at") && isText(p, "most", 1)) || (isText(p, "once") && isText(p, "by", 1));
+function atCount(p: State, ahead = 0): boolean {
+    return (isText(p, "at", ahead) && isText(p, "most", ahead + 1)) || (isText(p, "once", ahead) && isText(p, "by", ahead + 1));
 }
 
-/** `at most 3 once by order_id`. */
+/** `at most 3 at most 20 per day once by order_id`. */
 function parseCounts(p: State): Count[] {
     const counts: Count[] = [];
     while (atCount(p)) {
@@ -231,7 +231,12 @@ function parseCounts(p: State): Count[] {
             const text = tokenText(p);
             const most: NumberLit = { kind: "number", range: { start: start(p), end: start(p) + text.length }, value: Number(text), text };
             advance(p);
-            counts.push({ range: range(), most });
+            const isPer = isText(p, "per") && !onNewLine(p);
+            if (isPer) advance(p);
+            const isDaily = isPer && isText(p, "day");
+            if (isDaily) advance(p);
+            else if (isPer) expected(p, "`day`", "Write `at most 20 per day`, or `at most 20` for a run.");
+            counts.push({ range: range(), most, ...(isDaily ? { per: "day" } : {}) });
         } else {
             expected(p, "how many uses", "Write `at most 3`.");
             break;
@@ -398,7 +403,7 @@ function parseClause(p: State): ImportClause | undefined {
             ask,
         };
     }
-    if ((p.k === T.Reads || p.k === T.Audience) && (next === T.Colon ? !GATES.includes(peek(p, 2)) : isWord(next))) {
+    if ((p.k === T.Reads || p.k === T.Audience) && (next === T.Colon ? !GATES.includes(peek(p, 2)) && !atCount(p, 2) : isWord(next))) {
         const which = p.k === T.Reads ? "reads" : "audience";
         advance(p);
         const method = p.k === T.Colon ? undefined : takeName(p);

@@ -19,7 +19,11 @@ export function boundsText(bounds: readonly Bound[]): string {
 }
 
 function countsText(counts: readonly Count[]): string {
-    return counts.map(({ most, by }) => (most === undefined ? `once by ${by?.text ?? ""}` : `at most ${most.text}`)).join(" ");
+    return counts
+        .map(({ most, per, by }) =>
+            most === undefined ? `once by ${by?.text ?? ""}` : `at most ${most.text}${per === undefined ? "" : ` per ${per}`}`,
+        )
+        .join(" ");
 }
 
 export function refsText(refs: readonly Ref[]): string {

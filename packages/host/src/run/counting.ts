@@ -1,0 +1,62 @@
+/**
+ * Calls that are counted by the day (`at most 20 per day`): counted in the ledger before they are made.
+ *
+ * Boundary: between a run's host and what performs. Which calls count, for what and how often, is the machine's; how it is kept `ledger/uses.ts`.
+ *
+ * DAY1: a call that cannot be counted is not made.
+ * DAY2: a call that was refused was not made and does not count; any other that failed may have been.
+ */
+import type { Effect, MemoryRequest, Outcome, ToolRequest } from "@remit/machine";
+import type { Use, Uses } from "../ledger/uses.ts";
+import type { Host, Later } from "./host.ts";
+
+interface Counting {
+    readonly run: string;
+    /** Null where no ledger is kept. */
+    readonly uses: Uses | null;
+}
+
+export function counting(perform: Host["perform"], { run, uses }: Counting): Host["perform"] {
+    /** How often each effect was performed here: a wrapper may perform one several times. */
+    const times = new Map<string, number>();
+    return async (effect, io) => {
+        const { daily } = effect.request as unknown as Pick<ToolRequest & MemoryRequest, "daily">;
+        const isCall = effect.kind === "tool" || effect.kind === "remember" || effect.kind === "recall";
+        if (!isCall || daily === undefined || daily.length === 0) return perform(effect, io);
+        if (uses === null) return refused(effect, "no ledger is kept here that could count it", "keep a ledger");
+        const name = `${effect.path}#${effect.attempt ?? 1}`;
+        const nth = times.get(name) ?? 0;
+        times.set(name, nth + 1);
+        const counted: Use[] = [];
+        const place = nth === 0 ? name : `${name}+${nth}`;
+        const giveBack = async (): Promise<void> => {
+            for (const use of counted) await uses.uncount(use);
+        };
+        for (const { counter, most = null, rule = "" } of daily) {
+            const use = { counter, run, place };
+            if (await uses.count(use, most)) counted.push(use);
+            else {
+                await giveBack();
+                const message = `it was used ${await uses.today(counter)} times in the last 24 hours, and the rule is ${rule}`;
+                return refused(
+                    effect,
+                    message,
+                    "wait, or raise the number in the rule where more are right: every run may then use it as much more",
+                );
+            }
+        }
+        const said = await perform(effect, io);
+        if (isRefused(said)) await giveBack();
+        return said;
+    };
+}
+
+function isRefused(said: Outcome | Later): boolean {
+    return "later" in said || (!said.ok && said.failure.kind === "denied");
+}
+
+function refused({ request, site }: Effect, why: string, hint: string): Outcome {
+    const { tool, method, memory } = request as unknown as Partial<ToolRequest & MemoryRequest>;
+    const what = `${tool ?? memory}${method === undefined ? "" : `.${method}`}`;
+    return { ok: false, failure: { kind: "denied", message: `${what} is counted by the day: ${why}`, hint, site } };
+}
