@@ -25,10 +25,15 @@ export function bounds(command: Command): Command {
         .option("--concurrency <n>", "how many iterations of a parallel for run at once", "4");
 }
 
-export function place(command: Command): Command {
+/** A Temporal server. */
+export function server(command: Command): Command {
     return command
         .option("--address <host:port>", "Temporal server (TEMPORAL_ADDRESS, or the profile file)")
         .option("--namespace <name>", "namespace (TEMPORAL_NAMESPACE)")
-        .option("--profile <name>", "profile of Temporal's profile file (TEMPORAL_PROFILE)")
-        .option("--queue <name>", "task queue; default: remit");
+        .option("--profile <name>", "profile of Temporal's profile file (TEMPORAL_PROFILE)");
+}
+
+/** A Temporal server, and the workers of one of its queues. */
+export function place(command: Command): Command {
+    return server(command).option("--queue <name>", "task queue; default: remit");
 }

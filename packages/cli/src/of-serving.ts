@@ -1,18 +1,20 @@
 /** The commands of the server and of those who use it: names, options, examples. */
 import type { Command } from "commander";
-import { limits } from "./bounds.ts";
+import { limits, server } from "./bounds.ts";
 
 type Work = (args: string[], options: Record<string, unknown>) => Promise<number>;
 type Add = (name: string, description: string, load: () => Promise<{ default: Work }>) => Command;
 
 /** `ledger` puts the option of that name on a command. */
 export function ofServing(add: Add, ledger: (command: Command) => Command): void {
-    ledger(
-        add(
-            "serve [program]",
-            "Serve sessions over HTTP: turns of a program, tools that clients lend, approvals",
-            () => import("./commands/serve.ts"),
-        ),
+    server(
+        ledger(
+            add(
+                "serve [program]",
+                "Serve sessions over HTTP: turns of a program, tools that clients lend, approvals",
+                () => import("./commands/serve.ts"),
+            ),
+        ).option("--on <backend>", "memory or temporal: turns are runs of this process, or on a Temporal server; default: memory"),
     )
         .option("-m, --model <uri>", "model for every `import llm` (REMIT_MODEL)")
         .option("-w, --workspace <dir>", "folder the tools may reach; default: the current folder")
@@ -98,7 +100,11 @@ function faces(add: Add, ledger: (command: Command) => Command): void {
 }
 
 export const SERVING_EXAMPLES: Readonly<Record<string, readonly string[]>> = {
-    serve: ["remit serve --model mock:", "remit serve brain.remit --port 4100 --origin https://shop.example"],
+    serve: [
+        "remit serve --model mock:",
+        "remit serve brain.remit --port 4100 --origin https://shop.example",
+        "remit serve --on temporal --address 127.0.0.1:7233",
+    ],
     open: ["remit open last", "remit open 4f2a --no-browser"],
     drive: ['remit drive "book the cheapest slot"', 'remit drive --session new "what is on this page?" > answer.txt'],
     acp: ["remit acp main.remit", "remit acp --model openai://gpt-5-mini --max-cost 0.50"],

@@ -3,10 +3,10 @@
  *
  * Boundary: names and options. What a worker, a client and a server are is `@remit/temporal`'s.
  */
-import type { BlockRunner, QueueCaller } from "@remit/host";
+import type { BlockRunner, QueueCaller, ResumeRunOptions, RunCarriers } from "@remit/host";
 import type * as Temporal from "@remit/temporal";
 import { here } from "./here.ts";
-import { say, UsageError } from "./io.ts";
+import { plainLine, say, UsageError } from "./io.ts";
 
 /** By the `imports` of the package: the sources in a checkout, in the published package a module that says what has to be installed. */
 const PACKAGE: string = "#temporal";
@@ -67,6 +67,23 @@ function sayGoesOn(run: string): void {
     say(
         `The block goes on on Temporal as run ${run}: remit status ${run} looks at it, remit result ${run} waits for it, remit cancel ${run} stops it.`,
     );
+}
+
+/**
+ * What `--on temporal` has the turns of a server carried out by; undefined: its own process. `host` is what every run takes from that process; on whose
+ * behalf a run is, it says itself.
+ */
+export async function carriersThere(options: Options, host: Pick<ResumeRunOptions, "process" | "trust">): Promise<RunCarriers | undefined> {
+    const { on } = options;
+    if (on === "temporal") {
+        const { onlyErrors, runCarriers } = await temporal();
+        onlyErrors();
+        return runCarriers({ connect: settings(options), env: here().env, host });
+    }
+    if (on !== undefined && on !== "memory") throw new UsageError(`--on takes memory or temporal, not '${plainLine(String(on))}'`);
+    const idle = ["address", "namespace", "profile"].find((name) => options[name] !== undefined);
+    if (idle !== undefined) throw new UsageError(`--${idle} is for --on temporal`);
+    return undefined;
 }
 
 export function settings(options: Options): Temporal.ConnectSettings {

@@ -2,7 +2,11 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+import type { Json } from "@remit/language";
+import { type FoundServer, ServeClient, servers } from "@remit/serve";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { calls, ended, watch } from "../../serve/tests/room.ts";
 import { shareBundles } from "../../temporal/tests/bundles.ts";
 import { BIN, type Ran, type Room, room } from "./remit.ts";
 
@@ -163,6 +167,127 @@ test("the metrics of a worker are read as Prometheus reads them", async () => {
     const text = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
     expect(text).toMatch(/^temporal_workflow_completed\w*\{.*workflow_type="remitRun".*\} \d+$/m);
     expect(text).toContain("temporal_worker_task_slots_available");
+});
+
+const CLICK = { description: "Clicks", input: { type: "object" } };
+const READ = { description: "Text of the page", readOnly: true } as const;
+
+interface Served extends AsyncDisposable {
+    readonly client: ServeClient;
+    /** Ends it at once. */
+    kill(): Promise<void>;
+}
+
+/** `remit serve --on temporal`, with what the model says. */
+async function served(replies: Json): Promise<Served> {
+    here.write("replies.json", JSON.stringify(replies));
+    const model = `scripted:${join(here.folder, "replies.json")}`;
+    const child = spawn(process.execPath, [BIN, "serve", "--on", "temporal", "--address", address, "--model", model], {
+        cwd: here.folder,
+        env: here.env,
+        stdio: ["ignore", "inherit", "inherit"],
+    });
+    const end = async (signal: NodeJS.Signals): Promise<void> => {
+        if (child.exitCode !== null || child.signalCode !== null) return;
+        child.kill(signal);
+        await once(child, "exit");
+    };
+    let found: FoundServer | undefined;
+    while (found === undefined) {
+        if (child.exitCode !== null) throw new Error("the server did not start");
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        found = servers(join(here.folder, "remit", "serve"))[0];
+    }
+    return { client: new ServeClient(found), kill: () => end("SIGKILL"), [Symbol.asyncDispose]: () => end("SIGINT") };
+}
+
+test("a turn of a server is a run there: a lent tool is called here, a call is approved here, and the stream shows it; the next is cancelled", async () => {
+    await using at = await served([
+        calls("owner", "read"),
+        calls("owner", "click"),
+        { text: "It is bought.", chunks: 3 },
+        calls("owner", "read"),
+    ]);
+    const { client } = at;
+    const { id } = await client.open();
+    await client.lend(id, "read", READ);
+    await client.lend(id, "click", CLICK);
+    const turn = await client.submit(id, { text: "buy" });
+    const seen = await watch(client, id, ended(turn.id), async (event, data) => {
+        const about = data["id"] as string;
+        if (event === "ask.requested") expect(await client.decide(id, data["ask"] as string, "once")).toEqual({ status: "accepted" });
+        if (event === "call") expect(await client.result(id, about, { ok: true, value: "done" })).toEqual({ status: "accepted" });
+    });
+    const kinds = seen.map(({ event }) => event);
+    expect(kinds.filter((one) => ["ask.requested", "ask.decided", "call"].includes(one))).toEqual([
+        "call",
+        "ask.requested",
+        "ask.decided",
+        "call",
+    ]);
+    const said = seen.filter(({ event }) => event === "turn.text").map(({ data }) => (data as { delta: string }).delta);
+    expect(said.join("")).toBe("It is bought.");
+    const steps = seen.filter(({ event }) => event === "turn.step").map(({ data }) => (data as { kind: string }).kind);
+    // With the look into what was said before.
+    expect(steps.filter((one) => one === "tool.ended").length).toBe(3);
+    const run = `${id}.${turn.id}`;
+    expect(await client.turn(id, turn.id)).toMatchObject({ status: "done", value: "It is bought.", run });
+    const next = await client.submit(id, { text: "again" });
+    const more = await watch(
+        client,
+        id,
+        ended(next.id),
+        async (event, data) => {
+            if (event === "call" && data["turn"] === next.id) expect(await client.cancel(id, next.id)).toEqual({ status: "accepted" });
+        },
+        (await client.session(id)).seq,
+    );
+    expect(more.at(-1)?.data).toMatchObject({ status: "cancelled" });
+    expect(here.remit("status", run, "--address", address)).toMatchObject({ code: 0, out: expect.stringContaining("done") });
+    expect(here.remit("trace", "verify", run).code).toBe(0);
+    expect(here.remit("status", `${id}.${next.id}`, "--address", address).out).toContain("stopped");
+});
+
+test("a server that is killed in the middle of a turn goes on with it: what has an outcome is not performed again", async () => {
+    const rules = [
+        { when: '"paid"', reply: { text: "bought" } },
+        { when: '"clicked"', reply: calls("owner", "pay") },
+        { when: "buy", reply: calls("owner", "click") },
+    ];
+    const done: string[] = [];
+    const asked: Json[] = [];
+    const reacts =
+        ({ client }: Served, session: string, results: { readonly [tool: string]: string }) =>
+        async (event: string, data: { readonly [key: string]: Json }): Promise<void> => {
+            if (event === "ask.requested") {
+                const options = data["options"] as string[];
+                asked.push(options);
+                await client.decide(session, data["ask"] as string, options.includes("again") ? "again" : "once");
+            }
+            if (event !== "call") return;
+            const tool = data["tool"] as string;
+            done.push(tool);
+            const value = results[tool];
+            if (value !== undefined) await client.result(session, data["id"] as string, { ok: true, value });
+        };
+    await using before = await served({ rules });
+    const { id } = await before.client.open();
+    await before.client.lend(id, "click", CLICK);
+    await before.client.lend(id, "pay", CLICK);
+    const turn = await before.client.submit(id, { text: "buy" });
+    await watch(before.client, id, () => done.includes("pay"), reacts(before, id, { click: "clicked" }));
+    await before.kill();
+    await using after = await served({ rules });
+    const { seq } = await after.client.session(id);
+    await after.client.lend(id, "click", CLICK);
+    await after.client.lend(id, "pay", CLICK);
+    const seen = await watch(after.client, id, ended(turn.id), reacts(after, id, { pay: "paid" }), seq);
+    expect(seen.at(-1)?.data).toMatchObject({ status: "done", value: "bought" });
+    expect(done).toEqual(["click", "pay", "pay"]);
+    // What became of the call that was under way is not known, so it is asked; then the tool is asked about anew, as it was lent anew.
+    const about = expect.arrayContaining(["once"]);
+    expect(asked).toEqual([about, about, ["again", "give up"], about]);
+    expect(here.remit("trace", "verify", `${id}.${turn.id}`).code).toBe(0);
 });
 
 test("no server: one error that says what to do", () => {

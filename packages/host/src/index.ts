@@ -55,6 +55,7 @@ export type {
 export { isSession, keptRun, SESSION } from "./ledger/store.ts";
 export { RemitError, type RunFailure } from "./failure/error.ts";
 export type { RunHandle, RunResult } from "./run/handle.ts";
+export { type OfRun, resultElsewhere, type RunCarrier, type RunCarriers, type RunElsewhere } from "./run/carrier.ts";
 export { type Host, hostOf, type Later, type Missing, type Performer, type Performers, type PerformIO } from "./run/host.ts";
 export { type Entry, type KeptOptions, newRunId } from "./run/options.ts";
 export type { Divergence, Replayed } from "./run/replay.ts";

@@ -12,7 +12,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { isObject, type Json } from "@remit/language";
-import type { LedgerStore, LoadOptions, Meant, Process, RemitProgram, Scrubber } from "@remit/host";
+import type { LedgerStore, LoadOptions, Meant, Process, RemitProgram, RunCarrier, RunCarriers, Scrubber } from "@remit/host";
 import {
     isSession,
     knownSecrets,
@@ -28,7 +28,7 @@ import {
 } from "@remit/host";
 import { Allowance } from "./access/allowance.ts";
 import { type Client, type ClientList, Clients, type Minted } from "./access/clients.ts";
-import { listening, notListening } from "./http/listening.ts";
+import { bracketed, listening, notListening } from "./http/listening.ts";
 import { performed } from "./team/performed.ts";
 import { Processes } from "./team/processes.ts";
 import type { Streamed } from "./team/streams.ts";
@@ -79,6 +79,8 @@ export interface ServeOptions {
     readonly process?: Process;
     /** Shows the ledger and does nothing else: no program, no sessions, no clients, and programs of the same user do not find it. */
     readonly view?: boolean;
+    /** Makes what carries out the runs of turns; default: this process does. */
+    readonly carriers?: RunCarriers;
     /** For the program, as for `load`. */
     readonly load?: Omit<LoadOptions, "ledger" | "process" | "model" | "tools">;
     readonly log?: Log;
@@ -127,6 +129,8 @@ export class Server {
     /** @internal */
     sockets: Sockets | null = null;
     #announced: Announced | null = null;
+    /** Of the runs of turns; null: this process. */
+    #carrier: RunCarrier | null = null;
     #facts: Promise<ProgramFacts> | null = null;
     #models: { readonly at: number; readonly view: Promise<ModelsView> } | null = null;
     isReady = false;
@@ -188,6 +192,7 @@ export class Server {
                 await server.#served();
                 await server.#sameKey();
                 await server.clients.refresh();
+                server.#carrier = (await options.carriers?.(ledger.store)) ?? null;
                 if (ledger.store.team === undefined) await server.#again();
             }
             await server.#listen();
@@ -372,12 +377,14 @@ export class Server {
         await this.sockets?.leave();
         this.#http?.closeAllConnections();
         await closed;
+        await this.#carrier?.[Symbol.asyncDispose]();
         await this.ledger.close();
         if (this.#options.process === undefined) await this.#process.close();
     }
 
     #setup(log: SessionLog): Parameters<typeof Session.again>[0] {
-        return { log, ledger: this.ledger, brain: this.#brain, bounds: this.limits, scrub: this.secrets.scrub };
+        const { limits: bounds, secrets } = this;
+        return { log, ledger: this.ledger, brain: this.#brain, carrier: this.#carrier, bounds, scrub: secrets.scrub };
     }
 
     /** Sessions of servers before. */
@@ -491,7 +498,3 @@ export class Server {
 }
 
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
-
-function bracketed(host: string): string {
-    return host.includes(":") ? `[${host}]` : host;
-}

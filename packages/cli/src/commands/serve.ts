@@ -6,6 +6,7 @@ import { hostOptions, untrusted } from "../running.ts";
 import { notBegun, serving } from "../serving.ts";
 import type { Level, LIMITS, Server as Serving, ServeLimits } from "@remit/serve";
 import { untilStopped } from "../stopped.ts";
+import { carriersThere } from "../temporal.ts";
 
 type Options = Record<string, unknown>;
 
@@ -26,6 +27,7 @@ export default async function served([program]: string[], options: Options): Pro
         );
     };
     const stopped = untilStopped();
+    const carriers = await carriersThere(options, { process: on, trust: load.trust === true });
     const host = options["host"] === undefined ? {} : { host: String(options["host"]) };
     let server: Serving;
     try {
@@ -45,6 +47,7 @@ export default async function served([program]: string[], options: Options): Pro
             ledger: ledgerHere(options),
             process: on,
             load: { ...load, ...untrusted(options) },
+            ...(carriers === undefined ? {} : { carriers }),
             log: tell,
             logLevel,
         });

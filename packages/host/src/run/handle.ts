@@ -9,7 +9,7 @@
 import type { Json, Program } from "@remit/language";
 import type { Conducted, Effect, LedgerEvent, Remedies, Usage } from "@remit/machine";
 import { follow } from "../ledger/follow.ts";
-import type { LedgerStore, RunStatus, RunWriter } from "../ledger/store.ts";
+import type { LedgerStore, RunInfo, RunStatus, RunWriter } from "../ledger/store.ts";
 import { conduct, type LocalEnd, type LocalOptions } from "./local.ts";
 import { RemitError, type RunFailure } from "../failure/error.ts";
 import { remedyOptions } from "./remedies.ts";
@@ -157,7 +157,7 @@ interface Told {
 async function resultOf<T>(store: LedgerStore, id: string, end: LocalEnd, { machine, missing }: Told): Promise<RunResult<T>> {
     const { remedies } = machine;
     const info = await store.run(id);
-    const about = { run: info.id, status: end.status, usage: info.usage, steps: info.steps, effects: info.effects };
+    const about = aboutOf(info, end.status);
     switch (end.status) {
         case "done":
             // The machine's objects have no prototype; a caller gets ordinary ones.
@@ -165,15 +165,15 @@ async function resultOf<T>(store: LedgerStore, id: string, end: LocalEnd, { mach
         case "failed":
             return { ...about, ok: false, failure: end.failure, ...(store.durable && canHelp(remedies) ? { remedies } : {}) };
         case "stopped":
-            return {
-                ...about,
-                ok: false,
-                failure: { kind: "cancelled", message: "the run was cancelled", hint: `remit resume ${info.id} goes on with it` },
-            };
+            return cancelledResult(info);
         case "waiting": {
             const [first] = end.waiting;
             const wanted = end.waiting.find(({ path }) => missing.has(path));
-            if (wanted !== undefined) return { ...about, ok: false, waiting: end.waiting, ...missingFailure(info.id, wanted, missing) };
+            if (wanted !== undefined)
+                return {
+                    ...{ ...about, ok: false, waiting: end.waiting },
+                    ...missingFailure(info.id, missing.get(wanted.path) as Missing, wanted.site),
+                };
             const what = end.waiting.map((effect) => effect.path).join(", ");
             return {
                 ...about,
@@ -190,9 +190,20 @@ async function resultOf<T>(store: LedgerStore, id: string, end: LocalEnd, { mach
     }
 }
 
+export function aboutOf(
+    { id: run, usage, steps, effects }: RunInfo,
+    status: RunStatus,
+): Pick<RunResult, "run" | "status" | "usage" | "steps" | "effects"> {
+    return { run, status, usage, steps, effects };
+}
+
+export function cancelledResult(info: RunInfo): RunResult<never> {
+    const hint = `remit resume ${info.id} goes on with it`;
+    return { ...aboutOf(info, "stopped"), ok: false, failure: { kind: "cancelled", message: "the run was cancelled", hint } };
+}
+
 /** A credential comes first: a question can be answered meanwhile. */
-function missingFailure(run: string, { path, site }: Effect, all: Told["missing"]): Pick<RunResult, "missing" | "failure"> {
-    const missing = all.get(path) as Missing;
+export function missingFailure(run: string, missing: Missing, site: Effect["site"] = null): Pick<RunResult, "missing" | "failure"> {
     const hint = `${missing.hint}; then remit resume ${run} goes on`;
     return { missing, failure: { kind: "waiting", message: `the run waits: ${missing.message}`, site, hint } };
 }

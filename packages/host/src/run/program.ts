@@ -15,7 +15,7 @@ import type { CompiledProgram } from "../load/phases.ts";
 import type { Answering } from "../model/models.ts";
 import type { Process } from "../process/process.ts";
 import { execute, type RunHandle } from "./handle.ts";
-import { newRunId } from "./options.ts";
+import { type KeptOptions, newRunId } from "./options.ts";
 import { openWorld } from "./program-world.ts";
 import type { Unperformed } from "./rehearse.ts";
 import type { Handlers, HostOptions, LoadOptions, RunOptions } from "./setup.ts";
@@ -31,6 +31,8 @@ export interface RemitProgram<I = Json, O = Json> {
      * run was told is told again and not performed again; then it goes on. Rejects with `RemitError` `value` where this program goes another way.
      */
     after(run: string, input: I, options?: RunOptions): Promise<RunHandle<O>>;
+    /** What a run with these options is begun with, for a shell elsewhere. Throws as `run` does. */
+    kept(input: I, options?: RunOptions): KeptOptions;
     readonly form: Program;
     /** SHA-256 of the program form. */
     readonly hash: string;
@@ -58,12 +60,16 @@ export async function load<I = Json, O = Json>(
     const shared = sharedHost(world.host);
     const store = await storeOf(options.ledger, process, world);
 
+    /** What it is begun with, and its machine. */
+    const made = (input: I, call: RunOptions, on: Handlers) => {
+        const kept = opened.kept(input as Json, { ...call, ...whoIsAsked({ ...options, ...call }, on) });
+        const id = call.id ?? newRunId();
+        return { kept, id, machine: opened.machine(id, kept) };
+    };
     const begins = (input: I, call: RunOptions) => {
         const { signal = options.signal } = call;
         const on = { ...options.on, ...call.on };
-        const kept = opened.kept(input as Json, { ...call, ...whoIsAsked({ ...options, ...call }, on) });
-        const id = call.id ?? newRunId();
-        const machine = opened.machine(id, kept);
+        const { kept, id, machine } = made(input, call, on);
         const own = store ?? memoryStore();
         const about: NewRun = { id, program: form, hash, file, root, options: kept as unknown as Json };
         // The shared host is taken last, so that what fails before holds none.
@@ -88,6 +94,7 @@ export async function load<I = Json, O = Json>(
     return Object.assign(async (input: I, call?: RunOptions) => start(input, call).value, {
         run: start,
         after,
+        kept: (input: I, call: RunOptions = {}) => made(input, call, { ...options.on, ...call.on }).kept,
         form,
         hash,
         file,

@@ -29,3 +29,8 @@ export function notListening(error: NodeJS.ErrnoException, host: string, port: n
         "choose another with --port or --host",
     );
 }
+
+/** As it stands in an address. */
+export function bracketed(host: string): string {
+    return host.includes(":") ? `[${host}]` : host;
+}

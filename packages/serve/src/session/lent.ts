@@ -119,7 +119,11 @@ export class LentTools {
 
     /** An event of the run that is durable. */
     heard({ kind, path }: Pick<LedgerEvent, "kind" | "path">): void {
-        if (kind === "tool.ended") this.#keep((one) => one.path === path);
+        if (kind === "tool.ended") this.recorded(path);
+    }
+
+    recorded(path: string): void {
+        this.#keep((one) => one.path === path);
     }
 
     /** The run is over for this process. */

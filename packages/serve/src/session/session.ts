@@ -1,7 +1,7 @@
 /**
  * One session: turns one after another, the tools that clients lend to it, and the people who decide about their calls.
  *
- * Boundary: between the routes and the runs of the ledger. What is kept is `log.ts`, what it means `state.ts`; a run is the host's.
+ * Boundary: between the routes and the runs of the ledger. What is kept is `log.ts`, what it means `state.ts`; a turn's run `turn-run.ts`.
  *
  * SSN1: a control call (a result, a decision, a cancel) never waits for the turn that runs.
  * SSN2: a turn that was taken is in the log; a server that comes back goes on with it where its run is.
@@ -9,7 +9,7 @@
  */
 import type { Json, ReachRule } from "@remit/language";
 import { canonicalJson, type Limits } from "@remit/machine";
-import { type Handlers, type HostTool, LENT, type Ledger, type RemitProgram, type RunHandle, type Scrubber } from "@remit/host";
+import { type HostTool, LENT, type Ledger, type RunCarrier, type Scrubber } from "@remit/host";
 import type { Client } from "../access/clients.ts";
 import {
     ACCEPTED,
@@ -24,16 +24,17 @@ import {
 } from "../wire/messages.ts";
 import { OpenAsks } from "./asks.ts";
 import type { Brain } from "./brain.ts";
-import { failureOf, hasRun, interrupted, isStuck, outcomeOf } from "./ends.ts";
+import { failureOf, interrupted, isStuck, outcomeOf } from "./ends.ts";
 import { conversation, person } from "./given.ts";
 import { LentTools } from "./lent.ts";
 import type { Listener, SessionLog } from "./log.ts";
 import { People } from "./people.ts";
-import { given, told, withPictures } from "./pictures.ts";
+import { told, withPictures } from "./pictures.ts";
 import { apply, emptyState, type SessionState, type Turn } from "./state.ts";
 import { Presence } from "./presence.ts";
 import { Progress } from "./stuck.ts";
 import { Teller } from "./teller.ts";
+import { type Stops, TurnRuns } from "./turn-run.ts";
 
 export interface SessionBounds {
     /** Turns that may wait. */
@@ -56,6 +57,8 @@ export interface SessionSetup {
     readonly log: SessionLog;
     readonly ledger: Ledger;
     readonly brain: Brain;
+    /** Carries out the runs of turns; absent: this process. */
+    readonly carrier?: RunCarrier | null;
     readonly bounds: SessionBounds;
     readonly scrub: Scrubber["scrub"];
     /** Bounds of every turn, beside its time. */
@@ -69,6 +72,7 @@ export type Submitted = NewTurn & { readonly inputOrigins?: string[] };
 interface Running {
     readonly turn: Turn;
     readonly cancel: AbortController;
+    readonly leave: AbortController;
     readonly over: Promise<void>;
     readonly progress: Progress;
     /** Why it gets nowhere. */
@@ -89,7 +93,7 @@ export class Session {
     readonly #asks = new OpenAsks();
     readonly #people: People;
     readonly #lent: LentTools;
-    readonly #programs = new Map<string, Promise<RemitProgram>>();
+    readonly #runs: TurnRuns;
     readonly #presence: Presence;
     #running: Running | null = null;
     readonly #waiters = new Map<string, (() => void)[]>();
@@ -136,6 +140,16 @@ export class Session {
             bounds.call,
             () => this.#reach(),
         );
+        const { ledger, brain, carrier = null, limits } = setup;
+        this.#runs = new TurnRuns({
+            ...{ session: this.id, ledger, brain, carrier, people: this.#people, tools: this.#tools() },
+            limits: { time: bounds.turn, ...limits },
+            ask: bounds.ask,
+            reach: () => this.#reach(),
+            model: () => state.model,
+            pictures: this.pictures,
+            started: (turn, run) => this.#append("turn.started", { turn: turn.id, run }),
+        });
     }
 
     static async open(
@@ -328,13 +342,14 @@ export class Session {
         const { log } = this.#setup;
         if (end) for (const turn of this.#queued()) await this.#end(turn, { status: "cancelled" });
         const running = this.#running;
-        running?.cancel.abort();
+        if (end) running?.cancel.abort();
+        else running?.leave.abort(new Error("the server stops"));
         await running?.over;
         if (end) {
             if (running !== null && running.turn.ended === undefined) await this.#end(running.turn, { status: "cancelled" });
             await this.#append("session.closed", {});
         }
-        await Promise.all([...this.#programs.values()].map(async (program) => (await program).close()));
+        await this.#runs.close();
         await log.close(end);
     }
 
@@ -345,12 +360,12 @@ export class Session {
         const turns = [...this.#state.turns.values()];
         const next = turns.find(({ status }) => status === "running") ?? turns.find(({ status }) => status === "queued");
         if (next === undefined) return;
-        const cancel = new AbortController();
-        const over = this.#run(next, cancel.signal).finally(() => {
+        const [cancel, leave] = [new AbortController(), new AbortController()];
+        const over = this.#run(next, { signal: cancel.signal, leave: leave.signal }).finally(() => {
             this.#running = null;
             this.#pump();
         });
-        this.#running = { turn: next, cancel, over, progress: new Progress() };
+        this.#running = { turn: next, cancel, leave, over, progress: new Progress() };
     }
 
     #stuck(why: string): void {
@@ -359,16 +374,15 @@ export class Session {
         this.#running.cancel.abort();
     }
 
-    async #run(turn: Turn, signal: AbortSignal): Promise<void> {
+    async #run(turn: Turn, stops: Stops): Promise<void> {
         this.#lent.turn = turn.id;
         const teller = new Teller(this.#setup.log, turn.id, this.#lent);
         try {
-            const handle = await this.#begin(turn, signal, teller);
-            const result = await handle.result;
+            const result = await this.#runs.result(turn, teller, stops);
             teller.close();
             if (this.#closing && !result.ok && result.status !== "failed") return;
             const stuck = this.#running?.stuck;
-            const how = await outcomeOf(this.#setup.ledger, result, signal.aborted);
+            const how = await outcomeOf(this.#setup.ledger, result, stops.signal.aborted);
             await this.#end(turn, stuck === undefined || result.ok ? how : { ...how, status: "failed", failure: isStuck(stuck) });
         } catch (error) {
             teller.close();
@@ -376,44 +390,6 @@ export class Session {
             const { kind = "error", message, hint } = failureOf(error);
             await this.#end(turn, { status: "failed", failure: { kind, message, ...(hint === undefined ? {} : { hint }) } });
         }
-    }
-
-    async #begin(turn: Turn, signal: AbortSignal, teller: Teller): Promise<RunHandle> {
-        const run = turn.run ?? `${this.id}.${turn.id}`;
-        const program = await this.#program(turn.model ?? this.#state.model, this.#setup.brain.identity(turn.by));
-        const on = this.#handlers(turn, signal, teller);
-        const { ledger, bounds } = this.#setup;
-        if (turn.status === "queued") await this.#append("turn.started", { turn: turn.id, run });
-        else if (await hasRun(ledger, run))
-            return ledger.resume<Json>(run, {
-                on,
-                signal,
-                park: true,
-                tools: this.#tools(),
-                ...(turn.model === undefined ? {} : { model: turn.model }),
-            });
-        const images = turn.images === undefined ? null : given(await this.pictures(turn.id));
-        const input = turn.input ?? { task: turn.text ?? "", ...(images === null ? {} : { images }) };
-        return program.run(input, {
-            ...{ id: run, signal, on },
-            limits: { time: bounds.turn, ...this.#setup.limits },
-            asks: { park: true, expires: bounds.ask },
-            ...(turn.inputOrigins === undefined ? {} : { inputOrigins: turn.inputOrigins }),
-        });
-    }
-
-    #handlers(turn: Turn, signal: AbortSignal, teller: Teller): Handlers {
-        const people = this.#people;
-        return {
-            ask: (request, about) => people.approve(turn, request, about.ask, about.signal),
-            input: async (request, about) => {
-                const question = request.description ? `${request.name} (${request.description})` : request.name;
-                return (await people.question(turn, question, about.signal))?.answer ?? null;
-            },
-            unknown: (effect) => people.unknown(turn, effect, signal),
-            event: (event) => teller.event(event),
-            part: (path, part) => teller.part(path, part),
-        };
     }
 
     // ---- what the program is given ----
@@ -425,14 +401,6 @@ export class Session {
         return reach === undefined
             ? brain.reach
             : [...brain.reach, { origins: reach, tools: [LENT], by: `the session, as ${by} opened it,` }];
-    }
-
-    #program(model: string | undefined, as: string | undefined): Promise<RemitProgram> {
-        const key = JSON.stringify([model, as]);
-        const made = this.#programs.get(key) ?? this.#setup.brain.load(model, this.#tools(), { reach: this.#reach(), as });
-        this.#programs.set(key, made);
-        made.catch(() => this.#programs.delete(key));
-        return made;
     }
 
     #tools(): { readonly [name: string]: () => HostTool } {

@@ -31,6 +31,8 @@ const STEPS: ReadonlySet<string> = new Set([
 export interface RunCalls {
     begun(path: string, part: Json): void;
     heard(event: LedgerEvent): void;
+    /** The outcome of the effect at this path is durable. */
+    recorded(path: string): void;
     over(): void;
 }
 
@@ -71,6 +73,10 @@ export class Teller {
             }),
         );
         this.#log.tell("turn.step", { turn: this.#turn, run, seq, kind, path, ...some });
+    }
+
+    recorded(path: string): void {
+        this.#calls.recorded(path);
     }
 
     close(): void {

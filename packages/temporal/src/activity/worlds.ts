@@ -3,18 +3,10 @@
  *
  * Boundary: lifetimes only. What a world is, is the host's.
  */
-import { type Handlers, type LedgerStore, type ResumeRunOptions, type RunWorld, runWorld, type Scrubber } from "@remit/host";
+import { type LedgerStore, type OfRun, type ResumeRunOptions, type RunWorld, runWorld, type Scrubber } from "@remit/host";
 
 /** After so long without an activity a world is closed, milliseconds: a session with an agent is one, as long as its effects come. */
 const IDLE_MS = 10 * 60_000;
-
-/** What one run takes from this process, beside what every run takes. */
-export interface OfRun extends Pick<ResumeRunOptions, "tools"> {
-    /** Hears what its effects give while they are performed here, as a watcher of a run in this process does. */
-    readonly part?: Handlers["part"];
-    /** Told once the ledger has the outcome of an effect that was performed here. */
-    readonly recorded?: (path: string) => void;
-}
 
 /**
  * Asked when the world of a run is opened. Where it rejects, the activity fails: one that opens the run is tried again; one that performs an effect is
@@ -70,7 +62,9 @@ export function worldsOf(store: LedgerStore, options: ResumeRunOptions, ofRun: O
             if (one.timer !== null) clearTimeout(one.timer);
             one.users++;
             try {
-                return await work(await one.world);
+                const world = await one.world;
+                // What was carried here is kept, whatever became of the work.
+                return await work(world).finally(world.acted);
             } finally {
                 one.users--;
                 if (one.users === 0 && held.get(run) === one) one.timer = setTimeout(() => void close(run), IDLE_MS).unref();

@@ -78,7 +78,8 @@ async function questionsOf({ client, run, until }: Asking): Promise<readonly Ask
     }
 }
 
-function isAway(error: unknown): boolean {
+/** The server, or what it asked, gives no answer now. */
+export function isAway(error: unknown): boolean {
     return error instanceof ServiceError || error instanceof WorkflowNotFoundError || isGrpcServiceError(error);
 }
 

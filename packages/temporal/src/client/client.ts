@@ -86,7 +86,7 @@ export interface SubmitOptions {
 export interface RemitClient {
     readonly client: Client;
     /** Begins a run of a program; gives its id. */
-    submit(program: ProgramWorld, kept: KeptOptions, options?: SubmitOptions): Promise<string>;
+    submit(program: Pick<ProgramWorld, "form" | "hash" | "file" | "root">, kept: KeptOptions, options?: SubmitOptions): Promise<string>;
     /**
      * Goes on with a run of the ledger that no owner has, or that an execution has that ended without letting it go. `resume`: as for a resume in this
      * process; without it a failed run fails again. Rejects with `LedgerError` `owned`, and with `RemitError` where what was said does not fit.

@@ -17,7 +17,7 @@ import {
     type WorkflowHandle,
     WorkflowNotFoundError,
 } from "@temporalio/client";
-import { ownerOf, QUERIES, SIGNALS, type Status } from "../wire/messages.ts";
+import { GUARD, ownerOf, QUERIES, SIGNALS, type Status } from "../wire/messages.ts";
 
 /** What a run was taken from. */
 export type Released =
@@ -31,6 +31,8 @@ export type Released =
     | { readonly how: "gone"; readonly status: string };
 
 export interface ReleaseOptions {
+    /** No worker takes from its queue any more: it is ended at once. */
+    readonly unserved?: boolean;
     /** How long what has begun is waited for, milliseconds; then the execution is ended. */
     readonly grace?: number;
     readonly signal?: AbortSignal;
@@ -67,7 +69,9 @@ export async function release(
         return { how: "free", epoch: info.epoch };
     }
     const released: Released =
-        status === "RUNNING" ? await drained(client, client.workflow.getHandle(info.id), options) : { how: "gone", status };
+        status !== "RUNNING"
+            ? { how: "gone", status }
+            : await (options.unserved === true ? ended(client, info.id) : drained(client, client.workflow.getHandle(info.id), options));
     for (const { path } of await store.pending(info.id)) await partReleased(client, store, partOf(info.id, path), options);
     return { ...released, epoch: (await store.run(info.id)).epoch };
 }
@@ -79,6 +83,22 @@ async function partReleased(client: Client, store: LedgerStore, id: string, opti
     const { how, epoch } = await release(client, store, id, options);
     if (how === "drained" || (await store.run(id)).by === undefined) return;
     await (await store.own(id, { from: epoch })).release();
+}
+
+/** TOW1. With the guards of its blocks, which no worker would end. */
+async function ended(client: Client, run: string): Promise<Released> {
+    const flow = client.workflow.getHandle(run);
+    const { raw } = await flow.describe();
+    const guards = (raw.pendingChildren ?? []).filter(({ workflowTypeName }) => workflowTypeName === GUARD);
+    for (const one of [flow, ...guards.map(({ workflowId }) => client.workflow.getHandle(workflowId as string))]) {
+        try {
+            await one.terminate("the run goes on elsewhere");
+        } catch (error) {
+            // It has ended meanwhile.
+            if (!(error instanceof WorkflowNotFoundError)) throw error;
+        }
+    }
+    return { how: "ended", performing: [] };
 }
 
 async function drained(client: Client, flow: WorkflowHandle, { grace = GRACE_MS, signal, waits }: ReleaseOptions): Promise<Released> {

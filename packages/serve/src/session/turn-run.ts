@@ -1,0 +1,114 @@
+/**
+ * How a turn becomes a run, and what the run asks and tells: in this process, or carried out elsewhere.
+ *
+ * Boundary: from a turn to the result of its run. The order of turns, and how one ends, is the session's.
+ *
+ * TRUN1: wherever the run is conducted, its effects are performed in this process, with the session's own tools, and its questions go to the session's
+ *     people.
+ */
+import type { Json } from "@remit/language";
+import type { Limits } from "@remit/machine";
+import type { Handlers, HostTool, Ledger, RemitProgram, RunCarrier, RunOptions, RunResult } from "@remit/host";
+import type { Picture } from "../wire/messages.ts";
+import type { Brain, Given } from "./brain.ts";
+import { hasRun } from "./ends.ts";
+import type { People } from "./people.ts";
+import { given } from "./pictures.ts";
+import type { Turn } from "./state.ts";
+import type { Teller } from "./teller.ts";
+
+export interface TurnRunsSetup {
+    readonly session: string;
+    readonly ledger: Ledger;
+    readonly brain: Brain;
+    /** Null: this process. */
+    readonly carrier: RunCarrier | null;
+    readonly limits: Limits;
+    /** How long a question waits for an answer, milliseconds. */
+    readonly ask: number;
+    readonly people: People;
+    readonly tools: { readonly [name: string]: () => HostTool };
+    /** Where the session may reach. */
+    reach(): Given["reach"];
+    /** Of the session. */
+    model(): string | undefined;
+    pictures(turn: string): Promise<Picture[]>;
+    /** Kept before anything of the run begins. */
+    started(turn: Turn, run: string): Promise<void>;
+}
+
+/** How a turn is ended before its time. */
+export interface Stops {
+    /** It is cancelled. */
+    readonly signal: AbortSignal;
+    /** The server ends, and the next one goes on with it. */
+    readonly leave: AbortSignal;
+}
+
+export class TurnRuns {
+    readonly #setup: TurnRunsSetup;
+    readonly #programs = new Map<string, Promise<RemitProgram>>();
+
+    constructor(setup: TurnRunsSetup) {
+        this.#setup = setup;
+    }
+
+    async result(turn: Turn, teller: Teller, stops: Stops): Promise<RunResult> {
+        const { session, ledger, brain, carrier, tools } = this.#setup;
+        const run = turn.run ?? `${session}.${turn.id}`;
+        const program = await this.#program(turn.model ?? this.#setup.model(), brain.identity(turn.by));
+        const on = this.#handlers(turn, stops.signal, teller);
+        let isNew = true;
+        if (turn.status === "queued") await this.#setup.started(turn, run);
+        else isNew = !(await hasRun(ledger, run));
+        if (carrier === null) {
+            const signal = AbortSignal.any([stops.signal, stops.leave]);
+            const model = turn.model === undefined ? {} : { model: turn.model };
+            const handle = isNew
+                ? program.run(await this.#input(turn), { ...this.#options(turn), id: run, signal, on })
+                : await ledger.resume<Json>(run, { on, signal, park: true, tools, ...model });
+            return handle.result;
+        }
+        const begins = isNew ? { program, kept: program.kept(await this.#input(turn), this.#options(turn)) } : null;
+        const { part } = on;
+        const of = { tools, ...(part === undefined ? {} : { part }), recorded: (path: string) => teller.recorded(path) };
+        return carrier.carryOut({ run, begins, on, of, ...stops });
+    }
+
+    async close(): Promise<void> {
+        await Promise.all([...this.#programs.values()].map(async (program) => (await program).close()));
+    }
+
+    async #input(turn: Turn): Promise<Json> {
+        const images = turn.images === undefined ? null : given(await this.#setup.pictures(turn.id));
+        return turn.input ?? { task: turn.text ?? "", ...(images === null ? {} : { images }) };
+    }
+
+    #options({ inputOrigins }: Turn): RunOptions {
+        const { limits, ask } = this.#setup;
+        return { limits, asks: { park: true, expires: ask }, ...(inputOrigins === undefined ? {} : { inputOrigins }) };
+    }
+
+    #handlers(turn: Turn, signal: AbortSignal, teller: Teller): Handlers {
+        const { people } = this.#setup;
+        return {
+            ask: (request, about) => people.approve(turn, request, about.ask, about.signal),
+            input: async (request, about) => {
+                const question = request.description ? `${request.name} (${request.description})` : request.name;
+                return (await people.question(turn, question, about.signal))?.answer ?? null;
+            },
+            unknown: (effect, withdrawn) => people.unknown(turn, effect, withdrawn ?? signal),
+            event: (event) => teller.event(event),
+            part: (path, part) => teller.part(path, part),
+        };
+    }
+
+    #program(model: string | undefined, as: string | undefined): Promise<RemitProgram> {
+        const { brain, tools, reach } = this.#setup;
+        const key = JSON.stringify([model, as]);
+        const made = this.#programs.get(key) ?? brain.load(model, tools, { reach: reach(), as });
+        this.#programs.set(key, made);
+        made.catch(() => this.#programs.delete(key));
+        return made;
+    }
+}
