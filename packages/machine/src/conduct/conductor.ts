@@ -27,10 +27,10 @@ import { batchOf, type Draft, emptyDraft, isEmpty, keptOf, restOf, struck } from
 import type { Answered, Batch, ConductEnd, Conducted, ConductOptions, Decision, Down, Missing, News, Up } from "./messages.ts";
 import { anew, Reports } from "./reports.ts";
 import { again, decided, lacking, outcomeOf, type Recovered, repeats } from "./recover.ts";
-import { answerRequest, type RequestOps, request, use, type Work } from "./requests.ts";
+import { answerRequest, isPersonal, leaveRequest, request, type RequestOps, use, type Work } from "./requests.ts";
 import { RunTime } from "./time.ts";
 import { type Known, Unknowns } from "./unknowns.ts";
-import { CONCURRENCY, isPersonal, Works } from "./works.ts";
+import { CONCURRENCY, Works } from "./works.ts";
 
 const GRACE_MS = 800;
 /** Events after which a session with an agent has no turn any more. */
@@ -73,6 +73,7 @@ export class Conductor {
         this.works = new Works(this.time, before?.sessions ?? [], {
             say: (decision) => this.say(decision),
             settled: (work) => this.reports.tell(work),
+            left: (work, reason) => leaveRequest(this.ops, work, reason),
         });
         this.reports = new Reports(this.time, (event, answered) => this.reported(event, answered));
         this.unknowns = new Unknowns(this.time, (decision) => this.say(decision));

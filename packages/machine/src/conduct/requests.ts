@@ -67,6 +67,11 @@ export interface RequestOps {
     learn(path: string, outcome: Outcome): void;
 }
 
+/** Effects that wait for a person; they take no place under the concurrency limit. */
+export function isPersonal({ kind }: Effect): boolean {
+    return kind === "ask" || kind === "input";
+}
+
 export function workOf(effect: Effect, of: Asked | null): Work {
     return { effect, of, requests: new Map(), uses: 0, agreed: new Map(), noted: notes(), told: 0, used: {} };
 }
@@ -90,6 +95,13 @@ function eventOf({ effect, of }: Pick<Work, "effect" | "of">, which: 0 | 1, data
 export function request(ops: RequestOps, effect: Effect, of: Asked): void {
     ops.note(eventOf({ effect, of }, 0, { request: effect.request }));
     ops.begin(effect, of);
+}
+
+/** What a request arose in ended first: what was begun and has no outcome says so. */
+export function leaveRequest(ops: Pick<RequestOps, "note">, work: Work, reason: string): void {
+    if (isPersonal(work.effect)) return;
+    const failure: Json = { kind: "cancelled", message: reason, site: work.effect.site as unknown as Json };
+    ops.note(eventOf(work, 1, { ok: false, failure }));
 }
 
 /** A request was answered; null: no person can answer it now. */

@@ -6,7 +6,7 @@
 import type { AgentTurn, Effect } from "../effect/effect.ts";
 import type { Admitted } from "./draft.ts";
 import type { Decision, PendingEffect } from "./messages.ts";
-import { type Asked, type Work, workOf } from "./requests.ts";
+import { type Asked, isPersonal, type Work, workOf } from "./requests.ts";
 import type { RunTime } from "./time.ts";
 
 export const CONCURRENCY = 16;
@@ -15,15 +15,12 @@ const MIDDLE = 3;
 
 const NOTHING: Admitted = { begin: [], fresh: [] };
 
-/** Effects that wait for a person; they take no place under the concurrency limit. */
-export function isPersonal({ kind }: Effect): boolean {
-    return kind === "ask" || kind === "input";
-}
-
 export interface WorksOps {
     say(decision: Decision): void;
     /** Nothing more is heard of it. */
     settled(work: Work): void;
+    /** It arose in what was settled, and had no outcome by then. */
+    left(work: Work, reason: string): void;
 }
 
 export class Works {
@@ -59,7 +56,11 @@ export class Works {
         this.running.delete(path);
         this.time.clear(`deadline\n${path}`);
         if (isPersonal(work.effect)) this.time.person(-1);
-        for (const request of work.requests.values()) this.drop(request, reason);
+        for (const path of work.requests.values()) {
+            const request = this.running.get(path);
+            this.drop(path, reason);
+            if (request !== undefined) this.ops.left(request, reason);
+        }
     }
 
     /** Its performer is told to stop, and what it says counts no more. */

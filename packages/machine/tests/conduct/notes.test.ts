@@ -16,8 +16,8 @@ import { formOf } from "../run/text.ts";
 const PROGRAM = formOf('import agent Fixer from "acp://x"\n\nmain func() {\n    return agent("do it", { agent: Fixer })\n}\n');
 const TURN = "main/agent#0/turn[0]";
 
-function conducted(timeout?: number) {
-    const machine = Machine.start(compileProgram(PROGRAM), { run: "r", programHash: "p", input: {} } as never);
+function conducted(timeout?: number, program = PROGRAM) {
+    const machine = Machine.start(compileProgram(program), { run: "r", programHash: "p", input: {} } as never);
     const conductor = new Conductor(machine, { saves: true, ...(timeout === undefined ? {} : { timeout }) });
     let at = 0;
     let open = 0;
@@ -91,4 +91,20 @@ test("an answer needs no notes any more; a failure without a reply is told with 
     expect(notesIn(failed)).toMatchObject([{ entry: { text: "a" } }]);
     const answered = failed.flatMap(({ events = [] }) => events).find(({ kind }) => kind === "agent.answered") as LedgerEvent;
     expect(answered.data).toMatchObject({ ok: false, reply: { text: "a", spent: { steps: 1 } } });
+});
+
+test("a call that an agent left under way is told as cancelled where the agent has answered", () => {
+    const { next, kept, commit } = conducted(
+        undefined,
+        formOf(
+            'import tool Shell from "shell:"\nimport agent Fixer from "acp://x" { remit { may Shell.run } }\nmain func() {\n    return agent("do it", { agent: Fixer })\n}\n',
+        ),
+    );
+    const use = { tool: "Shell", method: "run", args: [{ command: "sleep 600" }] };
+    next([{ kind: "up", path: TURN, up: { n: 1, use, make: true } }]);
+    commit();
+    const reply = { text: "", stop: "end_turn", confinement: "none" };
+    const batches = kept(next([{ kind: "outcome", path: TURN, outcome: { ok: true, value: reply, origins: [] } }]));
+    const ended = batches.flatMap(({ events = [] }) => events).filter(({ kind }) => kind === "tool.ended");
+    expect(ended).toMatchObject([{ path: `${TURN}/hand[0]`, data: { ok: false, failure: { kind: "cancelled" }, host: true } }]);
 });
