@@ -7,7 +7,8 @@ import type { Json } from "@remit/language";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { postgres } from "../../host/tests/postgres-server.ts";
 import type { DevServer } from "../src/index.ts";
-import { type Call, callsIn, type Child, startChild } from "./process/child.ts";
+import { type Call, callsIn } from "./process/calls.ts";
+import { type Child, startChild } from "./process/child.ts";
 import type { ChildOptions } from "./process/worker.ts";
 import { devServer, questionsOf, type Room, roomAt } from "./room.ts";
 
@@ -219,9 +220,11 @@ test.each([
     ["PostgreSQL", async () => (await postgres()).fresh()],
 ])("two workers on one %s ledger share a fan-out", async (_, address) => {
     const ledger = await address();
-    await using room = await roomAt(server, { settings: SETTINGS, ...(ledger === null ? {} : { ledger }) });
-    await using _one = await startChild(room, server, { ledger: room.file });
-    await using _two = await startChild(room, server, { ledger: room.file });
+    await using room = await roomAt(server, ledger === null ? {} : { ledger });
+    // However slowly one of them is begun: the other does not do all of it meanwhile.
+    const how = { ledger: room.file, together: 2 };
+    await using _one = await startChild(room, server, how);
+    await using _two = await startChild(room, server, how);
     const names = Array.from({ length: 60 }, (_, i) => `p${i}`);
     const source = `import tool Log from "host:log"
 main func(input) { sizes = parallel for name in input.names max 500 { Log.read(name) }

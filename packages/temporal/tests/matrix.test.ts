@@ -1,5 +1,6 @@
 /** Random plans, and kills at random moments: a few of those that `npm run temporal-matrix` runs. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { cases } from "../../machine/tests/cases.ts";
 import type { DevServer } from "../src/index.ts";
 import { kills } from "./matrix/kills.ts";
 import { plans, tools } from "./matrix/plans.ts";
@@ -17,12 +18,14 @@ afterAll(async () => {
     await server.stop();
 });
 
-test("20 random plans give the values, failures and ledgers of this process", async () => {
-    expect(await plans(room, 0, 20)).toEqual([]);
+test("random plans give the values, failures and ledgers of this process", async () => {
+    expect(await plans(room, 0, cases(20))).toEqual([]);
 });
 
-test("10 kills at random moments: values, single writes and chains are those of runs that nothing kills", async () => {
-    const { wrong, runs } = await kills(0, 10);
+// A kill takes three seconds of processor time: of the worker, the server, both, and the worker again.
+test("kills at random moments: values, single writes and chains are those of runs that nothing kills", async () => {
+    const count = cases(4);
+    const { wrong, runs } = await kills(0, count);
     expect(wrong).toEqual([]);
-    expect(runs).toBe(20);
+    expect(runs).toBe(2 * count);
 });

@@ -9,7 +9,8 @@ import { setTimeout as after } from "node:timers/promises";
 import { openWorld } from "@remit/host";
 import type { Json } from "@remit/language";
 import type { Question } from "../../src/index.ts";
-import { callsIn, type Child, startChild } from "../process/child.ts";
+import { callsIn } from "../process/calls.ts";
+import { type Child, startChild } from "../process/child.ts";
 import { devServer, type Room, roomAt } from "../room.ts";
 import { join } from "node:path";
 

@@ -1,8 +1,6 @@
-/** Workers in processes of their own (`worker.ts`), and what really happened in them. */
+/** Workers in processes of their own (`worker.ts`). */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { scriptAt } from "../../../host/tests/script.ts";
 import { BUNDLES } from "../bundles.ts";
 import type { Room } from "../room.ts";
@@ -17,7 +15,7 @@ export interface Child extends AsyncDisposable {
 export async function startChild(
     room: Room,
     at: { readonly address: string },
-    how: Pick<ChildOptions, "kill" | "pause" | "ledger" | "version"> = {},
+    how: Pick<ChildOptions, "kill" | "pause" | "together" | "ledger" | "version"> = {},
 ): Promise<Child> {
     const { queue, folder } = room;
     const options: ChildOptions = { address: at.address, queue, folder, cache: BUNDLES, ...how };
@@ -37,19 +35,4 @@ export async function startChild(
             await over;
         },
     };
-}
-
-export interface Call {
-    readonly name: string;
-    readonly pid: string;
-}
-
-/** What really happened, in order: names of calls, and by which process. */
-export function callsIn(folder: string): Call[] {
-    const file = join(folder, "calls");
-    const lines = existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n") : [];
-    return lines.map((line) => {
-        const [name = "", pid = ""] = line.split(" ");
-        return { name, pid };
-    });
 }

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { openProcess } from "@remit/host";
 import { DefaultLogger, Runtime } from "@temporalio/worker";
 import { createWorker } from "../../src/index.ts";
+import { callsIn } from "./calls.ts";
 
 export interface ChildOptions {
     readonly address: string;
@@ -20,6 +21,8 @@ export interface ChildOptions {
     readonly version?: { readonly deployment: string; readonly build: string };
     /** A call takes so long after it happened, milliseconds. */
     readonly pause?: number;
+    /** A call ends once this many processes have made one. */
+    readonly together?: number;
     /** Name of the call at which the process is killed: before it happens, or after it, when its outcome is not told yet. */
     readonly kill?: { readonly at: string; readonly when: "before" | "after" };
 }
@@ -31,6 +34,7 @@ const {
     cache,
     ledger = join(folder, "ledger.db"),
     pause = 0,
+    together = 1,
     kill,
     version,
 } = JSON.parse(process.argv[2] as string) as ChildOptions;
@@ -45,6 +49,7 @@ async function call(given: string | { readonly name: string }): Promise<number> 
     dies("before");
     appendFileSync(join(folder, "calls"), `${name} ${process.pid}\n`);
     dies("after");
+    while (new Set(callsIn(folder).map(({ pid }) => pid)).size < together) await new Promise((resolve) => setTimeout(resolve, 20));
     if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
     return name.length;
 }
