@@ -2,8 +2,8 @@
 // files in place of six hundred: 0.12 s of processor time in place of 0.42, and the tests start some two hundred. `packages/host/tests/script.ts` finds
 // them there, and takes the sources where there are none.
 // Needs the Node of the checkout (it asks the sources for the name of their build) and its packages.
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { copyAssets } from "./assets.mjs";
@@ -81,6 +81,19 @@ for (const { to, about } of PACKAGES) {
     const exports = Object.fromEntries(Object.entries(about.exports).map(([key, path]) => [key, path.replace(/\.ts$/, ".js")]));
     writeFileSync(join(folder, to, "package.json"), JSON.stringify({ name, version, type, imports, exports }));
 }
+// what users import: each entry hands on what one of the project's packages exports
+const users = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const lang = join(folder, "node_modules", users.name);
+mkdirSync(lang);
+for (const source of Object.values(users.exports)) {
+    const [name, key] = PACKAGES.flatMap(({ at, about }) =>
+        Object.entries(about.exports).flatMap(([key, path]) => (`./${join(at, path)}` === source ? [[about.name, key.slice(1)]] : [])),
+    )[0];
+    mkdirSync(dirname(join(lang, source)), { recursive: true });
+    writeFileSync(join(lang, source.replace(/\.ts$/, ".js")), `export * from "${name}${key}";\n`);
+}
+const handed = Object.fromEntries(Object.entries(users.exports).map(([key, path]) => [key, path.replace(/\.ts$/, ".js")]));
+writeFileSync(join(lang, "package.json"), JSON.stringify({ name: users.name, version: users.version, type: "module", exports: handed }));
 writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module", "imports": { "#temporal": "@remit/temporal" } }\n');
 // the command as it is published: its launcher beside a bundle, without sources
 cpSync(join(root, "packages/cli/bin"), join(folder, "packages/cli/bin"), { recursive: true });

@@ -1,5 +1,5 @@
 /**
- * `@remit/host/jest`: an `expect` that audits the runs of the test before each assertion.
+ * `remit-lang/testing/jest`: an `expect` that audits the runs of the test before each assertion.
  *
  * Boundary: the globals that Jest gives a test file (`expect`, `afterEach`, `afterAll`); what is looked at is in `guard.ts`.
  */

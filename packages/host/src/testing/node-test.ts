@@ -1,5 +1,5 @@
 /**
- * `@remit/host/node-test`: an `assert` that audits the runs of the test before each assertion.
+ * `remit-lang/testing/node-test`: an `assert` that audits the runs of the test before each assertion.
  *
  * Boundary: hooks of `node:test`, functions of `node:assert/strict`; what is looked at is in `guard.ts`.
  */

@@ -1,5 +1,5 @@
 /**
- * `@remit/host/vitest`: an `expect` that audits the runs of the test before each assertion.
+ * `remit-lang/testing/vitest`: an `expect` that audits the runs of the test before each assertion.
  *
  * Boundary: Vitest's hooks; what is looked at is in `guard.ts`.
  */

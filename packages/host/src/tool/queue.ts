@@ -91,7 +91,7 @@ async function called(
     if (queues === null)
         throw new ToolFail(`no Temporal server is named whose queue ${queue} could be asked`, {
             kind: "unreachable",
-            hint: "name one with --address, or give `load` the `queues` of `temporalQueues` (@remit/temporal)",
+            hint: "name one with --address, or give `load` the `queues` of `temporalBlocks` (remit-lang/temporal)",
         });
     const { activity, workflow, timeout = TIMEOUT_S, readOnly = false, repeatable = readOnly } = method;
     const what =
