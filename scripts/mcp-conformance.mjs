@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// `npm run mcp-conformance`: `remit mcp` before the protocol's own conformance suite, for the revisions 2025-11-25 and 2026-07-28, and before its
-// inspector over standard input and output. A scenario may fail only where it needs what a program does not give: those are listed here, with why, and
-// one of them that passes is told too.
+// `npm run mcp-conformance [server|client]`: `remit mcp` and programs that import MCP servers before the protocol's own conformance suite, for the
+// revisions 2025-11-25 and 2026-07-28; `remit mcp` also before the inspector, over standard input and output. A scenario may fail only where it needs
+// what a program does not give: those are listed here, with why, and one of them that passes is told too.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -11,6 +11,7 @@ import { conformance } from "./lib/conformance.mjs";
 import * as setup from "./lib/setup.mjs";
 
 const PROGRAM = join(setup.root, "packages", "serve", "tests", "conformance", "main.remit");
+const CLIENT = join(setup.root, "packages", "serve", "tests", "conformance", "client.mjs");
 const REMIT = join(setup.root, "packages", "cli", "bin", "remit.mjs");
 
 /** Why → the scenarios that need it. */
@@ -39,6 +40,15 @@ const NOT_GIVEN = {
     "a call is a task before it asks, so that what it asks outlives the request": ["tasks-mrtr-composition"],
 };
 
+/** The same of a program that imports a server. */
+const NOT_TAKEN = {
+    "a user delegates a token; a program has no identity of its own at an authorization server": [
+        ...["auth/client-credentials-jwt", "auth/client-credentials-basic", "auth/enterprise-managed-authorization", "auth/wif-jwt-bearer"],
+    ],
+    "a client's metadata would have to stand at a web site of Remit's own, and there is none: it registers itself": ["auth/basic-cimd"],
+    "tokens are sent as bearer tokens": ["auth/dpop", "auth/dpop-nonce"],
+};
+
 function freePort() {
     return new Promise((resolve) => {
         const server = createServer().listen(0, "127.0.0.1", () => {
@@ -59,39 +69,52 @@ await setup.packages(node);
 const bin = join(await conformance(node), "node_modules", ".bin");
 const room = mkdtempSync(join(tmpdir(), "remit-conformance-"));
 const env = { ...setup.environment(node), HOME: room };
-const port = await freePort();
-const url = `http://127.0.0.1:${port}/mcp`;
-const server = spawn(node, [REMIT, "mcp", PROGRAM, "--trust", "--http", String(port), "--ledger", join(room, "ledger.db")], {
-    env,
-    stdio: ["ignore", "ignore", "pipe"],
-});
-const excused = new Map(Object.entries(NOT_GIVEN).flatMap(([why, names]) => names.map((name) => [name, why])));
+const REVISIONS = ["2025-11-25", "2026-07-28"];
+const [part = "all"] = process.argv.slice(2);
+if (!["all", "server", "client"].includes(part)) throw new Error(`it takes server or client, not ${part}`);
+const reasons = (of) => new Map(Object.entries(of).flatMap(([why, names]) => names.map((name) => [name, why])));
 let bad = 0;
 const tell = (isGood, text) => {
     if (!isGood) bad++;
     process.stdout.write(`${isGood ? "ok     " : "FAILED "} ${text}\n`);
 };
-try {
-    await new Promise((resolve, reject) => {
-        server.stderr.on("data", (said) => String(said).includes("Serving at") && resolve());
-        server.once("exit", (code) => reject(new Error(`remit mcp ended with ${code}`)));
+
+/** Tells of each scenario that came out otherwise than the list of reasons says. */
+function judge(what, rows, excused, last) {
+    let passed = 0;
+    for (const [name, { passed: good, failed }] of rows) {
+        const why = excused.get(name);
+        if (failed === 0) passed++;
+        if (failed === 0 && why !== undefined && good > 0) tell(false, `${what} ${name} passes, and is listed as one that cannot`);
+        if (failed > 0 && why === undefined) tell(false, `${what} ${name}: ${failed} of ${good + failed} checks`);
+    }
+    tell(true, `${what}: ${passed} of ${rows.size} scenarios pass; ${last}`);
+}
+
+async function ofServer() {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}/mcp`;
+    const server = spawn(node, [REMIT, "mcp", PROGRAM, "--trust", "--http", String(port), "--ledger", join(room, "ledger.db")], {
+        env,
+        stdio: ["ignore", "ignore", "pipe"],
     });
-    for (const revision of ["2025-11-25", "2026-07-28"]) {
-        const run = spawnSync(join(bin, "conformance"), ["server", "--url", url, "--requirements", revision], {
-            env,
-            encoding: "utf8",
-            cwd: room,
+    try {
+        await new Promise((resolve, reject) => {
+            server.stderr.on("data", (said) => String(said).includes("Serving at") && resolve());
+            server.once("exit", (code) => reject(new Error(`remit mcp ended with ${code}`)));
         });
-        const rows = summary(run.stdout);
-        if (rows.size === 0) throw new Error(`the suite said nothing:\n${run.stdout}\n${run.stderr}`);
-        let passed = 0;
-        for (const [name, { passed: good, failed }] of rows) {
-            const why = excused.get(name);
-            if (failed === 0) passed++;
-            if (failed === 0 && why !== undefined && good > 0) tell(false, `${revision} ${name} passes, and is listed as one that cannot`);
-            if (failed > 0 && why === undefined) tell(false, `${revision} ${name}: ${failed} of ${good + failed} checks`);
+        for (const revision of REVISIONS) {
+            const run = spawnSync(join(bin, "conformance"), ["server", "--url", url, "--requirements", revision], {
+                env,
+                encoding: "utf8",
+                cwd: room,
+            });
+            const rows = summary(run.stdout);
+            if (rows.size === 0) throw new Error(`the suite said nothing:\n${run.stdout}\n${run.stderr}`);
+            judge(`server ${revision}`, rows, reasons(NOT_GIVEN), "the others need what a program does not give");
         }
-        tell(true, `${revision}: ${passed} of ${rows.size} scenarios pass; the others need what a program does not give`);
+    } finally {
+        server.kill("SIGTERM");
     }
     for (const [what, args, wanted] of [
         ["the inspector lists the tools", ["--method", "tools/list"], '"test_simple_text"'],
@@ -108,10 +131,39 @@ try {
         );
         tell(run.status === 0 && run.stdout.includes(wanted), `${what}${run.status === 0 ? "" : `: ${run.stderr.slice(-500)}`}`);
     }
+}
+
+/** One scenario at a time: the suite would begin them all at once, and each is a server and two processes of Remit. */
+function ofClient() {
+    const suite = (...args) => spawnSync(join(bin, "conformance"), args, { env, encoding: "utf8", cwd: room });
+    const all = [...suite("list", "--client").stdout.matchAll(/^ +- (\S+) \[(.*)\]$/gmu)];
+    for (const revision of REVISIONS) {
+        const rows = new Map();
+        for (const [, name, revisions] of all) {
+            // An extension belongs to the newest revision.
+            const isOf =
+                revisions.split(",").includes(revision) ||
+                (revisions === "extension" && revision === REVISIONS.at(-1) && !name.startsWith("sep-2640"));
+            if (!isOf) continue;
+            const command = `${JSON.stringify(node)} ${JSON.stringify(CLIENT)}`;
+            const run = suite("client", "--command", command, "--scenario", name, "--spec-version", revision, "--timeout", "60000");
+            const said = run.stdout + run.stderr;
+            const [, good, failed, warned] = /^Passed: (\d+)\/\d+, (\d+) failed, (\d+) warnings$/mu.exec(said) ?? [];
+            if (good === undefined) throw new Error(`the suite said nothing of ${name}:\n${said}`);
+            // What the protocol says that a client SHOULD do is a warning there, and no pass here.
+            const bad = Number(failed) + Number(warned);
+            rows.set(name, { passed: Number(good), failed: run.status === 0 ? bad : Math.max(1, bad) });
+        }
+        judge(`client ${revision}`, rows, reasons(NOT_TAKEN), "the others need what a program does not do");
+    }
+}
+
+try {
+    if (part !== "client") await ofServer();
+    if (part !== "server") ofClient();
 } catch (error) {
     tell(false, error instanceof Error ? error.message : String(error));
 } finally {
-    server.kill("SIGTERM");
     rmSync(room, { recursive: true, force: true });
 }
 process.exitCode = bad === 0 ? 0 : 1;

@@ -25,6 +25,7 @@ export function ofCredentials(add: Add): void {
         .option("--browser", "use a browser of this machine, where the provider's own way is another device")
         .option("--scope <scope...>", "what the token may do, in the provider's words; default: what the configuration says")
         .option("--client-id <id>", "the client that you registered at the provider")
+        .option("--client-secret <reference>", "its secret, where it has one: env:NAME or file:PATH")
         .option("--json", "what was kept as JSON on one line, never the token");
     trusting(whose(add("logout <provider>", "Take a user's token back at its provider, and forget it", load("logout"))));
     trusting(

@@ -16,6 +16,7 @@ import {
     openTokens,
     PROVIDERS,
     providerOf,
+    resolveSecret,
     resourceAt,
     resourceOf,
     resourceProvider,
@@ -60,9 +61,9 @@ function untilStopped(): { readonly signal: AbortSignal; end(): void } {
 }
 
 export async function login(args: string[], options: Options): Promise<number> {
-    const said = args[0] as string;
-    const isServer = isAddress(said);
-    const name = isServer ? resourceAt(said).href : said;
+    const called = args[0] as string;
+    const isServer = isAddress(called);
+    const name = isServer ? resourceAt(called).href : called;
     const as = isServer ? (identityOf(options) ?? "") : identity(options);
     if (options["device"] === true && options["browser"] === true) throw new UsageError("--device and --browser are two ways; use one");
     const { env } = here();
@@ -70,11 +71,17 @@ export async function login(args: string[], options: Options): Promise<number> {
     try {
         const provider = isServer ? await resourceProvider(name, signal) : providerOf(name, configHere(options));
         const client = options["clientId"] === undefined ? undefined : String(options["clientId"]);
-        const server = await serverOf(provider, { env, signal, client });
+        const secret = options["clientSecret"] === undefined ? undefined : clientSecret(String(options["clientSecret"]), client);
+        const server = await serverOf(provider, { env, signal, client, secret });
+        const tokens = await openTokens(env);
+        const place = { provider: name, as };
         const elsewhere = options["device"] === true || (options["browser"] !== true && provider.flow === "device");
-        const scopes = options["scope"] as string[] | undefined;
+        const said = options["scope"] as string[] | undefined;
+        // A server that wants one scope more means those of before to go on.
+        const before = isServer && said !== undefined ? ((await tokens.get(place))?.scopes ?? []) : [];
+        const scopes = said === undefined ? undefined : [...new Set([...before, ...said])];
         const token = await (elsewhere ? loginElsewhere : loginHere)(server, { scopes, signal, tell });
-        await (await openTokens(env)).put({ provider: name, as }, token);
+        await tokens.put(place, token);
         if (options["json"] === true) printJson(shown({ provider: name, as, updated: new Date().toISOString(), token }), true);
         else
             say(
@@ -88,6 +95,14 @@ export async function login(args: string[], options: Options): Promise<number> {
     } finally {
         end();
     }
+}
+
+function clientSecret(reference: string, client: string | undefined): string {
+    if (client === undefined) throw new UsageError("--client-secret: say the client, too", "--client-id ID");
+    const { env, cwd } = here();
+    const found = /^(?:env|file):./.test(reference) ? resolveSecret(reference, { env, folder: cwd }) : null;
+    if (found?.ok === true) return found.value;
+    throw new UsageError(`--client-secret: ${found?.message ?? "it is a reference, not the secret itself"}`, "env:NAME or file:PATH");
 }
 
 function tell(where: string, code: string | null): void {

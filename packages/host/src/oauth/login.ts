@@ -105,7 +105,7 @@ async function paused(ms: number, signal: AbortSignal): Promise<void> {
 
 /** What is kept of an answer. */
 export function tokenOf(
-    { provider, client, metadata }: AuthorizationServer,
+    { provider, client, secret, metadata }: AuthorizationServer,
     answer: oauth.TokenEndpointResponse,
     asked: readonly string[],
 ): Token {
@@ -116,6 +116,7 @@ export function tokenOf(
         ...(seconds === undefined ? {} : { expires: Date.now() + seconds * 1000 }),
         scopes: scope === undefined ? asked : scope.split(/[\s,]+/).filter((one) => one !== ""),
         client: client.client_id,
+        ...(secret === null ? {} : { secret }),
         server: metadata.token_endpoint ?? metadata.issuer,
         ...(provider.resource === undefined ? {} : { issuer: provider.issuer, resource: provider.resource }),
         origins: provider.origins,

@@ -64,8 +64,8 @@ async function renewedOr(wanted: Renewing, old: Token): Promise<Token | null> {
 }
 
 async function renewed({ provider, place, store, env, signal }: Renewing, old: Token): Promise<Token | null> {
-    const { refresh, client } = old;
-    const server = await serverOf(provider, { env, signal, client });
+    const { refresh, client, secret } = old;
+    const server = await serverOf(provider, { env, signal, client, secret });
     const { metadata } = server;
     // OAR3.
     if (refresh === undefined || (metadata.token_endpoint ?? metadata.issuer) !== old.server) return null;
@@ -93,10 +93,10 @@ async function renewed({ provider, place, store, env, signal }: Renewing, old: T
 /** Takes a token back at its provider. False: the provider has no endpoint for that. Throws `OAuthError`. */
 export async function revoked(
     provider: Provider,
-    { access, refresh, client }: Token,
+    { access, refresh, client, secret }: Token,
     { env, signal }: Pick<Renewing, "env" | "signal">,
 ): Promise<boolean> {
-    const server = await serverOf(provider, { env, signal, client });
+    const server = await serverOf(provider, { env, signal, client, secret });
     if (server.metadata.revocation_endpoint === undefined) return false;
     for (const token of refresh === undefined ? [access] : [refresh, access])
         await told(provider, async () => {

@@ -21,6 +21,8 @@ export interface AuthorizationServer {
     readonly metadata: oauth.AuthorizationServer;
     /** @internal */
     readonly client: oauth.Client;
+    /** Of a client that registered itself, or that a user named: it is kept with the tokens. Null: the client has none, or the provider's description has it. @internal */
+    readonly secret: string | null;
     /** @internal */
     readonly authentication: oauth.ClientAuth;
     /** Options of every request. @internal */
@@ -34,10 +36,11 @@ export interface ServerSetup {
     readonly signal: AbortSignal;
     /** In place of the provider's. */
     readonly client?: string | undefined;
+    readonly secret?: string | undefined;
 }
 
 /** Throws `OAuthError`. */
-export async function serverOf(provider: Provider, { env, signal, client: said }: ServerSetup): Promise<AuthorizationServer> {
+export async function serverOf(provider: Provider, { env, signal, client: said, secret: own }: ServerSetup): Promise<AuthorizationServer> {
     const known = said ?? provider.client;
     const { name, resource } = provider;
     if (known === undefined && resource === undefined) {
@@ -47,14 +50,15 @@ export async function serverOf(provider: Provider, { env, signal, client: said }
     const bounded = boundedFetch(provider, signal);
     const insecure = { [oauth.allowInsecureRequests]: true, [oauth.customFetch]: bounded };
     const metadata = await metadataOf(provider, insecure);
-    const id = known ?? (await registered(provider, metadata, insecure));
+    const { id, secret } = known === undefined ? await registered(provider, metadata, insecure) : { id: known, secret: own };
     const parameters = resource === undefined ? {} : { additionalParameters: { resource } };
     const types = Object.fromEntries((provider.tokenTypes ?? []).map((type) => [type, () => undefined]));
     return {
         provider,
         metadata,
         client: { client_id: id },
-        authentication: authenticationOf(provider, metadata, env),
+        secret: secret ?? null,
+        authentication: authenticationOf(metadata, secret ?? configuredSecret(provider, env), resource !== undefined),
         request: { ...insecure, ...parameters },
         reading: { recognizedTokenTypes: types },
     };
@@ -64,25 +68,37 @@ function noClient({ name, setup }: Provider, how: string): OAuthError {
     return new OAuthError("setup", `no client is registered for ${name} here`, `${setup}, then say its id: ${how}`);
 }
 
-/** RFC 7591: a public client of this user's own, whose redirect is on this machine. */
+/** RFC 7591: a client of this user's own, whose redirect is on this machine; with a secret only where the server takes no client without. */
 async function registered(
     provider: Provider,
     metadata: oauth.AuthorizationServer,
     options: oauth.DynamicClientRegistrationRequestOptions,
-): Promise<string> {
+): Promise<{ readonly id: string; readonly secret?: string }> {
     if (metadata.registration_endpoint === undefined) throw noClient(provider, "--client-id ID");
+    const methods = metadata.token_endpoint_auth_methods_supported ?? ["none"];
     const client = {
         client_name: "Remit",
         application_type: "native",
         redirect_uris: ["http://127.0.0.1/callback"],
         grant_types: ["authorization_code", "refresh_token"],
         response_types: ["code"],
-        token_endpoint_auth_method: "none",
+        token_endpoint_auth_method: methods.includes("none") ? "none" : (secretMethod(methods) ?? "none"),
     };
-    const made = await told(provider, async () =>
-        oauth.processDynamicClientRegistrationResponse(await oauth.dynamicClientRegistrationRequest(metadata, client, options)),
-    );
-    return made.client_id;
+    const made = await told(provider, async () => {
+        const response = await oauth.dynamicClientRegistrationRequest(metadata, client, options);
+        return oauth.processDynamicClientRegistrationResponse(await withExpiry(response));
+    });
+    const { client_id: id, client_secret: secret, token_endpoint_auth_method: method } = made;
+    return typeof secret === "string" && method !== "none" ? { id, secret } : { id };
+}
+
+/** RFC 7591, section 3.2.1: a secret comes with the time of its end. Servers leave it out where it has none. */
+async function withExpiry(response: Response): Promise<Response> {
+    const text = await response.text();
+    const said = parsed(text);
+    const { status, headers } = response;
+    const isWhole = said?.client_secret === undefined || said.client_secret_expires_at !== undefined;
+    return new Response(isWhole ? text : JSON.stringify({ ...said, client_secret_expires_at: 0 }), { status, headers });
 }
 
 async function metadataOf(provider: Provider, options: oauth.DiscoveryRequestOptions): Promise<oauth.AuthorizationServer> {
@@ -106,17 +122,36 @@ async function metadataOf(provider: Provider, options: oauth.DiscoveryRequestOpt
     return { ...found, ...own };
 }
 
-/** OAuth 2.1, section 2.4: a client with a secret shows it, one without has PKCE and the rotation of its tokens. */
-function authenticationOf(provider: Provider, metadata: oauth.AuthorizationServer, env: Environment): oauth.ClientAuth {
-    const { secret, folder, name } = provider;
-    if (secret === undefined) return oauth.None();
+/**
+ * OAuth 2.1, section 2.4: a client with a secret shows it, one without has PKCE and the rotation of its tokens. `asSpecified`: where the metadata say
+ * nothing it is shown as RFC 8414 has it; providers that are described by hand take it in the body.
+ */
+function authenticationOf(metadata: oauth.AuthorizationServer, secret: string | undefined, asSpecified: boolean): oauth.ClientAuth {
+    const methods = metadata.token_endpoint_auth_methods_supported ?? [asSpecified ? "client_secret_basic" : "client_secret_post"];
+    const method = secretMethod(methods);
+    if (secret === undefined || method === null) return oauth.None();
+    return method === "client_secret_post" ? oauth.ClientSecretPost(secret) : basic(secret);
+}
+
+/** RFC 6749, section 2.3.1. The library escapes `-`, `.` and `_` as well, which the encoding leaves; servers that do not decode then know no such client. */
+function basic(secret: string): oauth.ClientAuth {
+    const encoded = (text: string): string => new URLSearchParams({ "": text }).toString().slice(1);
+    return (_server, { client_id: id }, _body, headers) =>
+        headers.set("authorization", `Basic ${Buffer.from(`${encoded(id)}:${encoded(secret)}`).toString("base64")}`);
+}
+
+/** How a secret is shown to a server that takes these methods; null: it wants none. */
+function secretMethod(methods: readonly string[]): "client_secret_post" | "client_secret_basic" | null {
+    if (methods.includes("client_secret_post")) return "client_secret_post";
+    return methods.includes("client_secret_basic") ? "client_secret_basic" : null;
+}
+
+function configuredSecret({ secret, folder, name }: Provider, env: Environment): string | undefined {
+    if (secret === undefined) return undefined;
     const found = resolveSecret(secret, { env, ...(folder === undefined ? {} : { folder }) });
     if (!found.ok)
         throw new OAuthError("setup", `the secret of the client of ${name} is not there: ${found.message}`, `give it as ${secret}`);
-    const methods = metadata.token_endpoint_auth_methods_supported;
-    return methods === undefined || methods.includes("client_secret_post")
-        ? oauth.ClientSecretPost(found.value)
-        : oauth.ClientSecretBasic(found.value);
+    return found.value;
 }
 
 /** OAS2. The library asks for `redirect: "manual"` itself. */
@@ -144,9 +179,9 @@ async function asSpecified(response: Response): Promise<Response> {
     return new Response(text, { status: isError ? 400 : status, headers });
 }
 
-function parsed(text: string): { readonly error?: unknown } | null {
+function parsed(text: string): { readonly [key: string]: unknown } | null {
     try {
-        return JSON.parse(text) as { readonly error?: unknown } | null;
+        return JSON.parse(text) as { readonly [key: string]: unknown } | null;
     } catch (error) {
         if (!(error instanceof SyntaxError)) throw error;
         return null;

@@ -26,6 +26,8 @@ export interface Token {
     readonly scopes?: readonly string[];
     /** The client that got it, which alone can renew it. */
     readonly client?: string;
+    /** Of that client, where it registered itself with one, or a user said it. */
+    readonly secret?: string;
     /** The token endpoint that gave it. */
     readonly server?: string;
     /** Of a token for a server that says itself who gives it: the authorization server, and the resource that it is for. */

@@ -6,7 +6,7 @@
  * MAU1: the header goes to the origin that the configuration names, whatever URL the library asks for.
  * MAU2: a connection has one credential and one identity; the value may be another one with each call.
  * MAU3: where a stage names none and the configuration gives no header, the token of a login for this server is sent; a 401 to one who has none
- *     waits for a login, where it says that a token is what it wants.
+ *     waits for a login, where it says that a token is what it wants. So does a 403 for want of a scope.
  */
 import { authorizationOf, type Credentials, type Given, type Sender } from "../credential/credentials.ts";
 import { loginLine } from "../credential/stored.ts";
@@ -53,9 +53,12 @@ export async function authorizing(url: string, asked: Asked, credentials: Creden
                     },
                     unauthorized: ({ status }) => status === 401,
                 });
-                if (isNamed || answer.status !== 401 || !/^bearer\b/i.test(answer.headers.get("www-authenticate") ?? "")) return answer;
+                const wanted = isNamed ? null : await wantedBy(answer);
+                if (wanted === null) return answer;
                 await answer.body?.cancel();
-                throw new CredentialError("missing", `${origin} wants a login`, loginLine(url, effect?.as));
+                const scopes = wanted.length === 0 ? "" : ` --scope ${wanted.join(" ")}`;
+                const what = wanted.length === 0 ? "a login" : `the ${wanted.length === 1 ? "scope" : "scopes"} ${wanted.join(", ")}`;
+                throw new CredentialError("missing", `${origin} wants ${what}`, `${loginLine(url, effect?.as)}${scopes}`);
             } catch (error) {
                 if (!(error instanceof CredentialError)) throw error;
                 newest.fail = credentialFail(error);
@@ -63,6 +66,19 @@ export async function authorizing(url: string, asked: Asked, credentials: Creden
             }
         },
     };
+}
+
+/** Scopes that a login would need besides those that are asked for anyway; null: a login is not what the answer wants. */
+async function wantedBy(answer: Response): Promise<readonly string[] | null> {
+    if (!/^bearer\b/i.test(answer.headers.get("www-authenticate") ?? "")) return null;
+    if (answer.status === 401) return [];
+    if (answer.status !== 403) return null;
+    const { extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
+    const { error, scope = "" } = extractWWWAuthenticateParams(answer);
+    const scopes = scope.split(" ").filter((one) => one !== "");
+    // They stand in a command that a person copies.
+    const isPlain = scopes.length > 0 && scopes.every((one) => /^\w[\w.:/@+-]{0,99}$/.test(one));
+    return error === "insufficient_scope" && isPlain ? scopes : null;
 }
 
 function withHeader(init: RequestInit | undefined, given: Given): RequestInit {

@@ -13,6 +13,7 @@ import { isObject, type Json } from "@remit/language";
 import type { Effect, Failure, Outcome, ToolDescription, ToolRequest } from "@remit/machine";
 import { type Config, NO_CONFIG } from "../config/config.ts";
 import { createCredentials, type Credentials } from "../credential/credentials.ts";
+import { storedSources } from "../credential/stored.ts";
 import { CredentialError } from "../credential/source.ts";
 import { type Environment, stateFolder } from "../ledger/place.ts";
 import { openProcess, type Process } from "../process/process.ts";
@@ -73,6 +74,7 @@ export interface Tools {
 export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): Tools {
     const on = options.process ?? openProcess();
     const env = options.env ?? on.env;
+    const secret = options.secret ?? (() => undefined);
     const context: ToolContext = {
         config,
         root: options.root === undefined || options.root === "" ? "" : realOr(options.root),
@@ -84,8 +86,9 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
         state: options.state ?? stateFolder(env),
         functions: options.functions ?? {},
         queues: options.queues ?? null,
-        secret: options.secret ?? (() => undefined),
-        credentials: options.credentials ?? createCredentials({ sources: {}, secret: () => undefined }),
+        secret,
+        // What a login to a server left is used by whoever only lists its tools, too.
+        credentials: options.credentials ?? createCredentials({ sources: storedSources({ config, env }), secret }),
         servers: () => {
             servers ??= import("./mcp-servers.ts").then(({ mcpServers }) => mcpServers(context));
             return servers;

@@ -1,16 +1,20 @@
 /** MCP servers that say themselves who gives tokens for them (ORS1, ORS2, MAU3): a real OAuth server, and a real MCP server over HTTP. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { loadConfig } from "../../src/config/config.ts";
 import { loginHere } from "../../src/oauth/login.ts";
+import type { Provider } from "../../src/oauth/providers.ts";
 import { goodToken } from "../../src/oauth/renew.ts";
 import { resourceOf, resourceProvider } from "../../src/oauth/resource.ts";
 import { serverOf } from "../../src/oauth/server.ts";
 import { openLedger } from "../../src/run/open.ts";
+import { createTools } from "../../src/tool/tools.ts";
 import { openTokens, type Token } from "../../src/token/store.ts";
-import { type Room, room } from "../credential/room.ts";
+import { type Room, room, serve } from "../credential/room.ts";
 import { type OAuthRoom, oauthRoom } from "./server.ts";
 
 const { signal } = new AbortController();
@@ -103,6 +107,10 @@ test("a 401 parks the run with the line that tells how to log in; after the logi
     const opened = await openLedger(ledger, { env: here.env });
     const again = await opened.resume(result.run, { trust: true, env: here.env });
     expect(await again.value).toBe("hello");
+    const config = loadConfig({ from: join(here.folder, "project"), env: here.env, trust: true });
+    const tools = createTools(config, { workspace: here.folder, env: here.env });
+    expect((await tools.list()).find(({ uri }) => uri === "mcp://desk")).toMatchObject({ reachable: true, methods: [{ name: "hello" }] });
+    await tools.close();
     await opened.close();
     expect(new Set(desk.seen)).toEqual(new Set([null, `Bearer ${token.access}`]));
 });
@@ -179,4 +187,64 @@ test("an address at which no server listens is told as that, and not as a server
         message: `${url} cannot be reached: nothing listens there`,
         hint: "look at the address, and whether its server runs",
     });
+});
+
+test("a client that may not be without a secret registers one, and renews with it", { timeout: 60_000 }, async () => {
+    await using here = room();
+    await using there = await oauthRoom({ resources: true, methods: ["client_secret_basic"] });
+    await using desk = await mcpServer(there);
+    configured(here, desk.url);
+    const token = await loggedIn(here, there, desk.url);
+    expect(token.secret?.length).toBeGreaterThan(20);
+    await there.provider.AccessToken.find(token.access).then((found) => found?.destroy());
+    const { result } = await here.run(PROGRAM, { trust: true });
+    expect(result).toMatchObject({ status: "done", value: "hello" });
+    expect(there.grants.refreshes).toBe(1);
+});
+
+test("a registration that leaves out when its secret ends is taken; a secret is shown where the server says nothing as RFC 8414 has it", async () => {
+    await using here = room();
+    await using there = await serve((request, response, body) => {
+        const issuer = there.origin;
+        const says = { issuer, token_endpoint: `${issuer}/token`, registration_endpoint: `${issuer}/register` };
+        const registered = { client_id: "mine", client_secret: "s-1234567890", redirect_uris: ["http://127.0.0.1/callback"] };
+        const given = { access_token: "renewed", token_type: "Bearer" };
+        const isToken = request.url === "/token" && body.includes("refresh_token=old");
+        const answer = request.url === "/register" ? registered : isToken ? given : says;
+        response.writeHead(request.url === "/register" ? 201 : 200, { "content-type": "application/json" }).end(JSON.stringify(answer));
+    });
+    const token = { access: "a", refresh: "old", expires: 1, issuer: there.origin, resource: "http://127.0.0.1:1/mcp" };
+    const provider = resourceOf("http://127.0.0.1:1/mcp", token) as Provider;
+    const server = await serverOf(provider, { env: here.env, signal });
+    expect(server).toMatchObject({ client: { client_id: "mine" }, secret: "s-1234567890" });
+    const store = await openTokens(here.env);
+    const place = { provider: "http://127.0.0.1:1/mcp", as: "" };
+    await store.put(place, { ...token, client: "mine", secret: "s-1234567890", server: `${there.origin}/token` });
+    expect(await goodToken({ provider, place, store, env: here.env, signal })).toMatchObject({ access: "renewed", secret: "s-1234567890" });
+    expect(there.seen.at(-1)?.authorization).toBe(`Basic ${Buffer.from("mine:s-1234567890").toString("base64")}`);
+});
+
+test("a 403 for want of scopes parks the run with the line that asks for them; scopes that a shell would read are never in it", async () => {
+    await using here = room();
+    await using there = await oauthRoom({ resources: true });
+    await using desk = await mcpServer(there);
+    await loggedIn(here, there, desk.url);
+    let scope = "files:read files:write";
+    await using strict = await serve((_, response) => {
+        const wants = `Bearer error="insufficient_scope", scope="${scope}"`;
+        response.writeHead(403, { "www-authenticate": wants }).end();
+    });
+    const url = `${strict.origin}/mcp`;
+    configured(here, url);
+    expect((await here.run(PROGRAM, { trust: true })).result).toMatchObject({
+        status: "waiting",
+        missing: {
+            message: `${strict.origin} wants the scopes files:read, files:write`,
+            hint: `remit login ${url} --scope files:read files:write`,
+        },
+    });
+    scope = "x $(touch${IFS}pwned)";
+    const { result } = await here.run(PROGRAM, { trust: true });
+    expect(result).toMatchObject({ status: "failed", failure: { kind: "unreachable" } });
+    expect(result.failure?.hint).toBeUndefined();
 });

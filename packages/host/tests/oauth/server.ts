@@ -35,6 +35,8 @@ export interface RoomSettings {
     readonly client?: Partial<ClientMetadata>;
     /** Tokens are for the resource that is asked for, and clients register themselves. */
     readonly resources?: boolean;
+    /** How clients may show who they are; default: any way. */
+    readonly methods?: NonNullable<Configuration["clientAuthMethods"]>;
 }
 
 const CLIENT = "remit-test";
@@ -46,7 +48,13 @@ const RESOURCES: NonNullable<NonNullable<Configuration["features"]>["resourceInd
     getResourceServerInfo: (_context, resource) => ({ scope: "api:read", audience: resource, accessTokenFormat: "opaque" }),
 };
 
-export async function oauthRoom({ access = 3600, device = 600, client = {}, resources = false }: RoomSettings = {}): Promise<OAuthRoom> {
+export async function oauthRoom({
+    access = 3600,
+    device = 600,
+    client = {},
+    resources = false,
+    methods,
+}: RoomSettings = {}): Promise<OAuthRoom> {
     const server = createServer();
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
     const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -70,6 +78,7 @@ export async function oauthRoom({ access = 3600, device = 600, client = {}, reso
             introspection: { enabled: true, allowedPolicy: () => true },
             ...(resources ? { registration: { enabled: true }, resourceIndicators: RESOURCES } : {}),
         },
+        ...(methods === undefined ? {} : { clientAuthMethods: methods }),
         scopes: ["openid", "offline_access", "api:read"],
         findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
         interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
