@@ -84,6 +84,7 @@ function decisions(compiled: Compiled): Case[] {
         method,
         given: valuesGiven(args, m.run),
         chosenBy: "program",
+        chosen: 0,
         readOnly: undefined,
         right: null,
     });

@@ -4,8 +4,10 @@ export type { Exception as AuthorityException } from "./authority/tables.ts";
 export {
     argumentsOf,
     argumentsOfRef,
+    gives,
     type Imported,
     importsByThing,
+    methodOf,
     originsOf,
     type Said,
     saidTogether,
@@ -23,7 +25,7 @@ export {
     type ReachRule,
 } from "./authority/project.ts";
 export { type NumberRange, patternsText, rangeOf } from "./authority/range.ts";
-export { AUTHORITY_HEAD, authorityCells, boundText, countText, showAuthority, spendText } from "./authority/show.ts";
+export { AUTHORITY_HEAD, authorityCells, boundText, clauseText, countText, showAuthority, spendText } from "./authority/show.ts";
 export { type Schema as ToolSchema, type ToolParam, toolParams, toolSchema, type Unknown, unknownIn } from "./authority/schemas.ts";
 export { declaredKey, keyOf, methodName, plainCodes, type Resource, resourceOf, schemeOf } from "./authority/thing.ts";
 export {

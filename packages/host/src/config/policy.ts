@@ -10,8 +10,11 @@ import {
     type AgentForm,
     argumentsOf,
     argumentsOfRef,
+    clauseText,
+    gives,
     type ImportForm,
     keyOf,
+    methodOf,
     nearest,
     parseClausesText,
     parseRemitText,
@@ -51,13 +54,8 @@ export function readPolicy(
         if (!read.ok) problems.push(...read.problems.map((message) => ({ key, message })));
         else {
             for (const clause of read.value) {
-                const gives =
-                    clause.kind === "trusted"
-                        ? "trusted"
-                        : clause.kind === "gate" && clause.gate === "may"
-                          ? `${clause.method}: may`
-                          : null;
-                if (gives !== null) problems.push({ key, message: `'${gives}' would give something; a policy only takes away` });
+                if (gives(clause))
+                    problems.push({ key, message: `'${clauseText(clause)}' would give something; a policy only takes away` });
             }
             clauses[place] = read.value.map((clause, i) => ({
                 ...clause,
@@ -168,8 +166,7 @@ export function checkPolicy(program: Program, policy: Policy): void {
         for (const [one, file] of program.files.flatMap(({ file, imports }) => imports.map((form) => [form, file] as const))) {
             if (one.name !== place && keyOf(one.what, place, "") !== keyOf(one.what, one.uri, file)) continue;
             for (const clause of clauses) {
-                if (clause.kind === "trusted") continue;
-                for (const arg of [undefined, ...argumentsOf(clause)]) hasNamed(one, clause.method, arg, `policy.clauses.${place}`);
+                for (const arg of [undefined, ...argumentsOf(clause)]) hasNamed(one, methodOf(clause), arg, `policy.clauses.${place}`);
             }
         }
     for (const [agent, forms] of Object.entries(policy.remits ?? {}))

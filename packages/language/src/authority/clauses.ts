@@ -45,6 +45,17 @@ export interface Said {
     readonly file: number;
 }
 
+/** The method that a clause names, if it does. */
+export function methodOf(clause: ClauseForm): string | undefined {
+    return clause.kind === "trusted" || clause.kind === "untrusted" ? undefined : clause.method;
+}
+
+/** Whether a clause lets something be that is not without it: a project's policy, which only narrows, may not say it. */
+export function gives(clause: ClauseForm): boolean {
+    if (clause.kind === "gate") return clause.gate === "may";
+    return clause.kind === "trusted" || (clause.kind === "choice" && clause.any === true);
+}
+
 const RANK: { readonly [G in Gate]: number } = { may: 0, ask: 1, never: 2 };
 
 /** Imports by what they lead to, agents left out: those have remits. */

@@ -104,6 +104,7 @@ function rowsOf(tables: Tables, holder: Holder): AuthorityRow[] {
                     (clause) =>
                         clause.kind !== "gate" &&
                         (clause.kind === "trusted" ||
+                            clause.kind === "untrusted" ||
                             clause.method === undefined ||
                             method === null ||
                             methodOf(line.thing, clause.method) === method),

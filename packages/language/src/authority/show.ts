@@ -99,12 +99,19 @@ function timeText(ms: number): string {
     return `${ms} ms`;
 }
 
-function clauseText(clause: ClauseForm): string {
+/** As it stands at an import. */
+export function clauseText(clause: ClauseForm): string {
     switch (clause.kind) {
         case "gate":
             return `${clause.method}: ${clause.gate}`;
         case "trusted":
-            return "trusted";
+        case "untrusted":
+            return clause.kind;
+        case "choice": {
+            const from = clause.from?.map((one) => JSON.stringify(one)).join(", ");
+            const by = clause.any === true ? "any" : from === undefined ? "trusted" : `from(${from})`;
+            return `choice${clause.method === undefined ? "" : ` ${clause.method}`}: ${by}${clause.ask === true ? " or ask" : ""}`;
+        }
         case "count":
             return `${clause.method}: ${clause.counts.map(countText).join(" ")}`;
         case "arg": {

@@ -19,7 +19,7 @@ import type {
 } from "../form/form.ts";
 import type { AuthorityRow } from "./rows.ts";
 import type { Site } from "../text/source.ts";
-import { type Imported, importsByThing, saidTogether } from "./clauses.ts";
+import { gives, type Imported, importsByThing, saidTogether } from "./clauses.ts";
 import { addedTo, type ProjectPolicy, remitsOfProject } from "./project.ts";
 import { declaredKey, keyOf, methodName } from "./thing.ts";
 
@@ -134,7 +134,7 @@ export class Tables {
             imports.map(({ form }) => form),
         );
         // What would open something counts for nothing there.
-        const counts = added.filter((clause) => clause.kind !== "trusted" && (clause.kind !== "gate" || clause.gate !== "may"));
+        const counts = added.filter((clause) => !gives(clause));
         return [...own, ...counts.map(({ site = null, ...clause }) => ({ clause, site }))];
     }
 

@@ -95,6 +95,8 @@ function binds(clause: ImportClause): boolean {
         case "clause.arg":
         case "clause.count":
             return true;
+        case "clause.choice":
+            return clause.any !== true;
         case "clause.readers":
             return clause.which === "reads" && clause.readers.kind !== "readers.everyone";
         default:
@@ -103,7 +105,7 @@ function binds(clause: ImportClause): boolean {
 }
 
 function isSaid(clause: ImportClause, one: Folder, other: Folder, theirs: readonly ImportClause[]): boolean {
-    if (clause.kind === "clause.trusted") return true;
+    if (clause.kind === "clause.trusted" || clause.kind === "clause.untrusted") return true;
     const methods = clause.method === undefined ? null : sameDeed(clause.method.text, one, other);
     // A method without a like is none that the other does.
     if (methods?.length === 0) return true;
@@ -121,6 +123,8 @@ function isSaid(clause: ImportClause, one: Folder, other: Folder, theirs: readon
             (said) => said.kind === "clause.arg" && said.name.text === clause.name.text && covers(said, clause.method?.text),
         );
     }
+    if (clause.kind === "clause.choice")
+        return theirs.some((said) => said.kind === "clause.choice" && (methods ?? [undefined]).every((method) => covers(said, method)));
     return theirs.some(
         (said) =>
             said.kind === "clause.readers" && said.which === "reads" && (methods ?? [undefined]).every((method) => covers(said, method)),

@@ -40,7 +40,7 @@ export function checkOrigins(checking: Checking): void {
     for (const file of checking.order)
         for (const item of file.tree.items)
             for (const clause of item.kind === "import" ? (item.clauses ?? []) : [])
-                for (const origin of clause.kind === "clause.arg" ? (clause.from ?? []) : []) {
+                for (const origin of clause.kind === "clause.arg" || clause.kind === "clause.choice" ? (clause.from ?? []) : []) {
                     const all = places.get(origin.value) ?? [];
                     if (all.length === 0) checkKnown(file, origin, [...places.keys()]);
                     const own = all.find((one) => one.file === file.name) ?? all[0];

@@ -205,9 +205,9 @@ function checkMethod(a: Whole, report: Report, binding: Binding, method: string,
 
 /** Clauses that each kind of import takes. */
 const CLAUSES: Readonly<Record<string, readonly ImportClause["kind"][]>> = {
-    tool: ["clause.gate", "clause.count", "clause.arg", "clause.trusted", "clause.readers"],
-    memory: ["clause.gate", "clause.count", "clause.arg", "clause.trusted", "clause.readers"],
-    llm: ["clause.trusted", "clause.readers"],
+    tool: ["clause.gate", "clause.count", "clause.arg", "clause.choice", "clause.trusted", "clause.readers"],
+    memory: ["clause.gate", "clause.count", "clause.arg", "clause.choice", "clause.trusted", "clause.readers"],
+    llm: ["clause.trusted", "clause.untrusted", "clause.readers"],
     file: ["clause.trusted", "clause.readers"],
 };
 
@@ -230,7 +230,7 @@ function checkClauses(a: Whole, report: Report, node: Import, file: FileScope): 
             );
             continue;
         }
-        if (clause.kind === "clause.trusted") continue;
+        if (clause.kind === "clause.trusted" || clause.kind === "clause.untrusted") continue;
         if (clause.kind === "clause.gate" && !GATES.includes(clause.gate.text))
             report(
                 "REMIT_REFERENCE",

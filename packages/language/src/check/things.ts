@@ -69,6 +69,7 @@ export function checkClauses(checking: Checking): void {
 }
 
 function loosens(clause: ImportClause): boolean {
+    if (clause.kind === "clause.choice") return clause.any === true;
     return clause.kind === "clause.trusted" || (clause.kind === "clause.gate" && clause.gate.text === "may");
 }
 

@@ -261,9 +261,10 @@ function node(of: AnyNode, x: Within): Form {
         case "clause.arg":
             return byTable("arg", of, x);
         case "clause.count":
-            return byTable("count", of, x);
+        case "clause.choice":
         case "clause.trusted":
-            return byTable("trusted", of, x);
+        case "clause.untrusted":
+            return byTable(of.kind.slice("clause.".length), of, x);
     }
     return byTable(of.kind, of, x);
 }

@@ -350,7 +350,15 @@ export const NODES = {
             ask: may(TRUE, "a refused flow becomes a question that shows the flow"),
             ...AT,
         },
+        choice: {
+            method: may(METHOD, "absent: every method that does more than read"),
+            from: may(list(SOME_TEXT, 1), "origins that may decide that it is called, besides the program's text; absent: trusted ones"),
+            any: may(TRUE, "whoever decides"),
+            ask: may(TRUE, "another choice becomes a question"),
+            ...AT,
+        },
         trusted: { ...AT },
+        untrusted: { ...AT },
         /** Who may read what comes from here, and who reads what is sent here. */
         reads: { method: may(METHOD), readers: must(record("Readers")), ...AT },
         audience: { method: may(METHOD), readers: must(record("Readers")), ask: may(TRUE), ...AT },

@@ -57,7 +57,7 @@ export interface Import extends Node {
 // ---- authority (LANGUAGE 5) ------------------------------------------------------------------------------------------
 
 /** What an import says of what it brings in. Several are separated by commas or lines. */
-export type ImportClause = GateClause | CountClause | ArgClause | TrustedClause | ReadersClause;
+export type ImportClause = GateClause | CountClause | ArgClause | ChoiceClause | TrustedClause | UntrustedClause | ReadersClause;
 
 /** `send: ask`. */
 export interface GateClause extends Node {
@@ -86,9 +86,24 @@ export interface ArgClause extends Node {
     /** `or ask`. */
     readonly ask: boolean;
 }
+/** `choice send: trusted or ask`, `choice: from("user", "tool:Inbox")`, `choice send: any`. */
+export interface ChoiceClause extends Node {
+    readonly kind: "clause.choice";
+    /** Absent: every method that does more than read. */
+    readonly method?: Name;
+    /** Absent: `trusted`, or `any`. */
+    readonly from?: readonly StringLit[];
+    readonly any?: boolean;
+    /** `or ask`. */
+    readonly ask: boolean;
+}
 /** `trusted`. */
 export interface TrustedClause extends Node {
     readonly kind: "clause.trusted";
+}
+/** `untrusted`, of a model: its own origin counts, beside what it read. */
+export interface UntrustedClause extends Node {
+    readonly kind: "clause.untrusted";
 }
 /** `reads: "alice"`, `reads find: arg owner`, `audience: everyone`, `audience send: arg to or ask`. */
 export interface ReadersClause extends Node {

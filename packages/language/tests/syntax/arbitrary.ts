@@ -1,6 +1,8 @@
 /**
  * Random trees of everything the grammar can say. Each is one that some text parses to: where a construct could not stand bare (a lambda as
  * an operand, `-x` at the start of a statement) the generator puts the parentheses that a writer would have to put.
+ *
+ * Why it is long: every construct of the grammar once, which refer to one another.
  */
 import fc from "fast-check";
 import type { tree } from "../../src/index.ts";
@@ -179,7 +181,15 @@ const clause = fc.oneof(
         addresses: maybe(fc.constant(true)),
         ask: fc.boolean(),
     }),
+    fc.record({
+        ...kind("clause.choice"),
+        method: maybe(wordName),
+        from: maybe(fc.array(quoted, { minLength: 1, maxLength: 2 })),
+        ask: fc.boolean(),
+    }),
+    fc.record({ ...kind("clause.choice"), method: maybe(wordName), any: fc.constant(true), ask: fc.constant(false) }),
     fc.record(kind("clause.trusted")),
+    fc.record(kind("clause.untrusted")),
     fc
         .record({
             ...kind("clause.readers"),

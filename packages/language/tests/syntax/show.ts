@@ -184,6 +184,10 @@ export function showClause(clause: tree.ImportClause): string {
     switch (clause.kind) {
         case "clause.trusted":
             return "trusted";
+        case "clause.untrusted":
+            return "untrusted";
+        case "clause.choice":
+            return `choice ${clause.method ? clause.method.text : "*"}:${clause.any ? "any" : clause.from ? clause.from.map((o) => o.value).join("|") : "trusted"}${clause.ask ? "?" : ""}`;
         case "clause.gate":
             return `${clause.method.text}:${clause.gate.text}`;
         case "clause.count":

@@ -51,6 +51,8 @@ export class Authority {
     readonly strict: boolean;
     readonly untrusted: Untrusted | null;
     readonly reach: readonly ReachRule[];
+    /** Some rule asks who decides that a use happens. */
+    readonly tracks: boolean;
     /** With what agents wrote behind it. */
     program: Compiled;
     private readonly clauses: Places<Clauses> = [];
@@ -60,6 +62,8 @@ export class Authority {
     private readonly remits = new Map<string, readonly Remit[]>();
     private readonly trusted: ReadonlySet<string>;
     private readonly shared: ReadonlySet<string>;
+    /** Origins of models whose import says `untrusted`. */
+    private readonly models: ReadonlySet<string>;
     /** Keys of imports. */
     private readonly keys: Places<string> = [];
     /** Origins whose words `among` clauses ask about. */
@@ -72,6 +76,7 @@ export class Authority {
         this.strict = policy.strict === true;
         this.untrusted = policy.untrusted ?? null;
         this.reach = policy.reach ?? [];
+        let tracks = this.untrusted !== null;
         let said = this.untrusted !== null || this.reach.length > 0;
         for (const [key, imports] of importsByThing(program.program)) {
             for (const one of imports) put(this.keys, one, key);
@@ -89,6 +94,7 @@ export class Authority {
             if (counters.length > 0) for (const one of imports) put(this.counters, one, counters);
             if (made === NO_CLAUSES) continue;
             for (const one of imports) put(this.clauses, one, made);
+            tracks ||= made.choices.some((rule) => !rule.any);
             for (const rule of made.args) if (rule.among) for (const origin of rule.from ?? []) this.watched.add(origin);
             said = true;
         }
@@ -103,6 +109,8 @@ export class Authority {
             }
         });
         this.plain = !said;
+        this.tracks = tracks;
+        this.models = untrustedModels(program);
     }
 
     /** The agent's own remit, those of the imports that bring it in, and the project's. */
@@ -175,6 +183,9 @@ export class Authority {
     readonly trusts = (origin: string): boolean =>
         origin === this.base || origin === "user" || this.trusted.has(origin) || origin.startsWith("endorsed:");
 
+    /** Whether an origin is a model's own, beside which only counts what it read. */
+    readonly neutral = (origin: string): boolean => origin.startsWith("model:") && !this.models.has(origin);
+
     /** Whether values of this origin come from one thing alone: what a clause names is that thing (A6). */
     readonly isOne = (origin: string): boolean => !this.shared.has(origin);
 
@@ -216,6 +227,15 @@ export function principalId(program: Compiled, agent: { readonly file: number; r
 /** The name of an agent, where a principal is one. */
 export function shownPrincipal(principal: string): string {
     return principal.startsWith("agent:") ? shownName(principal.slice(principal.lastIndexOf("#") + 1)) : principal;
+}
+
+function untrustedModels({ program }: Compiled): Set<string> {
+    const imports = program.files.flatMap((file) => file.imports.map((form) => ({ form, file: 0 })));
+    return new Set(
+        imports.flatMap((one) =>
+            one.form.what === "llm" && one.form.clauses?.some(({ kind }) => kind === "untrusted") ? originsOf(one) : [],
+        ),
+    );
 }
 
 function placeOf({ file, form }: Imported): string {

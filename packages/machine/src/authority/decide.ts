@@ -64,6 +64,8 @@ export interface Use {
     readonly method: string | null;
     readonly given: Given;
     readonly chosenBy: "program" | "model" | "agent";
+    /** Label set of those who decided that the use happens, besides what its arguments say of that. */
+    readonly chosen: number;
     /** The method only reads, as its tool says; undefined where it was not asked. */
     readonly readOnly: boolean | undefined;
     /** Null: by its own name. */
@@ -99,8 +101,10 @@ export interface Flow {
     /** Sorted origins that are not allowed there, or readers that the value is not for. */
     readonly origins: readonly string[];
     readonly rule: string;
-    /** No clause speaks of the argument: refused by the policy for that. */
+    /** No clause speaks of the argument, or of who may choose the use: refused by the policy for that. */
     readonly unsaid?: true;
+    /** It is about who decided that the use happens; `arg` is empty. */
+    readonly choice?: true;
 }
 
 export interface Standing {
@@ -113,6 +117,8 @@ export interface Standing {
     readonly clauses: Clauses;
     readonly live: (token: number) => boolean;
     readonly trusted: (origin: string) => boolean;
+    /** Whether an origin is a model, which counts for nothing beside what it read. */
+    readonly neutral: (origin: string) => boolean;
     /** Whether one thing alone gives this origin. */
     readonly one: (origin: string) => boolean;
     readonly labels: Labels;

@@ -8,7 +8,8 @@ import { addressesIn, hasLink } from "./addresses.ts";
 import type { Flow, Standing, Use } from "./decide.ts";
 import { type Given, isPlace, wordsOf } from "./given.ts";
 import { argumentsIn, UNNAMED } from "./named.ts";
-import type { ArgRule, ReadersRule } from "./policy.ts";
+import { isOrigin } from "../value/label.ts";
+import type { ArgRule, ChoiceRule, ReadersRule } from "./policy.ts";
 import { namesAt, readersOf } from "./readers.ts";
 import { readsByScheme } from "./reading.ts";
 
@@ -22,7 +23,8 @@ export interface Hit {
 export function flowsOf(use: Use, method: string | null, on: Standing): readonly Hit[] {
     const { args } = on.clauses;
     const unnamed = method !== null && on.namesArgs && use.key.startsWith("tool:") ? unnamedFlows(use, method, on) : NO_HITS;
-    if (args.length === 0 && on.untrusted === null && unnamed.length === 0) return readersFlows(use, method, on);
+    const { choices } = on.clauses;
+    if (args.length === 0 && choices.length === 0 && on.untrusted === null && unnamed.length === 0) return readersFlows(use, method, on);
     const hits: Hit[] = [];
     for (const rule of args) {
         if (rule.method !== null && rule.method !== method) continue;
@@ -41,8 +43,43 @@ export function flowsOf(use: Use, method: string | null, on: Standing): readonly
     }
     hits.push(...unnamed);
     if (on.untrusted !== null && method !== null && use.key.startsWith("tool:")) hits.push(...untrustedFlows(use, method, on));
-    hits.push(...readersFlows(use, method, on));
+    hits.push(...choiceFlows(use, method, on), ...readersFlows(use, method, on));
     return hits;
+}
+
+/**
+ * Who decided that a use happens, held against the clauses that speak of it, all of them; where the program has none, against `untrusted`, of a use
+ * that does more than read.
+ */
+function choiceFlows(use: Use, method: string | null, on: Standing): readonly Hit[] {
+    const { untrusted } = on;
+    const { choices } = on.clauses;
+    if (choices.length === 0 && untrusted === null) return NO_HITS;
+    const by = on.labels.union(use.chosen, on.labels.choosers(use.given.whole));
+    if (by === 0) return NO_HITS;
+    const does = doesMore(use, method);
+    const rules: readonly ChoiceRule[] =
+        choices.length === 0 ? choices : choices.filter((rule) => (rule.method === null ? does : rule.method === method));
+    const said = rules.some((rule) => rule.project !== true && rule.partly !== true);
+    const origins = on.labels.origins(by).filter((origin) => isOrigin(origin) && !on.neutral(origin));
+    const hits: Hit[] = [];
+    for (const rule of rules) {
+        const bad = rule.any ? [] : origins.filter((origin) => !lists(rule.from, origin, on));
+        const words = rule.from === null ? "trusted" : `from(${rule.from.map((one) => JSON.stringify(one)).join(", ")})`;
+        const named = `choice${rule.method === null ? "" : ` ${rule.method}`}: ${words}`;
+        if (bad.length > 0) hits.push({ rule, flow: { arg: "", origins: bad, rule: named, choice: true } });
+    }
+    const bad = said || untrusted === null || !does ? [] : origins.filter((origin) => !on.trusted(origin));
+    if (untrusted === null || bad.length === 0) return hits;
+    const { gate, site = null } = untrusted;
+    const flow: Flow = { arg: "", origins: bad, rule: `untrusted: ${gate}`, unsaid: true, choice: true };
+    return [...hits, { rule: { ask: gate === "ask", site }, flow }];
+}
+
+/** A method that is not known to read alone, and handing over to an agent outside the program. A memory's records keep their origins. */
+function doesMore({ key, uri, readOnly }: Use, method: string | null): boolean {
+    if (key.startsWith("agent:")) return uri !== "";
+    return key.startsWith("tool:") && method !== null && !(readOnly ?? readsByScheme(schemeOf(uri), method) ?? false);
 }
 
 /** Origins of an argument that a rule does not allow there. */
@@ -76,7 +113,7 @@ function untrustedFlows(use: Use, method: string, on: Standing): Hit[] {
         if (meant.has(name)) return [];
         const found = use.given.named(name).filter((one) => !reads || hasLink(name) || hasLink(one.json));
         const origins = found.flatMap((one) => on.labels.origins(one.labels));
-        const bad = [...new Set(origins)].filter((origin) => !origin.startsWith("only:") && !on.trusted(origin)).sort();
+        const bad = [...new Set(origins)].filter((origin) => isOrigin(origin) && !on.trusted(origin) && !on.neutral(origin)).sort();
         return bad.length === 0 ? [] : [{ rule, flow: { arg: name, origins: bad, rule: `untrusted: ${gate}`, unsaid: true } }];
     });
 }
@@ -107,7 +144,7 @@ function unnamedFlows(use: Use, method: string, on: Standing): readonly Hit[] {
     const meant = meantBy(said, given, given.names);
     return left.flatMap((name): Hit[] => {
         if (meant.has(name)) return [];
-        const bad = on.labels.origins(given.carried(name)).filter((origin) => !origin.startsWith("only:") && !on.trusted(origin));
+        const bad = on.labels.origins(given.carried(name)).filter((origin) => isOrigin(origin) && !on.trusted(origin));
         const rule = { ask: false, site: first.site };
         return bad.length === 0 ? [] : [{ rule, flow: { arg: name, origins: [...new Set(bad)].sort(), rule: UNNAMED, unsaid: true } }];
     });
@@ -147,9 +184,13 @@ function known(words: readonly string[] | null, rule: ArgRule, on: Standing): bo
 }
 
 function allowed(origin: string, rule: ArgRule, on: Standing): boolean {
-    if (origin.startsWith("only:")) return true;
-    if (rule.from === null) return on.trusted(origin);
-    return rule.from.some((o) => (o === origin && on.one(origin)) || (o === "trusted" && on.trusted(origin)));
+    return !isOrigin(origin) || lists(rule.from, origin, on);
+}
+
+/** Whether a list of a clause has an origin. Null: trusted ones. */
+function lists(from: readonly string[] | null, origin: string, on: Standing): boolean {
+    if (from === null) return on.trusted(origin);
+    return from.some((o) => (o === origin && on.one(origin)) || (o === "trusted" && on.trusted(origin)));
 }
 
 const NO_AUDIENCE: ReadersRule = { method: null, readers: { everyone: true }, ask: false, site: null };

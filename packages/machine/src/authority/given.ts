@@ -23,6 +23,8 @@ export interface Given {
     named(name: string): readonly Found[];
     /** Label set of all that a name or a place stands for: what most rules look at. */
     carried(name: string): number;
+    /** Label set of all of them. */
+    readonly whole: number;
     /** All of them. */
     readonly all: readonly Found[];
     /** What they are called: the keys of a single object, else their places from 1. */
@@ -73,6 +75,18 @@ class ValuesGiven implements Given {
         return { values: value === undefined ? [] : [value], outer: labels.union(labelOf(first as Value), heldIn(labels, object)) };
     }
 
+    get whole(): number {
+        const { labels, args } = this;
+        return args.reduce<number>((all, arg) => {
+            const raw = rawOf(arg);
+            if (!(raw instanceof Obj)) return labels.union(all, this.within(arg));
+            return raw.slots.reduce<number>(
+                (of, value) => labels.union(of, this.within(value)),
+                labels.union(all, labels.union(labelOf(arg), heldIn(labels, raw))),
+            );
+        }, this.at);
+    }
+
     get all(): readonly Found[] {
         const all = this.args.map((arg) => this.found(arg, 0));
         return this.at === 0 ? all : [...all, { json: null, labels: this.at }];
@@ -113,6 +127,7 @@ export function jsonGiven(args: readonly Json[], labels: number): Given {
     return {
         named,
         carried: (name) => (named(name).length === 0 ? 0 : labels),
+        whole: labels,
         all,
         get names() {
             return object === null ? placesOf(args) : Object.keys(object);

@@ -17,6 +17,7 @@ import {
     type Json,
     isObject,
     methodName,
+    methodOf,
     type Program,
     type ProjectPolicy,
     type RefForm,
@@ -105,7 +106,7 @@ function ofThisFile(program: Program, index: number): readonly unknown[] {
 }
 
 function ofClause(clause: ClauseForm, site: Site | null): Rule[] {
-    return clause.kind === "trusted" ? [] : named(clause.method, argumentsOf(clause), site);
+    return named(methodOf(clause), argumentsOf(clause), site);
 }
 
 function named(method: string | undefined, args: readonly string[], site: Site | null): Rule[] {

@@ -73,6 +73,21 @@ export interface ArgRule {
     readonly partly?: true;
 }
 
+/** Who may decide that a method is called. */
+export interface ChoiceRule {
+    /** Null: every method that does more than read. */
+    readonly method: string | null;
+    /** Null: trusted origins. */
+    readonly from: readonly string[] | null;
+    readonly any: boolean;
+    readonly ask: boolean;
+    readonly site: Site | null;
+    /** The project's own. */
+    readonly project?: true;
+    /** Some import of the thing says nothing of it (A13). */
+    readonly partly?: true;
+}
+
 export interface ReadersRule {
     readonly method: string | null;
     readonly readers: ReadersForm;
@@ -95,11 +110,12 @@ export interface Clauses {
     readonly gates: ReadonlyMap<string, { readonly gate: Gate; readonly site: Site | null }>;
     readonly counts: readonly CountRule[];
     readonly args: readonly ArgRule[];
+    readonly choices: readonly ChoiceRule[];
     readonly reads: readonly ReadersRule[];
     readonly audience: readonly ReadersRule[];
 }
 
-export const NO_CLAUSES: Clauses = { gates: new Map(), counts: [], args: [], reads: [], audience: [] };
+export const NO_CLAUSES: Clauses = { gates: new Map(), counts: [], args: [], choices: [], reads: [], audience: [] };
 
 /** What an agent was given. `rows`: by key of the thing; `all`: what is forbidden of everything. */
 export interface Remit {
@@ -233,6 +249,7 @@ export function clausesOf(program: Compiled, imports: readonly Imported[], added
     const gates = new Map<string, { gate: Gate; site: Site | null }>();
     const counts: CountRule[] = [];
     const args: ArgRule[] = [];
+    const choices: ChoiceRule[] = [];
     const reads: ReadersRule[] = [];
     const audience: ReadersRule[] = [];
     const take = ({ clause, file }: PolicySaid, mine: boolean): void => {
@@ -262,8 +279,20 @@ export function clausesOf(program: Compiled, imports: readonly Imported[], added
                     ...(!mine || imports.every((one) => speaksOf(one, clause)) ? {} : { partly: true }),
                 });
                 return;
+            case "choice":
+                choices.push({
+                    method: clause.method === undefined ? null : methodName(uri, clause.method),
+                    from: clause.from ?? null,
+                    any: clause.any === true,
+                    ask: clause.ask === true,
+                    site,
+                    ...(mine ? {} : { project: true }),
+                    ...(!mine || imports.every((one) => speaksOf(one, clause)) ? {} : { partly: true }),
+                });
+                return;
             case "trusted":
-                // About origins, not uses: `Authority.trusts`.
+            case "untrusted":
+                // About origins, not uses: `Authority.trusts`, `Authority.neutral`.
                 return;
             case "reads":
             case "audience": {
@@ -277,17 +306,17 @@ export function clausesOf(program: Compiled, imports: readonly Imported[], added
     };
     for (const clause of own) take(clause, true);
     for (const clause of added) take(clause, false);
-    return { gates, counts, args, reads, audience };
+    return { gates, counts, args, choices, reads, audience };
 }
 
 /** Whether an import says something of what a clause is about. */
-function speaksOf({ form }: Imported, { name, method }: ClauseForm & { readonly kind: "arg" }): boolean {
-    return (form.clauses ?? []).some(
-        (one) =>
-            one.kind === "arg" &&
-            one.name === name &&
-            (one.method === undefined || (method !== undefined && methodName(form.uri, one.method) === methodName(form.uri, method))),
-    );
+function speaksOf({ form }: Imported, said: ClauseForm & { readonly kind: "arg" | "choice" }): boolean {
+    const { method } = said;
+    return (form.clauses ?? []).some((one) => {
+        if (one.kind !== "arg" && one.kind !== "choice") return false;
+        if (one.kind !== said.kind || (one.kind === "arg" && said.kind === "arg" && one.name !== said.name)) return false;
+        return one.method === undefined || (method !== undefined && methodName(form.uri, one.method) === methodName(form.uri, method));
+    });
 }
 
 const RANK: { readonly [V in Verdict]: number } = { may: 0, open: 1, ask: 2, never: 3 };

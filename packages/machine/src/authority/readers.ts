@@ -7,6 +7,7 @@
  * REE2: where it cannot be told who may read, no principal may.
  */
 import { type Json, methodName, type ReadersForm } from "@remit/language";
+import { chooserIn } from "../value/label.ts";
 import { aliasOfJson, type Given, jsonGiven, wordsOf } from "./given.ts";
 import type { ReadersRule } from "./policy.ts";
 
@@ -42,10 +43,11 @@ export function readersNamed(
         .filter((names) => names !== null);
 }
 
-/** Who may read what carries these origins; null: every principal. */
+/** Who may read what carries these origins, or what they decided; null: every principal. */
 export function readersOf(origins: readonly string[]): readonly string[] | null {
     let readers: string[] | null = null;
-    for (const origin of origins) {
+    for (const label of origins) {
+        const origin = chooserIn(label) ?? label;
         if (!origin.startsWith("only:")) continue;
         const names = namesOf(origin);
         readers = readers === null ? names : readers.filter((name) => names.includes(name));

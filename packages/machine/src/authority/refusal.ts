@@ -160,9 +160,14 @@ function unknownText({ what, name, of, site }: Unknown): string {
 }
 
 /** `what`: the use, as it is shown. */
-export function flowText(what: string, { arg, origins, rule, unsaid }: Flow, clause: Site | null): string {
+export function flowText(what: string, { arg, origins, rule, unsaid, choice }: Flow, clause: Site | null): string {
     const at = clause === null ? "" : placeText(clause);
     const from = origins.join(", ");
+    if (choice === true) {
+        const broken =
+            unsaid === true ? "which is not trusted, and no clause lets it choose this" : "which its clause does not let choose this";
+        return `whether ${what} is called was decided by what comes from ${from}, ${broken} (${at === "" ? rule : `${rule}, ${at}`})`;
+    }
     if (arg === "*") return `${what} is given a value that ${rule} and would be read by ${from}${at === "" ? "" : ` (${at})`}`;
     const broken = unsaid === true ? "is not trusted, and no clause lets it in" : "its clause does not allow";
     return `argument ${arg} of ${what} carries ${from}, which ${broken} (${at === "" ? rule : `${rule}, ${at}`})`;
@@ -176,7 +181,13 @@ export function remedyOf({ principal, capability, why, flow, unknown, bound, cou
     if (count !== undefined) return brokenCountRemedy(count);
     if (bound !== undefined) return boundRemedy(bound, shownPrincipal(principal));
     const said = WHY[why].remedy(shownPrincipal(principal), capability);
+    if (flow?.choice === true) return choiceRemedy(capability, flow);
     return flow?.unsaid === true ? `${clauseFor(capability, flow)}endorse the value where that is right` : said;
+}
+
+function choiceRemedy(capability: string, { origins }: Flow): string {
+    const clause = `choice ${capability.slice(capability.indexOf(".") + 1)}: from(${origins.map((one) => JSON.stringify(one)).join(", ")})`;
+    return `let it choose, in writing: { ${clause} } at the import; or decide by a value that is trusted, or that is endorsed where that is right`;
 }
 
 /** The clause that would let a flow in; empty where what the argument is called is no name. */
@@ -209,15 +220,21 @@ export function refusalJson({ principal, capability, why, clause, flow, unknown,
     };
 }
 
-export function flowJson({ arg, origins, rule }: Flow): Json {
-    return { arg, origins: [...origins], rule };
+export function flowJson({ arg, origins, rule, choice }: Flow): Json {
+    return { arg, origins: [...origins], rule, ...(choice === true ? { choice } : {}) };
 }
 
 export function flowIn(data: Json | undefined): Flow | null {
     if (data === undefined || !isObject(data)) return null;
-    const { arg, origins, rule } = data;
+    const { arg, origins, rule, choice } = data;
     if (typeof arg !== "string" || typeof rule !== "string" || !Array.isArray(origins)) return null;
-    return { arg, origins: origins.map(String), rule, ...(rule.startsWith("untrusted: ") || rule === UNNAMED ? { unsaid: true } : {}) };
+    return {
+        arg,
+        origins: origins.map(String),
+        rule,
+        ...(rule.startsWith("untrusted: ") || rule === UNNAMED ? { unsaid: true } : {}),
+        ...(choice === true ? { choice } : {}),
+    };
 }
 
 /** The record that an event, a question or the detail of a failure holds; null where it holds none, as those of earlier versions. */

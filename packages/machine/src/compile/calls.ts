@@ -25,18 +25,17 @@ import { type Rows, rowFor, rowsOf } from "./members.ts";
 import type { Fn } from "./program.ts";
 import {
     CHOOSING,
+    type Caller,
     carrying,
     changedBy,
+    counted,
     enterStrict,
-    FLOW,
-    flowOf,
+    isLoose,
     labelAt,
-    leaveStrict,
-    raiseBy,
     raisePc,
     receiver,
+    runStrict,
     tested,
-    withPc,
 } from "./strict.ts";
 import { type Along, failing, NOTHING_ALONG } from "./ways.ts";
 
@@ -101,7 +100,7 @@ function strictMethod(cx: Context, e: ExprForm & { kind: "call" }, callee: ExprF
         const self = object(f);
         const given = args.map((a) => a(f));
         if (--f[0].left < 0) f[0].over();
-        return strictlyCalled(f[0], self, given, method, { at, pc: labelAt(f, flow) });
+        return strictlyCalled(f[0], self, given, method, { at, pc: labelAt(f, flow), loose: isLoose(f, flow) });
     };
 }
 
@@ -121,6 +120,8 @@ export interface StrictCall {
     readonly at: Site | null;
     /** Label set of the place. */
     readonly pc: number;
+    /** Only choices are kept (W9). */
+    readonly loose: boolean;
 }
 
 /** A method of data that strict code calls (CL1 to CL4). */
@@ -129,7 +130,7 @@ export function strictlyCalled(
     object: Value,
     args: readonly (Value | Lambda)[],
     method: Method,
-    { at, pc }: StrictCall,
+    { at, pc, loose }: StrictCall,
 ): Value {
     const { name, rows } = method;
     const self = covered(m, object);
@@ -137,12 +138,12 @@ export function strictlyCalled(
     const isHeld = raw instanceof List || raw instanceof Obj;
     const row = rowFor(rows, raw);
     const [item] = args;
-    if (row?.mutates === true && item !== undefined && !isALambda(item)) writable(m, object, item, { pc, chosen: 0, at });
+    if (row?.mutates === true && item !== undefined && !isALambda(item)) writable(m, object, item, { pc, chosen: 0, at, loose });
     if (isHeld) for (const arg of args) if (arg instanceof SlotLambda || arg instanceof StrictLambda) arg.over = raw;
     let value = callMethod(m, self, args, method, at);
     // What a lambda did to the receiver shows in what was read of it.
     if (isHeld) value = join(m, value, raw.label);
-    return SHARING.has(name) ? value : born(m, value, pc, NESTING.has(name) ? 2 : 1);
+    return SHARING.has(name) ? value : born(m, value, pc, NESTING.has(name) ? 2 : 1, loose);
 }
 
 // ---- functions of the program ----------------------------------------------------------------------------------------
@@ -228,36 +229,10 @@ function strictCall(cx: Context, fn: Fn, args: readonly Code[], at: Site | null)
         const m = f[0];
         const g = slots0(fn.strictClosure.slots, m);
         for (let i = 0; i < args.length; i++) g[i + 1] = (args[i] as Code)(f);
-        enterStrict(g, fn, f, cx.flow);
+        enterStrict(g, fn, f, cx.flow, !fn.strict && cx.flow !== 0 && isLoose(f, cx.flow));
+        counted(m);
         return runStrict(fn, g, f, caller, at);
     };
-}
-
-/** The first hidden slot of a caller, 0 where it is not strict, and what is raised in it where a failure here would be caught. */
-interface Caller {
-    readonly flow: number;
-    readonly along: Along;
-}
-
-function runStrict(fn: Fn, g: Slots, f: Slots, { flow, along }: Caller, at: Site | null): Value {
-    const m = f[0];
-    if (--m.left < 0) m.over();
-    if (--m.depth < 0) m.deep();
-    const own = flowOf(fn);
-    try {
-        checkArguments(m, fn, g, at);
-        const value = fn.strictClosure.run(g);
-        const r = checkResult(m, fn, withPc(g, own, value), at);
-        if (flow !== 0) leaveStrict(g, fn, f, flow, along);
-        m.depth++;
-        return flow === 0 ? outward(m, r) : r;
-    } catch (error) {
-        if (error instanceof Fail) {
-            error.labels = m.labels.union(error.labels, labelAt(g, own));
-            if (flow !== 0 && f[flow + FLOW.caught] === true) raiseBy(f, flow, error.labels, along);
-        }
-        throw error;
-    }
 }
 
 /** Null where a function takes that many arguments. */
@@ -376,7 +351,8 @@ class StrictLambda implements Lambda {
         const g = slotsOf(fn.strictClosure.slots, f[0], args.slice(0, this.arity));
         if (over !== null) for (let i = 1; i <= this.arity; i++) g[i] = join(f[0], g[i] as Value, over.label);
         for (let i = args.length; i < this.arity; i++) g[i + 1] = (this.defaults[i] as Code)(g);
-        enterStrict(g, fn, f, flow);
+        enterStrict(g, fn, f, flow, !fn.strict && flow !== 0 && isLoose(f, flow));
+        counted(f[0]);
         const value = runStrict(fn, g, f, caller, null);
         if (this.chooses !== null) raisePc(f, flow, value, this.chooses);
         return value;

@@ -34,7 +34,9 @@ import {
     caughtCode,
     changedBy,
     flowSlots,
+    isLoose,
     labelAt,
+    lent,
     meetingStep,
     noting,
     partsOf,
@@ -354,7 +356,7 @@ function assignInto(
             v = op === "+=" ? plus(m, before, v, at) : numeric(m, "-", before, v, at);
         }
         v = withPc(f, flow, v);
-        writable(m, o, v, { pc: labelAt(f, flow), chosen: labelOf(i), at });
+        writable(m, o, v, { pc: labelAt(f, flow), chosen: lent(f, flow, labelOf(i)), at, loose: isLoose(f, flow) });
         if (index === null) writeMember(m.heap, o, name, v, at);
         else writeIndex(m, o, i, v, at);
         return undefined;
@@ -381,12 +383,13 @@ function into(slot: number, code: Code): Step {
 
 // ---- expressions -----------------------------------------------------------------------------------------------------
 
-export function operand(cx: Context, e: ExprForm): Operand {
+/** `inside`: what is in a list or object is read, too. */
+export function operand(cx: Context, e: ExprForm, inside = true): Operand {
     if (e.kind === "literal") return { kind: "k", value: e.value };
     if (e.kind === "name") {
         const slot = cx.scope.find(e.name);
         // In strict code more than the slot may be to be read (CL2).
-        if (slot !== 0 && cx.flow === 0) return { kind: "s", slot };
+        if (slot !== 0 && (cx.flow === 0 || !inside)) return { kind: "s", slot };
     }
     return { kind: "e", code: expr(cx, e) };
 }
@@ -580,5 +583,7 @@ function binary(cx: Context, e: ExprForm & { kind: "binary" }): Code {
             return both === 0 ? r : new Labelled(r, both);
         };
     }
-    return operator(e.op, operand(cx, e.left), operand(cx, e.right), at);
+    // Lists and objects are compared by what is in them; other operators fail on them.
+    const inside = e.op === "==" || e.op === "!=";
+    return operator(e.op, operand(cx, e.left, inside), operand(cx, e.right, inside), at);
 }

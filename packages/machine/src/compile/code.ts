@@ -19,6 +19,8 @@ export interface RunState extends Runtime {
     left: number;
     /** Calls that may still be nested in the present stretch of closures. */
     depth: number;
+    /** A rule asks who decides that a use happens: control flow keeps it. */
+    readonly tracks: boolean;
     /** Contents of file imports, by the number that the compiled program gave each. */
     readonly imports: readonly Value[];
     /** Keeps what a block with a name gave, by the number of the name. */

@@ -14,6 +14,8 @@
  * CL4: a write gives the label of its index or key to the list or object, also if the write is refused: every reference shows the same.
  * CL5: where a label raises `pc`, it also raises everything that the ways which part there may change, taken or not, as each is reached at that
  *      moment.
+ * CL7: code that keeps choices alone (W9 of `strict.ts`) gives lists and objects nothing but who chose. It refuses no write, and raises whatever it
+ *      reaches: an alias that is not visible where ways part shows such a choice only where the way was taken.
  * CL6: a label is raised only where that tells nothing new: the raised label already has everything that led the code to the list or object.
  */
 import type { Site } from "@remit/language";
@@ -30,11 +32,14 @@ export function covered(m: Joins, value: Value): Value {
 }
 
 /** CL1. `depth`: how many levels of lists and objects are new. */
-export function born(m: Joins, value: Value, l: number, depth = 1): Value {
+export function born(m: Joins, value: Value, l: number, depth = 1, loose = false): Value {
+    // What has no label of its own gets none that its reference does not show already (CL7).
+    if (loose && l === 0 && !(value instanceof Labelled)) return value;
     const rest: { readonly value: Value; readonly l: number; readonly depth: number }[] = [{ value, l, depth }];
     for (let one = rest.pop(); one !== undefined; one = rest.pop()) {
         const raw = rawOf(one.value);
-        const own = m.labels.union(one.l, labelOf(one.value));
+        const by = labelOf(one.value);
+        const own = m.labels.union(one.l, loose ? m.labels.onlyChoosers(by) : by);
         if (!isContainer(raw) || (own !== 0 && m.labels.within(own, raw.label))) continue;
         if (own !== 0) m.heap.relabel(raw, m.labels.union(raw.label, own));
         if (one.depth === 1) continue;
@@ -46,14 +51,15 @@ export function born(m: Joins, value: Value, l: number, depth = 1): Value {
 }
 
 /** Everything that a reference leads to gets a label (CL6). `path`: what has led to here. */
-export function raise(m: Joins, value: Value, l: number, path: number): void {
+export function raise(m: Joins, value: Value, l: number, path: number, loose = false): void {
     const { labels } = m;
     const rest: { readonly value: Value; readonly path: number }[] = [{ value, path }];
     for (let one = rest.pop(); one !== undefined; one = rest.pop()) {
         const raw = rawOf(one.value);
         if (!isContainer(raw)) continue;
         const { label } = raw;
-        if (labels.within(l, label) || !labels.within(labels.union(one.path, labelOf(one.value)), label)) continue;
+        if (labels.within(l, label)) continue;
+        if (!loose && !labels.within(labels.withoutChoosers(labels.union(one.path, labelOf(one.value))), label)) continue;
         m.heap.relabel(raw, labels.union(label, l));
         if (raw.label === label) continue;
         const held = raw instanceof List ? raw.items : raw.slots;
@@ -70,23 +76,28 @@ export interface Writing {
     readonly pc: number;
     readonly chosen: number;
     readonly at: Site | null;
+    /** Only choices are kept (CL7). */
+    readonly loose: boolean;
 }
 
 /** Before `value` is put into what `to` refers to (CL3, CL4). */
-export function writable(m: Joins, to: Value, value: Value, { pc, chosen, at }: Writing): void {
+export function writable(m: Joins, to: Value, value: Value, { pc, chosen, at, loose }: Writing): void {
     const raw = rawOf(to);
     // The heap refuses every change of what iterations share.
     if (!isContainer(raw) || !m.heap.mayChange(raw)) return;
     const { labels } = m;
     const by = labels.union(pc, labelOf(to));
-    if (!labels.within(by, raw.label)) {
+    // Who chose is noted where it is new, and refuses nothing (CL7).
+    const choosers = labels.onlyChoosers(by);
+    if (choosers !== 0) raise(m, to, choosers, pc, true);
+    if (!loose && !labels.within(labels.withoutChoosers(by), raw.label)) {
         const origins = labels.origins(by).filter((origin) => !labels.origins(raw.label).includes(origin));
         const what = nameOf(raw);
         throw violation({ why: "change", capability: what, flow: { arg: what, origins, rule: "flow strict" } }, { site: at, labels: by });
     }
-    if (chosen !== 0) raise(m, to, chosen, pc);
+    if (chosen !== 0) raise(m, to, chosen, pc, loose);
     // From here on `value` is reached through it, too.
-    if (raw.label !== 0) raise(m, value, raw.label, pc);
+    if (raw.label !== 0) raise(m, value, raw.label, pc, loose);
 }
 
 /** Strict code gives a value to other code: the reference gets the labels of all lists and objects behind it. */

@@ -413,9 +413,17 @@ export class Emitter {
         together(ways);
     }
 
+    /** The instruction of a loop that runs as closures; null where it may not. */
+    private whole(s: LoopForm, detail: Detail | null = null): Instruction | null {
+        if (!this.lifter.isWhole(s)) return null;
+        const made = this.emit(OP.LOOP, step(this.cx, s), 0, detail);
+        if (this.cx.flow !== 0) made.plain = step({ ...this.cx, flow: 0, places: null }, s);
+        this.wholes++;
+        return made;
+    }
+
     private counted(s: LoopForm & { kind: "repeat" | "loop" }): void {
-        const whole = this.lifter.isWhole(s) ? this.emit(OP.LOOP, step(this.cx, s)) : null;
-        if (whole !== null) this.wholes++;
+        const whole = this.whole(s);
         if (s.kind === "repeat") this.loop("repeat", s.times, null, s.body, s.at);
         else this.loop("loop", s.max, s.until, s.body, s.at);
         if (whole === null) return;
@@ -581,8 +589,7 @@ export class Emitter {
         const reaching = this.lifter.reaches(s.body);
         const name = reaching || this.wholes === 0 ? s.item : null;
         const detail: Detail = { kind: "next", index, times: s.max, count, list, item, max: s.max, name, reaching, path };
-        const whole = this.lifter.isWhole(inner) ? this.emit(OP.LOOP, step(this.cx, inner), 0, detail) : null;
-        if (whole !== null) this.wholes++;
+        const whole = this.whole(inner, detail);
         this.at(s.list.at);
         this.emit(OP.ENTER, NOTHING, 0, detail);
         const top = this.here();

@@ -63,13 +63,15 @@ export class Instruction {
     step: number;
     readonly site: Site | null;
     readonly code: Code | Step;
+    /** Of a loop in code that keeps labels of control flow: the loop without them. */
+    plain: Step | null = null;
     readonly slot: number;
     /** Where it jumps; patched once known. */
     to: number;
     readonly detail: Detail | null;
     /** In strict code: what is raised where a failure here is caught. */
     readonly failing: Along;
-    constructor({ op, step, site, code, slot, detail, failing }: Omit<Instruction, "to">) {
+    constructor({ op, step, site, code, slot, detail, failing }: Omit<Instruction, "to" | "plain">) {
         this.op = op;
         this.step = step;
         this.site = site;

@@ -145,7 +145,6 @@ export class Lifter {
 
     /** True where a loop can run as closures: it reaches no effect, and nothing jumps out of it or out of an expression in it. */
     isWhole(s: LoopForm): boolean {
-        if (this.e.cx.flow !== 0) return false;
         return !walk(s, (e) => {
             if (e.kind === "call") return this.callReaches(e) || this.isFramed(e);
             return e.kind === "return" || EFFECTS.has(e.kind) || ((e.kind === "if.expr" || e.kind === "try.expr") && leaves(e));

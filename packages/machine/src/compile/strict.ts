@@ -4,8 +4,8 @@
  * Boundary: what strict code does besides what all code does; both forms of a function use it, closures and frames. Code that is not strict
  * holds nothing of it.
  *
- * A strict function has three more slots behind its parameters (`FLOW`): what the present place in the code depends on (`pc`: none, or none
- * with labels), whether a failure here would be caught, and whether a caller would catch it.
+ * A strict function has four more slots behind its parameters (`FLOW`): what the present place in the code depends on (`pc`: none, or none
+ * with labels), whether a failure here would be caught, whether a caller would catch it, and whether only choices are kept (W9).
  *
  * W1: a condition, the list of a `for`, the receiver of a lambda and a function that is called as a value lend their labels to `pc`, until the
  *     ways meet again.
@@ -15,17 +15,20 @@
  * W4: behind a way out under a condition (`break`, `continue`, `return`) the ways meet again only at the end of the loop or function; where a
  *     failure would be caught, so does everything that may fail: it meets again at the end of the `try`.
  * W5: code that strict code calls is strict. It begins with its caller's `pc`.
+ * W9: where a rule asks who decides that a use happens, `pc` is also raised by who chose (`Labels.chosenBy`). Code that is not strict itself then
+ *     runs in this form too, and its `pc` is raised by that alone: what rules about arguments look at stays what it is.
  */
 
-import type { ExprForm, StmtForm, FormPart } from "@remit/language";
+import type { ExprForm, FormPart, Site, StmtForm } from "@remit/language";
 import { Fail } from "../effect/failure.ts";
 import { readIndex } from "../value/access.ts";
 import { deepLabels, join, rawOf } from "../value/operators.ts";
 import { Labelled, type Value } from "../value/value.ts";
 import { changesIn, namesIn } from "./changes.ts";
-import type { Code, Done, Slots, Step } from "./code.ts";
-import { born, covered, raise } from "./containers.ts";
+import type { Code, Done, RunState, Slots, Step } from "./code.ts";
+import { born, covered, outward, raise } from "./containers.ts";
 import { type Context, expr, siteOf } from "./context.ts";
+import { checkArguments, checkResult } from "./contracts.ts";
 import { failureValue } from "./failure.ts";
 import { memberCode } from "./members.ts";
 import type { Fn } from "./program.ts";
@@ -33,7 +36,7 @@ import type { Scope } from "./scope.ts";
 import { type Along, failing, NOTHING_ALONG, rootsOf, type Ways, waysOf } from "./ways.ts";
 
 /** Places of the hidden slots, from `Context.flow` on. */
-export const FLOW = { pc: 0, caught: 1, caughtOutside: 2, slots: 3 } as const;
+export const FLOW = { pc: 0, caught: 1, caughtOutside: 2, choice: 3, slots: 4 } as const;
 
 /** Makes the hidden slots of a function whose parameters are defined. */
 export function flowSlots(scope: Scope): number {
@@ -57,15 +60,31 @@ export function raisePc(f: Slots, flow: number, value: Value, along: Along): voi
     if (value instanceof Labelled) raiseBy(f, flow, value.l, along);
 }
 
-export function raiseBy(f: Slots, flow: number, l: number, along: Along): void {
+export function raiseBy(f: Slots, flow: number, by: number, along: Along): void {
+    if (by === 0) return;
+    const l = lent(f, flow, by);
     if (l === 0) return;
     const before = labelAt(f, flow);
     f[flow] = join(f[0], f[flow] as Value, l);
     if (along === NOTHING_ALONG || f[0].labels.within(l, before)) return;
     const isCaught = f[flow + FLOW.caught] === true;
     const roots = !isCaught ? along.always : f[flow + FLOW.caughtOutside] === true ? along.outside : along.caught;
-    for (const slot of roots.slots) raise(f[0], f[slot] as Value, l, before);
-    for (const number of roots.imports) raise(f[0], f[0].imports[number] ?? null, l, before);
+    const loose = isLoose(f, flow);
+    for (const slot of roots.slots) raise(f[0], f[slot] as Value, l, before, loose);
+    for (const number of roots.imports) raise(f[0], f[0].imports[number] ?? null, l, before, loose);
+}
+
+/** W9. What a label lends to the place that depends on it. */
+export function lent(f: Slots, flow: number, l: number): number {
+    const { tracks, labels } = f[0];
+    if (!tracks || l === 0) return l;
+    const chosen = labels.chosenBy(l);
+    return f[flow + FLOW.choice] === true ? chosen : labels.union(l, chosen);
+}
+
+/** Whether the code of these slots keeps choices alone. */
+export function isLoose(f: Slots, flow: number): boolean {
+    return f[flow + FLOW.choice] === true;
 }
 
 /** W2. */
@@ -179,7 +198,7 @@ function made(cx: Context, e: ExprForm & { kind: "list" | "object" }, code: Code
     const { flow } = cx;
     const spreads = e.kind === "list" ? e.items.some((i) => i.kind === "spread") : e.entries.some((i) => i.kind === "spread");
     const all = spreads ? meeting(flow, waysOf(cx, [e]), code) : code;
-    return (f) => born(f[0], all(f), labelAt(f, flow));
+    return (f) => born(f[0], all(f), labelAt(f, flow), 1, isLoose(f, flow));
 }
 
 /** `and`, `or`, `??`: whether the right side runs depends on the left one. Their results carry what they depend on anyway. */
@@ -267,22 +286,55 @@ export function caughtCode<T>(
 
 // ---- calls -----------------------------------------------------------------------------------------------------------
 
-/** Fills the hidden slots of a callee. `flow` 0: the caller is not strict. */
-export function enterStrict(g: Slots, fn: Fn, f: Slots | null, flow: number): void {
+/** Fills the hidden slots of a callee. `flow` 0: the caller is not strict. `loose`: only choices are kept in it (W9). */
+export function enterStrict(g: Slots, fn: Fn, f: Slots | null, flow: number, loose: boolean): void {
     const own = flowOf(fn);
     const isFirst = f === null || flow === 0;
     const caught = !isFirst && f[flow + FLOW.caught] === true;
     g[own + FLOW.pc] = isFirst ? null : (f[flow] as Value);
     g[own + FLOW.caught] = caught;
     g[own + FLOW.caughtOutside] = caught;
+    g[own + FLOW.choice] = loose;
     // What other code made has the label of its reference (CL1).
-    if (isFirst) for (let i = 1; i < own; i++) born(g[0], g[i] as Value, 0, Number.POSITIVE_INFINITY);
+    if (!loose && (isFirst || isLoose(f, flow))) for (let i = 1; i < own; i++) born(g[0], g[i] as Value, 0, Number.POSITIVE_INFINITY);
 }
 
 /** What a caller learns by the return of a callee: that it did not fail. */
 export function leaveStrict(g: Slots, fn: Fn, f: Slots, flow: number, along: Along): void {
     const own = flowOf(fn);
     if (g[own + FLOW.caughtOutside] === true) raisePc(f, flow, g[own] as Value, along);
+}
+
+/** The first hidden slot of a caller, 0 where it is not strict, and what is raised in it where a failure here would be caught. */
+export interface Caller {
+    readonly flow: number;
+    readonly along: Along;
+}
+
+/** One step, and one call deeper. */
+export function counted(m: RunState): void {
+    if (--m.left < 0) m.over();
+    if (--m.depth < 0) m.deep();
+}
+
+/** A call that was counted, on the slots that `enterStrict` filled. */
+export function runStrict(fn: Fn, g: Slots, f: Slots, { flow, along }: Caller, at: Site | null): Value {
+    const m = f[0];
+    const own = flowOf(fn);
+    try {
+        checkArguments(m, fn, g, at);
+        const value = fn.strictClosure.run(g);
+        const r = checkResult(m, fn, withPc(g, own, value), at);
+        if (flow !== 0) leaveStrict(g, fn, f, flow, along);
+        m.depth++;
+        return flow === 0 ? outward(m, r) : r;
+    } catch (error) {
+        if (error instanceof Fail) {
+            error.labels = m.labels.union(error.labels, labelAt(g, own));
+            if (flow !== 0 && f[flow + FLOW.caught] === true) raiseBy(f, flow, error.labels, along);
+        }
+        throw error;
+    }
 }
 
 /** Methods whose result depends on what their lambda gave for every item. */
@@ -334,7 +386,7 @@ export function changedBy(cx: Context, e: ExprForm): Code {
     return (f) => {
         const o = object(f);
         const i = index(f);
-        if (i instanceof Labelled) raise(f[0], o, i.l, labelAt(f, flow));
+        if (i instanceof Labelled) raise(f[0], o, lent(f, flow, i.l), labelAt(f, flow), isLoose(f, flow));
         return covered(f[0], readIndex(f[0], covered(f[0], o), i, at));
     };
 }

@@ -13,7 +13,7 @@
 import { type Json, schemeOf, isObject } from "@remit/language";
 import type { HandoverDetail } from "../compile/instructions.ts";
 import { capabilityOf, type ImportEntry } from "../compile/program.ts";
-import { withPc } from "../compile/strict.ts";
+import { lent, withPc } from "../compile/strict.ts";
 import type { ToolRequest } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
@@ -77,14 +77,18 @@ export function argsOf(m: Ops, frame: Frame, d: HandoverDetail): { readonly name
     const { labels } = m.run;
     const { flow } = frame.form;
     if (flow !== 0)
-        return { named: withPc(frame.locals, flow, named), given: join(m.run, withPc(frame.locals, flow, given), labelOf(named)) };
+        return {
+            named: withPc(frame.locals, flow, named),
+            given: join(m.run, withPc(frame.locals, flow, given), labels.union(labelOf(named), lent(frame.locals, flow, labelOf(named)))),
+        };
     const readers = labels.origins(labelOf(named)).filter((origin) => origin.startsWith("only:"));
     return { named, given: readers.length === 0 ? given : join(m.run, given, labels.of(readers)) };
 }
 
 /** Whether a name was chosen by none of those whom the program trusts. */
 function isForeign(m: Ops, named: Value): boolean {
-    return named instanceof Labelled && !m.run.labels.origins(named.l).every((origin) => m.authority.trusts(origin));
+    const { labels } = m.run;
+    return named instanceof Labelled && !labels.origins(labels.withoutChoosers(named.l)).every((origin) => m.authority.trusts(origin));
 }
 
 /** The use of a tool, as if it were named. */

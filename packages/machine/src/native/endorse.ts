@@ -23,7 +23,7 @@ export const endorse: Begins<EndorseDetail> = {
         const { frame, I } = call;
         const L = frame.locals;
         const made = endorsed(m, call, (I.code as Code)(L), d.because(L), d.readers);
-        L[I.slot] = frame.form.flow === 0 ? made : born(m.run, made, 0, Number.POSITIVE_INFINITY);
+        L[I.slot] = frame.isStrict ? born(m.run, made, 0, Number.POSITIVE_INFINITY) : made;
         frame.pc++;
         return true;
     },

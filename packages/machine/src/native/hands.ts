@@ -172,6 +172,7 @@ export function handsOf(m: Ops, fiber: Fiber, session: Session, args: readonly V
                 target: target(method),
                 given: jsonGiven([], 0),
                 chosenBy: "agent",
+                chosen: 0,
             });
             // What is decided without any argument holds for all of them, unless it says where the call may lead, or what may be in it.
             const whole =
@@ -180,7 +181,7 @@ export function handsOf(m: Ops, fiber: Fiber, session: Session, args: readonly V
                 decision.reach.within === undefined &&
                 decision.reach.without === undefined &&
                 (isOpen || (method !== null && readsByScheme(scheme, method) === true)) &&
-                ![...clauses.args, ...clauses.reads].some((rule) => rule.method === null || rule.method === method);
+                ![...clauses.args, ...clauses.choices, ...clauses.reads].some((rule) => rule.method === null || rule.method === method);
             return { method, gate: decision.kind === "may" ? "may" : "ask", whole };
         };
         const spoken = methods ?? [...namedOf(m, fiber, session, c), ...(isOpen ? [] : readingOf(scheme))];
@@ -201,7 +202,7 @@ export function handsOf(m: Ops, fiber: Fiber, session: Session, args: readonly V
 /** Methods of a tool that something says something of (HS3). */
 function namedOf(m: Ops, fiber: Fiber, session: Session, c: Capability): string[] {
     const key = m.authority.keyOf(c);
-    const { gates, args, reads } = m.authority.clausesAt(c.file, c.name);
+    const { gates, args, choices, reads } = m.authority.clausesAt(c.file, c.name);
     const layers = [
         ...[...m.authority.remitsOf(session.principal), ...policiesOn(m, fiber, session.principal)].flatMap(({ rows, all }) => [
             rows.get(key) ?? [],
@@ -210,7 +211,7 @@ function namedOf(m: Ops, fiber: Fiber, session: Session, c: Capability): string[
         ...inForce(m, fiber, session.principal).flatMap(({ grants }) => (Object.hasOwn(grants, key) ? (grants[key] ?? []) : []).flat()),
         ...(c.right === null ? [] : [...c.right.ways.flatMap((way) => way.layers), ...c.right.only]),
     ];
-    const named = [...gates.keys(), ...[...args, ...reads, ...layers.flat()].map(({ method }) => method)];
+    const named = [...gates.keys(), ...[...args, ...choices, ...reads, ...layers.flat()].map(({ method }) => method)];
     return named.filter((method) => method !== null);
 }
 
@@ -295,7 +296,7 @@ export function rule(
             refusal = unreadText(use.tool);
             continue;
         }
-        const wish: Wish = { principal: session.principal, target, given, chosenBy: "agent" };
+        const wish: Wish = { principal: session.principal, target, given, chosenBy: "agent", chosen: labels };
         const decision = decideFor(m, pending.fiber, wish);
         if (decision.kind === "refused") {
             const why = refusalOf(wish, decision);

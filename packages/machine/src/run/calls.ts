@@ -9,7 +9,7 @@ import type { CallDetail, CallValueDetail, Instruction } from "../compile/instru
 import { type Value, Capability, Obj } from "../value/value.ts";
 import { checkArguments, checkResult } from "../compile/contracts.ts";
 import { answering, type Fn, type AgentEntry } from "../compile/program.ts";
-import { raisePc, labelAt, withPc } from "../compile/strict.ts";
+import { enterStrict, isLoose, raisePc, labelAt, runStrict, withPc } from "../compile/strict.ts";
 import { Fail } from "../effect/failure.ts";
 import { labelOf, rawOf } from "../value/operators.ts";
 import { callMethod, type Method, strictlyCalled, wrongCount } from "../compile/calls.ts";
@@ -37,7 +37,7 @@ export function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L
         push(m, fiber, { fn: changed.fn, agent: changed.author, path: d.path, written: true }, given);
         return false;
     }
-    if (fn.staysFramed || frame.form.flow !== 0 || d.agent !== null || m.inFrames || run.steps < m.framesUntil) {
+    if (fn.staysFramed || frame.isStrict || d.agent !== null || m.inFrames || run.steps < m.framesUntil) {
         const given: Value[] = [];
         for (let i = 0; i < args.length; i++) given.push((args[i] as Code)(L));
         countCall(m);
@@ -48,7 +48,9 @@ export function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L
         push(m, fiber, d, given);
         return false;
     }
-    const { closure } = fn;
+    // As long as nothing in the run could choose, there is nothing to keep.
+    const flow = run.labels.isForeign ? frame.form.flow : 0;
+    const closure = flow === 0 ? fn.closure : fn.strictClosure;
     const g = slots0(closure.slots, run);
     const n = args.length;
     for (let i = 0; i < n; i++) g[i + 1] = (args[i] as Code)(L);
@@ -60,8 +62,13 @@ export function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L
     if (run.left >= 0 && depth >= 0) {
         const mark = run.begin("pure", depth < CLOSURE_DEPTH ? depth : CLOSURE_DEPTH);
         try {
-            checkArguments(run, fn, g, I.site);
-            L[I.slot] = checkResult(run, fn, closure.run(g), I.site);
+            if (flow !== 0) {
+                enterStrict(g, fn, L, flow, true);
+                L[I.slot] = runStrict(fn, g, L, { flow, along: I.failing }, I.site);
+            } else {
+                checkArguments(run, fn, g, I.site);
+                L[I.slot] = checkResult(run, fn, closure.run(g), I.site);
+            }
             run.end();
             frame.pc++;
             return true;
@@ -106,7 +113,7 @@ export function callValue(m: Machine, fiber: Fiber, frame: Frame, I: Instruction
             if (d.name === null) throw new Fail("value", "only a function can be called", { site: I.site, labels: labelOf(object) });
             if (flow === 0) L[I.slot] = callMethod(run, object, args, d as Method, I.site);
             else {
-                const how = { at: I.site, pc: labelAt(L, flow) };
+                const how = { at: I.site, pc: labelAt(L, flow), loose: isLoose(L, flow) };
                 L[I.slot] = withPc(L, flow, strictlyCalled(run, object, args, d as Method, how));
             }
             run.end();

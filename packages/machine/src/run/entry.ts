@@ -234,9 +234,9 @@ function begin(m: Machine, entry: Entry): void {
     let locals: Slots;
     try {
         const strict = fn.strict || m.authority.isStrict(principal);
-        form = fn.framesFor(strict);
+        form = fn.framesFor(strict || run.tracks);
         locals = slotsOf(form.slots, run, values);
-        if (strict) enterStrict(locals, fn, null, 0);
+        if (strict || run.tracks) enterStrict(locals, fn, null, 0, !strict);
         checkArguments(run, fn, locals, fn.site(fn.form.at));
     } catch (error) {
         const fail = failOf(m, error);

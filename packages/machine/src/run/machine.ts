@@ -142,7 +142,7 @@ export class Machine implements Ops {
         this.authority = new Authority(compiled, this.principal, options.policy ?? {}, (place) =>
             Object.hasOwn(imports, place) ? (imports[place]?.origins ?? []) : [],
         );
-        this.run.acting = this.principal;
+        Object.assign(this.run, { tracks: this.authority.tracks, acting: this.principal });
         this.run.narrower = (c, layer) => narrowed(this, this.current, this.run.acting, c, layer);
     }
 
@@ -479,9 +479,9 @@ export class Machine implements Ops {
     deliver(fiber: Fiber, value: Value): void {
         const frame = fiber.top;
         const instruction = frame.form.code[frame.pc] as Instruction;
+        const isHeld = instruction.op === OP.PARALLEL || instruction.op === OP.PLAN;
         // Results of iterations may be what others hold; what else comes from an effect is new.
-        if (frame.form.flow !== 0)
-            born(this.run, value, 0, instruction.op === OP.PARALLEL || instruction.op === OP.PLAN ? 1 : Number.POSITIVE_INFINITY);
+        if (frame.isStrict) born(this.run, value, 0, isHeld ? 1 : Number.POSITIVE_INFINITY);
         frame.native = null;
         frame.locals[instruction.slot] = this.tracer === null ? value : this.tracer.taken(value, instruction.site, frame.path);
         frame.pc++;

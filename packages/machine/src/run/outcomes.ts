@@ -14,6 +14,7 @@ import { describesItself, isUnread, namesIn, placeOf } from "../state/descriptio
 import { release } from "../state/gate.ts";
 import { timeUp } from "../state/handlers.ts";
 import type { Machine } from "./machine.ts";
+import { isOrigin } from "../value/label.ts";
 import { waitsOf, waitingCall } from "../state/ops.ts";
 import { overdrawn, uncharged } from "../state/spending.ts";
 
@@ -98,6 +99,6 @@ function learn(m: Machine, effect: Effect, outcome: Outcome): void {
     if (effect.kind !== "tool" && effect.kind !== "recall") return;
     const r = effect.request as { tool?: string; memory?: string };
     const origin = effect.kind === "tool" ? `tool:${r.tool}` : `memory:${r.memory}`;
-    if (m.authority.watched.has(origin) && outcome.origins.every((one) => one === origin || one.startsWith("only:")))
+    if (m.authority.watched.has(origin) && outcome.origins.every((one) => one === origin || !isOrigin(one)))
         m.standing.learn(origin, outcome.value);
 }

@@ -88,16 +88,18 @@ export function leavesEvents(m: Machine, frame: Frame, d: NextDetail): boolean {
     return list instanceof List && Math.min(list.items.length, d.max) <= MAX_QUIET_EVENTS;
 }
 
-/** A loop as closures. False where it has to run as instructions. */
+/** A loop as closures. False where it has to run as instructions, as strict code always does. */
 export function wholeLoop(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Slots): boolean {
     const { run } = m;
+    if (frame.isStrict) return false;
     if (I.detail !== null && leavesEvents(m, frame, I.detail as NextDetail)) return false;
     const depth = m.depthLimit - fiber.base - fiber.frames.length;
     if (m.inFrames || run.steps < m.framesUntil || depth < 0) return false;
     const before = L.slice();
     const mark = run.begin("pure", depth < CLOSURE_DEPTH ? depth : CLOSURE_DEPTH);
     try {
-        (I.code as Step)(L);
+        // As long as nothing in the run could choose, there is nothing to keep.
+        ((I.plain !== null && !run.labels.isForeign ? I.plain : I.code) as Step)(L);
     } catch (error) {
         if (error !== BAIL && !(error instanceof RangeError)) throw error;
         backToFrames(m, mark);

@@ -90,9 +90,10 @@ function push(m: Ops, { fiber, frame, path: of, wait }: Handing, { fn, args, ori
     const { principal, policy, agent } = session;
     const entry = m.compiled.agent(...agent) as AgentEntry;
     mayNest(m, fiber);
-    const strict = policy !== null && m.authority.policyNamed(policy, agent)?.strict === true;
-    const form = fn.framesFor(strict || isStrict(m, frame, fn, principal, origin));
-    const locals = entered(m, frame, fn, { form, origin }, args);
+    const isBound = policy !== null && m.authority.policyNamed(policy, agent)?.strict === true;
+    const strict = isBound || isStrict(m, frame, fn, principal, origin);
+    const form = fn.framesFor(strict || m.run.tracks);
+    const locals = entered(m, frame, fn, { form, origin, loose: !strict }, args);
     const path = `${of}/turn[${wait.state.turn - 1}]/${fn.name}`;
     agentStarted(m, frame, { fn, agent: entry, path }, args);
     const account = payerOf(wait.state, session);

@@ -9,7 +9,7 @@ import type { Json, Site } from "@remit/language";
 import type { Slots } from "../compile/code.ts";
 import type { BodyForm, FrameForm, PathSite } from "../compile/instructions.ts";
 import type { AgentEntry, Fn } from "../compile/program.ts";
-import { labelAt } from "../compile/strict.ts";
+import { isLoose, labelAt } from "../compile/strict.ts";
 import type { Effect, Outcome } from "../effect/effect.ts";
 import type { Fail } from "../effect/failure.ts";
 import type { List, Owner } from "../value/value.ts";
@@ -68,6 +68,11 @@ export class Frame {
     /** The frame form that its body is one of. */
     get forms(): FrameForm {
         return this.fn.framesFor(this.form.flow !== 0);
+    }
+
+    /** Strict: not just for who chooses (W9 of `strict.ts`). */
+    get isStrict(): boolean {
+        return this.form.flow !== 0 && !isLoose(this.locals, this.form.flow);
     }
 
     /** In strict code, label set of what the place where it stands depends on; 0 elsewhere. */

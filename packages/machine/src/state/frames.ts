@@ -46,19 +46,21 @@ export interface Callee {
 /** How a function runs. */
 export interface Manner {
     readonly form: FrameForm;
+    /** Only choices are kept. */
+    readonly loose: boolean;
     /** The label of the agent that wrote it, else 0. */
     readonly origin: number;
 }
 
 /** Strict where its caller, its file or its principal is, or a policy says so, and where an agent wrote it. */
 export function isStrict(m: Ops, caller: Frame, fn: Fn, principal: string, origin: number): boolean {
-    return origin !== 0 || caller.form.flow !== 0 || fn.strict || m.authority.isStrict(principal);
+    return origin !== 0 || caller.isStrict || fn.strict || m.authority.isStrict(principal);
 }
 
 /** The slots of a call by the present instruction of a frame, with its arguments held against their contracts. */
-export function entered(m: Ops, caller: Frame, fn: Fn, { form, origin }: Manner, args: readonly Value[]): Slots {
+export function entered(m: Ops, caller: Frame, fn: Fn, { form, origin, loose }: Manner, args: readonly Value[]): Slots {
     const locals = slotsOf(form.slots, m.run, args);
-    if ((form.bodies[0] as Frame["form"]).flow !== 0) enterStrict(locals, fn, caller.locals, caller.form.flow);
+    if ((form.bodies[0] as Frame["form"]).flow !== 0) enterStrict(locals, fn, caller.locals, caller.form.flow, loose);
     if (origin !== 0) {
         raiseBy(locals, flowOf(fn), origin, NOTHING_ALONG);
         // It may change what it is given, always under the agent's label.
@@ -77,11 +79,12 @@ export function push(m: Machine, fiber: Fiber, to: Callee, args: Value[]): void 
     const at = siteAt(caller);
     const principal = agent === null ? (to.deputy ?? caller.principal) : m.authority.principalOf(agent);
     const origin = to.written === true && agent !== null ? m.run.labels.of([`agent:${agent.name}`]) : 0;
-    const form = fn.framesFor(isStrict(m, caller, fn, principal, origin));
+    const strict = isStrict(m, caller, fn, principal, origin);
+    const form = fn.framesFor(strict || m.run.tracks);
     const token = principal === caller.principal ? 0 : granted(m, fiber, { frame: caller, to: principal, args, path, site: at });
     let locals: Slots;
     try {
-        locals = entered(m, caller, fn, { form, origin }, args);
+        locals = entered(m, caller, fn, { form, origin, loose: !strict }, args);
     } catch (error) {
         lifted(m, token, path, caller.parent, at);
         throw error;

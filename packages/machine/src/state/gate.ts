@@ -78,14 +78,15 @@ export interface Wish {
     /** What it is given, as rules look at it. */
     readonly given: Given;
     readonly chosenBy: Use["chosenBy"];
+    readonly chosen: number;
     readonly readOnly?: boolean | undefined;
 }
 
-export function decideFor(m: Ops, fiber: Fiber, { principal, target, given, chosenBy, readOnly }: Wish): Decision {
+export function decideFor(m: Ops, fiber: Fiber, { principal, target, given, chosenBy, chosen, readOnly }: Wish): Decision {
     const { uri, method, direct, c } = target;
     const key = m.authority.keyOf(c);
     const right = direct ? null : c.right;
-    return decide({ principal, key, uri, method, given, chosenBy, readOnly, right }, standingOn(m, fiber, principal, c, key));
+    return decide({ principal, key, uri, method, given, chosenBy, chosen, readOnly, right }, standingOn(m, fiber, principal, c, key));
 }
 
 /** What a decision about a thing depends on here, besides the use. `key`: of the thing. */
@@ -101,6 +102,7 @@ export function standingOn(m: Ops, fiber: Fiber, principal: string, c: Capabilit
         clauses: authority.clausesAt(c.file, c.name),
         live: standing.isAlive,
         trusted: authority.trusts,
+        neutral: authority.neutral,
         one: authority.isOne,
         labels: m.run.labels,
         known: standing.knows,
@@ -151,7 +153,7 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
             : m.described.size === 0
               ? undefined
               : m.described.get(placeOf(target.c))?.reads.includes(method ?? "");
-    const wish: Wish = { principal: frame.principal, target: meant, given, chosenBy, readOnly };
+    const wish: Wish = { principal: frame.principal, target: meant, given, chosenBy, chosen: chosenAt(m, frame, alias?.chosen), readOnly };
     const decision = decideFor(m, fiber, wish);
     // A use that is refused whatever the tool has does not start it.
     if ((decision.kind !== "refused" || decision.flow?.unsaid === true) && isToBeAsked(m, call, target.c)) {
@@ -216,6 +218,12 @@ export function release(m: Pick<Ops, "authority" | "compiled" | "standing">, { k
     m.standing.count(countedBy(m, { target, given: jsonGiven(alias?.args ?? args, 0) }).run, -1);
 }
 
+/** Who decided that the place is reached where a frame stands, and which method is called there (`named`). */
+function chosenAt(m: Ops, frame: Frame, named = 0): number {
+    const { labels } = m.run;
+    return m.run.tracks ? labels.union(labels.choosers(frame.placeLabel), labels.withoutChoosers(named)) : 0;
+}
+
 /** Whether the policy for what no clause speaks of has a word in a decision: it is about calls that do more than read. */
 function isUnsaid(decision: Decision): boolean {
     if (decision.kind === "may" || decision.flow === undefined) return false;
@@ -229,7 +237,9 @@ function isUndescribed(m: Ops, { c, uri }: Target, method: string | null): boole
 /** Who chose the tool of a generic call made the call: where that was not the trusted program, it is as if a model did. */
 export function chooserOf(m: Ops, uri: string, method: string, args: readonly Value[]): "program" | "model" {
     const alias = aliasOf(uri, method, args, m.run);
-    return alias === null || m.run.labels.origins(alias.chosen).every(m.authority.trusts) ? "program" : "model";
+    return alias === null || m.run.labels.origins(m.run.labels.withoutChoosers(alias.chosen)).every(m.authority.trusts)
+        ? "program"
+        : "model";
 }
 
 /** A tool is to an agent what its description says: a method that is not in it is none, whatever the tool would make of it. */
@@ -405,6 +415,7 @@ export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, mod
             target: { c, name: offer.tool, uri: offer.uri, method, direct: offer.right === undefined },
             given: jsonGiven(alias?.args ?? [args], labels),
             chosenBy: "model",
+            chosen: m.run.labels.union(chosenAt(m, frame, labels), m.run.labels.choosers(labels)),
             readOnly: alias === null && offer.readOnly,
         };
         return { wish, labels, decision: decideFor(m, fiber, wish) };

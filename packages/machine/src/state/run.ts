@@ -68,6 +68,8 @@ export class Run implements RunState {
         this.imports[number] = value;
     }
 
+    /** Set by the machine, before anything runs. */
+    tracks = false;
     left = 0;
     depth = 0;
     /** Steps granted to the present slice, and steps of the slices before it. */

@@ -55,6 +55,10 @@ export class DerivedLabels extends Labels {
         return l === value.l ? value : new Labelled(value.v, l);
     }
 
+    protected override derived(from: number, origins: readonly string[]): number {
+        return this.derive([from], this.now.site, this.now.path, "value", [...origins].sort());
+    }
+
     override get size(): number {
         return this.nodes.length;
     }

@@ -2,8 +2,22 @@
  * Label sets: which origins a value has. Interned per run as small integers, 0 is the empty set.
  *
  * LA1: ids mean something in one run only; whatever leaves the machine writes the sorted origin names.
+ * LA9: `choice:X` beside an origin says that X decided that the value is there, or which it is: what a condition depended on, where only the choice of uses
+ *      is kept. It is no origin of the data, so that no rule about arguments reads it.
  * LA8: whether any set says who may read it is known without a look at values: where none does, no rule asks.
  */
+
+const CHOICE = "choice:";
+
+/** Whether data came from it: not who may read it (`only:`), and not who chose it (LA9). */
+export function isOrigin(label: string): boolean {
+    return !label.startsWith("only:") && !label.startsWith(CHOICE);
+}
+
+/** Who chose, where a label says so (LA9); else null. */
+export function chooserIn(label: string): string | null {
+    return label.startsWith(CHOICE) ? label.slice(CHOICE.length) : null;
+}
 
 export class Labels {
     private readonly sets: (readonly string[])[] = [[]];
@@ -15,9 +29,13 @@ export class Labels {
     /** Some set of this run has an `only:` (LA8). */
     isRestricted = false;
 
+    /** Some set of this run has more in it than the user's word: before that nothing chooses (LA9). */
+    isForeign = false;
+
     /** A set that is new. */
     protected met(origins: readonly string[]): void {
         this.isRestricted ||= origins.some((origin) => origin.startsWith("only:"));
+        this.isForeign ||= origins.some((origin) => origin !== "user");
     }
 
     /** The id of the set of these origins. */
@@ -51,6 +69,51 @@ export class Labels {
         const id = this.of([...(this.sets[a] as readonly string[]), ...(this.sets[b] as readonly string[])]);
         row[b] = id;
         return id;
+    }
+
+    /** Results of the four functions below, by set. */
+    private readonly asChoice: number[] = [];
+    private readonly fromChoice: number[] = [];
+    private readonly withoutChoice: number[] = [];
+    private readonly justChoice: number[] = [];
+
+    /** What decides by a value of this set, as labels of what it decided (LA9). The word of the user is no choice that a rule could be about. */
+    chosenBy(id: number): number {
+        return this.mapped(this.asChoice, id, (origins) =>
+            origins.filter((one) => one !== "user").map((one) => (one.startsWith(CHOICE) ? one : CHOICE + one)),
+        );
+    }
+
+    /** Who decided that what has this set is there: the origins, without the mark. */
+    choosers(id: number): number {
+        return this.mapped(this.fromChoice, id, (origins) => origins.flatMap((one) => chooserIn(one) ?? []));
+    }
+
+    /** A set without what only decided. */
+    withoutChoosers(id: number): number {
+        return this.mapped(this.withoutChoice, id, (origins) =>
+            origins.some((one) => one.startsWith(CHOICE)) ? origins.filter((one) => !one.startsWith(CHOICE)) : null,
+        );
+    }
+
+    /** What only decided of a set, still marked. */
+    onlyChoosers(id: number): number {
+        return this.mapped(this.justChoice, id, (origins) => origins.filter((one) => one.startsWith(CHOICE)));
+    }
+
+    /** `to` null: the set itself. */
+    private mapped(known: number[], id: number, to: (origins: readonly string[]) => readonly string[] | null): number {
+        if (id === 0) return 0;
+        const found = known[id];
+        if (found !== undefined) return found;
+        const origins = to(this.origins(id));
+        const made = origins === null ? id : this.derived(id, origins);
+        known[id] = made;
+        return made;
+    }
+
+    protected derived(_from: number, origins: readonly string[]): number {
+        return this.of(origins);
     }
 
     /** How many sets there are, the empty one included. Ids run from 0 to `size - 1` in the order in which sets were first met. */

@@ -367,6 +367,11 @@ function parseClause(p: State): ImportClause | undefined {
         advance(p);
         return { kind: "clause.trusted", range: done() };
     }
+    if (isCalled(p, "untrusted") && next !== T.Colon) {
+        advance(p);
+        return { kind: "clause.untrusted", range: done() };
+    }
+    if (isCalled(p, "choice") && (next === T.Colon ? !GATES.includes(peek(p, 2)) : isWord(next))) return parseChoice(p);
     if (p.k === T.Arg && (isWord(next) || next === T.Number)) {
         advance(p);
         let method: Name | undefined;
@@ -377,17 +382,11 @@ function parseClause(p: State): ImportClause | undefined {
             name = p.k === T.Number ? takeName(p) : expectName(p, "the name of an argument");
         }
         if (!take(p, T.Colon)) expected(p, `\`:\` after \`${name.text}\``);
-        let allowed: StringLit[] | undefined;
         const addresses = p.k === T.Addresses && [T.From, T.Among, T.Trusted].includes(peek(p, 1));
         if (addresses) advance(p);
         const among = p.k === T.Among;
-        if ((p.k === T.From || among) && peek(p, 1) === T.LParen) {
-            advance(p);
-            const paren = p.pos;
-            advance(p);
-            allowed = parseStrings(p, 'an origin: `from("user")`');
-            closed(p, paren, T.RParen);
-        } else if (!take(p, T.Trusted)) {
+        const allowed = p.k === T.From || among ? parseOrigins(p) : undefined;
+        if (allowed === undefined && !take(p, T.Trusted)) {
             expected(p, "`trusted`, `from(…)` or `among(…)`", 'Write `arg to: trusted`, or `arg to: from("user", "tool:Contacts")`.');
             return undefined;
         }
@@ -427,6 +426,46 @@ function parseClause(p: State): ImportClause | undefined {
     const gate = takeName(p);
     if (atCount(p)) expected(p, "`,`", `Write \`${method.text}: ${gate.text}, ${method.text}: at most 3\`.`);
     return { kind: "clause.gate", range: done(), method, gate };
+}
+
+/** A word that has a meaning here alone. */
+function isCalled(p: State, word: string): boolean {
+    return isWord(p.k) && tokenText(p) === word;
+}
+
+/** `choice send: trusted or ask`; the present token is `choice`. */
+function parseChoice(p: State): ImportClause | undefined {
+    const from = start(p);
+    advance(p);
+    const method = p.k === T.Colon ? undefined : takeName(p);
+    if (!take(p, T.Colon)) expected(p, "`:` after `choice`");
+    const any = isCalled(p, "any");
+    if (any) advance(p);
+    const allowed = !any && p.k === T.From ? parseOrigins(p) : undefined;
+    if (!any && allowed === undefined && !take(p, T.Trusted)) {
+        expected(p, "`trusted`, `from(…)` or `any`", 'Write `choice send: trusted or ask`, or `choice send: from("user", "tool:Inbox")`.');
+        return undefined;
+    }
+    const ask = !any && parseOrAsk(p);
+    return {
+        kind: "clause.choice",
+        range: { start: from, end: prevEnd(p) },
+        ...(method === undefined ? {} : { method }),
+        ...(allowed === undefined ? {} : { from: allowed }),
+        ...(any ? { any } : {}),
+        ask,
+    };
+}
+
+/** `("user", "tool:Contacts")` after `from` or `among`, which is the present token; undefined where no bracket follows. */
+function parseOrigins(p: State): StringLit[] | undefined {
+    if (peek(p, 1) !== T.LParen) return undefined;
+    advance(p);
+    const paren = p.pos;
+    advance(p);
+    const origins = parseStrings(p, 'an origin: `from("user")`');
+    closed(p, paren, T.RParen);
+    return origins;
 }
 
 function parseOrAsk(p: State): boolean {

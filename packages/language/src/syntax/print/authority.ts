@@ -60,6 +60,12 @@ export function clauseText(clause: ImportClause): string {
     switch (clause.kind) {
         case "clause.trusted":
             return "trusted";
+        case "clause.untrusted":
+            return "untrusted";
+        case "clause.choice": {
+            const by = clause.any ? "any" : clause.from === undefined ? "trusted" : `from(${strings(clause.from)})`;
+            return `choice${clause.method === undefined ? "" : ` ${clause.method.text}`}: ${by}${clause.ask ? " or ask" : ""}`;
+        }
         case "clause.gate":
             return `${clause.method.text}: ${clause.gate.text}`;
         case "clause.count":

@@ -1,0 +1,192 @@
+/** Who decided that a use happens: conditions, loops, ways out, failures, computed names and models under `untrusted`, in basic mode (LANGUAGE 5). */
+import type { Json } from "@remit/language";
+import { describe, expect, test } from "vitest";
+import { type Effect, type Outcome, type Policy, refusalIn } from "../../src/index.ts";
+import { type Asked, did, outcome, run } from "./running.ts";
+
+const never: Policy = { untrusted: { gate: "never" } };
+
+const IMPORTS = `import tool Inbox from "mcp://inbox"
+import tool Own from "mcp://own" { trusted }
+import tool Out from "file://out"
+import llm Claude from "mock://m"
+`;
+
+const program = (body: string, more = ""): string =>
+    `${IMPORTS}${more}\nmain agent M { model Claude  role "r"  description "d"\nmain func(input) {\n${body}\n1 } }`;
+
+/** A mail says what the attack needs. */
+const mail = { subject: "REFUND", items: ["a", "b"], yes: true, n: 2, none: null, record: { amount: 3 } };
+const world = (e: Effect): Outcome | undefined => {
+    const r = e.request as { tool?: string; op?: string };
+    if (r.op === "describe") {
+        const methods = ["read", "send", "write"].map((name) => ({ name, readOnly: name === "read" }));
+        return { ok: true, value: { methods }, origins: [`tool:${r.tool}`] };
+    }
+    if (e.kind === "model") {
+        const model = (e.request as { model?: { name?: string } }).model?.name ?? "Claude";
+        return { ok: true, value: { text: "yes", value: "yes", calls: [], finish: "stop", model }, origins: [`model:${model}`] };
+    }
+    return r.tool === "Inbox" || r.tool === "Own" ? { ok: true, value: mail, origins: [`tool:${r.tool}`] } : undefined;
+};
+const under = (policy: Policy, text: string, more: Asked = {}) =>
+    run(text, { answer: world, ...more, options: { input: { text: "mine", ok: true }, policy, ...more.options } });
+const writes = (ran: ReturnType<typeof under>): string[] => did(ran).filter((one) => /write|send/.test(one));
+const write = 'Out.write({ path: "a", content: "b" })';
+
+describe("untrusted: never, in basic mode", () => {
+    test.each([
+        ["a condition", `if m.subject.contains("REFUND") { ${write} }`],
+        ["the other way", `if m.subject == "x" { } else { ${write} }`],
+        ["a later condition of a chain", `if input.ok == false { } else if m.yes { ${write} }`],
+        ["a condition of an expression", `x = if m.yes { ${write} } else { 1 }`],
+        ["a variable that a condition set", `go = false\nif m.yes { go = true }\nif go { ${write} }`],
+        ["what was not set", `go = true\nif m.subject == "x" { go = false }\nif go { ${write} }`],
+        ["which text stands in an argument", 't = "a"\nif m.yes { t = "b" }\nOut.write({ path: "a", content: t })'],
+        ["which text an expression gives", 'Out.write({ path: "a", content: if m.yes { "a" } else { "b" } })'],
+        ["how many passes a loop has", `for one in m.items max 5 { ${write} }`],
+        ["items that were kept by a condition", `xs = []\nfor one in m.items max 5 { xs.add("x") }\nfor x in xs max 5 { ${write} }`],
+        ["a list through another name", `xs = []\nys = xs\nif m.yes { ys.add("x") }\nfor x in xs max 5 { ${write} }`],
+        ["the length of what a filter kept", `xs = [1, 2].filter(x => m.yes)\nif xs.length > 0 { ${write} }`],
+        ["a loop that ends by it", `loop until m.subject == "x" max 3 { ${write} }`],
+        ["a way out of a loop", `for i in [1, 2] max 2 { if m.subject == "x" { break }\n${write} }`],
+        ["a return before it", `if m.subject == "x" { return 2 }\n${write}`],
+        ["a failure that is caught", `try { x = m.record.amount.trim() } catch e { ${write} }`],
+        ["a failure that would be caught", `try { x = m.subject.trim()\n${write} } catch e { }`],
+        ["a raise that is caught", `try { if m.yes { raise "x" } } catch e { ${write} }`],
+        ["and", `x = m.yes and ${write}.did == ""`],
+        ["what is there", `x = m.none ?? ${write}`],
+        ["a parallel loop", `parallel for one in m.items max 5 { ${write} }`],
+        ["a number of passes that a list has", `n = m.items.length\nif n > 1 { ${write} }`],
+        ["an object that was written under a condition", `o = { go: false }\nif m.yes { o.go = true }\nif o.go { ${write} }`],
+        ["an index that chose", `xs = [false, true]\nif xs[m.n - 1] { ${write} }`],
+        ["a number of passes under a condition", `n = 0\nif m.yes { n = 1 }\nfor i in [1, 2].slice(0, n) max 2 { ${write} }`],
+        [
+            "what a model says of it",
+            `s = m.subject\nuse s as mail\na = generate({ input: "Is it urgent?" }) -> string\nif a == "yes" { ${write} }`,
+        ],
+        ["handing over to an agent", 'if m.yes { x = Far.yield(a: "b") }', 'import agent Far from "stub:noop" { remit { may Out.write } }'],
+    ])("asks who decided: %s", (_name, body, more = "") => {
+        const ran = under(never, program(`m = Inbox.read({})\n${body}`, more));
+        expect([writes(ran), outcome(ran)]).toEqual([[], "violation.flow"]);
+        const told = ran.events.flatMap((e) => (e.kind === "policy.denied" ? (refusalIn(e.data as Json)?.flow ?? []) : []));
+        expect(told).toContainEqual({ arg: "", origins: ["tool:Inbox"], rule: "untrusted: never", unsaid: true, choice: true });
+    });
+
+    test.each([
+        ["a function that is called under a condition", "if m.yes { put() }", `func put() { ${write} }`],
+        ["a function that decides", "if urgent(m) { put() }", `func put() { ${write} }\nfunc urgent(m) { m.yes }`],
+        [
+            "a function that decides by its way",
+            "if urgent(m) { put() }",
+            `func put() { ${write} }\nfunc urgent(m) { if m.yes { return true }\nfalse }`,
+        ],
+        ["an agent of the program", "if m.yes { H.put() }", `agent H { remit { may Out.write }\nfunc put() { ${write} } }`],
+        ["a tool that was passed", "if m.yes { put(Out) }", 'func put(o) { o.write({ path: "a", content: "b" }) }'],
+        [
+            "a function that a lambda calls",
+            "xs = [1].map(x => urgent(m))\nif xs[0] { put() }",
+            `func put() { ${write} }\nfunc urgent(m) { if m.yes { return true }\nfalse }`,
+        ],
+        ["the name of the method", 'act("Out." + m.subject, { path: "a", content: "b" })', ""],
+        ["the name of a tool of a server", "Own.call({ tool: m.subject, args: {} })", ""],
+    ])("asks who decided through %s", (_name, body, more) => {
+        const ran = under(never, program(`m = Inbox.read({})\n${body}`, more));
+        expect([writes(ran), outcome(ran)]).toEqual([[], "violation.flow"]);
+    });
+
+    test.each([
+        ["what stands beside the condition", `if m.yes { x = 1 }\n${write}`],
+        ["what stands behind a loop", `for one in m.items max 5 { x = one }\n${write}`],
+        ["a condition on the input", `if input.ok { ${write} }`],
+        ["a condition on a trusted tool", `o = Own.read({})\nif o.yes { ${write} }`],
+        ["a condition that was endorsed", `go = endorse m.yes as trusted because "looked at"\nif go { ${write} }`],
+        [
+            "a model that read the request alone",
+            `q = input.text\nuse q as request\na = generate({ input: "Which?" }) -> string\nif a == "yes" { ${write} }`,
+        ],
+        [
+            "what that model wrote",
+            `q = input.text\nuse q as request\na = generate({ input: "Which?" }) -> string\nOut.write({ path: "a", content: a })`,
+        ],
+        ["reading under a condition", 'if m.yes { x = Out.read({ path: "a" }) }'],
+        ["a memory's records", 'if m.yes { Notes.add({ text: "a" }) }', 'import memory Notes from "file://n.jsonl"'],
+        ["lists that were changed under a condition", 'xs = []\nys = { in: xs }\nif m.yes { ys.in.add("x") }\nxs.add("y")'],
+    ])("lets through %s", (_name, body, more = "") => {
+        expect(outcome(under(never, program(`m = Inbox.read({})\n${body}`, more)))).toBe(1);
+    });
+
+    test.each([
+        ["a clause that lists who", 'choice write: from("tool:Inbox")', 1],
+        ["a clause for every method that does more than read", 'choice: from("tool:Inbox")', 1],
+        ["a clause that lets every origin", "choice write: any", 1],
+        ["a clause about another method", 'choice read: from("tool:Inbox")', "violation.flow"],
+        ["a clause that lists others", 'choice write: from("user", "tool:Own")', "violation.flow"],
+        ["a clause that trusts", "choice write: trusted", "violation.flow"],
+        ["a gate, which never loosens a choice", "write: may", "violation.flow"],
+    ])("what the program says of it counts: %s", (_name, clause, is) => {
+        const text = program(`m = Inbox.read({})\nif m.yes { ${write} }`).replace('"file://out"', `"file://out" { ${clause} }`);
+        expect(outcome(under(never, text))).toBe(is);
+        // A project only narrows, and an import that says nothing is not spoken for.
+        const added: Policy = { ...never, clauses: { Out: [{ kind: "choice", any: true, at: [0, 0, 0, 0] }] } };
+        expect(outcome(under(added, text))).toBe(is);
+        const other = { "h.remit": 'import tool Log from "file://out"\nagent H { main func(x) { x } }' };
+        expect(outcome(under(never, `${text}\nimport agent H from "./h.remit"`, { files: other }))).toBe(is === 1 ? "violation.flow" : is);
+    });
+
+    test("without the policy nothing is kept and nothing asked", () => {
+        const ran = under({}, program(`m = Inbox.read({})\nif m.yes { ${write} }`));
+        expect([writes(ran), outcome(ran)]).toEqual([["Out.write"], 1]);
+        expect(JSON.stringify(ran.events)).not.toContain("choice:");
+    });
+});
+
+describe("a clause alone", () => {
+    const clause = (said: string, body: string, policy: Policy = {}, more: Asked = {}) =>
+        under(policy, program(`m = Inbox.read({})\n${body}`).replace('"file://out"', `"file://out" { ${said} }`), more);
+    const branch = `if m.yes { ${write} }`;
+
+    test.each([
+        ["trusted", "choice write: trusted", branch, "violation.flow"],
+        ["trusted, of a method that reads", "choice read: trusted", 'if m.yes { Out.read({ path: "a" }) }', "violation.flow"],
+        ["all methods: not those that read", "choice: trusted", 'if m.yes { Out.read({ path: "a" }) }', 1],
+        ["all methods", "choice: trusted", branch, "violation.flow"],
+        ["at most these", 'choice write: from("tool:Inbox")', branch, 1],
+        ["not these", 'choice write: from("tool:Own")', branch, "violation.flow"],
+        ["what stands in an argument is no choice", "choice write: trusted", 'Out.write({ path: "a", content: m.subject })', 1],
+        [
+            "among forgives data, not choice",
+            'choice write: trusted, arg content: among("tool:Inbox")',
+            'if m.yes { Out.write({ path: "a", content: m.subject }) }',
+            "violation.flow",
+        ],
+    ])("%s", (_name, said, body, is) => {
+        expect(outcome(clause(said, body))).toBe(is);
+    });
+
+    test("a project's clause binds the program's own", () => {
+        const policy: Policy = { clauses: { Out: [{ kind: "choice", method: "write", at: [0, 0, 0, 0] }] } };
+        expect(outcome(clause("write: may", branch, policy))).toBe("violation.flow");
+        expect(outcome(clause('choice write: from("tool:Inbox")', branch, policy))).toBe("violation.flow");
+    });
+
+    test("a model counts where its import says untrusted", () => {
+        const body = `q = input.text\nuse q as request\na = generate({ input: "Which?" }) -> string\nif a == "yes" { ${write} }`;
+        expect(outcome(clause("choice write: trusted", body))).toBe(1);
+        const text = program(`m = 1\n${body}`).replace('"mock://m"', '"mock://m" { untrusted }');
+        expect(outcome(under(never, text))).toBe("violation.flow");
+    });
+
+    test("a question shows who chose, and a yes lets the call pass", () => {
+        const no = clause("choice write: trusted or ask", branch);
+        expect([writes(no), outcome(no)]).toEqual([[], "denied"]);
+        const yes = clause("choice write: trusted or ask", branch, {}, { yes: "once" });
+        expect([writes(yes), outcome(yes)]).toEqual([["Out.write"], 1]);
+        const asked = yes.effects.find((e) => e.kind === "ask")?.request as { detail: Json };
+        expect(asked.detail).toMatchObject({
+            why: "flow",
+            flow: { arg: "", origins: ["tool:Inbox"], rule: "choice write: trusted", choice: true },
+            clause: { file: "main.remit", line: 3 },
+        });
+    });
+});
