@@ -212,6 +212,8 @@ main func(input) { Mail.send("hello") }`;
     const run = await room.client.submit(program, program.kept({}));
     const [question] = await questionsOf(room, run);
     expect(question).toMatchObject({ kind: "ask", owner: room.on.user });
+    // WST1: of the one promise that is made before anything else.
+    expect(await room.client.client.workflow.getHandle(run).query("__stack_trace")).toMatch(/^ *at remitRun \([^\n]*$/);
     const { id } = question as { readonly id: string };
     const by = room.on.user;
     const refused = { cause: { type: "RemitRefused" } };

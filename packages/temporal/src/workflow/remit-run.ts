@@ -40,6 +40,7 @@ import {
 } from "../wire/messages.ts";
 import { followersOf, tell } from "./parts.ts";
 import { Shell, type ShellEnd } from "./shell.ts";
+import { withoutStacks } from "./stacks.ts";
 
 export { remitGuard } from "./guard.ts";
 
@@ -52,6 +53,7 @@ const RUN_STATUS = defineSearchAttributeKey("RemitStatus", SearchAttributeType.K
 const local = proxyLocalActivities<NamedActivities>({ startToCloseTimeout: 60_000 });
 
 export async function remitRun({ goesOn, planned, ...given }: RunInput): Promise<RunOutput> {
+    withoutStacks();
     const run = planned === undefined ? given.run : workflowInfo().workflowId;
     const input: RunInput = { ...given, run };
     let shell: Shell | null = null;
