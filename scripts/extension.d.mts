@@ -1,1 +1,5 @@
-export function extension(out?: string): Promise<{ readonly chrome: string; readonly firefox: string }>;
+interface Made {
+    readonly folder: string;
+    readonly zip: string;
+}
+export function extension(out?: string): Promise<{ readonly chrome: Made; readonly firefox: Made }>;

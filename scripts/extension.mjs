@@ -1,8 +1,10 @@
-// `npm run extension [FOLDER]`: the browser extension for Chrome and for Firefox, each as a folder to load or pack; default: dist/extension.
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
+// `npm run extension [FOLDER]`: the browser extension for Chrome and for Firefox, each as a folder to load and as a zip to hand on or to publish;
+// default: dist/extension. The zips stand beside the folder.
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import JSZip from "jszip";
 import { root } from "./lib/setup.mjs";
 
 const serve = join(root, "packages", "serve");
@@ -32,12 +34,20 @@ async function bundle(name, format) {
     return outputFiles[0].contents;
 }
 
-/** Builds both; gives the folder of each. */
+/** The same bytes whenever and wherever it is made: no times of files. */
+async function zipped(folder, file) {
+    const zip = new JSZip();
+    for (const name of readdirSync(folder).sort())
+        zip.file(name, readFileSync(join(folder, name)), { date: new Date("1980-01-01T00:00:00Z") });
+    writeFileSync(file, await zip.generateAsync({ type: "uint8array", compression: "DEFLATE", compressionOptions: { level: 9 } }));
+}
+
+/** Builds both; gives the folder of each, and its zip. */
 export async function extension(out = join(root, "dist", "extension")) {
     // What runs in a page is run again for each call: it leaves no name behind.
     const files = { "panel.js": await bundle("panel", "esm"), "page.js": await bundle("page", "iife") };
-    return Object.fromEntries(
-        browsers.map((browser) => {
+    const made = await Promise.all(
+        browsers.map(async (browser) => {
             const folder = join(out, browser);
             rmSync(folder, { recursive: true, force: true });
             mkdirSync(folder, { recursive: true });
@@ -47,12 +57,16 @@ export async function extension(out = join(root, "dist", "extension")) {
             if (browser === "chrome") cpSync(join(own, "background.js"), join(folder, "background.js"));
             const json = (name) => JSON.parse(readFileSync(join(own, `${name}.json`), "utf8"));
             writeFileSync(join(folder, "manifest.json"), `${JSON.stringify({ ...json("manifest"), ...json(browser) }, null, 4)}\n`);
-            return [browser, folder];
+            const zip = join(dirname(out), `remit-extension-${browser}.zip`);
+            await zipped(folder, zip);
+            return { [browser]: { folder, zip } };
         }),
     );
+    return Object.assign({}, ...made);
 }
 
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
     const made = await extension(process.argv[2] === undefined ? undefined : resolve(process.argv[2]));
-    for (const folder of Object.values(made)) process.stdout.write(`${relative(process.cwd(), folder)}\n`);
+    for (const { folder, zip } of Object.values(made))
+        process.stdout.write(`${relative(process.cwd(), folder)}, ${relative(process.cwd(), zip)}\n`);
 }

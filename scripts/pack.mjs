@@ -1,4 +1,4 @@
-// `npm run pack`: the package as npm gets it, `remit-lang`, as the folder dist/npm and as dist/remit-lang.tgz.
+// `npm run pack`: the package as npm gets it, `remit-lang`, as the folder dist/npm and as dist/remit-lang.tgz; beside it the browser extension's zips.
 // The command and the library are one bundle, split so that each command and each import loads only what it uses: what two of them use is there once,
 // so that a class is the same class for all. Libraries with native parts stay outside; everything of the project and its pure libraries goes in.
 import { createHash } from "node:crypto";
@@ -15,6 +15,7 @@ import { merge, withoutRequire } from "./lib/merge.mjs";
 import { root } from "./lib/setup.mjs";
 import { quietly } from "./lib/shell.mjs";
 import { declarations } from "./lib/types.mjs";
+import { extension } from "./extension.mjs";
 
 const to = join(root, "dist", "npm");
 const out = join(to, "dist");
@@ -89,9 +90,12 @@ const tarball = join(root, "dist", "remit-lang.tgz");
 cpSync(join(root, "dist", `remit-lang-${manifest.version}.tgz`), tarball);
 rmSync(join(root, "dist", `remit-lang-${manifest.version}.tgz`));
 
+const zips = Object.values(await extension()).map((one) => one.zip);
+
 const files = readdirSync(to, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
 const mb = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
 const bytes = files.reduce((sum, one) => sum + statSync(join(one.parentPath, one.name)).size, 0);
 process.stdout.write(
     `${relative(root, tarball)}: ${mb(statSync(tarball).size)}, unpacked ${files.length} files with ${mb(bytes)}; ${merged} pieces merged\n`,
 );
+for (const zip of zips) process.stdout.write(`${relative(root, zip)}: ${mb(statSync(zip).size)}\n`);

@@ -12,6 +12,7 @@ import { fileURLToPath } from "node:url";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { build } from "esbuild";
+import JSZip from "jszip";
 import { chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { page, samplesOf } from "./docs/pages.ts";
@@ -87,6 +88,16 @@ async function typed(lines: readonly string[], home: string): Promise<{ line: st
     const said = (n: number, of: string): string => readFileSync(join(kept, `${n}.${of}`), "utf8");
     return lines.map((line, n) => ({ line, code: said(n, "code").trim(), out: said(n, "out"), err: said(n, "err") }));
 }
+
+test.each([
+    ["chrome", "side_panel"],
+    ["firefox", "sidebar_action"],
+])("the extension for %s is a zip beside the package", async (browser, place) => {
+    const zip = await JSZip.loadAsync(readFileSync(join(root, "dist", `remit-extension-${browser}.zip`)));
+    const manifest = JSON.parse((await zip.file("manifest.json")?.async("string")) ?? "null") as object;
+    expect(manifest).toMatchObject({ manifest_version: 3, [place]: {} });
+    for (const name of ["panel.html", "panel.js", "page.js", "style.css"]) expect(zip.file(name)).not.toBeNull();
+});
 
 describe("the README's five minutes", () => {
     test("where the local model is: every line does what it says, and the new project's program finishes", async () => {

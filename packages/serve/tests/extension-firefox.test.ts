@@ -32,7 +32,7 @@ test("a task is done in Firefox with one yes and one no; another site stays unre
     });
     await using browser = await firefox(ID);
     const panel = await browser.open();
-    await panel.go(`${await browser.install(built.firefox, ID)}/panel.html`);
+    await panel.go(`${await browser.install(built.firefox.zip, ID)}/panel.html`);
     await panel.until("document.querySelector('[name=code]')");
     const { code } = await at.owner.request<{ code: string }>("POST", "/v1/pairings", {});
     const fill = (selector: string, text: string): Promise<boolean> =>

@@ -25,7 +25,7 @@ export interface FirefoxPage {
 
 export interface Firefox extends AsyncDisposable {
     /** Loads an extension; gives the origin of its pages. */
-    install(folder: string, id: string): Promise<string>;
+    install(zip: string, id: string): Promise<string>;
     open(): Promise<FirefoxPage>;
 }
 
@@ -72,7 +72,7 @@ export async function firefox(id: string): Promise<Firefox> {
     await bidi.send("session.new", { capabilities: {} });
     return {
         install: async (path) => {
-            await bidi.send("webExtension.install", { extensionData: { type: "path", path } });
+            await bidi.send("webExtension.install", { extensionData: { type: "archivePath", path } });
             return `moz-extension://${UUID}`;
         },
         open: async () => pageOf(bidi, ((await bidi.send("browsingContext.create", { type: "tab" })) as { context: string }).context),
