@@ -1,4 +1,4 @@
-/** LANGUAGE 10: the closed list of differences, D1 to D12 and D14, each with its own test; and the old spellings of table 0.1. */
+/** LANGUAGE 10: the closed list of differences, D1 to D12, D14, D16 and D17, each with its own test; and the old spellings of table 0.1. */
 import { applyFixes } from "@remit/language";
 import { describe, expect, test } from "vitest";
 import { fails, is, refused, rules } from "./cases.ts";
@@ -151,6 +151,24 @@ describe("D10 file imports stay inside the tree unless granted", () => {
         expect((await play(inMain("D", 'import file D from "../../etc/hostname"'))).codes).toEqual(["IMPORT_OUTSIDE_TREE"]);
     });
 });
+
+rules("D16 sh: and file: tools refuse missing and unknown fields; D17 tools of the host that Remit does not have", [
+    [
+        "unknown",
+        'import tool F from "sh://find"\nmain agent A { main func(input) { F.run({ path: "src", deep: 1 }) } }',
+        { codes: "UNKNOWN_FIELD" },
+    ],
+    [
+        "missing",
+        'import tool F from "file://workspace"\nmain agent A { main func(input) { F.write({ path: "a" }) } }',
+        { codes: "MISSING_FIELD" },
+    ],
+    [
+        "a host's",
+        'import tool O from "host://optimizer"\nmain agent A { main func(input) { O.trial({}) } }',
+        { codes: "INVALID_IMPORT_URI" },
+    ],
+]);
 
 describe("D11, D12 and row 37: the ledger is the trace, and survives failure", () => {
     test("a run that failed has its ledger up to the failure, each attempt's prompt and reply in it", async () => {

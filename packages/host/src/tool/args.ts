@@ -1,7 +1,8 @@
 /**
  * Tools whose methods take one object: tables of methods and of fields, read and described from the same rows.
  *
- * Boundary: JSON in, typed fields out. Fields that no row names are left alone, as AgentScript leaves them, but for slips; a model's call is held to the schema.
+ * Boundary: JSON in, typed fields out. Fields that no row names are left alone, as AgentScript leaves them, but for slips and where a tool is `exact`;
+ * a model's call is held to the schema.
  */
 import { type Json, nearest } from "@remit/language";
 import { type CallIO, type MethodInfo, ToolFail, type ToolHandle } from "./tool.ts";
@@ -30,6 +31,7 @@ export interface MethodRow {
 export function toolOf(
     rows: { readonly [method: string]: MethodRow },
     run: (method: string, given: Given, io: CallIO) => ReturnType<ToolHandle["call"]> | Json,
+    { exact = false }: { readonly exact?: boolean } = {},
 ): { methods(): readonly MethodInfo[]; call: ToolHandle["call"] } {
     const methods = Object.entries(rows).map(([name, { description, fields, readOnly, repeatable = readOnly }]) => ({
         name,
@@ -43,7 +45,7 @@ export function toolOf(
         call: async (method, args, io) => {
             const row = Object.hasOwn(rows, method) ? rows[method] : undefined;
             if (row === undefined) throw unknownMethod(io.name, method, Object.keys(rows));
-            return run(method, row.given?.(io.name, args) ?? readFields(objectArgument(io.name, method, args), row.fields), io);
+            return run(method, row.given?.(io.name, args) ?? readFields(objectArgument(io.name, method, args), row.fields, exact), io);
         },
     };
 }
@@ -63,8 +65,11 @@ export function objectArgument(name: string, method: string, args: readonly Json
     return first;
 }
 
-/** Reads the fields of a call's object. Null counts as absent; what is nearly the name of an absent field is a slip. */
-export function readFields(given: { readonly [key: string]: Json }, fields: Fields): { [name: string]: Json | undefined } {
+/**
+ * Reads the fields of a call's object. Null counts as absent; what is nearly the name of an absent field is a slip. `exact`: so is whatever has no
+ * row (LANGUAGE 10, D16).
+ */
+export function readFields(given: { readonly [key: string]: Json }, fields: Fields, exact = false): { [name: string]: Json | undefined } {
     const out: { [name: string]: Json | undefined } = Object.create(null);
     for (const [name, field] of Object.entries(fields)) {
         const value = Object.hasOwn(given, name) ? given[name] : undefined;
@@ -79,6 +84,8 @@ export function readFields(given: { readonly [key: string]: Json }, fields: Fiel
         if (problem !== null) throw new ToolFail(`'${name}' must be ${problem}`, { hint: field.description });
         out[name] = value;
     }
+    const spare = exact ? Object.keys(given).find((one) => !Object.hasOwn(fields, one)) : undefined;
+    if (spare !== undefined) throw new ToolFail(`there is no field '${spare}'`, { hint: `there are ${Object.keys(fields).join(", ")}` });
     return out;
 }
 

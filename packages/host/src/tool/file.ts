@@ -7,7 +7,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isObject, type Json } from "@remit/language";
-import { type MethodRow, toolOf } from "./args.ts";
+import { type Given, type MethodRow, toolOf } from "./args.ts";
 import { checkPath } from "./bounds.ts";
 import { type Jail, jail, type Place } from "./jail.ts";
 import { type Journal, journal } from "./journal.ts";
@@ -60,7 +60,7 @@ export const openFile: Open = (uri, _about, context) => {
     const root = folderOf(uri, context.workspace);
     const inside = jail(root);
     const changes = journal(context.state, inside.root);
-    return toolOf(METHODS, (method, given, io) => {
+    const run = (method: string, given: Given, io: CallIO) => {
         const at = given.path as string;
         const bound = (place: Place): Place => {
             checkPath(io, inside, place.real, place.shown);
@@ -78,7 +78,8 @@ export const openFile: Open = (uri, _about, context) => {
             default:
                 return change({ inside, changes, io }, "patch", bound(inside.target(at)), (before) => patched(before, at, given));
         }
-    });
+    };
+    return toolOf(METHODS, run, { exact: true });
 };
 
 /** `file://workspace`, `file://workspace/src`, `file:src`. */

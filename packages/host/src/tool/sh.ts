@@ -72,7 +72,7 @@ export const openSh: Open = (uri, _about, context) => {
             : new ToolFail(`there is no ${uri}`, { hint: `there are ${known.join(", ")}` });
     }
     const inside = jail(context.workspace);
-    return toolOf({ run: { ...row, readOnly: true } }, (_, given, io) => row.run(inside, given, io));
+    return toolOf({ run: { ...row, readOnly: true } }, (_, given, io) => row.run(inside, given, io), { exact: true });
 };
 
 async function find(inside: Jail, given: Given, io: CallIO): Promise<Json> {

@@ -86,6 +86,7 @@ describe("read, list, write, patch", () => {
         expect((await failure(tools, FILES, "read", "a.txt", { name: "F" })).message).toContain("F.read expects one json object argument");
         expect((await failure(tools, FILES, "list", { pth: "." })).message).toContain("there is no field 'pth'");
         expect((await failure(tools, FILES, "list", { pth: "." })).hint).toContain("did you mean 'path'?");
+        expect((await failure(tools, FILES, "list", { path: ".", depth: 2 })).message).toContain("there is no field 'depth'");
         expect((await failure(tools, FILES, "erase", {})).hint).toContain("read, list, write, patch, undo");
         expect((await failure(tools, FILES, "constructor", {})).message).toContain("there is no method 'constructor'");
         expect((await failure(tools, FILES, "patch", { path: "nul", search: "", replace: "" })).kind).toBe("tool");

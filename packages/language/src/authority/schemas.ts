@@ -43,7 +43,7 @@ const web = schema({ get: WEB, head: WEB, options: WEB, post: SENDING, put: SEND
 const SCHEMAS: ReadonlyMap<string, Schema> = new Map([
     ["sh", schema({ run: "path name? type? max? pattern? include? start?" })],
     ["env", schema({ get: "name" })],
-    ["file", schema({ read: "path as?", list: "path", write: "path content", patch: "path search replace", undo: "effects" })],
+    ["file", schema({ read: "path as?", list: "path?", write: "path content", patch: "path search replace", undo: "effects" })],
     ["inspect", schema({ stack: null, frame: null, owner: null, origins: null, capabilities: null, find: null })],
     ["shell", schema({ run: "command args? cwd? timeout?" })],
     ["webfetch", schema({ call: "url headers? timeout?" })],

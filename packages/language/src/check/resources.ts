@@ -3,6 +3,7 @@
  *
  * Boundary: what the URI of an import tells (`tools.ts`); what a tool really does is known to the host alone.
  */
+import { schemeOf } from "../authority/thing.ts";
 import { toolParams } from "../authority/schemas.ts";
 import type { Call } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
@@ -35,9 +36,12 @@ export function toolCall(w: Walk, e: Call, tool: Binding, name: string, at: Rang
     return ANY;
 }
 
+/** Schemes whose tools take no field but their own. */
+const EXACT: ReadonlySet<string> = new Set(["file", "sh"]);
+
 /**
- * The fields that a call of one of the runtime's own tools is written with. A field that the method does not have is left alone where the call is
- * performed, as AgentScript leaves it: what is nearly the name of one that is missing is a slip.
+ * The fields that a call of one of the runtime's own tools is written with. `file:` and `sh:` take those that they have, and all that they need (D16);
+ * the others leave a field alone that they do not have, as AgentScript does: what is nearly the name of one that is missing is a slip.
  */
 function checkFields(w: Walk, { args }: Call, uri: string, method: string): void {
     const params = toolParams(uri, method);
@@ -46,12 +50,20 @@ function checkFields(w: Walk, { args }: Call, uri: string, method: string): void
     const entries = given.entries.flatMap((entry) => (entry.kind === "entry" ? [entry] : []));
     const said = new Set(entries.map(({ key }) => key.text));
     const free = params.flatMap(({ name }) => (said.has(name) ? [] : [name]));
+    const isExact = EXACT.has(schemeOf(uri));
+    let slips = 0;
     for (const { key } of entries) {
         if (params.some(({ name }) => name === key.text)) continue;
         const near = suggestion(w.checking, key.text, key.range, free);
-        if (near === undefined) continue;
-        w.report("UNKNOWN_FIELD", key.range, `the method '${method}' has no field '${key.text}'`, near);
+        if (near === undefined && !isExact) continue;
+        slips++;
+        const hint = `it has ${params.map(({ name }) => name).join(", ")}`;
+        w.report("UNKNOWN_FIELD", key.range, `the method '${method}' has no field '${key.text}'`, near ?? { hint });
     }
+    // What is missing beside a slip, the slip may be. Which commands of `sh:` need a path, they say themselves.
+    if (slips > 0 || schemeOf(uri) !== "file" || entries.length < given.entries.length) return;
+    const missing = params.filter(({ name, hasDefault }) => !hasDefault && !said.has(name)).map(({ name }) => name);
+    if (missing.length > 0) w.report("MISSING_FIELD", given.range, `the method '${method}' needs ${missing.join(" and ")}`);
 }
 
 export function memoryCall(w: Walk, e: Call, memory: Binding, name: string, at: Range): Type {

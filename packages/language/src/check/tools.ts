@@ -41,7 +41,6 @@ export function toolWrites(tool: Import, method: string, checking: Pick<Checking
     if (OPAQUE.has(scheme)) return "error";
     if (WRITING.has(method)) return "error";
     if (MODULES.has(scheme) && !checking.readOnly.has(tool)) return "error";
-    if (scheme === "host") return uri === "host://optimizer" && method === "specialize" ? "error" : null;
     if (ALSO_WRITING.has(method) || WRITING.has(method.toLowerCase())) return "warning";
     return null;
 }

@@ -19,7 +19,7 @@ import { VERBS_FILE } from "../form/form.ts";
 import { NATIVE_VERBS } from "../verbs/native.ts";
 import { namesInFlow, preludeFor } from "../verbs/prelude.ts";
 import type { Registry } from "../verbs/verb.ts";
-import { CODE, COMMANDS, EXAMPLES, MODULE, PROGRAM, SCHEMES, SHELLS } from "./schemes.ts";
+import { CODE, COMMANDS, EXAMPLES, MODULE, OF_AGENTSCRIPT, PROGRAM, SCHEMES, SHELLS } from "./schemes.ts";
 
 /** `effectful: false`: its functions change nothing. `hint`: what to do about it, where the host knows better than the general advice. */
 export type Allowed =
@@ -212,6 +212,14 @@ class Imports {
                 );
             return;
         }
+        if (scheme === "host" && OF_AGENTSCRIPT.has(uri.replace(/^host:(?:\/\/)?/, "")))
+            this.report(
+                file,
+                "INVALID_IMPORT_URI",
+                at,
+                `Remit has no tool '${uri}'`,
+                "a program that runs Remit as a library brings tools of its own, under other names",
+            );
         if (!CODE.has(scheme)) return;
         if (scheme === "" && !MODULE.test(uri)) {
             this.report(file, "INVALID_IMPORT_URI", at, `'${uri}' names no tool`, `write for example ${EXAMPLES.tool}`);

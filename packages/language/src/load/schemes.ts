@@ -38,6 +38,9 @@ export const SCHEMES: Readonly<Record<ImportKind, readonly string[]>> = {
 export const COMMANDS: readonly string[] = ["find", "grep", "read-range"];
 export const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "zsh", "fish", "dash", "ksh", "csh", "pwsh", "powershell", "cmd"]);
 
+/** Tools that AgentScript's host brings and Remit does not have (LANGUAGE 10, D17). */
+export const OF_AGENTSCRIPT: ReadonlySet<string> = new Set(["architect", "optimizer"]);
+
 /** Files that are modules with tools of their own. */
 export const MODULE = /\.[cm]?[jt]s$/i;
 /** Files that hold programs. */

@@ -39,7 +39,7 @@ const VERBS = registryOf([...NATIVE_VERBS.values()], [LOCAL]);
 /** On one line, so that the chunk begins on line 2. */
 const PRELUDE = `
 import llm M from "mock:" import llm M2 from "mock:other" import tool Repo from "file://workspace" import tool Web from "https://api.example.com"
-import tool Find from "sh://find" import tool Mcp from "mcp://server" import tool Env from "env://process" import tool Opt from "host://optimizer"
+import tool Find from "sh://find" import tool Mcp from "mcp://server" import tool Env from "env://process" import tool Opt from "host://tuner"
 import memory Notes from "file://notes.jsonl" import file Doc from "./doc.md" import file Data from "./data.json"
 agent Worker { func fine(x) { x } main func(input) { input } func save(x) { Notes.add({ v: x }) } }
 main agent A { model M role "r" description "d"

@@ -71,7 +71,7 @@ describe("F1: what is valid", () => {
         [
             "a tool, a memory, a built-in",
             body(
-                expr(call(member(name("Repo"), "read"), { kind: "object", entries: [] })),
+                expr(call(member(name("Repo"), "list"), { kind: "object", entries: [] })),
                 expr(call(member(name("Notes"), "query"), { kind: "object", entries: [] })),
                 expr(call(member(name("json"), "parse"), lit("1"))),
                 expr(call(name("text"), lit(1))),
