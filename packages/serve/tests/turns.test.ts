@@ -1,4 +1,6 @@
 /** Turns: one after another, each a run of the ledger; with tools that clients lend, and people who decide. */
+import { join } from "node:path";
+import { openLedger, openProcess } from "@remit/host";
 import type { Json } from "@remit/language";
 import { expect, test } from "vitest";
 import type { CallResult, Frame } from "../src/wire/messages.ts";
@@ -195,6 +197,28 @@ test("a server that is started again goes on: the turn that ran, the one that wa
     const seen = await watch(again, id, ended(two.id));
     const numbers = seen.flatMap(({ seq }) => (seq === undefined ? [] : [seq]));
     expect(numbers).toEqual(numbers.map((_, i) => i + 1));
+});
+
+test("a turn whose run an execution elsewhere has ends with what lets it go on, and is not run a second time", async () => {
+    await using at = await room([calls("owner", "click", { at: "#a" }), { text: "never" }]);
+    const { id } = await at.owner.open();
+    await at.owner.lend(id, "click", CLICK);
+    const { id: turn } = await at.owner.submit(id, { text: "x" });
+    const run = `${id}.${turn}`;
+    await watch(at.owner, id, (event) => event === "ask.requested");
+    await at.server.stop();
+    const on = openProcess({ env: { HOME: at.folder }, cwd: at.folder });
+    const ledger = await openLedger(join(at.folder, "ledger.db"), { process: on });
+    await (await ledger.store.own(run, { by: "temporal default/x/1" })).release();
+    await ledger.close();
+    await on.close();
+    await at.again();
+    await at.owner.lend(id, "click", CLICK);
+    await watch(at.owner, id, ended(turn));
+    expect(await at.owner.turn(id, turn)).toMatchObject({
+        status: "failed",
+        failure: { kind: "unreachable", message: expect.stringContaining("temporal default/x/1"), hint: expect.stringContaining(run) },
+    });
 });
 
 test("a turn that gets nowhere ends: a refused call that comes again is not asked about, the same result and failures have an end", async () => {

@@ -1,10 +1,10 @@
 /**
- * How a turn ended where no result of its run says so, and whether it has a run at all.
+ * How a turn ended where no result of its run says so.
  *
  * Boundary: pure but for one look into the ledger.
  */
 import type { Json } from "@remit/language";
-import { type Ledger, LedgerError, type RunResult } from "@remit/host";
+import type { Ledger, RunResult } from "@remit/host";
 import type { Turn } from "./state.ts";
 
 /** A turn that the process did not end: nothing of its run is lost. */
@@ -30,15 +30,6 @@ export async function outcomeOf(ledger: Ledger, result: RunResult, isCancelled: 
         failure: { kind, message, ...(hint === undefined ? {} : { hint }) },
         usage: usage as unknown as Json,
     };
-}
-
-export async function hasRun(ledger: Ledger, run: string): Promise<boolean> {
-    try {
-        return (await ledger.run(run)).id === run;
-    } catch (error) {
-        if (error instanceof LedgerError && error.code === "unknown") return false;
-        throw error;
-    }
 }
 
 export function failureOf(error: unknown): { readonly kind?: string; readonly message: string; readonly hint?: string } {

@@ -8,10 +8,20 @@
  */
 import type { Json } from "@remit/language";
 import type { Limits } from "@remit/machine";
-import type { Handlers, HostTool, Ledger, RemitProgram, RunCarrier, RunOptions, RunResult } from "@remit/host";
+import {
+    type Handlers,
+    type HostTool,
+    infoOf,
+    type Ledger,
+    RemitError,
+    type RemitProgram,
+    type RunCarrier,
+    type RunInfo,
+    type RunOptions,
+    type RunResult,
+} from "@remit/host";
 import type { Picture } from "../wire/messages.ts";
 import type { Brain, Given } from "./brain.ts";
-import { hasRun } from "./ends.ts";
 import type { People } from "./people.ts";
 import { given } from "./pictures.ts";
 import type { Turn } from "./state.ts";
@@ -58,10 +68,11 @@ export class TurnRuns {
         const run = turn.run ?? `${session}.${turn.id}`;
         const program = await this.#program(turn.model ?? this.#setup.model(), brain.identity(turn.by));
         const on = this.#handlers(turn, stops.signal, teller);
-        let isNew = true;
+        const before = turn.status === "queued" ? null : await infoOf(ledger.store, run);
         if (turn.status === "queued") await this.#setup.started(turn, run);
-        else isNew = !(await hasRun(ledger, run));
+        const isNew = before === null;
         if (carrier === null) {
+            if (before?.live === true && before.by !== undefined) throw elsewhere(before);
             const signal = AbortSignal.any([stops.signal, stops.leave]);
             const model = turn.model === undefined ? {} : { model: turn.model };
             const handle = isNew
@@ -111,4 +122,10 @@ export class TurnRuns {
         made.catch(() => this.#programs.delete(key));
         return made;
     }
+}
+
+/** An execution on another backend has it, of a server that had turns carried out there. */
+function elsewhere({ id, by }: RunInfo): RemitError {
+    const hint = `start the server with the --on that it had before, or take the run: remit resume ${id} --on memory`;
+    return new RemitError({ kind: "unreachable", message: `the run of the turn goes on elsewhere, with ${by}`, hint }, id);
 }

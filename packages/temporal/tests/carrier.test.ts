@@ -1,0 +1,95 @@
+/** Runs that a caller here holds and Temporal conducts, on a real server: left and taken up again, with what only a person can say. */
+import { type CredentialSource, type Handlers, type HostTool, load, type RunElsewhere } from "@remit/host";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type DevServer, runCarriers } from "../src/index.ts";
+import { BUNDLES } from "./bundles.ts";
+import { devServer, type Room, roomAt } from "./room.ts";
+
+let server: DevServer;
+beforeAll(async () => {
+    server = await devServer();
+});
+afterAll(() => server.stop());
+
+const never = new AbortController().signal;
+
+function carriers(room: Room, credentials: { readonly [name: string]: CredentialSource } = {}) {
+    return runCarriers({ connect: { address: server.address }, cache: BUNDLES, host: { process: room.on, credentials } })(room.store);
+}
+
+test("CRR2: a run that its process leaves goes on there; the next process takes it up, with its block and its open call", async () => {
+    await using room = await roomAt(server);
+    const calls: string[] = [];
+    const reached = Promise.withResolvers<void>();
+    const size: HostTool["size"] = {
+        call: (word: string, { signal }: { readonly signal: AbortSignal }) => {
+            if (calls.push(word) !== 2) return word.length;
+            reached.resolve();
+            return new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("stopped"))));
+        },
+    };
+    // A block of the other backend is a run of its own, with a guard: neither may go on alone.
+    const source = `import tool Words from "host:words"
+func size(word) { Words.size(word) }
+temporal static ( size "a" >=> ( memory static ( size "bb" ) ) )`;
+    const tools = { Words: { size } };
+    const program = await load({ source }, { cache: false, process: room.on, tools });
+    const of = { tools };
+    const run = "left";
+    const kept = program.kept(null, { asks: { park: true } });
+    const leave = new AbortController();
+    const first = await carriers(room);
+    const carried = first.carryOut({ run, begins: { program, kept }, on: {}, of, signal: never, leave: leave.signal });
+    await reached.promise;
+    leave.abort(new Error("the process ends"));
+    await expect(carried).rejects.toThrow("the process ends");
+    await first[Symbol.asyncDispose]();
+    const { workflow } = room.client.client;
+    expect((await workflow.getHandle(run).describe()).status.name).toBe("RUNNING");
+
+    const asked: string[] = [];
+    const heard: string[] = [];
+    const on: Handlers = {
+        unknown: (effect) => {
+            asked.push(effect.kind);
+            return { answer: "again" };
+        },
+        event: ({ kind }) => heard.push(kind),
+    };
+    await using second = await carriers(room);
+    const result = await second.carryOut({ run, begins: null, on, of, signal: never, leave: never });
+    expect(result).toMatchObject({ status: "done", ok: true, value: 2 });
+    expect(calls).toEqual(["a", "bb", "bb"]);
+    expect(asked).toEqual(["tool"]);
+    expect(heard).not.toContain("run.started");
+    expect(heard.at(-1)).toBe("run.ended");
+    expect(await room.store.verify(run)).toMatchObject({ ok: true, bound: "yes" });
+    // The server lists a little later than it knows.
+    const alone = (): Promise<unknown[]> =>
+        Array.fromAsync(workflow.list({ query: "ExecutionStatus = 'Running'" }), (one) => one.workflowId);
+    await expect.poll(alone, { timeout: 10_000 }).toEqual([]);
+    // What is over is not begun again.
+    expect(await second.carryOut({ run, begins: null, on, of, signal: never, leave: never })).toMatchObject({ status: "done", value: 2 });
+    await program.close();
+});
+
+test("a run that lacks a credential is let go as waiting, in the words of a run in this process", async () => {
+    await using room = await roomAt(server);
+    const secret: CredentialSource = () => ({ kind: "missing", message: "nothing there", hint: "give it" });
+    const source = 'temporal static ( fetch "http://127.0.0.1:9/" with { credential: secret("crm") } )';
+    const program = await load({ source }, { cache: false, process: room.on, as: "user:alice", credentials: { secret } });
+    await using there = await carriers(room, { secret });
+    const kept = program.kept(null, { asks: { park: true } });
+    const about: Omit<RunElsewhere, "begins" | "run"> = { on: {}, of: {}, signal: never, leave: never };
+    const result = await there.carryOut({ run: "lacks", begins: { program, kept }, ...about });
+    expect(result).toMatchObject({
+        status: "waiting",
+        ok: false,
+        failure: {
+            kind: "waiting",
+            message: expect.stringContaining('the credential secret("crm") of user:alice is missing: nothing there'),
+        },
+    });
+    expect(await room.store.run("lacks")).toMatchObject({ live: false });
+    await program.close();
+});
