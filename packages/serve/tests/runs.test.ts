@@ -66,6 +66,20 @@ test("a run is listed, found by a search, and shown with its trace, prompts, pla
     expect(await at.server.ledger.verify(id)).toMatchObject({ ok: true });
 });
 
+test("every module that a file of the console imports is served with it", async () => {
+    await using at = await room([]);
+    const missing: string[] = [];
+    const seen = new Set(["/console/main.ts"]);
+    for (const path of seen) {
+        const response = await at.raw("GET", path);
+        if (response.status !== 200) missing.push(path);
+        for (const [, name = ""] of (await response.text()).matchAll(/\bfrom\s*["'](\.?\/[^"']+)["']/g))
+            seen.add(new URL(name, `http://x${path}`).pathname);
+    }
+    expect(seen.size).toBeGreaterThan(20);
+    expect(missing).toEqual([]);
+});
+
 test("the blocks of a run are shown as far as they have come", async () => {
     await using at = await room([]);
     const id = await ran(at, null, BLOCK);

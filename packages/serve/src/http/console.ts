@@ -25,7 +25,7 @@ const TYPES: { readonly [ending: string]: string } = {
 };
 
 const MODULES = [
-    ...["main", "api", "place", "parts", "value", "keys"],
+    ...["main", "api", "refused", "place", "parts", "value", "keys"],
     ...["sessions", "session", "turn", "asks", "live"],
     ...["runs", "run", "trace", "event", "prompts", "plan", "program"],
 ];
