@@ -3,7 +3,7 @@
  *
  * PAR1: an iteration has copies of the slots around it; what it makes is its own, what it did not make it cannot change (`Heap.touch`).
  * PAA3: the list of results, or the failure, has the label of the list of items: it decided how many there are.
- * PAR2: all iterations run even where one fails; then one failure names them all.
+ * PAR2: all iterations run even where one fails; then one failure names them all. One that stopped (SD1) leaves its place to the next.
  */
 import type { Json } from "@remit/language";
 import { listOf } from "../compile/closures.ts";
@@ -18,12 +18,14 @@ import { type Frame, type ParallelWait, pathOf } from "../state/fiber.ts";
 import type { Begins, Call, Inside, Ops, Waits } from "../state/ops.ts";
 import { show } from "../state/show.ts";
 import { accountAt } from "../state/spending.ts";
+import { stillInside } from "../state/still.ts";
 
 /** Starts iterations up to the limit. */
 function fill(m: Ops, call: Call, wait: ParallelWait): void {
     const { frame } = call;
     const d = call.I.detail as ParallelDetail;
-    while (wait.running < m.concurrency && wait.next < wait.items.items.length) {
+    const still = stillInside(m, call.fiber);
+    while (wait.running - still < m.concurrency && wait.next < wait.items.items.length) {
         const index = wait.next++;
         wait.running++;
         const locals = frame.locals.slice() as Slots;
@@ -189,6 +191,8 @@ export const parallel: Begins<ParallelDetail> & Waits<ParallelWait> = {
         if (fail === null) m.deliver(call.fiber, resultOf(m, call, wait));
         else m.deliverFail(call.fiber, fail);
     },
+
+    stopped: fill,
 
     failure: failureOf,
 

@@ -22,7 +22,7 @@ import type { Value } from "../value/value.ts";
 import type { Fiber, Frame, PlanWait } from "../state/fiber.ts";
 import type { Begins, Call, Inside, Ops, Waits } from "../state/ops.ts";
 import { show } from "../state/show.ts";
-import { failureIn, isStill } from "../state/still.ts";
+import { failureIn, isStill, stillInside } from "../state/still.ts";
 import { blockElsewhere } from "./stage.ts";
 
 type Settled = "done" | "skipped" | "failed";
@@ -154,9 +154,9 @@ function siteOfNode(m: Ops, { frame }: Call, { code }: NodeDetail): Site | null 
 /** Starts nodes up to the limit. Gives how many have not ended. */
 function fill(m: Ops, call: Call, wait: PlanWait): number {
     const p = progressOf(m, call, wait);
-    const inside = runningOf(m, call);
-    let open = inside.length;
-    let running = inside.filter((one) => !isStill(m, one)).length;
+    // Counted where none was ended from outside: to look at all fibers whenever a node ends takes the square of their number.
+    let open = wait.closed ? runningOf(m, call).length : wait.started - wait.done.items.length / 2 - wait.failures.length;
+    let running = open - stillInside(m, call.fiber);
     while (!wait.closed && running < m.concurrency && wait.started < p.queue.length) {
         start(m, call, wait, p.queue[wait.started] as number);
         wait.started++;

@@ -16,6 +16,14 @@ export function isStill(m: Ops, fiber: Fiber): boolean {
     return ![...m.waiting.values()].some((one) => one.fiber === fiber && one.timer === undefined);
 }
 
+/** How many fibers that a fiber forked are still. */
+export function stillInside(m: Ops, fiber: Fiber): number {
+    if (m.stopped.size === 0) return 0;
+    let count = 0;
+    for (const one of m.fibers.values()) if (one.parent === fiber && isStill(m, one)) count++;
+    return count;
+}
+
 /** What a fiber in which nothing goes on would pass on; null where it would nothing. */
 export function failureIn(m: Ops, fiber: Fiber): Fail | null {
     if (fiber.stop !== null) return fiber.stop.fail;

@@ -190,6 +190,17 @@ describe.each([
         expect(s.calls("tool")).toHaveLength(1);
     });
 
+    test("PAR2: the rest runs where more iterations stop than may run at once", () => {
+        const answer = (e: Effect): Outcome =>
+            Number((e.request as { args?: Json[] }).args?.[0]) < 5 && e.attempt === undefined ? down : ok(1);
+        const s = new Subject(main(`parallel for x in [1, 2, 3, 4, 5, 6] max 9 { T.get(x) }`), { concurrency: 2 }).run(answer);
+        expect(s.end).toBe("unreachable: parallel for failed: [0, 1, 2, 3] down");
+        expect(s.calls("tool")).toHaveLength(6);
+        moved(s).goOn({ retry: true }).run(answer);
+        expect(s.end).toEqual([1, 1, 1, 1, 1, 1]);
+        expect(s.calls("tool")).toHaveLength(10);
+    });
+
     test("SD1: siblings finish, and only what stopped is asked for again", () => {
         let isUp = false;
         const answer: Answer = (e) =>

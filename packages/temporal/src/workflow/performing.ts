@@ -103,7 +103,8 @@ export class Works {
 
     /** Something is performed that is no question to a person. */
     get isBusy(): boolean {
-        return [...this.works.values()].some(({ effect, asked }) => !isPersonal(effect) && asked !== true);
+        for (const { effect, asked } of this.works.values()) if (!isPersonal(effect) && asked !== true) return true;
+        return false;
     }
 
     /** Effects that begin now, in order. */
