@@ -2,7 +2,7 @@
 // The command and the library are one bundle, split so that each command and each import loads only what it uses: what two of them use is there once,
 // so that a class is the same class for all. Libraries with native parts stay outside; everything of the project and its pure libraries goes in.
 import { createHash } from "node:crypto";
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { build } from "esbuild";
 import { prebuild } from "../packages/temporal/src/worker/bundle.ts";
@@ -10,7 +10,7 @@ import { copyAssets, REMIT_ASSETS } from "./lib/assets.mjs";
 import { builtins } from "./lib/builtins.mjs";
 import { direct } from "./lib/direct.mjs";
 import { licences } from "./lib/licences.mjs";
-import { ENTRIES, FOR_TEMPORAL, manifest, onDemand } from "./lib/manifest.mjs";
+import { createManifest, ENTRIES, FOR_TEMPORAL, manifest, onDemand } from "./lib/manifest.mjs";
 import { merge, withoutRequire } from "./lib/merge.mjs";
 import { root } from "./lib/setup.mjs";
 import { quietly } from "./lib/shell.mjs";
@@ -62,6 +62,18 @@ async function bundle(entryPoints, splitting) {
     return metafile;
 }
 
+/** Completes the package in a folder with its README, from `readme`; gives the path of its tarball. */
+async function packed(folder, about, readme) {
+    cpSync(join(readme, "README.md"), join(folder, "README.md"));
+    cpSync(join(root, "LICENSE"), join(folder, "LICENSE"));
+    writeFileSync(join(folder, "package.json"), `${JSON.stringify(about, null, 2)}\n`);
+    const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+    await quietly(npm, ["pack", "--pack-destination", join(root, "dist")], { cwd: folder });
+    const tarball = join(root, "dist", `${about.name}.tgz`);
+    renameSync(join(root, "dist", `${about.name}-${about.version}.tgz`), tarball);
+    return tarball;
+}
+
 rmSync(join(root, "dist"), { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 const { [WORKFLOW]: workflow, ...entries } = ENTRIES;
@@ -83,13 +95,10 @@ await prebuild(join(to, "prebuilt"));
 await declarations(join(to, "types"));
 for (const name of ["language", "machine"]) cpSync(join(root, "packages", name, "schema"), join(to, "schema"), { recursive: true });
 cpSync(join(root, "packages", "cli", "bin"), join(to, "bin"), { recursive: true });
-for (const name of ["README.md", "LICENSE"]) cpSync(join(root, name), join(to, name));
-writeFileSync(join(to, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
-await quietly(process.platform === "win32" ? "npm.cmd" : "npm", ["pack", "--pack-destination", join(root, "dist")], { cwd: to });
-const tarball = join(root, "dist", "remit-lang.tgz");
-cpSync(join(root, "dist", `remit-lang-${manifest.version}.tgz`), tarball);
-rmSync(join(root, "dist", `remit-lang-${manifest.version}.tgz`));
-
+const tarball = await packed(to, manifest, root);
+const create = join(root, "dist", "create");
+cpSync(join(root, "packages", "create", "bin"), join(create, "bin"), { recursive: true });
+const created = await packed(create, createManifest, join(root, "packages", "create"));
 const zips = Object.values(await extension()).map((one) => one.zip);
 
 const files = readdirSync(to, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
@@ -98,4 +107,4 @@ const bytes = files.reduce((sum, one) => sum + statSync(join(one.parentPath, one
 process.stdout.write(
     `${relative(root, tarball)}: ${mb(statSync(tarball).size)}, unpacked ${files.length} files with ${mb(bytes)}; ${merged} pieces merged\n`,
 );
-for (const zip of zips) process.stdout.write(`${relative(root, zip)}: ${mb(statSync(zip).size)}\n`);
+for (const one of [created, ...zips]) process.stdout.write(`${relative(root, one)}: ${(statSync(one).size / 1e3).toFixed(1)} kB\n`);

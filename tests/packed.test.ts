@@ -219,10 +219,17 @@ test("from the README's line to the first approved turn in the console, with the
     }
 });
 
-test("a project that the command makes runs", async () => {
-    await remit("init", "hello");
-    const project = join(room, "hello");
-    const made = await run(join(room, "node_modules", ".bin", "remit"), ["run", "main.remit", "-i", "@input.json", "-m", "mock:"], project);
+test("a project that `npm create` makes has the command and runs", async () => {
+    const empty = mkdtempSync(join(room, "create-"));
+    const packages = ["remit-lang", "create-remit-lang"].flatMap((name) => ["--package", join(root, "dist", `${name}.tgz`)]);
+    const said = await run("npm", ["exec", "--offline", "--yes", ...packages, "--", "create-remit-lang", "hello"], empty);
+    expect(said).toContain("cd hello\n  npm install\n  npx remit run main.remit --input @input.json");
+    const project = join(empty, "hello");
+    expect(JSON.parse(readFileSync(join(project, "package.json"), "utf8"))).toMatchObject({
+        dependencies: { "remit-lang": `^${VERSION}` },
+    });
+    await run("npm", ["install", "--offline", "--no-audit", "--no-fund", join(root, "dist", "remit-lang.tgz")], project);
+    const made = await run("npx", ["remit", "run", "main.remit", "-i", "@input.json", "-m", "mock:"], project);
     expect(JSON.parse(made)).toBeTypeOf("object");
 });
 

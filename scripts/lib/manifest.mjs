@@ -46,6 +46,14 @@ export const manifest = {
     peerDependenciesMeta: Object.fromEntries(Object.keys(peers).map((one) => [one, { optional: true }])),
 };
 
+/** `npm create remit-lang` installs it, and with it the package, whose command it starts. */
+export const createManifest = {
+    ...{ name: `create-${name}`, version, license, type: "module", engines },
+    description: "Makes a project for Remit: npm create remit-lang",
+    bin: "./bin/create.mjs",
+    dependencies: { [name]: version },
+};
+
 /** Puts a module before `temporal.mjs` that says what has to be installed, where that is missing. */
 export function onDemand(out, { outputs }) {
     const path = Object.keys(outputs).find((one) => basename(one) === "temporal.mjs");

@@ -356,6 +356,7 @@ function ofRuns(add: Add): void {
 
 function ofProjects(add: Add): void {
     add("init [folder]", "Make a project that runs", () => import("./commands/init.ts"))
+        .option("--npm", "also a package.json that names remit-lang")
         .option("--agent", "one that hands control to an agent: a stub at first")
         .option("--force", "write into a folder that is not empty");
     add("models", "List models: configured, reachable, and why not", () => import("./commands/models.ts"))

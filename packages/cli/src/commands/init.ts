@@ -3,11 +3,13 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { makeFolder } from "@remit/host";
 import { EXIT, print, say, UsageError } from "../io.ts";
+import { VERSION } from "../version.ts";
 import { AGENT_PROJECT, PROJECT } from "./init-files.ts";
 
 export default async function init(args: string[], options: Record<string, unknown>): Promise<number> {
     const folder = resolve(args[0] ?? ".");
-    const project = options["agent"] === true ? AGENT_PROJECT : PROJECT;
+    const base = options["agent"] === true ? AGENT_PROJECT : PROJECT;
+    const project = options["npm"] === true ? forNpm(base) : base;
     const there = existsSync(folder) ? readdirSync(folder).filter((name) => name !== ".git") : [];
     const clash = project.map((file) => file.path).filter((path) => existsSync(join(folder, path)));
     if (there.length > 0 && !options["force"])
@@ -27,8 +29,22 @@ export default async function init(args: string[], options: Record<string, unkno
         say(`made ${path}`);
     }
     const at = relative(process.cwd(), folder);
-    print(
-        `\nReady. Now:\n${at ? `  cd ${at}\n` : ""}  remit run main.remit --input @input.json\n  ${project === PROJECT ? "remit explain main.remit" : "remit trace last"}`,
-    );
+    const remit = options["npm"] === true ? "npx remit" : "remit";
+    const next = [
+        ...(at ? [`cd ${at}`] : []),
+        ...(options["npm"] === true ? ["npm install"] : []),
+        `${remit} run main.remit --input @input.json`,
+        `${remit} ${base === PROJECT ? "explain main.remit" : "trace last"}`,
+    ];
+    print(`\nReady. Now:\n${next.map((line) => `  ${line}`).join("\n")}`);
     return EXIT.ok;
+}
+
+/** The same project as a package of npm's, which brings the command along. */
+function forNpm(project: typeof PROJECT): typeof PROJECT {
+    const about = { private: true, type: "module", dependencies: { "remit-lang": `^${VERSION}` } };
+    return [
+        ...project.map(({ path, text }) => ({ path, text: path === ".gitignore" ? `${text}node_modules/\n` : text })),
+        { path: "package.json", text: `${JSON.stringify(about, null, 4)}\n` },
+    ];
 }
