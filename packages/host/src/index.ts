@@ -114,6 +114,7 @@ export { type BlockElsewhere, type BlockRunner, gaveOf, infoOf, partOptions } fr
 export { append, type Carried, type Elsewhere, performOnce } from "./run/elsewhere.ts";
 export { performing as perform, type Performing, type PerformingOptions } from "./run/performing.ts";
 export { checkFile, type CheckedFile, type CheckFileOptions } from "./load/check.ts";
+export { SERVER as SERVER_CHANNEL } from "./config/channels.ts";
 export { ConfigError, type Problem } from "./config/check.ts";
 export { type Config, type ConfigFile, type ConfigOptions, loadConfig, NO_CONFIG, untrusted } from "./config/config.ts";
 export { configuredModels, namedModels } from "./config/models.ts";

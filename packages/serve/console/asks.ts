@@ -7,11 +7,11 @@
  */
 import { type ComponentChildren, h } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { AskInfo } from "../src/wire/messages.ts";
+import type { AskInfo, RoutedAsk } from "../src/wire/messages.ts";
 import { at, type Me, Refused, request } from "./api.ts";
 import { useKeys } from "./keys.ts";
 import { line, Long, Origins, Place, said, time, Trouble } from "./parts.ts";
-import { useNow } from "./place.ts";
+import { to, useNow } from "./place.ts";
 import { Value } from "./value.ts";
 
 interface Choice {
@@ -35,9 +35,12 @@ const CHOICES: { readonly [decision: string]: Choice } = {
 const SEEN_MS = 500;
 
 interface Props {
-    readonly session: string;
-    readonly ask: AskInfo;
-    readonly me: Me;
+    /** Address of the question. */
+    readonly place: string;
+    readonly ask: Omit<AskInfo, "turn">;
+    readonly may: boolean;
+    /** The run that asks, where it is no session's. */
+    readonly run?: string;
     readonly isFirst: boolean;
     readonly onDone: () => void;
 }
@@ -53,29 +56,49 @@ export function Asks({
     readonly me: Me;
     readonly onDone: () => void;
 }): ComponentChildren {
-    if (asks.length === 0) return null;
-    return h(
-        "section",
-        { class: "asks", "aria-label": "Waits for you" },
-        asks.map((ask, i) => h(Ask, { key: ask.id, session, ask, me, isFirst: i === 0, onDone })),
+    const may = (ask: AskInfo): boolean =>
+        ask.approvers.includes(me.id) && me.scopes.includes(ask.options.length === 0 ? "submit" : "approve");
+    return waiting(
+        asks.map((ask, i) =>
+            h(Ask, { key: ask.id, place: at("sessions", session, "asks", ask.id), ask, may: may(ask), isFirst: i === 0, onDone }),
+        ),
     );
 }
 
-function Ask({ session, ask, me, isFirst, onDone }: Props): ComponentChildren {
+/** Questions of runs of no session. */
+export function RoutedAsks({
+    asks,
+    me,
+    onDone,
+}: {
+    readonly asks: readonly RoutedAsk[];
+    readonly me: Me;
+    readonly onDone: () => void;
+}): ComponentChildren {
+    const may = (ask: RoutedAsk): boolean => ask.may && me.scopes.includes("approve");
+    return waiting(
+        asks.map((ask, i) =>
+            h(Ask, { key: ask.id, place: at("asks", ask.id), ask, may: may(ask), run: ask.run, isFirst: i === 0, onDone }),
+        ),
+    );
+}
+
+function waiting(questions: readonly ComponentChildren[]): ComponentChildren {
+    return questions.length === 0 ? null : h("section", { class: "asks", "aria-label": "Waits for you" }, questions);
+}
+
+function Ask({ place, ask, may, run, isFirst, onDone }: Props): ComponentChildren {
     const [refused, setRefused] = useState<Refused | null>(null);
     const [sent, setSent] = useState(false);
     const since = useRef(Number.POSITIVE_INFINITY);
     useEffect(() => {
         since.current = isFirst ? performance.now() : Number.POSITIVE_INFINITY;
     }, [isFirst]);
-    const may = ask.approvers.includes(me.id) && me.scopes.includes(ask.options.length === 0 ? "submit" : "approve");
     const send = async (what: "decision" | "answer", answer: string): Promise<void> => {
         if (sent) return;
         setSent(true);
         try {
-            const ack = await request<{ status: string; reason?: string }>("POST", at("sessions", session, "asks", ask.id, what), {
-                [what]: answer,
-            });
+            const ack = await request<{ status: string; reason?: string }>("POST", `${place}/${what}`, { [what]: answer });
             if (ack.status === "accepted") return onDone();
             setRefused(new Refused(200, ack.status, ack.reason ?? ack.status));
             onDone();
@@ -101,6 +124,7 @@ function Ask({ session, ask, me, isFirst, onDone }: Props): ComponentChildren {
         "article",
         { class: "ask card", "aria-labelledby": `ask-${ask.id}` },
         h("header", null, h("h2", { id: `ask-${ask.id}` }, said(ask.question)), h(Left, { expires: ask.expires })),
+        run === undefined ? null : h("p", { class: "soft" }, "in ", h("a", { href: to("runs", run) }, h("code", null, line(run)))),
         h(Call, { ask }),
         h(Trouble, { refused }),
         may
@@ -141,7 +165,7 @@ function Left({ expires }: { readonly expires: string }): ComponentChildren {
 }
 
 /** The whole call. */
-function Call({ ask }: { readonly ask: AskInfo }): ComponentChildren {
+function Call({ ask }: { readonly ask: Omit<AskInfo, "turn"> }): ComponentChildren {
     const { call, detail } = ask;
     if (call === null) return detail === null ? null : h(Value, { value: detail });
     return h(

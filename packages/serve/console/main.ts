@@ -104,7 +104,7 @@ interface RoomProps {
 
 function Room({ room, id, view, me, search }: RoomProps): ComponentChildren {
     if (room === "sessions") return id === undefined ? h(Sessions, { me, search }) : h(Session, { key: id, id, me });
-    if (room === "runs") return id === undefined ? h(Runs, { search }) : h(Run, { key: id, id, view });
+    if (room === "runs") return id === undefined ? h(Runs, { search, me }) : h(Run, { key: id, id, view });
     if (room === "program") return h(Program, null);
     return h("div", { class: "page" }, h("h1", { tabIndex: -1 }, "Nothing here"), h(Empty, null, "There is nothing at this address."));
 }

@@ -1,20 +1,24 @@
 /** The list of runs of the ledger, with or without a session. */
 import { type ComponentChildren, h } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import type { RoutedAsk } from "../src/wire/messages.ts";
 import type { ListedRun, RunPage } from "../src/wire/runs.ts";
-import { at, Refused, request } from "./api.ts";
+import { at, type Me, Refused, request } from "./api.ts";
+import { RoutedAsks } from "./asks.ts";
 import { count, Empty, line, Loading, money, short, State, time, Trouble, When } from "./parts.ts";
 import { to, useData, useNow, useTitle } from "./place.ts";
 
 /** Between two looks at the ledger, milliseconds. */
 const EVERY = 3000;
 
-export function Runs({ search }: { readonly search: string }): ComponentChildren {
+export function Runs({ search, me }: { readonly search: string; readonly me: Me }): ComponentChildren {
     useTitle("Runs");
     const asked = useLater(search, 200);
     const now = useNow(true, EVERY);
     const query = `search=${encodeURIComponent(asked)}`;
     const { data, refused } = useData<RunPage>(`${at("runs")}?${query}`, now);
+    const [decided, setDecided] = useState(0);
+    const asks = useData<{ readonly asks: readonly RoutedAsk[] }>(at("asks"), now + decided).data?.asks ?? [];
     const [more, setMore] = useState<{ query: string; runs: readonly ListedRun[]; next: string | null } | null>(null);
     const [failed, setFailed] = useState<Refused | null>(null);
     const added = more?.query === query ? more : null;
@@ -35,6 +39,7 @@ export function Runs({ search }: { readonly search: string }): ComponentChildren
         { class: "page" },
         h("div", { class: "pagehead" }, h("h1", { tabIndex: -1 }, "Runs")),
         h(Trouble, { refused: failed ?? refused }),
+        h(RoutedAsks, { asks, me, onDone: () => setDecided((n) => n + 1) }),
         data === null
             ? refused === null
                 ? h(Loading, null)

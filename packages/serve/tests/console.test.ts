@@ -3,9 +3,10 @@
  * a keyboard, and what reads the page out (axe).
  */
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createConnection, createServer, type Server as TcpServer, type Socket } from "node:net";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Json } from "@remit/language";
 import { type HostToolSource, load, openProcess, type RunHandle } from "@remit/host";
@@ -272,6 +273,35 @@ test("a run is followed: trace by keyboard, timeline, what the model saw, why by
     await page.click(".pieces .l-context");
     await page.waitForSelector(".because >> text=user");
     expect(wrong).toEqual([]);
+});
+
+test("a question that a project sends to the server stands above the runs, and is decided there", async () => {
+    await using at = await room([]);
+    const folder = join(at.folder, "project");
+    mkdirSync(folder);
+    writeFileSync(join(folder, "remit.json"), JSON.stringify({ questions: [{ to: ["server"] }] }));
+    writeFileSync(
+        join(folder, "main.remit"),
+        'import tool Mail from "host:mail" { send: ask }\nmain func() { Mail.send({ to: "<b>ada</b>" }) }\n',
+    );
+    const own = openProcess({ env: { HOME: at.folder }, cwd: folder });
+    const tools = { Mail: { send: () => null } };
+    const program = await load(join(folder, "main.remit"), {
+        process: own,
+        tools,
+        trust: true,
+        ledger: at.server.ledger.store,
+        cache: false,
+    });
+    const { run } = await program.run(null).result;
+    const { page, wrong } = await opened(at, "/runs");
+    const ask = page.locator(".ask");
+    expect(await ask.innerText()).toContain("<b>ada</b>");
+    await ask.getByRole("button", { name: "Yes, once" }).click();
+    await ask.waitFor({ state: "detached" });
+    expect(await at.server.ledger.asks(run)).toMatchObject([{ state: "answered", decision: "once", by: at.server.ledger.user }]);
+    expect(wrong).toEqual([]);
+    await program.close();
 });
 
 test("the picture of a block fills in while it runs", async () => {

@@ -10,7 +10,7 @@
 import { setTimeout as after } from "node:timers/promises";
 import { approversOf, type AskRequest } from "@remit/machine";
 import type { ChannelConfig, RouteConfig } from "../config/channels.ts";
-import { TERMINAL } from "../config/channels.ts";
+import { SERVER, TERMINAL } from "../config/channels.ts";
 import type { Config, From } from "../config/config.ts";
 import { type Ask, type Asks, detailOf } from "../ledger/asks.ts";
 import { resolveSecret } from "../secret/ref.ts";
@@ -25,7 +25,7 @@ export interface Route {
     readonly owner: string;
     /** It is put to the person at the terminal, too, where one is. */
     readonly here: boolean;
-    /** Names of channels. */
+    /** Names of channels, `server` among them. */
     readonly channels: readonly string[];
 }
 
@@ -85,10 +85,15 @@ export function routesOf(config: Pick<Config, "channels" | "questions" | "withhe
                 channels.map(async (name) => {
                     if (sent.has(name)) return;
                     const said = config.channels[name];
-                    const failure = said === undefined ? "its file is not trusted" : await tried(said, ask);
+                    // A server finds the question in the ledger, by the note.
+                    const failure = name === SERVER ? null : said === undefined ? "its file is not trusted" : await tried(said, ask);
                     if (failure === null) {
                         await asks.note(ask.id, { kind: "sent", who: name, text: "" });
-                        tell(`question ${ask.id} was sent to ${name}`);
+                        tell(
+                            name === SERVER
+                                ? `question ${ask.id} waits for a client of remit serve`
+                                : `question ${ask.id} was sent to ${name}`,
+                        );
                         return;
                     }
                     await asks.note(ask.id, { kind: "failed", who: name, text: failure });

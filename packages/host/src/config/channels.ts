@@ -51,7 +51,7 @@ export const ROUTE = {
         kind: { is: "text", one: ["call", "approve"] },
         /** Glob over what is called, such as `Mail.*`. */
         call: text,
-        /** Names of channels, and `terminal`. Absent: as if there were no route. */
+        /** Names of channels, `terminal` and `server`. Absent: as if there were no route. */
         to: texts,
         /** Who may answer; `owner` is the user who began the run. Absent: the owner. */
         approvers: { is: "list", of: principal },
@@ -63,7 +63,8 @@ export type RouteConfig = Read<typeof ROUTE>;
 
 /** The terminal of the person who runs the program. */
 export const TERMINAL = "terminal";
-const SERVER = "server";
+/** Every `remit serve` over the ledger of the run, and its clients that may approve. */
+export const SERVER = "server";
 
 const OWN: { readonly [K in ChannelConfig["kind"]]: readonly string[] } = {
     webhook: ["url", "secret", "answers"],
@@ -102,9 +103,7 @@ function isPrivate(url: string): boolean {
 /** The same of a route. `known`: channels of the same file and of others. */
 export function routeProblem(said: { readonly [key: string]: Json }, known: ReadonlySet<string>): string | null {
     const { to, approvers } = said as { readonly to?: readonly string[]; readonly approvers?: readonly string[] };
-    if (to?.includes(SERVER))
-        return "there is no channel 'server': remit serve puts the questions of its own sessions to its clients, and takes none of other runs yet";
-    const unknown = (to ?? []).filter((one) => one !== TERMINAL && !known.has(one));
+    const unknown = (to ?? []).filter((one) => one !== TERMINAL && one !== SERVER && !known.has(one));
     if (unknown.length > 0)
         return `there is no channel ${unknown.join(", ")}; ${known.size === 0 ? "channels names none" : `channels has ${[...known].join(", ")}`}`;
     if (to?.length === 0) return "to names no channel";

@@ -45,6 +45,7 @@ export function sqliteAskRows(
             run === undefined
                 ? rows("SELECT * FROM asks ORDER BY asked, rowid")
                 : rows("SELECT * FROM asks WHERE run = ? ORDER BY asked, rowid", run),
+        open: async () => rows("SELECT * FROM asks WHERE state = 'open' ORDER BY asked, rowid"),
         ofPath: async (run, path) => rows("SELECT * FROM asks WHERE run = ? AND path = ? ORDER BY asked DESC, rowid DESC", run, path),
         update: async (one) => there() && (await writing.run({ statements: [askChange(one)] }))[0] === 1,
         waits: async (run, pending) => read(() => waits(run, pending)),
@@ -79,6 +80,7 @@ export function memoryAskRows(waits: (run: string, pending: string) => boolean):
         },
         byId: async (id) => kept.filter((r) => r.id.startsWith(id)).slice(0, 2),
         all: async (run) => kept.filter((r) => run === undefined || r.run === run),
+        open: async () => kept.filter(({ state }) => state === "open"),
         ofPath: async (run, path) => kept.filter((r) => r.run === run && r.path === path).reverse(),
         update: async (one) => change(one),
         waits: async (run, pending) => waits(run, pending),

@@ -76,6 +76,8 @@ export interface Asks {
     put(ask: NewAsk): Promise<Ask>;
     /** Oldest first. */
     list(run?: string): Promise<Ask[]>;
+    /** Those of all runs that a person can answer now, oldest first. */
+    open(): Promise<Ask[]>;
     /** By id, an unambiguous beginning of one, or path. Rejects with `AskError` `unknown`. */
     find(run: string, id: string): Promise<Ask>;
     /** Keeps what became of an open question besides. */
@@ -152,6 +154,8 @@ export interface AskRows {
     byId(id: string): Promise<AskRow[]>;
     /** Of one run, or of all, oldest first. */
     all(run?: string): Promise<AskRow[]>;
+    /** Of all runs in the state `open`, oldest first. */
+    open(): Promise<AskRow[]>;
     /** Newest first. */
     ofPath(run: string, path: string): Promise<AskRow[]>;
     /** Makes the change where the row is in its state `from`, at one stroke. True where it was made. */
@@ -202,6 +206,10 @@ export function asksOver(rows: AskRows, key: () => KeyObject, unused: Unused | n
     return {
         put: (ask) => put(asking, ask),
         list: async (run) => Promise.all((await rows.all(run)).map((r) => shown(asking, r))),
+        open: async () => {
+            const all = await Promise.all((await rows.open()).map((r) => shown(asking, r)));
+            return all.filter(({ state, tampered }) => state === "open" && tampered !== true);
+        },
         find: async (run, id) => {
             const all = await rows.all(run);
             const named = all.filter((r) => r.path === id);

@@ -24,6 +24,7 @@ import {
     type ToolRequest,
 } from "@remit/machine";
 import type { Routes } from "../channel/routes.ts";
+import { SERVER } from "../config/channels.ts";
 import { type Ask, AskError, type Asks, boundOf } from "../ledger/asks.ts";
 import { sha256 } from "../ledger/blob.ts";
 import type { Later, Performer, PerformIO } from "./host.ts";
@@ -76,7 +77,8 @@ export function approving(on: Handlers, asking: Asking): Approving {
         const bound = boundOf(run, effect.path, request, schema);
         const given = (decision: string): Outcome => ({ ok: true, value: decision, origins: ["user"] });
         const route = asking.routes?.route(request, owner) ?? { owner, here: true, channels: [] };
-        const isHere = on.ask !== undefined && route.here && mayAnswer(route.owner, owner);
+        const isRouted = route.here || (on.atServer === true && route.channels.includes(SERVER));
+        const isHere = on.ask !== undefined && isRouted && mayAnswer(route.owner, owner);
         const waits = asking.park || route.channels.length > 0;
 
         const before = await asks.take(run, effect.path, bound);

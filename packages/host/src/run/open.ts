@@ -45,6 +45,8 @@ export interface ResumeRunOptions
 
 export interface Ledger {
     readonly store: LedgerStore;
+    /** Who answers questions where no other principal is named. */
+    readonly user: string;
     /** Newest first, 100 where no limit is said. One that cannot be read is told and left out; without `unreadable` its error is thrown. */
     runs(limit?: number, unreadable?: (one: UnreadableRun) => void): Promise<RunInfo[]>;
     /** By id, an unambiguous beginning of one, or `last`. Rejects with `LedgerError` `unknown`. */
@@ -90,6 +92,7 @@ export async function openLedger(path?: string | LedgerStore, options: LedgerOpt
     const secrets = knownSecrets(env);
     return {
         store,
+        user,
         runs: (limit, unreadable) => store.runs(limit, unreadable),
         run: (id) => store.run(id),
         events: (id, from) => store.events(id, from),

@@ -32,6 +32,8 @@ export interface Handlers {
         request: AskRequest,
         about: { readonly effect: Effect; readonly ask: Ask; readonly signal: AbortSignal },
     ) => Promise<string | null> | string | null;
+    /** `ask` puts questions to the clients of a server: those that a project sends to the channel `server` are put there, too. */
+    readonly atServer?: boolean;
     /** A missing field of the input, or `input.NAME`. */
     readonly input?: (
         request: InputRequest,

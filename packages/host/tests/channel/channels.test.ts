@@ -246,7 +246,6 @@ test.each([
         { channels: { terminal: { kind: "webhook", url: "https://a.example", secret: "env:A" } } },
         /channels\.terminal: 'terminal' is a name of Remit's own/,
     ],
-    [{ questions: [{ to: ["server"] }] }, /questions\[0\]: there is no channel 'server': remit serve/],
     [{ questions: [{ to: ["ops"] }] }, /there is no channel ops; channels names none/],
     [{ questions: [{ approvers: [] }] }, /approvers names no user/],
     [{ questions: [{ approvers: ["user:a b"] }] }, /a principal such as user:alice/],

@@ -13,11 +13,15 @@ export function approversOf(names: readonly string[]): string {
     return names.join(BETWEEN);
 }
 
+export function principalsOf(owner: string): readonly string[] {
+    return owner.split(BETWEEN);
+}
+
 export function mayAnswer(owner: string, by: string): boolean {
-    return by !== "" && owner.split(BETWEEN).includes(by);
+    return by !== "" && principalsOf(owner).includes(by);
 }
 
 /** As a person reads it. */
 export function shownApprovers(owner: string): string {
-    return owner.split(BETWEEN).join(", ");
+    return principalsOf(owner).join(", ");
 }

@@ -32,6 +32,7 @@ import { waitedFor } from "./waiting.ts";
 import { type Answered, type Asked, type Env, HttpError, type Route, route, streamOf } from "./route.ts";
 import { CHAT_ROUTES } from "./routes-chat.ts";
 import { RUN_ROUTES } from "./routes-runs.ts";
+import { decideRouted, routedAsks } from "../runs/asks.ts";
 
 /** Pictures in base64, and what stands around them. */
 const MAX_PICTURED = Math.ceil((MAX_PICTURES * MAX_PICTURE_BYTES * 4) / 3) + (1 << 20);
@@ -338,6 +339,24 @@ export const ROUTES: readonly Route[] = [
         body: Answer,
         answers: ACK,
         run: (asked) => ok(sessionOf(asked).answer(asked.client.id, asked.params["ask"] ?? "", asked.body.answer)),
+    }),
+
+    route({
+        method: "get",
+        path: "/v1/asks",
+        scope: "observe",
+        summary: "Open questions of runs of no session here, which their projects send to the server",
+        answers: { 200: "`asks`, oldest first" },
+        run: async ({ server, client }) => ok({ asks: server.secrets.scrub((await routedAsks(server, client)) as unknown as Json) }),
+    }),
+    route({
+        method: "post",
+        path: "/v1/asks/{ask}/decision",
+        scope: "approve",
+        summary: "Decides one of them, as the client's identity; the run goes on where it is resumed",
+        body: Decision,
+        answers: ACK,
+        run: async ({ server, client, params, body }) => ok(await decideRouted(server, client, params["ask"] ?? "", body.decision)),
     }),
 
     // ---- runs ----

@@ -104,6 +104,7 @@ export class TurnRuns {
         const { people } = this.#setup;
         return {
             ask: (request, about) => people.approve(turn, request, about.ask, about.signal),
+            atServer: true,
             input: async (request, about) => {
                 const question = request.description ? `${request.name} (${request.description})` : request.name;
                 return (await people.question(turn, question, about.signal))?.answer ?? null;

@@ -123,6 +123,17 @@ export interface AskInfo {
     readonly approvers: readonly string[];
 }
 
+/** A question of a run that no session here conducts, which its project sends to the server. */
+export interface RoutedAsk extends Omit<AskInfo, "turn"> {
+    readonly run: string;
+    /** ISO 8601. */
+    readonly asked: string;
+    /** Principals that may decide. */
+    readonly approvers: readonly string[];
+    /** The client that looks is one of them. */
+    readonly may: boolean;
+}
+
 export interface SessionInfo {
     readonly id: string;
     readonly title: string;

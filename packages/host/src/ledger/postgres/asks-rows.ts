@@ -22,6 +22,7 @@ export function postgresAskRows(
             await writing.run({ statements: [...changes.map(askChange), askRow(row)] });
         },
         byId: (id) => asks("WHERE id >= $1 AND id < $2 LIMIT 2", id, `${id}\uffff`),
+        open: () => asks("WHERE state = 'open' ORDER BY asked, row"),
         all: (run) => (run === undefined ? asks("ORDER BY asked, row") : asks("WHERE run = $1 ORDER BY asked, row", run)),
         ofPath: (run, path) => asks("WHERE run = $1 AND path = $2 ORDER BY asked DESC, row DESC", run, path),
         update: async (one: AskChange) => (await writing.run({ statements: [askChange(one)] }))[0] === 1,

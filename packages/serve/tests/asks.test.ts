@@ -1,0 +1,114 @@
+/** Questions that a project sends to the channel `server`: of runs that no session conducts, and of sessions (RAK1, RAK2). */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { load, openLedger, openProcess } from "@remit/host";
+import type { Json } from "@remit/language";
+import { expect, test } from "vitest";
+import { ServeClient } from "../src/index.ts";
+import type { RoutedAsk, Scope } from "../src/wire/messages.ts";
+import { ended, type Room, room, watch } from "./room.ts";
+
+const PROGRAM = `import tool Mail from "host:mail" { send: ask }
+main func(input: { to: string }) { Mail.send({ to: input.to }) }
+`;
+
+interface Elsewhere {
+    readonly run: string;
+    readonly sent: Json[];
+    resume(): Promise<string>;
+}
+
+/** A run of another process, as far as the ledger knows, whose project says this of its questions. */
+async function asked(at: Room, questions: Json): Promise<Elsewhere> {
+    const folder = join(at.folder, "project");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "remit.json"), JSON.stringify({ questions }));
+    writeFileSync(join(folder, "main.remit"), PROGRAM);
+    const sent: Json[] = [];
+    const how = {
+        process: openProcess({ env: { HOME: at.folder }, cwd: folder }),
+        tools: { Mail: { send: (args: Json) => sent.push(args) } },
+        trust: true,
+        ledger: at.server.ledger.store,
+    };
+    const program = await load<Json>(join(folder, "main.remit"), { ...how, cache: false });
+    const { run, status } = await program.run({ to: "ada" }, { asks: { park: true } }).result;
+    await program.close();
+    expect(status).toBe("waiting");
+    const resume = async (): Promise<string> => {
+        const ledger = await openLedger(how.ledger, how);
+        return (await (await ledger.resume(run, how)).result).status;
+    };
+    return { run, sent, resume };
+}
+
+const open = async (client: ServeClient): Promise<readonly RoutedAsk[]> =>
+    (await client.request<{ asks: readonly RoutedAsk[] }>("GET", "/v1/asks")).asks;
+const decide = (client: ServeClient, ask: string, decision = "once"): Promise<{ status: string; reason?: string }> =>
+    client.request("POST", `/v1/asks/${ask}/decision`, { decision });
+const clientAs = async (at: Room, as: string, scopes: readonly Scope[] = ["observe", "approve"]): Promise<ServeClient> => {
+    const { token } = await at.owner.request<{ token: string }>("POST", "/v1/clients", { name: "phone", scopes, as });
+    return new ServeClient({ url: at.server.url, token });
+};
+
+test("the approver decides at the server, by the identity of the client, and the run goes on; another client changes nothing", async () => {
+    await using at = await room([]);
+    const there = await asked(at, [{ to: ["server"], approvers: ["user:alice"] }]);
+    const [alice, bob] = [await clientAs(at, "user:alice"), await clientAs(at, "user:bob")];
+    const [ask, ...more] = await open(alice);
+    expect(more).toEqual([]);
+    expect(ask).toMatchObject({ run: there.run, question: "May user call Mail.send?", approvers: ["user:alice"], may: true });
+    expect(ask?.call?.args).toMatchObject([{ name: "to", value: "ada", origins: ["user"] }]);
+    const id = ask?.id ?? "";
+    expect(await open(bob)).toMatchObject([{ id, may: false }]);
+    // The owner of the server is no approver, either.
+    for (const one of [bob, at.owner, (await at.client("pad")).client])
+        expect(await decide(one, id)).toMatchObject({ status: "rejected", reason: expect.stringContaining("is for user:alice") });
+    expect(await there.resume()).toBe("waiting");
+    expect(await decide(alice, id)).toEqual({ status: "accepted" });
+    expect(await open(alice)).toEqual([]);
+    expect(await decide(alice, id)).toMatchObject({ status: "rejected" });
+    expect([await there.resume(), there.sent]).toEqual(["done", [{ to: "ada" }]]);
+});
+
+test("without approvers the owner of the server decides where it is the user of the run, and no client that was only paired", async () => {
+    await using at = await room([]);
+    const there = await asked(at, [{ to: ["server"] }]);
+    const [ask] = await open(at.owner);
+    const { client } = await at.client("pad");
+    expect(await decide(client, ask?.id ?? "")).toMatchObject({ status: "rejected" });
+    expect(await decide(at.owner, ask?.id ?? "", "deny")).toEqual({ status: "accepted" });
+    expect([await there.resume(), there.sent]).toEqual(["failed", []]);
+});
+
+test("attack: a question that was not sent to the server is neither shown nor decided there, and watching decides nothing", async () => {
+    await using at = await room([]);
+    const there = await asked(at, [{ to: ["terminal"] }]);
+    const [kept] = await at.server.ledger.asks(there.run);
+    expect(await open(at.owner)).toEqual([]);
+    expect(await decide(at.owner, kept?.id ?? "")).toMatchObject({ status: "rejected" });
+    const watcher = await clientAs(at, "user:alice", ["observe"]);
+    await expect(decide(watcher, kept?.id ?? "")).rejects.toMatchObject({ status: 403 });
+});
+
+test("a question of a session's own run is put to the session's clients, and is in no other list", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "remit-asks-"));
+    writeFileSync(join(folder, "remit.json"), JSON.stringify({ questions: [{ to: ["server"] }] }));
+    const source =
+        'import tool Files from "file://workspace" { write: ask }\nmain func(input) { Files.write({ path: "a.txt", content: "x" }) }\n';
+    writeFileSync(join(folder, "main.remit"), source);
+    await using at = await room([], { program: join(folder, "main.remit"), load: { trust: true, workspace: folder, cache: false } });
+    const { client } = await at.client("pad");
+    const { id } = await client.open();
+    const turn = await client.submit(id, { input: null });
+    const seen: Json[] = [];
+    await watch(client, id, ended(turn.id), async (event, data) => {
+        if (event !== "ask.requested") return;
+        seen.push((await open(at.owner)) as unknown as Json);
+        await client.request("POST", `/v1/sessions/${id}/asks/${String(data["ask"])}/decision`, { decision: "once" });
+    });
+    expect(seen).toEqual([[]]);
+    expect(readFileSync(join(folder, "a.txt"), "utf8")).toBe("x");
+    rmSync(folder, { recursive: true });
+});
