@@ -27,12 +27,15 @@ import { WorkflowNotFoundError } from "@temporalio/client";
 import { type Asking, asked, isAway } from "../client/asked.ts";
 import { type RemitClient, type RemitClientSettings, remitClient } from "../client/client.ts";
 import { ConnectError, connect, placeOf } from "../server/connect.ts";
+import { SETTINGS } from "../wire/messages.ts";
 import { createWorker, type RemitWorkerOptions } from "./worker.ts";
 
 export interface RunCarrierOptions
     extends Pick<RemitWorkerOptions, "connect" | "host" | "cache" | "tune">,
         Pick<RemitClientSettings, "settings" | "keys" | "env"> {}
 
+/** Effects here wait for clients and people more than they compute: so many at once. */
+const EFFECTS = 2_000;
 /** After news a question is looked for so soon, then ever more rarely; and so often a ledger is looked at without news, milliseconds. */
 const SOON_MS = 25;
 const LOOK_MS = 2_000;
@@ -40,7 +43,7 @@ const LOOK_MS = 2_000;
 const AGAIN_MS = 1_000;
 
 /** Rejects with `ConnectError` where no server answers. */
-export function runCarriers({ connect: settings, host, cache, tune, keys, ...how }: RunCarrierOptions): RunCarriers {
+export function runCarriers({ connect: settings, host, cache, tune, keys, settings: runs, env }: RunCarrierOptions): RunCarriers {
     return async (store) => {
         const place = placeOf(settings);
         const queue = `remit-${randomUUID()}`;
@@ -61,13 +64,18 @@ export function runCarriers({ connect: settings, host, cache, tune, keys, ...how
             ...{ connect: settings, ledger: store, queue, ...sealed },
             ...(host === undefined ? {} : { host }),
             ...(cache === undefined ? {} : { cache }),
-            ...(tune === undefined ? {} : { tune }),
+            tune: { maxConcurrentActivityTaskExecutions: EFFECTS, ...tune },
             ofRun,
         }).catch(async (error: unknown) => {
             await connection.close();
             throw error;
         });
-        const client = remitClient({ connection, store, namespace: place.namespace, queue, ...sealed, ...how });
+        const client = remitClient({
+            ...{ connection, store, namespace: place.namespace, queue, ...sealed },
+            // A client or a person may take as long as the caller lets it; that this process lives is seen by its heartbeats.
+            settings: { patience: SETTINGS.agents, ...runs },
+            ...(env === undefined ? {} : { env }),
+        });
         const lost = worker.ended.then((): never => {
             throw new ConnectError("the worker that performs the effects of this run has ended", "start its process again", undefined);
         });
