@@ -371,7 +371,7 @@ function parseClause(p: State): ImportClause | undefined {
         advance(p);
         return { kind: "clause.untrusted", range: done() };
     }
-    if (isCalled(p, "choice") && (next === T.Colon ? !GATES.includes(peek(p, 2)) : isWord(next))) return parseChoice(p);
+    if (isCalled(p, "choice") && (next === T.Colon ? !GATES.includes(peek(p, 2)) && !atCount(p, 2) : isWord(next))) return parseChoice(p);
     if (p.k === T.Arg && (isWord(next) || next === T.Number)) {
         advance(p);
         let method: Name | undefined;
