@@ -273,7 +273,7 @@ describe("the command line", () => {
             const [first = "", ...rest] = words[0] === "npx" ? words.slice(1) : words;
             let problem: string | null = null;
             if (first === "remit") problem = misread(rest);
-            else if (first === "npm" && rest[0] !== "install")
+            else if (first === "npm" && !["install", "exec", "create"].includes(rest[0] ?? ""))
                 problem = Object.hasOwn(scripts, rest[0] === "run" ? (rest[1] ?? "") : (rest[0] ?? "")) ? null : "no such script";
             else if (!["cd", "cat", "echo", "npm"].includes(first)) problem = "not a command that samples use";
             if (problem !== null) wrong.push(`${shown(sample)}: ${words.join(" ")}: ${problem}`);
