@@ -1,6 +1,7 @@
 /** `remit why`: from a value back to where its data entered. */
 import { openLedger, type Why, whyOf } from "@remit/host";
 import type { Json, Site } from "@remit/language";
+import { chooserIn } from "@remit/machine";
 import { secretsNow } from "../here.ts";
 import { EXIT, paint, plain, print, printJson, safeJson } from "../io.ts";
 
@@ -19,7 +20,11 @@ export default async function why(args: string[], options: Record<string, unknow
             print(`${plain(place)}: from the program's own text`);
             return EXIT.ok;
         }
-        print(`${plain(place)} carries ${found.origins.map((origin) => colour("cyan", plain(origin))).join(", ")}`);
+        const listed = (origins: readonly string[]): string => origins.map((origin) => colour("cyan", plain(origin))).join(", ");
+        const carried = found.origins.filter((origin) => chooserIn(origin) === null);
+        const choosers = found.origins.flatMap((origin) => chooserIn(origin) ?? []);
+        if (carried.length > 0) print(`${plain(place)} carries ${listed(carried)}`);
+        if (choosers.length > 0) print(`${plain(place)} was chosen after reading ${listed(choosers)}`);
         const rows = found.chain.map((step) => [step.what === "value" ? "" : plain(step.what), at(step.site), plain(step.path)]);
         const widths = [0, 1].map((i) => Math.max(...rows.map((row) => (row[i] as string).length)));
         for (const [what, site, path] of rows as [string, string, string][])

@@ -9,7 +9,7 @@
  */
 import { fromThisProcess } from "../process/here.ts";
 import type { Json } from "@remit/language";
-import { compileProgram, type DerivedStep as Step, Machine, type ToolRequest } from "@remit/machine";
+import { chooserIn, compileProgram, type DerivedStep as Step, Machine, type ToolRequest } from "@remit/machine";
 import { type LedgerStore, type RunRecord, recordOf } from "../ledger/store.ts";
 import { knownSecrets } from "../secret/known.ts";
 import type { Scrubber } from "../secret/scrub.ts";
@@ -77,7 +77,11 @@ export async function whyOf(
         });
     const hands = handsOf(record, chain);
     const held = hands.map(({ tool }) => `tool:${tool}`);
-    const origins = [...new Set([...chain.flatMap((step) => step.origins), ...held])].sort();
+    const carried = tracer.carries(found.use);
+    const choosers = new Set([...carried].map(chooserIn));
+    const origins = [...new Set([...chain.flatMap((step) => step.origins), ...held])]
+        .filter((origin) => carried.has(origin) || !choosers.has(origin))
+        .sort();
     return secrets.scrub({ ...found, chain, hands, origins } as unknown as Json) as unknown as Why;
 }
 

@@ -53,6 +53,15 @@ describe("runs of every kind", () => {
         expect(at.sent).toEqual([]);
         expect(await chainOf(at, result.run, "main/Send.go#0/to")).toEqual(["1 tool Page.get", "2"]);
     });
+    test("a use that another's word chose, whatever stands in it", async () => {
+        const body = 'p = Page.get({})\nif p.flag {\nSend.go({ to: "a@x.y" })\n}';
+        const result = await ran(at, { body, clauses: "choice go: trusted" });
+        expect(result).toMatchObject({ ok: false, failure: { kind: "violation.flow", detail: { choice: true, origins: ["tool:Page"] } } });
+        const found = await whyOf(at.store, result.run);
+        expect(found.origins).toEqual(["choice:tool:Page"]);
+        expect(found.chain[0]).toMatchObject({ what: "tool Page.get" });
+    });
+
     test("a use that is refused by the remit of an agent", async () => {
         const body =
             "p = Page.get({})\nx = try { B.go(p.text) } catch e { e.kind }\nx\n---\nagent B {\nremit { may Other.get }\nfunc go(t) {\nu = t\ns = [Send].first()\ns.go({ body: u })\n}\n}\n";

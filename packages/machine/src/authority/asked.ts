@@ -55,7 +55,9 @@ export function askedCall(detail: Json): AskedCall | null {
         by: chosenBy(about),
         note: text(about["note"]),
         site: placeIn(about["site"]),
-        why: isFlow ? flows.map((flow) => flowText(text(about["capability"]), flow, null)) : [why(about)],
+        why: isFlow
+            ? flows.map((flow) => (flow.choice === true ? chose(about, flow) : flowText(text(about["capability"]), flow, null)))
+            : [why(about)],
         isFlow,
         clause: about["why"] === "changed" ? null : placeIn(about["clause"]),
         args: named(detail["args"]).map(([name, value]) => ({
@@ -80,6 +82,14 @@ function chosenBy(about: Fields): string {
     if (by === "agent") return "a function that the agent wrote";
     if (!by.startsWith("model:")) return "the program";
     return `the model ${by.slice(6)}${typeof about["generate"] === "string" ? ` in ${about["generate"]}` : ""}`;
+}
+
+/** Who decided that the call happens, after reading what (`choice`). */
+function chose(about: Fields, { origins, rule, unsaid }: Flow): string {
+    const from = origins.join(", ");
+    const who = chosenBy(about);
+    const said = who === "the program" ? `the program comes here by what ${from} says` : `${who} chose this after reading ${from}`;
+    return `${said}; ${unsaid === true ? "no clause lets that choose" : "the clause lists who may choose, and that is not among them"} (${rule})`;
 }
 
 function why(about: Fields): string {

@@ -82,6 +82,11 @@ export function lent(f: Slots, flow: number, l: number): number {
     return f[flow + FLOW.choice] === true ? chosen : labels.union(l, chosen);
 }
 
+/** From here on what has this label chose, whatever else the place depends on (W9). */
+export function chooses(f: Slots, flow: number, l: number): void {
+    if (f[0].tracks) f[flow] = join(f[0], f[flow] as Value, f[0].labels.chosenBy(l));
+}
+
 /** Whether the code of these slots keeps choices alone. */
 export function isLoose(f: Slots, flow: number): boolean {
     return f[flow + FLOW.choice] === true;

@@ -52,7 +52,7 @@ export function askTool(m: Ops, call: Call, use: ImportUse): void {
     const { site } = call.I;
     const { method, args } = use;
     const { form, file } = use.entry;
-    m.tracer?.use(path, args ?? []);
+    m.tracer?.use(path, args ?? [], frame.placeLabel);
     const reach = gated(m, call, use);
     if (reach === null) return;
     const out = argsToJson(m, frame, args ?? [], site);
@@ -90,7 +90,7 @@ export function askMemory(m: Ops, call: Call, use: ImportUse): void {
     if (method !== "add" && method !== "query")
         throw new Fail("value", `memory ${form.name} has no method '${method}'`, { site, hint: "it has add and query" });
     if (args.length !== 1) throw new Fail("value", `${form.name}.${method} expects 1 argument, got ${args.length}`, { site });
-    m.tracer?.use(path, args);
+    m.tracer?.use(path, args, frame.placeLabel);
     const reach = gated(m, call, use);
     if (reach === null) return;
     const out = argsToJson(m, frame, args, site);

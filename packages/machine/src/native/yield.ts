@@ -127,7 +127,7 @@ function beginYield(m: Ops, call: Call, d: HandoverDetail): void {
     mayRead(m, call, target.entry, { names: [...names, "options"], args: [...args, join(m.run, "", options)] });
     m.countCall();
     m.tracer?.saw(path, handed);
-    m.tracer?.use(path, handed);
+    m.tracer?.use(path, handed, frame.placeLabel);
     const state = stateOf("turn", {
         session: target.session?.path ?? path,
         opened: target.session === null,

@@ -19,7 +19,7 @@
  *     the answer is free text.
  * GA5: where tools were called, a further attempt goes on from the conversation so far, so that no call is made twice.
  */
-import { isObject, type Json } from "@remit/language";
+import { isObject, type Json, resourceOf } from "@remit/language";
 import type { Runtime } from "../builtin/builtin.ts";
 import {
     ANSWERS,
@@ -92,15 +92,15 @@ function described(state: State, outcomes: readonly Outcome[]): GenerateStep {
         return { kind: "effect.ended", suffix: `describe[${tool.name}]`, data, labels: originsUnion(outcome.ok ? outcome.origins : []) };
     });
     const failed = outcomes.find((outcome) => !outcome.ok);
-    const good = outcomes.flatMap((outcome) => (outcome.ok ? [outcome] : []));
-    const toolOrigins = importsOf(state.tools).map((tool) => `tool:${tool.name}`);
-    const told = { ...state, origins: originsUnion(state.origins, toolOrigins, ...good.map((outcome) => outcome.origins)) };
+    const good = outcomes.flatMap((outcome) => (outcome.ok ? [outcome.value] : []));
+    // What the runtime says of its own tools is no word of theirs.
+    const saidBy = importsOf(state.tools).map(({ name, uri }, at) =>
+        resourceOf(uri) === null ? originsUnion([`tool:${name}`], outcomes[at]?.origins ?? []) : [],
+    );
+    const told = { ...state, origins: originsUnion(state.origins, ...saidBy) };
     if (failed !== undefined && !failed.ok) return notStarted(told, failed.failure, events);
     try {
-        const offers = offersOf(
-            state.tools,
-            good.map((outcome) => outcome.value),
-        );
+        const offers = offersOf(state.tools, good);
         return fit({ ...told, offers }, events);
     } catch (problem) {
         if (!(problem instanceof Fail)) throw problem;

@@ -18,6 +18,7 @@ import type { Machine } from "../run/machine.ts";
 import { agentStarted } from "./events.ts";
 import { Frame } from "./fiber.ts";
 import { entered, isStrict, mayNest } from "./frames.ts";
+import { chooses, flowOf } from "../compile/strict.ts";
 import { type Handing, payerOf, sessionOf } from "./handover.ts";
 import type { Ops } from "./ops.ts";
 
@@ -94,6 +95,8 @@ function push(m: Ops, { fiber, frame, path: of, wait }: Handing, { fn, args, ori
     const strict = isBound || isStrict(m, frame, fn, principal, origin);
     const form = fn.framesFor(strict || m.run.tracks);
     const locals = entered(m, frame, fn, { form, origin, loose: !strict }, args);
+    // What it was handed over chose with it.
+    if (origin !== 0) chooses(locals, flowOf(fn), m.run.labels.of(wait.state.labels));
     const path = `${of}/turn[${wait.state.turn - 1}]/${fn.name}`;
     agentStarted(m, frame, { fn, agent: entry, path }, args);
     const account = payerOf(wait.state, session);

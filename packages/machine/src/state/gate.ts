@@ -265,10 +265,14 @@ function readsOnly(m: Ops, frame: Frame, c: Capability, method: string | null): 
     return undefined;
 }
 
-/** Flows beyond the one that the question begins with, too: a yes for one is none for another. */
+/** Flows beyond the one that the question begins with, too: a yes for one is none for another. Null for an argument: who chose. */
 export function flowsOf(decision: Decision): Json {
     if (decision.kind !== "ask" || decision.flow === undefined) return null;
-    return [decision.flow, ...(decision.flows ?? [])].map(({ arg, origins, rule }) => [arg, rule, ...origins]);
+    return [decision.flow, ...(decision.flows ?? [])].map(({ arg, origins, rule, choice }) => [
+        choice === true ? null : arg,
+        rule,
+        ...origins,
+    ]);
 }
 
 /** What a yes for the session is about. */

@@ -91,11 +91,10 @@ export class Tracer {
         return l === value.l ? value : new Labelled(value.v, l);
     }
 
-    use(path: string, values: readonly Value[]): void {
-        this.uses.set(
-            path,
-            values.flatMap((value, i) => partsOf(value, `/${i}`)),
-        );
+    /** `place`: of what the place of the call depends on, which is of the whole. */
+    use(path: string, values: readonly Value[], place: number): void {
+        const parts = values.flatMap((value, i) => partsOf(value, `/${i}`));
+        this.uses.set(path, place === 0 ? parts : [{ pointer: "", label: place }, ...parts]);
         this.shapes.set(path, values.map(shapeOf));
     }
 
@@ -133,6 +132,11 @@ export class Tracer {
     /** The label of a record that this run stored itself; 0 where it did not. */
     record(memory: string, id: Json): number {
         return typeof id === "string" ? (this.records.get(`${memory} ${id}`) ?? 0) : 0;
+    }
+
+    /** What a use carries, and who chose it: of an origin that only chose, data stands nowhere in it. */
+    carries(use: string): ReadonlySet<string> {
+        return new Set((this.uses.get(use) ?? []).flatMap(({ label }) => this.labels.origins(label)));
     }
 
     /** How the part at a pointer came about: its own label, those around it and those inside it. Null where there is no such use or part. */

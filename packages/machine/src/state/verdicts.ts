@@ -10,10 +10,28 @@ import type { Said } from "./delegations.ts";
 import type { Ops } from "./ops.ts";
 import { struckAt } from "./spending.ts";
 
-/** The answer for the session; undefined where there is none. */
+/** The answer for the session; undefined where there is none. A yes is one for fewer who chose, too. */
 export function answerFor(m: Ops, key: string): Said | undefined {
     const { answers } = m.standing;
-    return answers.get(wholeOf(key)) === false ? false : answers.get(key);
+    if (answers.get(wholeOf(key)) === false) return false;
+    const said = answers.get(key);
+    if (said !== undefined || answers.size === 0) return said;
+    for (const [known, wider] of answers) if (wider !== false && covers(known, key)) return wider;
+    return undefined;
+}
+
+/** Whether two keys are about the same but for who chose, of whom `known` lists all that `key` does. */
+function covers(known: string, key: string): boolean {
+    if (wholeOf(known) !== wholeOf(key)) return false;
+    const [all, some] = [choiceIn(known), choiceIn(key)];
+    return all.chosen.length > 0 && all.rest === some.rest && some.chosen.every((one) => all.chosen.includes(one));
+}
+
+/** Who chose, each with the rule that it breaks, and the other flows. */
+function choiceIn(key: string): { readonly chosen: readonly string[]; readonly rest: string } {
+    const flows = ((JSON.parse(key) as Json[]).at(-1) ?? []) as (string | null)[][];
+    const chosen = flows.flatMap(([arg, rule, ...origins]) => (arg === null ? origins.map((one) => `${rule} ${one}`) : []));
+    return { chosen, rest: canonicalJson(flows.filter(([arg]) => arg !== null)) };
 }
 
 /** The same, with what was said while the machine waits or computes. */

@@ -1,7 +1,8 @@
 /** Who decided that a use happens: conditions, loops, ways out, failures, computed names and models under `untrusted`, in basic mode (LANGUAGE 5). */
 import type { Json } from "@remit/language";
 import { describe, expect, test } from "vitest";
-import { type Effect, type Outcome, type Policy, refusalIn } from "../../src/index.ts";
+import { type Effect, type Outcome, type Policy, askedCall, refusalIn } from "../../src/index.ts";
+import { answer, kind as kindOf, run as handing } from "../run/handing.ts";
 import { type Asked, did, outcome, run } from "./running.ts";
 
 const never: Policy = { untrusted: { gate: "never" } };
@@ -188,5 +189,106 @@ describe("a clause alone", () => {
             flow: { arg: "", origins: ["tool:Inbox"], rule: "choice write: trusted", choice: true },
             clause: { file: "main.remit", line: 3 },
         });
+    });
+});
+
+describe("tool loops", () => {
+    // Whatever stands in the arguments is let in: what is left is who chose.
+    const ALL = 'from("user", "tool:Inbox", "tool:Own", "model:Claude")';
+    /** The model reads mail where it may, then writes what no mail says. */
+    const turns =
+        (first: string[]) =>
+        (e: Effect): Outcome | undefined => {
+            if (e.kind !== "model") {
+                const r = e.request as { tool?: string; op?: string };
+                const methods = [{ name: r.tool === "Out" ? "write" : "read", input: { type: "object" }, readOnly: r.tool !== "Out" }];
+                return r.op === "describe" ? { ok: true, value: { methods }, origins: [`tool:${r.tool}`] } : world(e);
+            }
+            const { messages } = e.request as { messages: { role: string }[] };
+            const turn = messages.filter((one) => one.role === "tool").length;
+            const names = turn === 0 ? first : turn < first.length + 1 && first[0] !== "Out_write" ? ["Out_write"] : [];
+            const calls = names.map((name, i) => ({
+                id: `c${turn}${i}`,
+                name,
+                args: (name === "Out_write" ? { path: "a", content: "b" } : {}) as Json,
+            }));
+            const value: { [key: string]: Json } =
+                calls.length > 0 ? { text: "", calls, finish: "tool", model: "m" } : { text: "t", value: "t", finish: "stop", model: "m" };
+            return { ok: true, value, origins: ["model:Claude"] };
+        };
+    const loop = (first: string[], body = "", policy: Policy = never, more: Asked = {}) => {
+        const text = program(
+            `m = Inbox.read({})\n${body}g = generate({ input: "Do it.", tools: [Own, Out${first.includes("Inbox_read") ? ", Inbox" : ""}] })`,
+        );
+        return under(policy, text.replace('"file://out"', `"file://out" { write: may, arg path: ${ALL}, arg content: ${ALL} }`), {
+            answer: turns(first),
+            ...more,
+        });
+    };
+
+    test.each([
+        ["what it read in an earlier turn", ["Inbox_read"], ""],
+        ["what its prompt holds", ["Out_write"], "s = m.subject\nuse s as mail\n"],
+        ["the place of the loop", ["Out_write"], "if m.yes == false { return 2 }\n"],
+        ["what a tool says of itself", ["Out_write", "Inbox_read"], ""],
+    ])("%s chooses its calls", (_name, first, body) => {
+        const ran = loop(first, body);
+        expect([writes(ran), outcome(ran)]).toEqual([[], 1]);
+        const told = ran.events.flatMap((e) => (e.kind === "policy.denied" ? (refusalIn(e.data as Json)?.flow ?? []) : []));
+        expect(told).toContainEqual({ arg: "", origins: ["tool:Inbox"], rule: "untrusted: never", unsaid: true, choice: true });
+    });
+
+    test("a loop that saw nothing from elsewhere is as trusted as the request", () => {
+        expect(writes(loop(["Out_write"]))).toEqual(["Out.write"]);
+        expect(writes(loop(["Own_read"]))).toEqual(["Out.write"]);
+    });
+
+    test("the question says what the model read", () => {
+        const ran = loop(["Inbox_read"], "", { untrusted: { gate: "ask" } }, { yes: "once" });
+        expect(writes(ran)).toEqual(["Out.write"]);
+        const asked = ran.effects.find((e) => e.kind === "ask")?.request as { detail: Json };
+        expect(askedCall(asked.detail)?.why).toEqual([
+            expect.stringMatching(
+                /^the model Claude.* chose this after reading tool:Inbox; no clause lets that choose \(untrusted: ask\)$/,
+            ),
+        ]);
+    });
+});
+
+describe("a yes for the session", () => {
+    const twice = (first: string, then: string) =>
+        under(
+            { untrusted: { gate: "ask" } },
+            program(
+                `m = Inbox.read({})\no = Far.read({})\nif ${first} { ${write} }\nif ${then} { ${write} }`,
+                'import tool Far from "mcp://far"\n',
+            ),
+            {
+                yes: "session",
+            },
+        ).effects.filter((e) => e.kind === "ask").length;
+
+    test("covers the same who chose, and fewer", () => {
+        expect(twice("m.yes", "m.yes")).toBe(1);
+        expect(twice('m.yes and o.did != ""', "m.yes")).toBe(1);
+        expect(twice("m.yes", 'm.yes and o.did != ""')).toBe(2);
+        expect(twice("m.yes", 'o.did != ""')).toBe(2);
+    });
+});
+
+describe("what an agent outside the program answers", () => {
+    const handed = (from: string, passed: string) =>
+        handing(
+            `import tool Inbox from "mcp://inbox"\nimport tool Out from "file://out" { write: may, choice write: from(${from}) }
+import agent Fixer from "acp://x" { remit { may Out.write } }
+main agent A { main func(input) {\nm = Inbox.read({})\nreturn Fixer.yield(z: ${passed}, o: Out) } }`,
+            { agents: [answer('o.write({ path: "a", content: "b" })\nreturn 1', "z", "o")], options: { input: { text: "mine" } } },
+        );
+
+    test("is chosen by the agent and by all that it was handed over", () => {
+        expect(kindOf(handed('"agent:Fixer"', "input.text"))).toBe(1);
+        expect(kindOf(handed('"agent:Fixer", "tool:Inbox"', "m.did"))).toBe(1);
+        expect(kindOf(handed('"user"', "input.text"))).toBe("violation.flow");
+        expect(kindOf(handed('"agent:Fixer"', "m.did"))).toBe("violation.flow");
     });
 });

@@ -450,7 +450,7 @@ describe("tools", () => {
             args: [{ path: "a" }],
             chosenBy: "model",
         });
-        expect(ran.effects[2]?.labels).toEqual(["model:Claude", "tool:Repo"]);
+        expect(ran.effects[2]?.labels).toEqual(["model:Claude"]);
         expect(ran.turns[1]?.messages.slice(2)).toEqual([
             { role: "assistant", content: "", calls: [read("1", "a"), read("2", "b")] },
             { role: "tool", call: "1", name: "Repo_read", result: "content" },
