@@ -112,6 +112,8 @@ export function continueFit(fit: Fit, answers: Answers): Fit {
         const { at, room } = fit.last as { at: number; room: number };
         const item = fit.items[at] as FitItem;
         const clip = clipTokens(item.body, room, answers, item.budget?.keep);
+        // Alone it takes fewer tokens than inside its heading: then it fits.
+        if (clip.strategy === "whole") return done(fit, fit.items);
         return done(fit, fit.items.with(at, clip.strategy === "dropped" ? gone(item, "tokens") : cutTo(item, clip, "tokens")));
     }
     return fit;

@@ -262,6 +262,20 @@ describe("the total", () => {
         expect(shown(startFit(items, max(10)).items)).toEqual(["(gone)", "(gone)", "(gone)"]);
     });
 
+    test("an item that fits into the tokens that are left is not called cut", () => {
+        const items = [item(0, "small one")];
+        const totals = [20, 30, 10].map((total) => ({ fits: 0, tokens: total, total }));
+        const last = continueFit(startFit(items, max(45, "tokens")), totals);
+        expect(last).toMatchObject({ stage: "last", last: { at: 0, room: 15 } });
+        const asked = countsOf(last) ?? [];
+        expect(
+            continueFit(
+                last,
+                asked.map(() => ({ fits: 1, tokens: 14, total: 14 })),
+            ).items,
+        ).toEqual(items);
+    });
+
     const items = fc
         .array(
             fc.tuple(
