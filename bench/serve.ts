@@ -6,7 +6,7 @@
  * commits lie between), by transport, at the median and the 99th percentile; the delay of the server's event loop; what the disk's own sync takes; and
  * the same of a bare server on hono that makes the same two commits; then paced again with a thousand further readers of the sessions, fifty of which
  * never read. Processor time is that of the server's process, a trip. Nothing is measured before every session has called and `WARM_MS` went by, so
- * that opening sessions and loading programs count for nothing. FOLDER says which disk; `--only` makes the rounds whose names have that text. With
+ * that opening sessions and loading programs count for nothing. FOLDER says which disk; `--only` makes the round of that name alone. With
  * `--json` the last line is all of it as JSON. The figures are for a quiet machine.
  */
 import { fork } from "node:child_process";
@@ -55,6 +55,8 @@ export interface Measured {
     readonly perSecond: number;
     readonly transports: { readonly [transport: string]: { readonly p50: number; readonly p99: number } };
     readonly cpu: number;
+    /** Of it, that of the thread that answers; the rest is that of the thread that writes, and of the engine's own. */
+    readonly main: number;
     readonly loop: number;
     readonly mib: number;
 }
@@ -109,21 +111,24 @@ async function clients(order: Order, say: (said: Said) => void): Promise<void> {
         return now < until;
     };
     const wait = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random())));
-    await Promise.all(
-        sessions.map(async (id, i) => {
-            // A server takes so many connections at once of those that have not said yet who they are.
-            await new Promise((resolve) => setTimeout(resolve, 5 * i));
-            return i % 2 === 0 || bare ? overSse(id, i) : overSocket(id);
-        }),
-    );
+    const over: Promise<void>[] = [];
+    // One after another: a server takes so many connections at once of those that have not said yet who they are.
+    for (const [i, id] of sessions.entries())
+        await new Promise<void>((connected, failed) => {
+            const one = i % 2 === 0 || bare ? overSse(id, i, connected) : overSocket(id, connected);
+            one.catch(failed);
+            over.push(one);
+        });
+    await Promise.all(over);
     done();
     say(times);
 
-    async function overSse(id: string, i: number): Promise<void> {
+    async function overSse(id: string, i: number, connected: () => void): Promise<void> {
         const client = new ServeClient({ url, token });
         const over = new AbortController();
         let sent = 0;
         for await (const { event, data } of client.events(id, { from: 1e9, signal: over.signal })) {
+            connected();
             if (event === "caught-up" && !bare) {
                 await client.lend(id, "echo", { description: "Gives back", readOnly: true });
                 await client.submit(id, { input: { n: 1_000_000 } });
@@ -137,14 +142,14 @@ async function clients(order: Order, say: (said: Said) => void): Promise<void> {
         over.abort();
     }
 
-    function overSocket(id: string): Promise<void> {
+    function overSocket(id: string, connected: () => void): Promise<void> {
         const socket = new WebSocket(`${url.replace("http", "ws")}/v1/socket`);
         let n = 0;
         let sent = 0;
         const ask = (method: string, path: string, body: unknown): void =>
             socket.send(JSON.stringify({ id: ++n, method, path: `/v1/sessions/${id}/${path}`, body }));
         return new Promise((resolve, reject) => {
-            socket.onerror = reject;
+            socket.onerror = () => reject(new Error(`the socket of ${id} cannot be opened`));
             // One that the server ends has no times: without them the figures would be those of other clients.
             socket.onclose = ({ code, reason }) =>
                 performance.now() < until ? reject(new Error(`the server ended the socket of ${id}: ${code} ${reason}`)) : resolve();
@@ -155,6 +160,7 @@ async function clients(order: Order, say: (said: Said) => void): Promise<void> {
             };
             socket.onmessage = async ({ data }) => {
                 const { event, data: about } = JSON.parse(String(data)) as { event?: string; data: { id: string } };
+                connected();
                 if (event === "caught-up") {
                     ask("PUT", "tools/echo", { description: "Gives back", readOnly: true });
                     ask("POST", "turns", { input: { n: 1_000_000 } });
@@ -239,20 +245,22 @@ async function round(name: string, order: Order): Promise<Measured> {
     const child = fork(MAIN, ["--clients"]);
     child.send(order);
     let used = process.cpuUsage();
+    let main = process.threadCpuUsage();
     const times = await new Promise<Times>((resolve, reject) => {
         child.on("message", (said: Said) => {
             if (said === "begun") {
                 delay.enable();
                 used = process.cpuUsage();
+                main = process.threadCpuUsage();
             } else if (said === "over") {
                 delay.disable();
                 used = process.cpuUsage(used);
+                main = process.threadCpuUsage(main);
             } else resolve(said);
         });
         child.on("exit", (code) => reject(new Error(`the clients ended with ${code}`)));
     });
     child.removeAllListeners("exit");
-    const { user, system } = used;
     const trips = Object.values(times).flat().length;
     for (const transport of order.bare ? ["sse"] : ["sse", "socket"])
         if (times[transport]?.length === 0) throw new Error(`${name}: no trip over ${transport} was made in ${order.seconds} s`);
@@ -264,14 +272,15 @@ async function round(name: string, order: Order): Promise<Measured> {
                 of.length === 0 ? [] : [[transport, { p50: at(of, 0.5), p99: at(of, 0.99) }]],
             ),
         ),
-        cpu: (user + system) / Math.max(trips, 1),
+        cpu: (used.user + used.system) / trips,
+        main: (main.user + main.system) / trips,
         loop: delay.percentile(99) / 1e6,
         mib: process.memoryUsage.rss() / 2 ** 20,
     };
     const each = Object.entries(measured.transports).map(([transport, { p50, p99 }]) => `${transport} ${ms(p50)}, p99 ${ms(p99)}`);
-    const [perSecond, cpu, mib] = [measured.perSecond, measured.cpu, measured.mib].map(Math.round);
+    const [perSecond, cpu, thread, mib] = [measured.perSecond, measured.cpu, measured.main, measured.mib].map(Math.round);
     console.log(
-        `${name}: ${perSecond} trips/s; ${each.join("; ")}; ${cpu} µs of processor a trip; event loop p99 ${ms(measured.loop)}; ${mib} MiB`,
+        `${name}: ${perSecond} trips/s; ${each.join("; ")}; ${cpu} µs of processor a trip, ${thread} of them in the main thread; event loop p99 ${ms(measured.loop)}; ${mib} MiB`,
     );
     return measured;
 }
@@ -281,7 +290,7 @@ async function main(
     count: number,
     seconds: number,
     rate: number,
-    only = "",
+    only: string | undefined,
 ): Promise<{ readonly sync: number; readonly rounds: readonly Measured[] }> {
     const folder = mkdtempSync(join(disk, "remit-serve-"));
     writeFileSync(join(folder, "main.remit"), SOURCE);
@@ -295,7 +304,7 @@ async function main(
         ["bare, paced", pause],
         ["bare, unpaced", 0],
     ] as const) {
-        if (!name.includes(only)) continue;
+        if (only !== name && only !== undefined) continue;
         const bare = await bareServer(join(folder, `${name}.db`));
         rounds.push(await round(name, { url: bare.url, token: "t", sessions: ids, pause: between, seconds, bare: true }));
         bare.close();
@@ -305,7 +314,7 @@ async function main(
         ["remit, unpaced", 0, { all: 0, deaf: 0 }],
         ["remit, paced, readers", pause, { all: 1000, deaf: 50 }],
     ] as const) {
-        if (!name.includes(only)) continue;
+        if (only !== name && only !== undefined) continue;
         const server = await Server.start({
             program: join(folder, "main.remit"),
             ledger: join(folder, `${name}.db`),

@@ -42,7 +42,15 @@ async function shelled(example: string, isFar: boolean): Promise<{ readonly end:
     try {
         const end = await conduct(world.machine(RUN, options), {
             store: { ...memoryStore(), durable: true },
-            writer: { commit: async (batch) => kept.commit(batch), batches: 0, timed: () => undefined, release: async () => undefined },
+            writer: {
+                commit: async (batch) => {
+                    kept.commit(batch);
+                    return null;
+                },
+                batches: 0,
+                timed: () => undefined,
+                release: async () => undefined,
+            },
             host,
             secrets: world.secrets,
             concurrency: 1,

@@ -9,7 +9,7 @@
  */
 import type { KeyObject } from "node:crypto";
 import type { Json } from "@remit/language";
-import type { Outcome } from "@remit/machine";
+import type { Outcome, SealedEvent } from "@remit/machine";
 import type { Anchor } from "./anchor.ts";
 import { type Blobs, type NewBlobs, unpack } from "./blob.ts";
 import type { BoundParts } from "./bound.ts";
@@ -66,6 +66,8 @@ export interface Change {
     /** The row stays as it is, and has to be the writer's still. */
     readonly holds?: true;
     readonly anchor?: Anchor;
+    /** That count with it. */
+    readonly events?: readonly SealedEvent[];
     /** What the statements write for a batch or an outcome before its turn: a later call may need it before it is written. */
     readonly blobs?: NewBlobs;
 }

@@ -233,15 +233,17 @@ function writerOf(kept: Kept, before: RunStatus | null): RunWriter {
         commit: async (batch, n = kept.batches + 1) => {
             claim();
             const all = due({ run: id, batches: kept.batches, early: kept.early }, batch, n, read);
-            if (all === "known") return;
+            if (all === "known") return null;
             if (kept.owner === null) throw released(id, epoch);
             if (all === "early") {
                 kept.early = kept.early.with(batchKey(n), JSON.stringify(batch));
-                return;
+                return null;
             }
             committed = true;
             const time = Date.now();
             for (const one of all) keep(kept, one, time);
+            // They are sealed when they are read.
+            return null;
         },
         record: async (answered: Answered) => {
             claim();

@@ -110,9 +110,9 @@ export interface RunWriter {
     readonly batches: number;
     /**
      * Resolves when the batch is durable. Rejects with `LedgerError`; then nothing of the batch is kept. `n`: its number (OD1); without one it is the
-     * next.
+     * next. Gives the events that count with it, which may be those of batches that waited for it, too; null: read them.
      */
-    commit(batch: Batch, n?: number): Promise<void>;
+    commit(batch: Batch, n?: number): Promise<readonly SealedEvent[] | null>;
     /**
      * Keeps an outcome before a batch holds it (OD3), so that its effect is not performed again; also after the owner let go, until the next owner. Gives
      * the outcome that counts, which is another one where one was kept before. Rejects with `LedgerError`: `late`, `owned`, `finished`.

@@ -9,7 +9,7 @@
  * Q3: a continuation older than the newest image counts for nothing, and later ones take its room.
  */
 import type { Json } from "@remit/language";
-import type { Answered, Batch, Outcome, Usage } from "@remit/machine";
+import type { Answered, Batch, Outcome, SealedEvent, Usage } from "@remit/machine";
 import type { Anchor } from "./anchor.ts";
 import { BLOB_THRESHOLD, type NewBlobs, pack } from "./blob.ts";
 import { NO_STATE, stateHash } from "./bound.ts";
@@ -31,9 +31,9 @@ function withBatch(
     { now: before, read }: Pick<At, "now" | "read">,
     batch: Batch,
     time: string,
-    to: { readonly into: Statements; readonly blobs: NewBlobs },
+    to: { readonly into: Statements; readonly blobs: NewBlobs; readonly sealed: SealedEvent[] },
 ): Standing {
-    const { into, blobs } = to;
+    const { into, blobs, sealed } = to;
     const { row } = before;
     const { key, id: run } = row;
     let { answered, answers } = row;
@@ -54,6 +54,7 @@ function withBatch(
         const said = [e.time, e.path, e.parent, e.kind, e.principal, site, JSON.stringify(e.labels), pack(e.data, blobs)] as const;
         into.push(["event", key, ++place, e.seq, ...said, e.prev, e.hash, e.salt]);
     }
+    sealed.push(...events);
     let { states, image } = before;
     let { state } = before.parts;
     if (batch.state !== undefined) {
@@ -131,13 +132,14 @@ function batched(file: LedgerFile, { now, read, begins }: At, { batch, n }: Numb
     const blobs: NewBlobs = new Map();
     const time = new Date(file.now()).toISOString();
     const into: Statements = [];
+    const sealed: SealedEvent[] = [];
     let next = now;
     for (const [i, one] of all.entries()) {
         if (i > 0) next = { ...next, early: next.early.without(batchKey(number + i)) };
-        next = withBatch(file, { now: next, read }, one, time, { into, blobs });
+        next = withBatch(file, { now: next, read }, one, time, { into, blobs, sealed });
     }
     const anchor = anchors(next.row.owner === null) ? { anchor: anchorOf(next.row) } : {};
-    return { next, statements: [...blobsOf(blobs), ...into], ...anchor };
+    return { next, statements: [...blobsOf(blobs), ...into], ...anchor, events: sealed };
 }
 
 function anchorOf({ id: run, count, head, answers, answered }: RunRow): Anchor {
@@ -224,10 +226,16 @@ export function writerOf(file: LedgerFile, first: Standing, before: RunStatus | 
             return batches;
         },
         commit: async (batch, n) => {
-            await called((at) => batched(file, at, { batch, n }, anchors));
+            let events: Change["events"];
+            await called((at) => {
+                const change = batched(file, at, { batch, n }, anchors);
+                events = change.events;
+                return change;
+            });
             committed = true;
             batches = Math.max(batches, n ?? batches + 1);
             if (batch.end !== undefined) rest();
+            return events ?? null;
         },
         record: async (answered) => {
             let { outcome } = answered;

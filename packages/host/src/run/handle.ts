@@ -4,6 +4,8 @@
  * Boundary: promises and iterators over the shell and the store.
  *
  * HL1: nothing is buffered for a reader of events: each reader reads the ledger from where it is.
+ * HL3: a listener (`on.event`, the channel `remit:run`) hears each event once, in order, as a copy of its own. What this process commits is told as it
+ *     was kept; the ledger is read only where another process wrote. Reading each commit back took a seventh of a server's time (`bench/serve.ts`).
  * HL2: `result` tells every way a run can end; it rejects only where the ledger itself failed.
  */
 import type { Json, Program } from "@remit/language";
@@ -75,22 +77,29 @@ export function execute<T>(machine: Conducted, options: ExecuteOptions): RunHand
     let seen = 0;
     const missing = new Map<string, Missing>();
     let telling: Promise<void> = Promise.resolve();
-    let queued = false;
-    async function tell(): Promise<void> {
-        queued = false;
-        for await (const event of store.events(id, seen + 1)) {
-            seen = event.seq;
-            heard?.events.push(event);
-            on.event?.(event);
-        }
+    const isHeard = (): boolean => on.event !== undefined || heard !== null;
+    function hear(event: LedgerEvent): void {
+        seen = event.seq;
+        heard?.events.push(event);
+        on.event?.(event);
     }
-    const committed = (): void => {
-        if ((on.event !== undefined || heard !== null) && !queued) {
-            queued = true;
-            telling = telling.then(tell);
+    async function read(): Promise<void> {
+        for await (const event of store.events(id, seen + 1)) hear(event);
+    }
+    /** HL3. */
+    async function tell(events: readonly LedgerEvent[] | null): Promise<void> {
+        if (events === null || (events[0]?.seq ?? 0) > seen + 1) return read();
+        for (const event of events) if (event.seq > seen) hear(structuredClone(event));
+    }
+    const committed = (events: readonly LedgerEvent[] | null): void => {
+        if (isHeard()) {
+            telling = telling.then(() => tell(events));
             // The result tells of it.
             telling.catch(() => cancel.abort());
         }
+        wake();
+    };
+    const wake = (): void => {
         const waiting = wakers;
         wakers = [];
         for (const wake of waiting) wake();
@@ -99,7 +108,7 @@ export function execute<T>(machine: Conducted, options: ExecuteOptions): RunHand
     const driven = async (): Promise<RunResult<T>> => {
         const writer = await options.writer;
         heard = await announce(id, program, () => store.events(id));
-        if (heard !== null || on.event !== undefined) seen = (await store.run(id)).events;
+        if (isHeard()) seen = (await store.run(id)).events;
         const end = await conduct(machine, {
             ...given,
             store,
@@ -109,10 +118,13 @@ export function execute<T>(machine: Conducted, options: ExecuteOptions): RunHand
             missing: (path, why) => void missing.set(path, why),
             ...(timeout === undefined ? {} : { timeout }),
             ...(on.part === undefined ? {} : { part: on.part }),
+            ...(on.kept === undefined ? {} : { kept: on.kept }),
             ...(on.stalled === undefined ? {} : { stalled: on.stalled }),
             ...(on.unknown === undefined ? {} : { unknown: on.unknown }),
         });
         await telling;
+        // What another process wrote last.
+        if (isHeard() && (await store.run(id)).events > seen) await read();
         return resultOf<T>(store, id, end, { machine, missing });
     };
     const result = driven().finally(() => {
@@ -121,7 +133,7 @@ export function execute<T>(machine: Conducted, options: ExecuteOptions): RunHand
         // What a tool says about being closed is of no use any more.
         else options.host.close?.().catch(() => undefined);
         over = true;
-        committed();
+        wake();
     });
     // A caller that only reads events must not be ended by a rejection it never asked for.
     result.catch(() => undefined);

@@ -9,7 +9,7 @@
  */
 import type { Json } from "@remit/language";
 import { Conductor } from "@remit/machine";
-import type { Batch, Conducted, ConductEnd, ConductOptions, Decision, Effect, News, UnknownAnswer } from "@remit/machine";
+import type { Batch, Conducted, ConductEnd, ConductOptions, Decision, Effect, News, SealedEvent, UnknownAnswer } from "@remit/machine";
 import { isPassing, LedgerError } from "../ledger/error.ts";
 import type { LedgerStore, RunWriter } from "../ledger/store.ts";
 import { worldOut } from "../secret/exits.ts";
@@ -21,8 +21,10 @@ export interface LocalOptions extends Omit<ConductOptions, "saves">, WorksOption
     readonly writer: Pick<RunWriter, "batches" | "commit" | "timed" | "release">;
     readonly signal?: AbortSignal;
     readonly part?: (path: string, part: Json) => void;
-    /** After each commit. */
-    readonly committed?: () => void;
+    /** After each commit, with the events that count with it; null: they can be read. */
+    readonly committed?: (events: readonly SealedEvent[] | null) => void;
+    /** After the commit that has the outcome of the effect at this path. */
+    readonly kept?: (path: string) => void;
     readonly unknown?: AskUnknown;
     /** The ledger takes nothing now, and the run waits for that; null: it goes on. */
     readonly stalled?: (why: LedgerError | null) => void;
@@ -72,12 +74,13 @@ class Local {
         this.wake();
     };
     private async commit(n: number, batch: Batch): Promise<void> {
-        const { writer, secrets, signal, stalled, committed } = this.options;
+        const { writer, secrets, signal, stalled, committed, kept } = this.options;
         try {
-            await writer.commit(worldOut(batch, secrets), this.before + n);
+            const events = await writer.commit(worldOut(batch, secrets), this.before + n);
             if (this.stalled !== null) stalled?.(null);
             this.stalled = null;
-            committed?.();
+            committed?.(events);
+            if (kept !== undefined) for (const { path } of batch.outcomes ?? []) kept(path);
             this.tell({ kind: "committed", n });
         } catch (error) {
             // SW1.

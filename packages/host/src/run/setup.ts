@@ -43,6 +43,8 @@ export interface Handlers {
     readonly unknown?: AskUnknown;
     /** Each event after it is kept. */
     readonly event?: (event: LedgerEvent) => void;
+    /** The outcome of the effect at this path is kept: what it was made of is not asked for again. */
+    readonly kept?: (path: string) => void;
     /** Progress of an effect: a piece of streamed text, a note of a tool. */
     readonly part?: (path: string, part: Json) => void;
     /** The ledger takes nothing now (its disk is full, or another process keeps it locked), and the run waits for that; null: it goes on. */

@@ -116,7 +116,7 @@ describe.each(Object.entries<Open>(STORES))("%s", (_name, open) => {
     test("T4: commits that are called without waiting are kept in their order, each run's events without gaps", async () => {
         const store = await open(folder);
         const writers = await Promise.all(["a", "b", "c"].map((id) => store.create(newRun(id))));
-        const all: Promise<void>[] = [];
+        const all: Promise<unknown>[] = [];
         for (let n = 1; n <= 40; n++) for (const writer of writers) all.push(writer.commit({ events: [event(n)] }));
         await Promise.all(all);
         for (const { id } of writers) {
@@ -135,7 +135,7 @@ describe.each(Object.entries<Open>(STORES))("%s", (_name, open) => {
                 const id = `run-${++runs}-`;
                 const owner = await store.create(newRun(id));
                 const writers = [owner, await store.join(id, owner.epoch), await store.join(id, owner.epoch)];
-                const all: Promise<void>[] = [];
+                const all: Promise<unknown>[] = [];
                 for (const [i, n] of [...numbered, ...numbered.slice(0, 3)].entries()) {
                     const writer = writers[by[i % 9] as number] as RunWriter;
                     all.push(writer.commit(batch(n), n));

@@ -158,7 +158,7 @@ describe("a server that goes away", () => {
         const at = await own();
         const one = await store({}, at);
         const writers = await Promise.all(["a", "b", "c"].map((id) => one.create(newRun(id))));
-        const all: Promise<void>[] = [];
+        const all: Promise<unknown>[] = [];
         for (let n = 1; n <= 60; n++) {
             for (const writer of writers) all.push(writer.commit({ events: [event(n)] }));
             if (n % 4 === 0) await server.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'remit'");
@@ -237,7 +237,7 @@ describe("a server that goes away", () => {
 async function patiently(writer: RunWriter, n: number): Promise<void> {
     for (;;)
         try {
-            return await writer.commit({ events: [event(n)] }, n);
+            return void (await writer.commit({ events: [event(n)] }, n));
         } catch (error) {
             if (!(error instanceof LedgerError) || error.code !== "away") throw error;
         }

@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const codes = async (all: readonly Promise<void>[]): Promise<string[]> =>
+const codes = async (all: readonly Promise<unknown>[]): Promise<string[]> =>
     (await Promise.allSettled(all)).map((one) =>
         one.status === "fulfilled" ? "kept" : one.reason instanceof LedgerError ? one.reason.code : String(one.reason),
     );

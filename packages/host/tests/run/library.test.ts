@@ -104,6 +104,59 @@ describe("programs as functions", () => {
         expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
     });
 
+    test("HL3: what this process commits is told as the ledger keeps it, each event a copy of its own, and the ledger is not read for it", async () => {
+        const ledger = store();
+        let reads = 0;
+        const counted: LedgerStore = {
+            ...ledger,
+            events: (...at) => {
+                reads++;
+                return ledger.events(...at);
+            },
+        };
+        const seen: unknown[] = [];
+        const event = (one: { readonly seq: number; readonly data: unknown }): void => {
+            seen.push(structuredClone(one));
+            // A listener that changes what it was given changes nothing for the run and the ledger.
+            for (const key of Object.keys(one.data as object)) delete (one.data as { [key: string]: unknown })[key];
+        };
+        const program = await load<{ items: number[] }, number>({ source: DOUBLE }, { tools: double, ledger: counted });
+        const handle = program.run({ items: [1, 2] }, { on: { event } });
+        expect(await handle.value).toBe(6);
+        expect(reads).toBe(0);
+        expect(seen).toStrictEqual(await Array.fromAsync(ledger.events(handle.id)));
+        expect(await ledger.verify(handle.id)).toMatchObject({ ok: true });
+        await ledger.close();
+    });
+
+    test("HL3: where another process wrote, the ledger is read, and each event is heard once", async () => {
+        const ledger = store();
+        const seen: number[] = [];
+        const holed: LedgerStore = {
+            ...ledger,
+            // The writer knows of no event before its third commit, and of none of the last one.
+            create: async (made) => {
+                const writer = await ledger.create(made);
+                let commits = 0;
+                return {
+                    ...writer,
+                    get batches() {
+                        return writer.batches;
+                    },
+                    commit: async (batch, n) => {
+                        const events = await writer.commit(batch, n);
+                        return ++commits < 3 || batch.end !== undefined ? [] : events;
+                    },
+                };
+            },
+        };
+        const on = { event: ({ seq }: { readonly seq: number }) => void seen.push(seq) };
+        const program = await load<{ items: number[] }, number>({ source: DOUBLE }, { tools: double, ledger: holed, on });
+        expect(await program({ items: [1, 2] })).toBe(6);
+        expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+        await ledger.close();
+    });
+
     test("every error of a program is told at once, with its place", async () => {
         const wrong = await load(
             { source: "main func() { return missing\n }\nfunc other() { return absent }\n", file: "wrong.remit" },

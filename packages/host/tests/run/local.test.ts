@@ -111,7 +111,7 @@ async function setup(fail?: (batch: Batch, n: number) => void): Promise<Setup> {
             for (const one of batch.outcomes ?? []) log.push(`keep ${one.path}`);
             for (const one of batch.pending ?? []) if (one.begun) log.push(`start ${one.path}`);
             for (const path of batch.begin ?? []) log.push(`start ${path}`);
-            await inner.commit(batch);
+            return inner.commit(batch);
         },
     };
     return {

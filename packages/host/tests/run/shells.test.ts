@@ -72,6 +72,7 @@ async function shelled(program: Program, shells: readonly Shell[], cuts: readonl
                 if (left-- <= 0 && cut?.kind === "kill") throw new Gone();
                 kept.commit(batch);
                 if (left === 0 && cut?.kind === "cancel") cancel.abort();
+                return null;
             },
         };
         const end = await conduct(machine, {

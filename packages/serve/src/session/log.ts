@@ -95,10 +95,10 @@ export class SessionLog {
 
     /** SLG3. */
     async #commit(batch: Batch): Promise<void> {
-        if (this.#store.team === undefined) return this.#writer.commit(batch);
+        if (this.#store.team === undefined) return void (await this.#writer.commit(batch));
         for (const n = ++this.#batches; ; )
             try {
-                return await this.#writer.commit(batch, n);
+                return void (await this.#writer.commit(batch, n));
             } catch (error) {
                 if (!isPassing(error)) throw error;
                 await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
