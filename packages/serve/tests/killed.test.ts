@@ -1,8 +1,9 @@
 /** A server that is killed loses nothing that it acknowledged, and the next one performs nothing twice. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openLedger } from "@remit/host";
@@ -30,8 +31,8 @@ async function kill(): Promise<void> {
     await once(child, "exit");
 }
 
-async function start(): Promise<ServeClient> {
-    child = spawn(process.execPath, [SERVER, folder], { stdio: ["ignore", "inherit", "inherit"] });
+async function start(options: Json = {}): Promise<ServeClient> {
+    child = spawn(process.execPath, [SERVER, folder, JSON.stringify(options)], { stdio: ["ignore", "inherit", "inherit"] });
     let found: FoundServer | undefined;
     while (found === undefined) {
         await new Promise((resolve) => setTimeout(resolve, 50));
@@ -93,6 +94,59 @@ test("killed while a question waits: it is asked again, and the call is made onc
     for (const run of [id, `${id}.${turn.id}`]) expect(await ledger.verify(run)).toMatchObject({ ok: true });
     await ledger.close();
 });
+
+test("SAK4: a decision that was acknowledged is there after a kill, and one that the ledger could not keep is not acknowledged", async () => {
+    // A file tool is the same one after a restart, so a decision about its call is not asked for again.
+    mkdirSync(join(folder, "notes"));
+    const program = join(folder, "main.remit");
+    writeFileSync(
+        program,
+        'import tool Disk from "file://notes" { write: ask }\nmain func() { Disk.write({ path: "a.txt", content: "hi" }) }\n',
+    );
+    const before = await start({ program, model: "mock:" });
+    const { id } = await before.open();
+    const turn = await before.submit(id, { input: {} });
+    let asked = "";
+    await watch(before, id, (event, data) => {
+        if (event === "ask.requested") asked = data["ask"] as string;
+        return asked !== "";
+    });
+    // Another program keeps the ledger locked: nothing can be kept now.
+    const other = new DatabaseSync(join(folder, "ledger.db"));
+    other.exec("BEGIN IMMEDIATE");
+    let acknowledged = false;
+    const said = before.decide(id, asked, "once").then(
+        () => (acknowledged = true),
+        () => false,
+    );
+    await Promise.race([said, new Promise((resolve) => setTimeout(resolve, 300))]);
+    await kill();
+    await said;
+    other.exec("ROLLBACK");
+    other.close();
+    expect([acknowledged, await decisions(id)]).toEqual([false, []]);
+
+    const again = await start({ program, model: "mock:" });
+    let times = 0;
+    await watch(again, id, (event, data) => event === "ask.requested" && data["ask"] === asked && ++times === 2);
+    expect(await again.decide(id, asked, "once")).toEqual({ status: "accepted" });
+    await kill();
+    expect(await decisions(id)).toEqual(["once"]);
+
+    const last = await start({ program, model: "mock:" });
+    const seen = await watch(last, id, ended(turn.id));
+    expect(seen.filter(({ event }) => event === "ask.decided")).toHaveLength(1);
+    expect(await last.turn(id, turn.id)).toMatchObject({ status: "done" });
+    expect(readFileSync(join(folder, "notes", "a.txt"), "utf8")).toBe("hi");
+});
+
+/** What the session's log has. */
+async function decisions(id: string): Promise<unknown[]> {
+    const ledger = await openLedger(join(folder, "ledger.db"), { config: join(folder, ".config/remit") });
+    const events = await Array.fromAsync(ledger.events(id));
+    await ledger.close();
+    return events.flatMap(({ kind, data }) => (kind === "ask.decided" ? [(data as { readonly decision?: unknown }).decision] : []));
+}
 
 test("killed while a call is under way: nobody knows whether it happened, so it is asked and not made again", async () => {
     says([calls("owner", "click"), { text: "left it" }]);

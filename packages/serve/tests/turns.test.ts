@@ -95,6 +95,33 @@ test("a result counts from the client that the call went to, a decision from one
     expect(await at.owner.turn(id, turn.id)).toMatchObject({ status: "done", value: "ok" });
 });
 
+test("LNT5, SAK4: of calls that a model makes at once each is acknowledged by itself, to a client that does one thing after the other", async () => {
+    await using at = await room({
+        rules: [
+            { when: '"first"', reply: { text: "both" } },
+            {
+                when: "do",
+                reply: {
+                    calls: [
+                        { name: "Lent_owner__click", args: { at: "a" } },
+                        { name: "Lent_owner__click", args: { at: "b" } },
+                    ],
+                },
+            },
+        ],
+    });
+    const { id } = await at.owner.open();
+    await at.owner.lend(id, "click", CLICK);
+    const turn = await at.owner.submit(id, { text: "do" });
+    const acks: unknown[] = [];
+    await watch(at.owner, id, ended(turn.id), async (event, data) => {
+        if (event === "ask.requested") acks.push(await at.owner.decide(id, data["ask"] as string, "once"));
+        if (event === "call") acks.push(await at.owner.result(id, data["id"] as string, { ok: true, value: "first" }));
+    });
+    expect(acks).toEqual(Array.from({ length: 4 }, () => ({ status: "accepted" })));
+    expect(await at.owner.turn(id, turn.id)).toMatchObject({ status: "done", value: "both" });
+});
+
 test("turns wait for one another, can be cancelled while they wait, and have a bound", async () => {
     await using at = await room(
         { replies: [{ text: "slow", delay: 60_000 }, { text: "second" }, { text: "third" }] },

@@ -155,7 +155,7 @@ export class EditorSession {
             case "turn.step":
                 return this.#step(turn, String(data["run"]), Number(data["seq"]));
             case "ask.requested":
-                void this.#ask(turn, data);
+                this.#ask(turn, data).catch((error: unknown) => this.#served.lent.log(`an answer was not kept: ${String(error)}`));
                 return;
             case "ask.decided":
             case "ask.withdrawn":
@@ -216,11 +216,10 @@ export class EditorSession {
         const options = Array.isArray(data["options"]) ? data["options"].map(String) : [];
         const { session } = this.#served;
         const by = this.#editor.id;
-        if (options.length > 0) session.decide(by, id, await this.#permission(turn, { ...data, path }, options, withdraw.signal));
+        if (options.length > 0) await session.decide(by, id, await this.#permission(turn, { ...data, path }, options, withdraw.signal));
         else {
             const answer = await this.#question(String(data["question"]), withdraw.signal);
-            if (answer === null) session.lapse(by, id);
-            else session.answer(by, id, answer);
+            await (answer === null ? session.lapse(by, id) : session.answer(by, id, answer));
         }
     }
 

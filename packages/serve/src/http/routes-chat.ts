@@ -141,7 +141,7 @@ async function decided(asked: Asked<Chat>): Promise<AsyncGenerator<UiChunk>> {
     const recording = server.recordings.of(session, turn, 0);
     const from = recording.after(counted.map(({ id }) => id));
     for (const { id, approved } of counted) {
-        const ack = session.decide(client.id, id, approved ? "once" : "deny");
+        const ack = await session.decide(client.id, id, approved ? "once" : "deny");
         if (ack.status !== "accepted") throw new HttpError(409, "conflict", `the decision does not count: ${ack.reason}`);
         recording.answered(id);
     }

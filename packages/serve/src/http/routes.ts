@@ -329,7 +329,7 @@ export const ROUTES: readonly Route[] = [
         summary: "Decides about a call that waits",
         body: Decision,
         answers: ACK,
-        run: (asked) => ok(sessionOf(asked).decide(asked.client.id, asked.params["ask"] ?? "", asked.body.decision)),
+        run: async (asked) => ok(await sessionOf(asked).decide(asked.client.id, asked.params["ask"] ?? "", asked.body.decision)),
     }),
     route({
         method: "post",
@@ -338,7 +338,7 @@ export const ROUTES: readonly Route[] = [
         summary: "Answers a question of the program",
         body: Answer,
         answers: ACK,
-        run: (asked) => ok(sessionOf(asked).answer(asked.client.id, asked.params["ask"] ?? "", asked.body.answer)),
+        run: async (asked) => ok(await sessionOf(asked).answer(asked.client.id, asked.params["ask"] ?? "", asked.body.answer)),
     }),
 
     route({

@@ -6,6 +6,7 @@
  * SAK1: it is open before any client hears of it, so that no answer comes too early.
  * SAK2: only a client that the session names settles it; a mismatch changes nothing.
  * SAK3: no answer in time is a no.
+ * SAK4: an answer is acknowledged when the session's log has it, a decision about a call when the run's record has it too: it is not asked for again.
  */
 import type { Json } from "@remit/language";
 import { ACCEPTED, type Ack, type AskInfo, rejected } from "../wire/messages.ts";
@@ -16,10 +17,18 @@ export interface Settled {
     readonly by: string;
 }
 
+/** What `People` takes, who says whether it is kept (SAK4). */
+export interface Taken extends Settled {
+    readonly kept: () => void;
+    readonly lost: (error: unknown) => void;
+}
+
 interface Open {
     readonly info: AskInfo;
-    readonly settle: (settled: Settled | null) => void;
-    readonly lapse: () => void;
+    /** What counts where its time is up. */
+    readonly late: Json;
+    /** Resolves when it is kept. */
+    readonly settle: (settled: Settled) => Promise<void>;
 }
 
 export class OpenAsks {
@@ -30,50 +39,57 @@ export class OpenAsks {
     }
 
     /** Resolves with null where the signal ended it. `late`: what counts where its time is up. */
-    wait(info: AskInfo, late: Json, signal: AbortSignal): Promise<Settled | null> {
+    wait(info: AskInfo, late: Json, signal: AbortSignal): Promise<Taken | null> {
         return new Promise((resolve) => {
             const left = Date.parse(info.expires) - Date.now();
             // Node's timers hold 31 bits of milliseconds; what waits longer is asked about again after a restart.
-            const lapse = (): void => settle({ answer: late, by: "expiry" });
-            const timer = setTimeout(lapse, Math.min(Math.max(left, 0), 2 ** 31 - 1));
-            const stop = (): void => settle(null);
-            const settle = (settled: Settled | null): void => {
+            const timer = setTimeout(() => void settle({ answer: late, by: "expiry" }), Math.min(Math.max(left, 0), 2 ** 31 - 1));
+            const stop = (): void => end(null);
+            const end = (taken: Taken | null): void => {
                 clearTimeout(timer);
                 signal.removeEventListener("abort", stop);
                 this.#open.delete(info.id);
-                resolve(settled);
+                resolve(taken);
             };
-            this.#open.set(info.id, { info, settle, lapse });
+            const settle = (settled: Settled): Promise<void> => {
+                const { promise, resolve: kept, reject: lost } = Promise.withResolvers<void>();
+                // The client that answered hears of it; where its time was up there is none.
+                promise.catch(() => undefined);
+                end({ ...settled, kept, lost });
+                return promise;
+            };
+            this.#open.set(info.id, { info, late, settle });
             if (signal.aborted) stop();
             else signal.addEventListener("abort", stop, { once: true });
         });
     }
 
-    decide(id: string, decision: string, by: string): Ack {
+    decide(id: string, decision: string, by: string): Promise<Ack> {
         return this.#settle(id, by, decision, ({ options }) =>
             options.includes(decision) ? null : `'${decision}' is no answer here: ${options.join(", ") || "it takes a text"}`,
         );
     }
 
-    answer(id: string, answer: Json, by: string): Ack {
+    answer(id: string, answer: Json, by: string): Promise<Ack> {
         return this.#settle(id, by, answer, ({ options }) => (options.length === 0 ? null : `choose one of: ${options.join(", ")}`));
     }
 
     /** Its time is up now: its client says that the person gives no answer. */
-    lapse(id: string, by: string): Ack {
+    async lapse(id: string, by: string): Promise<Ack> {
         const open = this.#open.get(id);
         if (open === undefined || !open.info.approvers.includes(by)) return rejected("this client has no open question of this id");
-        open.lapse();
+        await open.settle({ answer: open.late, by: "expiry" });
         return ACCEPTED;
     }
 
-    #settle(id: string, by: string, answer: Json, wrong: (info: AskInfo) => string | null): Ack {
+    /** SAK4. Rejects where it could not be kept. */
+    async #settle(id: string, by: string, answer: Json, wrong: (info: AskInfo) => string | null): Promise<Ack> {
         const open = this.#open.get(id);
         if (open === undefined) return rejected("there is no open question of this id: it was answered, withdrawn, or its time is up");
         if (!open.info.approvers.includes(by)) return rejected("the session does not let this client decide it");
         const why = wrong(open.info);
         if (why !== null) return rejected(why);
-        open.settle({ answer, by });
+        await open.settle({ answer, by });
         return ACCEPTED;
     }
 }

@@ -7,12 +7,12 @@
  * LNT2: what a tool says of itself holds its registration, so that a yes for one registration is none for the next (AV3 of the machine).
  * LNT3: a call's result counts only from the client that the call went to; what comes later, or from another one, changes nothing.
  * LNT4: a call ends: by its result, when its time is up, when its tool is withdrawn or its client goes.
- * LNT5: a result is acknowledged when the run's record of it is durable: what is acknowledged is not asked about after a crash.
+ * LNT5: a result is acknowledged when the run's record of it is durable: what is acknowledged is not asked about after a crash. It waits for no
+ *     other call, also where a model made several at once.
  * LNT6: what a client says comes from a site that the session may not reach is not given to the program.
  */
 import { randomBytes } from "node:crypto";
 import { isObject, type Json, type ReachRule } from "@remit/language";
-import type { LedgerEvent } from "@remit/machine";
 import { type HostMethod, type HostTool, type ToolCallContext, withOrigins } from "@remit/host";
 import { withPictures } from "./pictures.ts";
 import { ACCEPTED, type Ack, type CallInfo, type CallResult, rejected, type ToolInfo, type ToolSpec } from "../wire/messages.ts";

@@ -22,6 +22,8 @@ export interface PeopleSetup {
     readonly asks: OpenAsks;
     /** How long a question waits, milliseconds. */
     readonly wait: number;
+    /** Runs are conducted in this process, and say which outcomes they have; a workflow does not tell that. */
+    readonly isHere: boolean;
     lent(name: string): ToolInfo | null;
     grants(): readonly Grant[];
     /** Who may decide about a turn's calls. */
@@ -37,6 +39,8 @@ export interface PeopleSetup {
 
 export class People {
     readonly #setup: PeopleSetup;
+    /** SAK4: decisions that the run's record has not yet, by path of the question. */
+    readonly #unkept = new Map<string, () => void>();
 
     constructor(setup: PeopleSetup) {
         this.#setup = setup;
@@ -90,6 +94,24 @@ export class People {
         return settled === null ? null : String(settled.answer);
     }
 
+    /** SAK4: a decision about a call, at a path, is kept when the run says so. */
+    #keep(path: Json | undefined, kept: () => void): void {
+        if (typeof path === "string" && this.#setup.isHere) this.#unkept.set(path, kept);
+        else kept();
+    }
+
+    /** The run has the outcome of the effect at this path. */
+    recorded(path: string): void {
+        this.#unkept.get(path)?.();
+        this.#unkept.delete(path);
+    }
+
+    /** The run is over for this process. */
+    over(): void {
+        for (const kept of this.#unkept.values()) kept();
+        this.#unkept.clear();
+    }
+
     question(turn: Turn, question: string, signal: AbortSignal): Promise<Settled | null> {
         return this.#ask(turn, { ...this.#fresh(), question, options: [], detail: null }, null, signal);
     }
@@ -118,13 +140,22 @@ export class People {
         const approvers = [...of(turn)];
         // SAK1.
         const call = askedCall(detail);
-        const waits = asks.wait({ id, turn: turn.id, question, options: [...options], detail, call, expires, approvers }, late, signal);
+        const broken = new AbortController();
+        const info = { id, turn: turn.id, question, options: [...options], detail, call, expires, approvers };
+        const waits = asks.wait(info, late, AbortSignal.any([signal, broken.signal]));
         const named = { turn: turn.id, ask: id, ...about };
-        await append("ask.requested", { ...named, question, options: [...options], detail, expires, approvers });
-        const settled = await waits;
-        if (settled !== null) await append("ask.decided", { ...named, decision: settled.answer, by: settled.by });
-        else if (!isClosing()) await append("ask.withdrawn", named);
-        return settled;
+        try {
+            await append("ask.requested", { ...named, question, options: [...options], detail, expires, approvers });
+            const taken = await waits;
+            if (taken !== null) await append("ask.decided", { ...named, decision: taken.answer, by: taken.by });
+            else if (!isClosing()) await append("ask.withdrawn", named);
+            if (taken !== null) this.#keep(about["path"], taken.kept);
+            return taken;
+        } catch (error) {
+            broken.abort();
+            (await waits)?.lost(error);
+            throw error;
+        }
     }
 }
 

@@ -110,6 +110,7 @@ export class Session {
         this.#people = new People({
             asks: this.#asks,
             wait: bounds.ask,
+            isHere: (setup.carrier ?? null) === null,
             lent: (name) => this.#lent.get(name),
             grants: () => state.grants,
             approvers: (turn) => state.approvers ?? [turn.by],
@@ -304,16 +305,17 @@ export class Session {
         return this.#lent.result(client, call, result);
     }
 
-    decide(client: string, ask: string, decision: string): Ack {
+    /** Resolves when it is kept (SAK4), as the next two. */
+    decide(client: string, ask: string, decision: string): Promise<Ack> {
         return this.#asks.decide(ask, decision, client);
     }
 
-    answer(client: string, ask: string, answer: Json): Ack {
+    answer(client: string, ask: string, answer: Json): Promise<Ack> {
         return this.#asks.answer(ask, answer, client);
     }
 
     /** The person gives no answer. */
-    lapse(client: string, ask: string): Ack {
+    lapse(client: string, ask: string): Promise<Ack> {
         return this.#asks.lapse(ask, client);
     }
 
@@ -376,7 +378,7 @@ export class Session {
 
     async #run(turn: Turn, stops: Stops): Promise<void> {
         this.#lent.turn = turn.id;
-        const teller = new Teller(this.#setup.log, turn.id, this.#lent);
+        const teller = new Teller(this.#setup.log, turn.id, [this.#lent, this.#people]);
         try {
             const result = await this.#runs.result(turn, teller, stops);
             teller.close();

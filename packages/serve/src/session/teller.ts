@@ -27,10 +27,10 @@ const STEPS: ReadonlySet<string> = new Set([
     "failure",
 ]);
 
-/** What the calls of clients hear of the run that they belong to. */
+/** What acknowledges to clients that a run has what they gave. */
 export interface RunCalls {
-    begun(path: string, part: Json): void;
-    heard(event: LedgerEvent): void;
+    begun?(path: string, part: Json): void;
+    heard?(event: LedgerEvent): void;
     /** The outcome of the effect at this path is durable. */
     recorded(path: string): void;
     over(): void;
@@ -39,19 +39,19 @@ export interface RunCalls {
 export class Teller {
     readonly #log: SessionLog;
     readonly #turn: string;
-    readonly #calls: RunCalls;
+    readonly #calls: readonly RunCalls[];
     #text = "";
     #path = "";
     #timer: NodeJS.Timeout | undefined;
 
-    constructor(log: SessionLog, turn: string, calls: RunCalls) {
+    constructor(log: SessionLog, turn: string, calls: readonly RunCalls[]) {
         this.#log = log;
         this.#calls = calls;
         this.#turn = turn;
     }
 
     part(path: string, part: Json): void {
-        this.#calls.begun(path, part);
+        for (const one of this.#calls) one.begun?.(path, part);
         if (!isObject(part) || part.type !== "text" || typeof part.delta !== "string") return;
         if (path !== this.#path) this.#flush();
         this.#path = path;
@@ -60,7 +60,7 @@ export class Teller {
     }
 
     event(event: LedgerEvent): void {
-        this.#calls.heard(event);
+        for (const one of this.#calls) one.heard?.(event);
         const data = isObject(event.data) ? event.data : {};
         // A turn of the model is told only where it came to nothing.
         if (!STEPS.has(event.kind) && data["nudged"] !== true) return;
@@ -76,12 +76,12 @@ export class Teller {
     }
 
     recorded(path: string): void {
-        this.#calls.recorded(path);
+        for (const one of this.#calls) one.recorded(path);
     }
 
     close(): void {
         this.#flush();
-        this.#calls.over();
+        for (const one of this.#calls) one.over();
     }
 
     #flush(): void {

@@ -111,6 +111,7 @@ export class TurnRuns {
             },
             unknown: (effect, withdrawn) => people.unknown(turn, effect, withdrawn ?? signal),
             event: (event) => teller.event(event),
+            kept: (path) => teller.recorded(path),
             part: (path, part) => teller.part(path, part),
         };
     }
