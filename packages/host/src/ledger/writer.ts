@@ -180,6 +180,17 @@ function recorded(file: LedgerFile, at: At, answered: Answered): Awaitable<Chang
     return told instanceof Promise ? told.then(kept) : kept(told);
 }
 
+/** Of a call that is kept. It may be made ready more than once (Q2). */
+async function eventsOf(called: (call: Call) => Promise<void>, call: (at: At) => Change): Promise<readonly SealedEvent[] | null> {
+    let events: readonly SealedEvent[] | null = null;
+    await called((at) => {
+        const change = call(at);
+        events = change.events ?? null;
+        return change;
+    });
+    return events;
+}
+
 /**
  * `before`: the run's status before it was taken, which it has again if it is let go before anything is committed; null for a writer that adds to a run
  * that this process does not own: it neither beats nor lets the run go.
@@ -226,16 +237,11 @@ export function writerOf(file: LedgerFile, first: Standing, before: RunStatus | 
             return batches;
         },
         commit: async (batch, n) => {
-            let events: Change["events"];
-            await called((at) => {
-                const change = batched(file, at, { batch, n }, anchors);
-                events = change.events;
-                return change;
-            });
+            const events = await eventsOf(called, (at) => batched(file, at, { batch, n }, anchors));
             committed = true;
             batches = Math.max(batches, n ?? batches + 1);
             if (batch.end !== undefined) rest();
-            return events ?? null;
+            return events;
         },
         record: async (answered) => {
             let { outcome } = answered;

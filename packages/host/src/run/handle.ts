@@ -73,48 +73,26 @@ export function execute<T>(machine: Conducted, options: ExecuteOptions): RunHand
 
     let wakers: (() => void)[] = [];
     let over = false;
-    let heard: HeardRun | null = null;
-    let seen = 0;
     const missing = new Map<string, Missing>();
-    let telling: Promise<void> = Promise.resolve();
-    const isHeard = (): boolean => on.event !== undefined || heard !== null;
-    function hear(event: LedgerEvent): void {
-        seen = event.seq;
-        heard?.events.push(event);
-        on.event?.(event);
-    }
-    async function read(): Promise<void> {
-        for await (const event of store.events(id, seen + 1)) hear(event);
-    }
-    /** HL3. */
-    async function tell(events: readonly LedgerEvent[] | null): Promise<void> {
-        if (events === null || (events[0]?.seq ?? 0) > seen + 1) return read();
-        for (const event of events) if (event.seq > seen) hear(structuredClone(event));
-    }
-    const committed = (events: readonly LedgerEvent[] | null): void => {
-        if (isHeard()) {
-            telling = telling.then(() => tell(events));
-            // The result tells of it.
-            telling.catch(() => cancel.abort());
-        }
-        wake();
-    };
+    const listeners = new Listeners(store, id, on.event, () => cancel.abort());
     const wake = (): void => {
         const waiting = wakers;
         wakers = [];
-        for (const wake of waiting) wake();
+        for (const one of waiting) one();
     };
 
     const driven = async (): Promise<RunResult<T>> => {
         const writer = await options.writer;
-        heard = await announce(id, program, () => store.events(id));
-        if (isHeard()) seen = (await store.run(id)).events;
+        await listeners.begin(await announce(id, program, () => store.events(id)));
         const end = await conduct(machine, {
             ...given,
             store,
             writer,
             signal: cancel.signal,
-            committed,
+            committed: (events) => {
+                listeners.committed(events);
+                wake();
+            },
             missing: (path, why) => void missing.set(path, why),
             ...(timeout === undefined ? {} : { timeout }),
             ...(on.part === undefined ? {} : { part: on.part }),
@@ -122,9 +100,7 @@ export function execute<T>(machine: Conducted, options: ExecuteOptions): RunHand
             ...(on.stalled === undefined ? {} : { stalled: on.stalled }),
             ...(on.unknown === undefined ? {} : { unknown: on.unknown }),
         });
-        await telling;
-        // What another process wrote last.
-        if (isHeard() && (await store.run(id)).events > seen) await read();
+        await listeners.end();
         return resultOf<T>(store, id, end, { machine, missing });
     };
     const result = driven().finally(() => {
@@ -152,6 +128,62 @@ export function execute<T>(machine: Conducted, options: ExecuteOptions): RunHand
         program,
         cancel: () => cancel.abort(),
     };
+}
+
+/** HL3. */
+class Listeners {
+    readonly #store: LedgerStore;
+    readonly #id: string;
+    readonly #event: Handlers["event"];
+    readonly #failed: () => void;
+    #heard: HeardRun | null = null;
+    #seen = 0;
+    #telling: Promise<void> = Promise.resolve();
+
+    /** `failed`: a listener threw, or the ledger could not be read; `end` rejects with it. */
+    constructor(store: LedgerStore, id: string, event: Handlers["event"], failed: () => void) {
+        this.#store = store;
+        this.#id = id;
+        this.#event = event;
+        this.#failed = failed;
+    }
+
+    get #isNone(): boolean {
+        return this.#event === undefined && this.#heard === null;
+    }
+
+    async begin(heard: HeardRun | null): Promise<void> {
+        this.#heard = heard;
+        if (!this.#isNone) this.#seen = (await this.#store.run(this.#id)).events;
+    }
+
+    /** Null: they have to be read. */
+    committed(events: readonly LedgerEvent[] | null): void {
+        if (this.#isNone) return;
+        this.#telling = this.#telling.then(() => this.#tell(events));
+        this.#telling.catch(this.#failed);
+    }
+
+    /** Resolves when they have heard all, also what another process wrote last. */
+    async end(): Promise<void> {
+        await this.#telling;
+        if (!this.#isNone && (await this.#store.run(this.#id)).events > this.#seen) await this.#read();
+    }
+
+    async #tell(events: readonly LedgerEvent[] | null): Promise<void> {
+        if (events === null || (events[0]?.seq ?? 0) > this.#seen + 1) return this.#read();
+        for (const event of events) if (event.seq > this.#seen) this.#hear(structuredClone(event));
+    }
+
+    async #read(): Promise<void> {
+        for await (const event of this.#store.events(this.#id, this.#seen + 1)) this.#hear(event);
+    }
+
+    #hear(event: LedgerEvent): void {
+        this.#seen = event.seq;
+        this.#heard?.events.push(event);
+        this.#event?.(event);
+    }
 }
 
 /** The value of a result; throws `RemitError` where there is none. */
