@@ -130,6 +130,23 @@ describe("several processes", () => {
     });
 });
 
+test("PGC4: a ledger that is closed while its connection begins to listen leaves none behind", async () => {
+    const server = await postgres();
+    const at = server.fresh();
+    const store = await openPostgres(at, { config: join(folder, "config") });
+    const { team } = store as Required<LedgerStore>;
+    const heard = failure(() => team.hear(() => undefined));
+    store.changed?.(() => undefined);
+    await store.close();
+    expect(await heard).toMatchObject({ code: "away" });
+    const { schema } = Object.fromEntries(new URL(at).searchParams) as { readonly schema: string };
+    // A connection that was being made when the ledger was closed would be there by now.
+    for (let looked = 0; looked < 10; looked++) {
+        const left = await server.query("SELECT query FROM pg_stat_activity WHERE query LIKE $1", [`LISTEN "remit_${schema}_%`]);
+        expect(left).toEqual([]);
+    }
+});
+
 /** Waits for news without looking at a clock. */
 function hearing(one: LedgerStore): AsyncDisposable & { until(run: string | null): Promise<void> } {
     const said: (string | null)[] = [];

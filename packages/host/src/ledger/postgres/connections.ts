@@ -6,9 +6,11 @@
  * PGC1: a question that only reads is asked again, with growing pauses, while the server is away; at most `PATIENCE` long.
  * PGC3: a connection keeps the process alive only while an answer is waited for.
  * PGC2: a listener hears of a break too: what was said meanwhile is lost, so the listener looks for itself.
+ * PGC4: the connection that listens ends with the others, also one that is being made while they end.
  */
 import pg from "pg";
 import type { Address } from "../address.ts";
+import { LedgerError } from "../error.ts";
 import { isGone, told } from "./error.ts";
 
 /** How long a server may be away before a reader is told, milliseconds. */
@@ -71,6 +73,8 @@ class Broken implements Connections {
     #closed = false;
     #writer: Promise<Client> | null = null;
     #listener: Client | null = null;
+    /** Resolves when no connection listens any more. */
+    #listened: Promise<void> = Promise.resolve();
     /** What ends the pauses. */
     readonly #pauses = new Set<() => void>();
     readonly #ears = new Map<string, (said: string | null) => void>();
@@ -160,8 +164,10 @@ class Broken implements Connections {
                 heard(said);
             });
             const failed = (error: unknown): void => reject(told(this.at, error));
-            if (isFirst) this.#listening().catch(failed);
-            else if (this.#listener !== null) this.#hear(this.#listener, own).catch(failed);
+            if (isFirst) this.#listened = this.#listening();
+            // One that was closed before it heard anything hears nothing.
+            this.#listened.then(() => failed(new LedgerError("away", `the ledger ${this.at} was closed`)), failed);
+            if (!isFirst && this.#listener !== null) this.#hear(this.#listener, own).catch(failed);
         });
     }
 
@@ -178,7 +184,7 @@ class Broken implements Connections {
         // PGC3: the end of a connection is waited for, too.
         const waits = setInterval(() => undefined, 60_000);
         try {
-            await Promise.all([ended(this.#writer), ended(this.#listener), this.#pool.end()]);
+            await Promise.all([ended(this.#writer), ended(this.#listener), this.#pool.end(), this.#listened.catch(() => undefined)]);
         } finally {
             clearInterval(waits);
         }
@@ -208,6 +214,11 @@ class Broken implements Connections {
             });
             try {
                 const client = await this.#connected({ query_timeout: 0 }, () => broke());
+                // PGC4.
+                if (this.#closed) {
+                    await client.end();
+                    return;
+                }
                 client.on("notification", ({ channel, payload = "" }) => this.#ears.get(channel)?.(payload));
                 this.#listener = client;
                 for (const channel of this.#ears.keys()) await this.#hear(client, channel);
