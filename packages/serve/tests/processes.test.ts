@@ -311,9 +311,11 @@ async function two(
     open: () => { epoch: number; live: boolean },
     perform: () => Promise<{ status: number; headers: Record<string, never>; body: string }>,
     lose: number,
+    { lost = "answered", method = "GET" }: { readonly lost?: string; readonly method?: string } = {},
 ) {
     const stores = await Promise.all([ledger("one"), ledger("two")]);
     let left = lose;
+    const taken = new Map<string, never>();
     const made = await Promise.all(
         stores.map((store, i) => {
             const team = store.team as NonNullable<LedgerStore["team"]>;
@@ -322,13 +324,13 @@ async function two(
                     ...team,
                     open: async () => [{ id: "session-x", ...open() }],
                     say: async (message) => {
-                        if ((message as { kind: string }).kind !== "answered" || left-- <= 0) await team.say(message);
+                        if ((message as { kind: string }).kind !== lost || left-- <= 0) await team.say(message);
                     },
                 },
-                sessions: new Map(i === 0 ? [["session-x", {} as never]] : []),
+                sessions: i === 0 ? new Map([["session-x", {} as never]]) : taken,
                 epochOf: () => 1,
                 perform,
-                take: async () => undefined,
+                take: async (id) => void taken.set(id, {} as never),
                 lost: () => undefined,
                 clients: () => undefined,
                 failed: (error) => {
@@ -338,7 +340,7 @@ async function two(
         }),
     );
     const client = { id: "c", name: "c", scopes: [], created: "" };
-    const request = { session: "session-x", client, method: "GET", path: "/v1/sessions/session-x", headers: {}, body: "" };
+    const request = { session: "session-x", client, method, path: "/v1/sessions/session-x", headers: {}, body: "" };
     return {
         ask: () => (made[1] as Processes).forward(request, new AbortController().signal),
         [Symbol.asyncDispose]: async () => {
@@ -364,6 +366,24 @@ test("PRS3: a request is given up whose process lost the session to a third one 
     };
     await using both = await two(() => ({ epoch, live: true }), perform, 0);
     expect(await both.ask()).toBeNull();
+});
+
+test.each([
+    ["POST", null],
+    ["GET", { body: "2" }],
+])("PRS3: a %s that a process did and was killed before it could say so is done again only where it reads", async (method, answer) => {
+    let performed = 0;
+    let live = true;
+    const perform = async () => {
+        if (++performed > 1) return { status: 200, headers: {}, body: `${performed}` };
+        live = false;
+        return new Promise<never>(() => undefined);
+    };
+    await using both = await two(() => ({ epoch: live ? 1 : 2, live }), perform, Number.POSITIVE_INFINITY, { lost: "taken", method });
+    const said = await both.ask();
+    if (answer === null) expect(said).toBeNull();
+    else expect(said).toMatchObject(answer);
+    expect(performed).toBe(method === "GET" ? 2 : 1);
 });
 
 test("SHC1: a client that is revoked while the list is read stays revoked", async () => {

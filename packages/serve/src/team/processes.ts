@@ -7,7 +7,8 @@
  * PRS1: a request is performed by the process that has the session, as the client that was identified here, and once, however often it is said.
  * PRS2: a session whose process is gone, by its lease, is taken by one of the others, which goes on with it from its log.
  * PRS4: the end of a client's wait is told to the process that performs the request, as if the client had asked it itself.
- * PRS3: where a process took a request and lost the session before it answered, the client is told to ask again: what it did is in the log.
+ * PRS3: where the process that was asked lost the session before it answered, the client is told to ask again: what it did is in the log. It may have
+ *     done it without a word, so another process does it only where twice is as good as once.
  */
 import { randomBytes } from "node:crypto";
 import type { Json } from "@remit/language";
@@ -160,7 +161,8 @@ export class Processes {
                 if (there === undefined || (takenAt !== null && (!there.live || there.epoch !== takenAt))) return null;
                 if (there.live) continue;
                 await this.#take(request.session);
-                if (this.#setup.sessions.has(request.session)) return await this.#setup.perform(request, signal);
+                if (!this.#setup.sessions.has(request.session)) continue;
+                return isRepeatable(request) ? await this.#setup.perform(request, signal) : null;
             }
         } finally {
             this.#asked.delete(id);
@@ -263,4 +265,9 @@ export class Processes {
         this.streams.close();
         this.#closed = true;
     }
+}
+
+/** It reads, or it has a key under which the session knows it again. */
+function isRepeatable({ method, headers }: Forwarded): boolean {
+    return method === "GET" || headers["idempotency-key"] !== undefined;
 }
