@@ -107,7 +107,7 @@ export class Server {
     readonly #epochs = new Map<string, number>();
     /** Sessions that cannot go on here, as the log has said. */
     readonly #stuck = new Set<string>();
-    #app: ReturnType<typeof appOf> | null = null;
+    readonly #app = appOf(this);
     readonly ownerToken: string;
     #identity: Identity | null = null;
     readonly isSecure: boolean;
@@ -195,8 +195,9 @@ export class Server {
                 server.#carrier = (await options.carriers?.(ledger.store)) ?? null;
                 if (ledger.store.team === undefined) await server.#again();
             }
-            await server.#listen();
+            // Before it listens: it would know no session of the other processes, and say so.
             if (options.view !== true) await server.#among();
+            await server.#listen();
         } catch (error) {
             await server.stop();
             throw error;
@@ -446,7 +447,7 @@ export class Server {
             team,
             sessions: this.sessions,
             epochOf: (id) => this.#epochs.get(id) ?? 0,
-            perform: (request, signal) => performed(this.#app as ReturnType<typeof appOf>, request, signal),
+            perform: (request, signal) => performed(this.#app, request, signal),
             take: (id) => {
                 const under = taking.get(id) ?? this.#take(id).finally(() => taking.delete(id));
                 taking.set(id, under);
@@ -466,10 +467,8 @@ export class Server {
         const { unknown, heartbeat, head, body, connections } = this.limits;
         const sockets = new Sockets({ unknown, heartbeat });
         this.sockets = sockets;
-        const app = appOf(this);
-        this.#app = app;
         const http = createAdaptorServer({
-            fetch: app.fetch,
+            fetch: this.#app.fetch,
             websocket: { server: sockets },
             serverOptions: {
                 headersTimeout: head,

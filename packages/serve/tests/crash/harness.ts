@@ -1,7 +1,8 @@
 /**
- * A server that is killed under load and started again, as often as is said, and what did not hold.
+ * Servers that are killed under load and started again, as often as is said, and what did not hold.
  *
- * Boundary: a real server in a process of its own, real clients in this one. Each session runs a program that calls a lent tool again and again; the
+ * Boundary: real servers in processes of their own, real clients in this one; of several on one ledger one is killed at a time, and each client goes to
+ * any of them. Each session runs a program that calls a lent tool again and again; the
  * tool may not be called a second time, so a call that was under way is asked about, and the answer here is: again.
  *
  * What holds: a turn that was taken is there, and a result that was taken is not asked about; its events have every number once, whatever server told them; the tool is performed a second time only
@@ -28,6 +29,8 @@ main func(input: { n: number }) {
 }
 `;
 
+/** Why a tool is withdrawn that is lent again. */
+const AGAIN = "it is lent anew";
 const ECHO = { description: "Gives back", readOnly: true, repeatable: false } as const;
 
 export interface Load {
@@ -39,6 +42,8 @@ export interface Load {
     readonly seed: number;
     /** Address of the ledger; default: a file of its own. */
     readonly ledger?: string;
+    /** Servers on the ledger at once, which has to be a database where they are several. Default: one. */
+    readonly servers?: number;
 }
 
 export interface Report {
@@ -59,7 +64,21 @@ interface Served {
     readonly performed: number[];
     readonly asked: number[];
     readonly taken: Set<number>;
+    /** Ids of calls that were performed. */
+    readonly calls: Set<string>;
+    /** Its tool has to be lent again. */
+    isWithdrawn: boolean;
+    /** The question that waits. */
+    ask: string | null;
     over: boolean;
+}
+
+/** A server that runs. */
+interface Running {
+    readonly child: ChildProcess;
+    readonly client: ServeClient;
+    /** It was killed. */
+    readonly over: AbortController;
 }
 
 export async function crash(load: Load): Promise<Report> {
@@ -69,72 +88,116 @@ export async function crash(load: Load): Promise<Report> {
     const report: Report = { kills: 0, performed: 0, asked: 0, problems: [] };
     const ledger = load.ledger ?? join(folder, "ledger.db");
     const random = randomOf(load.seed);
-    let child: ChildProcess | null = null;
+    const running: Running[] = [];
+    let n = 0;
+    const begun = async (): Promise<void> => void running.push(await start(folder, ledger, n++));
     try {
-        const all: Served[] = [];
-        for (let life = 0; all.length === 0 || all.some(({ over }) => !over); life++) {
-            const started = await start(folder, ledger);
-            child = started.child;
-            const client = new ServeClient(started.found);
-            if (life === 0) all.push(...(await begin(client, load)));
-            else await check(client, all, report);
-            const over = new AbortController();
-            const working = Promise.all(all.map((one) => work(client, one, over.signal, report)));
-            if (life < load.kills) {
-                await Promise.race([working, new Promise((resolve) => setTimeout(resolve, 100 + random() * 600))]);
-                report.kills++;
-                child.kill("SIGKILL");
-                await once(child, "exit");
-                over.abort();
-            }
-            await working;
+        for (let i = 0; i < (load.servers ?? 1); i++) await begun();
+        const all = await begin(running, load);
+        const anyOf = (): Running | null => running[Math.floor(random() * running.length)] ?? null;
+        const working = Promise.all(all.map((one) => work(anyOf, one, report)));
+        for (let left = load.kills; left > 0 && all.some(({ over }) => !over); left--) {
+            await Promise.race([working, new Promise((resolve) => setTimeout(resolve, 100 + random() * 600))]);
+            const [killed] = running.splice(Math.floor(random() * running.length), 1);
+            report.kills++;
+            await end(killed as Running);
+            await begun();
+            await check(running.at(-1) as Running, all, report);
         }
-        child?.kill("SIGKILL");
-        if (child !== null && child.exitCode === null && child.signalCode === null) await once(child, "exit");
+        await working;
+        await Promise.all(running.splice(0).map(end));
         await verify(folder, ledger, all, load, report);
     } finally {
-        if (child !== null && child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+        await Promise.all(running.map(end));
         rmSync(folder, { recursive: true, force: true });
     }
     return report;
 }
 
-async function start(folder: string, ledger: string): Promise<{ readonly child: ChildProcess; readonly found: FoundServer }> {
-    const options = JSON.stringify({ ledger, program: join(folder, "main.remit"), model: "mock:" });
+async function end({ child, over }: Running): Promise<void> {
+    if (child.exitCode === null && child.signalCode === null) {
+        child.kill("SIGKILL");
+        await once(child, "exit");
+    }
+    over.abort();
+}
+
+async function start(folder: string, ledger: string, n: number): Promise<Running> {
+    // Of several each has a state folder of its own, as on machines of their own.
+    const state = join(folder, `state${n}`);
+    const options = JSON.stringify({
+        ledger,
+        state,
+        program: join(folder, "main.remit"),
+        model: "mock:",
+        bounds: { back: 60_000, away: 60_000 },
+    });
     const child = spawn(process.execPath, [SERVER, folder, options], { stdio: ["ignore", "inherit", "inherit"] });
     for (;;) {
         await new Promise((resolve) => setTimeout(resolve, 50));
-        const found = servers(join(folder, ".local/state/remit/serve")).find(({ pid }) => pid === child.pid);
-        if (found !== undefined) return { child, found };
+        const found = servers(join(state, "serve")).find(({ pid }) => pid === child.pid);
+        if (found !== undefined) return { child, client: new ServeClient(found), over: new AbortController() };
         if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode} before it was ready`);
     }
 }
 
-async function begin(client: ServeClient, { sessions, trips }: Load): Promise<Served[]> {
+async function begin(running: readonly Running[], { sessions, trips }: Load): Promise<Served[]> {
     const all: Served[] = [];
     for (let i = 0; i < sessions; i++) {
+        const { client } = running[i % running.length] as Running;
         const { id } = await client.open({ title: `load ${i}` });
         await client.lend(id, "echo", ECHO);
         const { id: turn } = await client.submit(id, { input: { n: trips } }, "the turn");
-        all.push({ id, turn, seq: 0, performed: [], asked: [], taken: new Set(), over: false });
+        all.push({
+            id,
+            turn,
+            seq: 0,
+            performed: [],
+            asked: [],
+            taken: new Set(),
+            calls: new Set(),
+            isWithdrawn: false,
+            ask: null,
+            over: false,
+        });
     }
     return all;
 }
 
-/** What was acknowledged before the kill is there; the same key is the same turn. */
-async function check(client: ServeClient, all: readonly Served[], { problems }: Report): Promise<void> {
+/** What was acknowledged before the kill is there. */
+async function check({ client }: Running, all: readonly Served[], { problems }: Report): Promise<void> {
     for (const one of all) {
-        const { turns, seq } = await client.session(one.id);
+        const told = one.seq;
+        const { turns, seq } = await patiently(() => client.session(one.id));
         if (turns.length !== 1 || turns[0]?.id !== one.turn) problems.push(`${one.id}: its turn is gone`);
-        if (seq < one.seq) problems.push(`${one.id}: event ${one.seq} was told, and the log ends at ${seq}`);
+        if (seq < told) problems.push(`${one.id}: event ${told} was told, and the log ends at ${seq}`);
     }
 }
 
-async function work(client: ServeClient, one: Served, signal: AbortSignal, report: Report): Promise<void> {
-    if (one.over) return;
+/** A session moves for a moment. */
+async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+    for (;;)
+        try {
+            return await ask();
+        } catch (error) {
+            if (!(error instanceof ServerRefusal) || error.status !== 503) throw error;
+            await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+}
+
+/** Until the session's turn is over, at one server after another. */
+async function work(anyOf: () => Running | null, one: Served, report: Report): Promise<void> {
+    while (!one.over) {
+        const at = anyOf();
+        if (at !== null) await workAt(at, one, report);
+        if (!one.over) await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+}
+
+async function workAt({ client, over }: Running, one: Served, report: Report): Promise<void> {
     try {
-        if (one.seq > 0) await client.lend(one.id, "echo", ECHO);
-        for await (const { seq, event, data } of client.events(one.id, { from: one.seq, signal })) {
+        await owed(client, one);
+        for await (const { seq, event, data } of client.events(one.id, { from: one.seq, signal: over.signal })) {
             if (seq !== undefined) {
                 if (seq !== one.seq + 1) report.problems.push(`${one.id}: event ${seq} follows ${one.seq}`);
                 one.seq = seq;
@@ -142,13 +205,22 @@ async function work(client: ServeClient, one: Served, signal: AbortSignal, repor
             const about = data as {
                 readonly id: string;
                 readonly ask: string;
+                readonly why: string;
                 readonly args: { readonly i: number };
                 readonly detail: unknown;
+                readonly failure?: unknown;
             };
+            // It was lent to the process that had the session before.
+            if (event === "lent.withdrawn" && about.why !== AGAIN) one.isWithdrawn = true;
+            if (event === "ask.decided" || event === "ask.withdrawn") one.ask = null;
             if (event === "call") {
                 const { i } = about.args;
-                one.performed[i] = (one.performed[i] ?? 0) + 1;
-                report.performed++;
+                // A call that is open is told again to a client that comes again: it gives its result, and performs nothing.
+                if (!one.calls.has(about.id)) {
+                    one.performed[i] = (one.performed[i] ?? 0) + 1;
+                    report.performed++;
+                }
+                one.calls.add(about.id);
                 const ack = await client.result(one.id, about.id, { ok: true, value: i });
                 if (ack.status === "accepted") one.taken.add(i);
             }
@@ -158,17 +230,29 @@ async function work(client: ServeClient, one: Served, signal: AbortSignal, repor
                 one.asked[i] = (one.asked[i] ?? 0) + 1;
                 report.asked++;
                 if (one.taken.has(i)) report.problems.push(`${one.id}: the result of call ${i} was taken, and it is asked about`);
-                await client.decide(one.id, about.ask, "again");
+                one.ask = about.ask;
             }
+            await owed(client, one);
             if (event === "turn.ended") {
                 one.over = true;
+                if (about.failure !== undefined) report.problems.push(`${one.id}: its turn failed: ${JSON.stringify(about.failure)}`);
                 return;
             }
         }
     } catch (error) {
-        // The server was killed while it was asked.
-        if (!(error instanceof ServerRefusal) || error.status !== 0) throw error;
+        // The server was killed while it was asked, or the one that had the session was.
+        if (!(error instanceof ServerRefusal) || (error.status !== 0 && error.status !== 503)) throw error;
     }
+}
+
+/** What the session waits for from the client; what a killed server has not acknowledged is said to the next one. */
+async function owed(client: ServeClient, one: Served): Promise<void> {
+    if (one.isWithdrawn) await client.lend(one.id, "echo", ECHO);
+    one.isWithdrawn = false;
+    const { ask } = one;
+    if (ask === null) return;
+    await client.decide(one.id, ask, "again");
+    if (one.ask === ask) one.ask = null;
 }
 
 async function verify(folder: string, address: string, all: readonly Served[], { trips }: Load, { problems }: Report): Promise<void> {

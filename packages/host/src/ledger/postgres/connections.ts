@@ -201,7 +201,13 @@ class Broken implements Connections {
     }
 
     async #hear(client: Client, channel: string): Promise<void> {
-        await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
+        // PGC3.
+        client.ref();
+        try {
+            await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
+        } finally {
+            client.unref();
+        }
         this.#ears.get(channel)?.(null);
     }
 
