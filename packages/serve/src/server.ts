@@ -12,7 +12,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { isObject, type Json } from "@remit/language";
-import type { LedgerStore, LoadOptions, Meant, Process, RemitProgram, RunCarrier, RunCarriers, Scrubber } from "@remit/host";
+import type { LedgerStore, LoadOptions, Meant, Process, RemitProgram, RunCarrier, RunCarriers, Scrubber, Team } from "@remit/host";
 import {
     isSession,
     knownSecrets,
@@ -89,11 +89,10 @@ export interface ServeOptions {
 }
 
 const MODELS_MS = 5000;
+const CODE_MS = 10 * 60_000;
 
 /** What a session's log says of the program that its turns run. */
 type ProgramFacts = Pick<RemitProgram, "form" | "hash" | "file" | "root">;
-
-const CODE_MS = 10 * 60_000;
 
 export class Server {
     readonly sessions = new Map<string, Session>();
@@ -193,10 +192,9 @@ export class Server {
                 await server.#sameKey();
                 await server.clients.refresh();
                 server.#carrier = (await options.carriers?.(ledger.store)) ?? null;
-                if (ledger.store.team === undefined) await server.#again();
+                // Before it listens: else it would say that there is no session of the other processes.
+                await (ledger.store.team === undefined ? server.#again() : server.#among(ledger.store.team));
             }
-            // Before it listens: it would know no session of the other processes, and say so.
-            if (options.view !== true) await server.#among();
             await server.#listen();
         } catch (error) {
             await server.stop();
@@ -384,8 +382,13 @@ export class Server {
     }
 
     #setup(log: SessionLog): Parameters<typeof Session.again>[0] {
-        const { limits: bounds, secrets } = this;
-        return { log, ledger: this.ledger, brain: this.#brain, carrier: this.#carrier, bounds, scrub: secrets.scrub };
+        const { ledger, limits: bounds, secrets } = this;
+        const failed = (error: unknown): void => {
+            this.log("error", `the session ${log.id} cannot go on here: ${String(error)}`);
+            const session = this.sessions.get(log.id);
+            if (session !== undefined) this.#lost(session).catch(failed);
+        };
+        return { log, ledger, brain: this.#brain, carrier: this.#carrier, bounds, scrub: secrets.scrub, failed };
     }
 
     /** Sessions of servers before. */
@@ -438,10 +441,8 @@ export class Server {
         );
     }
 
-    async #among(): Promise<void> {
-        const { team } = this.ledger.store;
-        if (team === undefined) return;
-        const failed = (error: unknown): void => this.log("error", error instanceof Error ? (error.stack ?? error.message) : String(error));
+    async #among(team: Team): Promise<void> {
+        const failed = (error: unknown): void => this.log("error", String((error as Error).stack ?? error));
         const taking = new Map<string, Promise<void>>();
         this.processes = await Processes.among({
             team,

@@ -203,6 +203,13 @@ test("killed in the middle of a turn: the other process takes the session, and n
     await store.close();
 });
 
+test("a server knows the sessions of the others as soon as it can be found", async () => {
+    const a = await start("a");
+    const { id } = await a.owner.open();
+    const b = await start("b");
+    expect((await b.owner.session(id)).id).toBe(id);
+});
+
 test("a server with another key is refused, with what to do", async () => {
     says([]);
     const a = await start("a");

@@ -1,6 +1,6 @@
 /** Turns: one after another, each a run of the ledger; with tools that clients lend, and people who decide. */
 import { join } from "node:path";
-import { openLedger, openProcess } from "@remit/host";
+import { openLedger, openProcess, openStore } from "@remit/host";
 import type { Json } from "@remit/language";
 import { expect, test } from "vitest";
 import type { CallResult, Frame } from "../src/wire/messages.ts";
@@ -189,6 +189,39 @@ test("a question of the program is answered by the person, once", async () => {
         expect(await at.owner.answer(id, data["ask"] as string, "L")).toMatchObject({ status: "rejected" });
     });
     expect(await at.owner.turn(id, turn.id)).toMatchObject({ status: "done", value: "Ordered." });
+});
+
+test("a session that another process took ends here, and the server goes on", async () => {
+    const broken: unknown[] = [];
+    const noted = (error: unknown): void => void broken.push(error);
+    process.on("unhandledRejection", noted);
+    await using at = await room({
+        rules: [
+            { when: "buy", reply: calls("owner", "click", { at: "a" }) },
+            { when: "say", reply: { text: "said" } },
+        ],
+    });
+    const { id } = await at.owner.open();
+    await at.owner.lend(id, "click", CLICK);
+    const turn = await at.owner.submit(id, { text: "buy" });
+    let ask = "";
+    await watch(at.owner, id, (event, data) => {
+        if (event === "ask.requested") ask = data["ask"] as string;
+        return ask !== "";
+    });
+    const other = await openStore(join(at.folder, "ledger.db"), {
+        config: join(at.folder, ".config/remit"),
+        state: join(at.folder, "other"),
+    });
+    for (const run of [id, `${id}.${turn.id}`]) await other.own(run, { from: (await other.run(run)).epoch });
+    await expect(at.owner.decide(id, ask, "once")).rejects.toMatchObject({ status: 503 });
+    const { id: next } = await at.owner.open();
+    const { id: said } = await at.owner.submit(next, { text: "say" });
+    await watch(at.owner, next, ended(said));
+    expect(await at.owner.turn(next, said)).toMatchObject({ status: "done", value: "said" });
+    await other.close();
+    process.off("unhandledRejection", noted);
+    expect(broken).toEqual([]);
 });
 
 test("a later turn sees what was said before", async () => {

@@ -6,6 +6,7 @@
  * APP1: what goes wrong is told as `{ error: { kind, message, hint } }` and with no more than that: no stack, no path of this machine.
  */
 import { upgradeWebSocket } from "@hono/node-server";
+import { LedgerError } from "@remit/host";
 import { type Context, Hono } from "hono";
 import { lacks } from "../access/guard.ts";
 import { LimitError } from "../access/limits.ts";
@@ -114,6 +115,11 @@ const REFUSED: ReadonlySet<number> = new Set([401, 403, 421, 429]);
 /** Null: something else went wrong. */
 function knownOf(error: Error): HttpError | null {
     if (error instanceof HttpError) return error;
+    if (error instanceof LedgerError && error.code === "owned")
+        return new HttpError(503, "unreachable", "another process has the session now", {
+            hint: "ask again; a turn that is sent again with the same Idempotency-Key is the same turn",
+            headers: { "retry-after": "1" },
+        });
     if (!(error instanceof LimitError)) return null;
     return new HttpError(429, "too-many", error.message, error.hint === undefined ? {} : { hint: error.hint });
 }

@@ -13,6 +13,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { isObject, type Json, type ReachRule } from "@remit/language";
+import type { LedgerEvent } from "@remit/machine";
 import { type HostMethod, type HostTool, type ToolCallContext, withOrigins } from "@remit/host";
 import { withPictures } from "./pictures.ts";
 import { ACCEPTED, type Ack, type CallInfo, type CallResult, rejected, type ToolInfo, type ToolSpec } from "../wire/messages.ts";

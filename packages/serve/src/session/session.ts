@@ -30,6 +30,7 @@ import { LentTools } from "./lent.ts";
 import type { Listener, SessionLog } from "./log.ts";
 import { People } from "./people.ts";
 import { told, withPictures } from "./pictures.ts";
+import { shownTurn, some } from "./shown.ts";
 import { apply, emptyState, type SessionState, type Turn } from "./state.ts";
 import { Presence } from "./presence.ts";
 import { Progress } from "./stuck.ts";
@@ -63,6 +64,8 @@ export interface SessionSetup {
     readonly scrub: Scrubber["scrub"];
     /** Bounds of every turn, beside its time. */
     readonly limits?: Limits;
+    /** Its log takes nothing more: another process has the session, or the ledger is broken. Nothing goes on here. */
+    readonly failed?: (error: unknown) => void;
 }
 
 /** What is submitted; `inputOrigins`: where it is not all the user's word. No client says that of itself. */
@@ -122,7 +125,7 @@ export class Session {
         this.#presence = new Presence({
             away: bounds.away,
             matters: (client) => !this.#closing && this.#lent.list().some((one) => one.client === client),
-            gone: (client) => void this.#lent.gone(client, "its client went away"),
+            gone: (client) => void this.#lent.gone(client, "its client went away").catch(this.#failed),
         });
         this.#lent = new LentTools(
             {
@@ -363,12 +366,19 @@ export class Session {
         const next = turns.find(({ status }) => status === "running") ?? turns.find(({ status }) => status === "queued");
         if (next === undefined) return;
         const [cancel, leave] = [new AbortController(), new AbortController()];
-        const over = this.#run(next, { signal: cancel.signal, leave: leave.signal }).finally(() => {
-            this.#running = null;
-            this.#pump();
-        });
+        const over = this.#run(next, { signal: cancel.signal, leave: leave.signal })
+            .catch(this.#failed)
+            .finally(() => {
+                this.#running = null;
+                this.#pump();
+            });
         this.#running = { turn: next, cancel, leave, over, progress: new Progress() };
     }
+
+    readonly #failed = (error: unknown): void => {
+        this.#closing = true;
+        this.#setup.failed?.(error);
+    };
 
     #stuck(why: string): void {
         if (this.#running === null) return;
@@ -434,25 +444,6 @@ export class Session {
     }
 
     #shown(turn: Turn): TurnInfo {
-        const { id, status, text, input, images, model, by, run, value, origins, failure, usage, submitted, ended } = turn;
-        const position = status === "queued" ? this.#queued().indexOf(turn) + 1 : undefined;
-        return some({
-            id,
-            session: this.id,
-            status,
-            position,
-            ...{ text, input, images, model },
-            by,
-            run,
-            ...{ value, origins: origins as Json | undefined },
-            failure,
-            usage,
-            submitted,
-            ended,
-        }) as unknown as TurnInfo;
+        return shownTurn(turn, this.id, turn.status === "queued" ? this.#queued().indexOf(turn) + 1 : undefined);
     }
-}
-
-function some(fields: { readonly [key: string]: unknown }): Json {
-    return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as unknown as Json;
 }

@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openLedger } from "@remit/host";
-import { type FoundServer, ServeClient, ServerRefusal, servers } from "../../src/index.ts";
+import { ServeClient, ServerRefusal, servers } from "../../src/index.ts";
 
 const SERVER = fileURLToPath(new URL("../process/server.ts", import.meta.url));
 const SOURCE = `import tool Lent from "host:lent"
