@@ -25,7 +25,17 @@ export {
     type ReachRule,
 } from "./authority/project.ts";
 export { type NumberRange, patternsText, rangeOf } from "./authority/range.ts";
-export { AUTHORITY_HEAD, authorityCells, boundText, clauseText, countText, showAuthority, spendText } from "./authority/show.ts";
+export {
+    AUTHORITY_HEAD,
+    allowedText,
+    amongText,
+    authorityCells,
+    boundText,
+    clauseText,
+    countText,
+    showAuthority,
+    spendText,
+} from "./authority/show.ts";
 export { type Schema as ToolSchema, type ToolParam, toolParams, toolSchema, type Unknown, unknownIn } from "./authority/schemas.ts";
 export { declaredKey, keyOf, methodName, plainCodes, type Resource, resourceOf, schemeOf } from "./authority/thing.ts";
 export {

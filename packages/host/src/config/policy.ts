@@ -166,6 +166,7 @@ export function checkPolicy(program: Program, policy: Policy): void {
         for (const [one, file] of program.files.flatMap(({ file, imports }) => imports.map((form) => [form, file] as const))) {
             if (one.name !== place && keyOf(one.what, place, "") !== keyOf(one.what, one.uri, file)) continue;
             for (const clause of clauses) {
+                if (clause.kind === "arg") hasFields(program, file, clause, `policy.clauses.${place}`);
                 for (const arg of [undefined, ...argumentsOf(clause)]) hasNamed(one, methodOf(clause), arg, `policy.clauses.${place}`);
             }
         }
@@ -196,6 +197,22 @@ export function checkPolicy(program: Program, policy: Policy): void {
                         });
                     }
         }
+}
+
+/** Fields of results are named by the imports of the file. */
+function hasFields(program: Program, file: string, clause: PolicyClause & { readonly kind: "arg" }, key: string): void {
+    const imports = program.files.find((one) => one.file === file)?.imports ?? [];
+    for (const { of, method } of clause.fields ?? []) {
+        if (method === undefined) continue;
+        const named = imports.find((one) => one.name === of);
+        if (named !== undefined) hasNamed(named, method, undefined, key);
+        else
+            throw new RemitError({
+                kind: "value",
+                message: `${key} of the project names results of ${of}, which ${file} does not import`,
+                hint: `it imports ${imports.map((one) => one.name).join(", ") || "nothing"}`,
+            });
+    }
 }
 
 function hasFunc({ name, funcs }: AgentForm, method: string, key: string): void {

@@ -1,7 +1,7 @@
 /**
  * The table of authority as text, for people.
  */
-import type { BoundForm, ClauseForm, CountForm, ReadersForm, SpendForm } from "../form/form.ts";
+import type { AmongForm, BoundForm, ClauseForm, CountForm, ReadersForm, SpendForm } from "../form/form.ts";
 import { patternsText } from "./range.ts";
 import type { AuthorityRow } from "./rows.ts";
 
@@ -115,17 +115,24 @@ export function clauseText(clause: ClauseForm): string {
         case "count":
             return `${clause.method}: ${clause.counts.map(countText).join(" ")}`;
         case "arg": {
-            const from =
-                clause.from === undefined
-                    ? "trusted"
-                    : `${clause.among === true ? "among" : "from"}(${clause.from.map((one) => JSON.stringify(one)).join(", ")})`;
-            return `arg ${clause.method === undefined ? "" : `${clause.method}.`}${clause.name}: ${clause.addresses === true ? "addresses " : ""}${from}${clause.ask ? " or ask" : ""}`;
+            return `arg ${clause.method === undefined ? "" : `${clause.method}.`}${clause.name}: ${allowedText(clause)}${clause.ask ? " or ask" : ""}`;
         }
         default: {
             const ask = clause.kind === "audience" && clause.ask ? " or ask" : "";
             return `${clause.kind}${clause.method === undefined ? "" : ` ${clause.method}`}: ${readersText(clause.readers)}${ask}`;
         }
     }
+}
+
+/** `trusted`, `addresses among("user", Contacts.find.email)`. */
+export function allowedText({ from = [], fields = [], among, addresses }: ClauseForm & { readonly kind: "arg" }): string {
+    const list = [...from.map((one) => JSON.stringify(one)), ...fields.map(amongText)];
+    const said = list.length === 0 ? "trusted" : `${among === true ? "among" : "from"}(${list.join(", ")})`;
+    return `${addresses === true ? "addresses " : ""}${said}`;
+}
+
+export function amongText({ of, method, path }: AmongForm): string {
+    return [of, ...(method === undefined ? [] : [method]), ...path].join(".");
 }
 
 function readersText(readers: ReadersForm): string {

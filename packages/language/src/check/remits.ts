@@ -7,7 +7,7 @@
 import { isOutside } from "./handover.ts";
 import { toolSchema, unknownIn } from "../authority/schemas.ts";
 import { isEndorse } from "../form/lower.ts";
-import type { Amount, Bound, Count, Import, ImportClause, Name, Readers, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
+import type { Among, Amount, Bound, Count, Import, ImportClause, Name, Readers, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import { type Binding, type Checking, type FileScope, type Walk, reporter, type Report } from "../scope/model.ts";
 import { shown } from "../syntax/entry.ts";
@@ -201,6 +201,24 @@ function checkMethod(a: Whole, report: Report, binding: Binding, method: string,
     );
 }
 
+/** A field in which values that may stand somewhere have to have stood. */
+function checkAmong(a: Whole, report: Report, file: FileScope, { of, method }: Among): void {
+    if (method === undefined || of.text === "") return;
+    const found = file.names.get(of.text);
+    if (found !== undefined && (found.kind === "tool" || found.kind === "memory")) {
+        checkMethod(a, report, found, method.text, method.range);
+        return;
+    }
+    if (found === undefined && file.broken) return;
+    const names = [...file.names.values()].filter(({ kind }) => kind === "tool" || kind === "memory").map(({ name }) => name);
+    report(
+        "REMIT_REFERENCE",
+        of.range,
+        found === undefined ? `there is no '${of.text}' in ${file.name}` : `'${of.text}' is a ${found.kind}, which gives no results`,
+        suggestion(a.checking, of.text, of.range, [...names, "input"]),
+    );
+}
+
 // ---- clauses at imports ----------------------------------------------------------------------------------------------
 
 /** Clauses that each kind of import takes. */
@@ -256,8 +274,10 @@ function checkClauses(a: Whole, report: Report, node: Import, file: FileScope): 
         if (binding?.import !== node) continue;
         if (clause.method !== undefined) checkMethod(a, report, binding, clause.method.text, clause.method.range);
         if (clause.kind === "clause.count") checkCounts(a, report, binding, clause.method, clause.counts);
-        if (clause.kind === "clause.arg") checkArg(a, report, binding, clause.method, clause.name);
-        else if (clause.kind === "clause.readers" && clause.readers.kind === "readers.arg")
+        if (clause.kind === "clause.arg") {
+            checkArg(a, report, binding, clause.method, clause.name);
+            for (const one of clause.fields ?? []) checkAmong(a, report, file, one);
+        } else if (clause.kind === "clause.readers" && clause.readers.kind === "readers.arg")
             checkArg(a, report, binding, clause.method, clause.readers.name);
     }
 }

@@ -102,6 +102,7 @@ export type WithForm = Records["With"];
 export type Gate = GrantForm["gate"];
 export type BoundForm = Records["Bound"];
 export type CountForm = Records["Count"];
+export type AmongForm = Records["Among"];
 export type RefForm = Records["Ref"];
 export type GrantForm = Records["Grant"];
 export type SpendForm = Records["Spend"];

@@ -84,7 +84,7 @@ const AT = { at: may({ rule: "list", of: COUNT, min: 4, max: 4 }, "line, column,
 /** What `RECORDS` has. */
 export type RecordName =
     | ("Program" | "Entry" | "File" | "Import" | "Shape" | "Agent" | "Func" | "Param" | "Budget" | "Branch" | "Candidate" | "Arg" | "Field")
-    | ("Remit" | "Grant" | "Ref" | "Bound" | "Count" | "Spend" | "With" | "Readers" | "Narrowed")
+    | ("Remit" | "Grant" | "Ref" | "Bound" | "Among" | "Count" | "Spend" | "With" | "Readers" | "Narrowed")
     | ("StageArg" | "StageName" | "StageWith" | "Credential");
 
 export const RECORDS = {
@@ -183,6 +183,11 @@ export const RECORDS = {
         arg: may(METHOD, "absent: the argument that names the resource"),
         patterns: must(list(TEXT, 1), "one of them must match"),
         numbers: may(TRUE, "the patterns are ranges, `0..500`: a JSON number within one of them, both ends included"),
+    },
+    Among: {
+        of: must(NAME, "`input`, or a tool or memory of the file"),
+        method: may(METHOD, "of a tool or memory: of its results in the run"),
+        path: must(list(METHOD, 1), "names of fields, from the outermost inwards; lists on the way stand for all their items"),
     },
     /** `most` or `by`. Counted of one thing, over all principals. */
     Count: {
@@ -344,7 +349,8 @@ export const NODES = {
         arg: {
             method: may(METHOD),
             name: must(METHOD, "of the argument, or its place from 1"),
-            from: may(list(SOME_TEXT, 1), "origins that may be in it; absent: trusted ones"),
+            from: may(list(SOME_TEXT, 1), "origins that may be in it; absent: trusted ones, with fields none"),
+            fields: may(list(record("Among"), 1), "with among: whole values that stood there may stand here"),
             among: may(TRUE, "also a value that occurred in what came from there, whatever else chose it"),
             addresses: may(TRUE, "only the addresses in it: a text from elsewhere that holds none may stand there"),
             ask: may(TRUE, "a refused flow becomes a question that shows the flow"),

@@ -81,6 +81,8 @@ export interface ArgClause extends Node {
     readonly from?: readonly StringLit[];
     /** `among(…)`: also values that occurred in what came from there. */
     readonly among?: boolean;
+    /** `among(input.recipients, Contacts.find.email)`. */
+    readonly fields?: readonly Among[];
     /** `addresses among(…)`: of what comes from elsewhere only the addresses in it. */
     readonly addresses?: boolean;
     /** `or ask`. */
@@ -96,6 +98,12 @@ export interface ChoiceClause extends Node {
     readonly any?: boolean;
     /** `or ask`. */
     readonly ask: boolean;
+}
+/** `input.recipients`, `Contacts.find.email`. */
+export interface Among extends Node {
+    readonly of: Name;
+    readonly method?: Name;
+    readonly path: readonly Name[];
 }
 /** `trusted`. */
 export interface TrustedClause extends Node {

@@ -159,6 +159,10 @@ const readers = fc.oneof(
     fc.record({ ...kind("readers.arg"), name: wordName }),
     fc.record({ ...kind("readers.result"), name: wordName }),
 ) as fc.Arbitrary<tree.Readers>;
+const field = fc.oneof(
+    fc.record({ range: fc.constant(range), of: fc.constant(name("input")), path: fc.array(wordName, { minLength: 1, maxLength: 2 }) }),
+    fc.record({ range: fc.constant(range), of: plainName, method: wordName, path: fc.array(wordName, { minLength: 1, maxLength: 2 }) }),
+);
 const argName = fc.oneof(wordName, fc.constantFrom("1", "2").map(name));
 const clause = fc.oneof(
     fc.record({ ...kind("clause.gate"), method: wordName, gate: fc.constantFrom("may", "ask", "never").map(name) }),
@@ -178,6 +182,7 @@ const clause = fc.oneof(
         name: argName,
         from: fc.array(quoted, { minLength: 1, maxLength: 2 }),
         among: fc.constant(true),
+        fields: maybe(fc.array(field, { minLength: 1, maxLength: 2 })),
         addresses: maybe(fc.constant(true)),
         ask: fc.boolean(),
     }),

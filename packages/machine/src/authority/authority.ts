@@ -26,6 +26,7 @@ import {
 import type { AgentEntry, Compiled } from "../compile/program.ts";
 import type { Capability } from "../value/value.ts";
 import { type Counter, countersOf } from "./counts.ts";
+import type { Field } from "./evidence.ts";
 import { type Rule, rulesOf } from "./named.ts";
 import { type Clauses, clausesOf, compileRemit, NO_CLAUSES, type PolicySaid, type ReadersRule, type Remit, thingsOf } from "./policy.ts";
 
@@ -68,6 +69,8 @@ export class Authority {
     private readonly keys: Places<string> = [];
     /** Origins whose words `among` clauses ask about. */
     readonly watched = new Set<string>();
+    /** Fields whose values they ask about. */
+    readonly fields = new Map<string, Field>();
 
     /** `origins`: what a file import's content carries, by `FILE INDEX/NAME`. */
     constructor(program: Compiled, base: string, policy: Policy, origins: (place: string) => readonly string[]) {
@@ -95,7 +98,10 @@ export class Authority {
             if (made === NO_CLAUSES) continue;
             for (const one of imports) put(this.clauses, one, made);
             tracks ||= made.choices.some((rule) => !rule.any);
-            for (const rule of made.args) if (rule.among) for (const origin of rule.from ?? []) this.watched.add(origin);
+            for (const rule of made.args.filter(({ among }) => among)) {
+                for (const origin of rule.from ?? []) this.watched.add(origin);
+                for (const field of rule.fields) this.fields.set(field.id, field);
+            }
             said = true;
         }
         this.shared = sharedOrigins(program.program);

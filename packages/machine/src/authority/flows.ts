@@ -30,16 +30,7 @@ export function flowsOf(use: Use, method: string | null, on: Standing): readonly
         if (rule.method !== null && rule.method !== method) continue;
         const bad = forbidden(rule, use.given, on);
         if (bad.length === 0) continue;
-        const words =
-            rule.from === null ? "trusted" : `${rule.among ? "among" : "from"}(${rule.from.map((o) => JSON.stringify(o)).join(", ")})`;
-        hits.push({
-            rule,
-            flow: {
-                arg: rule.name,
-                origins: [...new Set(bad)].sort(),
-                rule: `arg ${rule.name}: ${rule.addresses ? "addresses " : ""}${words}`,
-            },
-        });
+        hits.push({ rule, flow: { arg: rule.name, origins: [...new Set(bad)].sort(), rule: `arg ${rule.name}: ${rule.says}` } });
     }
     hits.push(...unnamed);
     if (on.untrusted !== null && method !== null && use.key.startsWith("tool:")) hits.push(...untrustedFlows(use, method, on));
@@ -180,7 +171,12 @@ const MAX_WORDS = 1000;
 function known(words: readonly string[] | null, rule: ArgRule, on: Standing): boolean {
     // A text without an address leads nowhere; an argument without a word is none that occurred.
     if (words === null || words.length > MAX_WORDS || (words.length === 0 && !rule.addresses)) return false;
-    return words.every((word) => rule.among && (rule.from ?? []).some((origin) => on.one(origin) && on.known(origin, word)));
+    return words.every(
+        (word) =>
+            rule.among &&
+            ((rule.from ?? []).some((origin) => on.one(origin) && on.known(origin, word)) ||
+                rule.fields.some(({ id }) => on.known(id, word))),
+    );
 }
 
 function allowed(origin: string, rule: ArgRule, on: Standing): boolean {

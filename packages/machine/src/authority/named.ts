@@ -16,6 +16,7 @@ import {
     type Imported,
     type Json,
     isObject,
+    keyOf,
     methodName,
     methodOf,
     type Program,
@@ -51,8 +52,28 @@ export function rulesOf(
     for (const { form, file } of imports) for (const clause of form.clauses ?? []) rules.push(...ofClause(clause, siteOf(file, clause.at)));
     const forms = imports.map(({ form }) => form);
     for (const clause of addedTo(policy, key, forms)) rules.push(...ofClause(clause, clause.site ?? null));
+    for (const { file, clause, site } of clausesWithFields(program, policy, siteOf))
+        for (const { of, method } of clause.fields ?? [])
+            if (imports.some((one) => one.file === file && one.form.name === of)) rules.push(...named(method, [], site));
     for (const { ref, site } of refsAbout(program, policy, imports, siteOf)) rules.push(...named(ref.method, argumentsOfRef(ref), site));
     return rules;
+}
+
+/** Clauses that name fields of results, with the file whose names they use. */
+function clausesWithFields(
+    program: Program,
+    policy: ProjectPolicy,
+    siteOf: SiteOf,
+): { readonly file: number; readonly clause: ClauseForm & { readonly kind: "arg" }; readonly site: Site | null }[] {
+    return program.files.flatMap(({ imports }, file) =>
+        imports.flatMap((form) => {
+            const own = (form.clauses ?? []).map((clause) => ({ clause, site: siteOf(file, clause.at) }));
+            const added = addedTo(policy, keyOf(form.what, form.uri, program.files[file]?.file ?? ""), [form]);
+            return [...own, ...added.map((clause) => ({ clause, site: clause.site ?? null }))].flatMap(({ clause, site }) =>
+                clause.kind === "arg" && clause.fields !== undefined ? [{ file, clause, site }] : [],
+            );
+        }),
+    );
 }
 
 /** What a program and its project say of a thing by the name of an import. */

@@ -9,6 +9,8 @@
  * A2: a project's policy is added to the clauses of the program, and the strictest counts: it can tighten, never loosen.
  */
 import {
+    type AmongForm,
+    allowedText,
     type ClauseForm,
     type CountForm,
     declaredKey,
@@ -27,6 +29,7 @@ import {
     saidTogether,
 } from "@remit/language";
 import type { Compiled, Meaning } from "../compile/program.ts";
+import { type Field, fieldOf } from "./evidence.ts";
 import { placeOf } from "./match.ts";
 
 /** What is between a capability and its use; `open`: nothing was said, so it depends on who chose the call. */
@@ -63,8 +66,12 @@ export interface ArgRule {
     readonly from: readonly string[] | null;
     /** A value that occurred in what came from there may stand there, whatever else chose it. */
     readonly among: boolean;
+    /** Whole values that stood there may stand there, too. */
+    readonly fields: readonly Field[];
     /** Of what comes from elsewhere only the addresses in it. */
     readonly addresses: boolean;
+    /** As it is written, behind the name: `among("user")`. */
+    readonly says: string;
     readonly ask: boolean;
     readonly site: Site | null;
     /** The project's own. */
@@ -241,6 +248,14 @@ function compileBody(
     };
 }
 
+/** What a clause names that is not there lets nothing in. */
+function fieldIn(program: Compiled, file: number, { of, method, path }: AmongForm): Field[] {
+    if (method === undefined) return of === "input" ? [fieldOf(null, null, path)] : [];
+    const meaning = program.lookup(file, null, of);
+    const key = meaning === undefined ? null : keyOfMeaning(program, meaning);
+    return key === null ? [] : [fieldOf(key, methodName(uriOf(meaning) ?? "", method), path)];
+}
+
 /** Clauses of a thing: what its imports say together, and what the project's policy adds. */
 export function clausesOf(program: Compiled, imports: readonly Imported[], added: readonly PolicySaid[]): Clauses {
     const own = saidTogether(imports);
@@ -270,8 +285,10 @@ export function clausesOf(program: Compiled, imports: readonly Imported[], added
                 args.push({
                     method: clause.method === undefined ? null : methodName(uri, clause.method),
                     name: clause.name,
-                    from: clause.from ?? null,
+                    from: clause.from ?? (clause.fields === undefined ? null : []),
                     among: clause.among === true,
+                    fields: (clause.fields ?? []).flatMap((one) => fieldIn(program, file, one)),
+                    says: allowedText(clause),
                     addresses: clause.addresses === true,
                     ask: clause.ask === true,
                     site,

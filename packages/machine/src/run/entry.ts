@@ -15,6 +15,7 @@ import type { FrameForm } from "../compile/instructions.ts";
 import { enterStrict } from "../compile/strict.ts";
 import type { Fn } from "../compile/program.ts";
 import type { InputRequest, Outcome } from "../effect/effect.ts";
+import { valuesIn } from "../authority/evidence.ts";
 import { Fail } from "../effect/failure.ts";
 import { fromJson } from "../value/json.ts";
 import { join } from "../value/operators.ts";
@@ -217,11 +218,20 @@ export function answerEntry(m: Machine, outcome: Outcome): void {
     next(m);
 }
 
+/** What `among` clauses will ask about, where it is the user's word. */
+function learnInput(m: Machine, { fn, args, origins }: Entry): void {
+    const { watched, fields } = m.authority;
+    if (!origins.every((origin) => origin === "user")) return;
+    if (watched.has("user")) for (const arg of args) m.standing.learn("user", arg ?? null);
+    const { params } = fn.form;
+    const input = params.length === 1 ? (args[0] ?? null) : Object.fromEntries(params.map(({ name }, i) => [name, args[i] ?? null]));
+    for (const { id, key, path } of fields.values()) if (key === null) m.standing.learn(id, valuesIn(input, path));
+}
+
 function begin(m: Machine, entry: Entry): void {
     const { run } = m;
     const { fn } = entry;
-    if (m.authority.watched.has("user") && entry.origins.every((origin) => origin === "user"))
-        for (const arg of entry.args) m.standing.learn("user", arg ?? null);
+    learnInput(m, entry);
     m.tracer?.at(fn.site(fn.form.at), fn.name, "input");
     const l = run.labels.of(entry.origins);
     const values = entry.args.map((json): Value => {

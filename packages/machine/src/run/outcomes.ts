@@ -4,6 +4,8 @@
  * Boundary: what an outcome means to an operation is its room's.
  */
 import { type Effect, opOf, type Outcome, type ToolRequest } from "../effect/effect.ts";
+import { methodName } from "@remit/language";
+import { repeats, toldBy, valuesIn } from "../authority/evidence.ts";
 import { Fail } from "../effect/failure.ts";
 import { replyIn } from "../agent/reply.ts";
 import { readersOfResult } from "../state/result-readers.ts";
@@ -11,7 +13,7 @@ import { stepEnded } from "../state/activity.ts";
 import { answerEntry } from "./entry.ts";
 import type { Pending } from "../state/fiber.ts";
 import { describesItself, isUnread, namesIn, placeOf } from "../state/descriptions.ts";
-import { release } from "../state/gate.ts";
+import { release, usedIn } from "../state/gate.ts";
 import { timeUp } from "../state/handlers.ts";
 import type { Machine } from "./machine.ts";
 import { isOrigin } from "../value/label.ts";
@@ -95,10 +97,19 @@ function learn(m: Machine, effect: Effect, outcome: Outcome): void {
         if (describesItself(outcome.value) && isUnread(m, c)) m.described.set(placeOf(c), namesIn(outcome.value));
         return;
     }
-    if (m.authority.watched.size === 0 || !outcome.ok || outcome.parts !== undefined) return;
-    if (effect.kind !== "tool" && effect.kind !== "recall") return;
-    const r = effect.request as { tool?: string; memory?: string };
-    const origin = effect.kind === "tool" ? `tool:${r.tool}` : `memory:${r.memory}`;
-    if (m.authority.watched.has(origin) && outcome.origins.every((one) => one === origin || !isOrigin(one)))
-        m.standing.learn(origin, outcome.value);
+    const { watched, fields } = m.authority;
+    if (watched.size + fields.size === 0 || !outcome.ok || outcome.parts !== undefined) return;
+    const use = usedIn(m, effect);
+    if (use === null || effect.kind === "remember") return;
+    const { target, args } = use;
+    const origin = `${effect.kind === "tool" ? "tool" : "memory"}:${target.name}`;
+    if (!outcome.origins.every((one) => one === origin || !isOrigin(one))) return;
+    const isRepeated = repeats(args);
+    if (watched.has(origin)) m.standing.learn(origin, outcome.value, isRepeated);
+    if (fields.size === 0 || target.method === null) return;
+    const key = m.authority.keyOf(target.c);
+    const method = methodName(target.uri, target.method);
+    const told = toldBy(outcome.value);
+    for (const field of fields.values())
+        if (field.key === key && field.method === method) m.standing.learn(field.id, valuesIn(told, field.path), isRepeated);
 }

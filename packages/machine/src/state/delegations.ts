@@ -108,14 +108,15 @@ export class Standing {
         for (const one of counters) this.uses.set(one, Math.max(0, (this.uses.get(one) ?? 0) + by));
     }
 
-    /** Keeps the texts and numbers of a value that came from an origin. */
-    learn(origin: string, value: Json): void {
+    /** Keeps the texts and numbers of a value that came from an origin, without those that are no evidence (EVI2). */
+    learn(origin: string, value: Json, isNone: (word: string) => boolean = () => false): void {
         const words = this.known.get(origin) ?? new Set<string>();
         this.known.set(origin, words);
         const rest: Json[] = [value];
         for (let one = rest.pop(); one !== undefined && words.size < MAX_KNOWN; one = rest.pop()) {
-            if (typeof one === "string" || typeof one === "number") words.add(String(one));
-            else if (one !== null && typeof one === "object") for (const part of Object.values(one) as Json[]) rest.push(part);
+            if (typeof one === "string" || typeof one === "number") {
+                if (!isNone(String(one))) words.add(String(one));
+            } else if (one !== null && typeof one === "object") for (const part of Object.values(one) as Json[]) rest.push(part);
         }
     }
 

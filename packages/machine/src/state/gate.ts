@@ -206,16 +206,25 @@ export function countedBy(m: Pick<Ops, "authority">, { target: { c, uri, method 
     return counters.length === 0 ? COUNTS_NOWHERE : countedIn(counters, { uri, method, given });
 }
 
-/** A call that its performer refused did not happen: it does not count. */
-export function release(m: Pick<Ops, "authority" | "compiled" | "standing">, { kind, request }: Effect): void {
-    if (kind !== "tool" && kind !== "remember" && kind !== "recall") return;
+/** The use that an effect is: the generic call of a server as the tool that it names. Null for an effect that is none. */
+export function usedIn(
+    m: Pick<Ops, "compiled">,
+    { kind, request }: Effect,
+): { readonly target: Target; readonly args: readonly Json[] } | null {
+    if (kind !== "tool" && kind !== "remember" && kind !== "recall") return null;
     const asked = request as unknown as ToolRequest & MemoryRequest;
+    if (kind === "tool" && asked.op !== "call") return null;
     const c = m.compiled.capabilityAt(asked.file, kind === "tool" ? asked.tool : asked.memory);
-    const method = kind === "tool" ? (asked.op === "call" ? (asked.method ?? null) : null) : kind === "recall" ? "query" : "add";
+    const method = kind === "tool" ? (asked.method ?? null) : kind === "recall" ? "query" : "add";
     const args = kind === "tool" ? (asked.args ?? []) : [asked.arg];
     const alias = method !== null && args.length === 1 ? aliasOfJson(asked.uri, method, args[0] as Json) : null;
-    const target = { c, name: c.name, uri: asked.uri, method: alias?.method ?? method, direct: true };
-    m.standing.count(countedBy(m, { target, given: jsonGiven(alias?.args ?? args, 0) }).run, -1);
+    return { target: { c, name: c.name, uri: asked.uri, method: alias?.method ?? method, direct: true }, args: alias?.args ?? args };
+}
+
+/** A call that its performer refused did not happen: it does not count. */
+export function release(m: Pick<Ops, "authority" | "compiled" | "standing">, effect: Effect): void {
+    const use = usedIn(m, effect);
+    if (use !== null) m.standing.count(countedBy(m, { target: use.target, given: jsonGiven(use.args, 0) }).run, -1);
 }
 
 /** Who decided that the place is reached where a frame stands, and which method is called there (`named`). */

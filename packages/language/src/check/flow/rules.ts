@@ -156,7 +156,7 @@ export class Rules {
                 if (fact === null || mayPass(clause, v)) continue;
                 const what = `'${clause.name}' of ${cap.binding.name}`;
                 const why =
-                    clause.from === undefined && clause.addresses !== true
+                    clause.from === undefined && clause.fields === undefined && clause.addresses !== true
                         ? `${what} takes only what is trusted`
                         : `${what} does not take that`;
                 return { fact, arg: clause.name, rule, places, why };
@@ -282,7 +282,7 @@ function argumentsOf(args: readonly Val[], name: string): Argument[] {
 }
 
 function notAllowed(clause: ArgClause, facts: Facts): Fact | null {
-    const { from } = clause;
+    const { from = clause.fields === undefined ? undefined : [] } = clause;
     if (from === undefined) return facts.get("!") ?? null;
     for (const fact of facts.values())
         if (fact.trusted !== undefined && !from.includes(fact.key) && !(fact.trusted && from.includes("trusted"))) return fact;

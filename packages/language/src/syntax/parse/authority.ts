@@ -8,6 +8,7 @@
 import { rangeText } from "../../authority/range.ts";
 import { DURATION_UNITS, METERS, T } from "../tokens.ts";
 import type {
+    Among,
     Amount,
     Bound,
     Count,
@@ -372,36 +373,7 @@ function parseClause(p: State): ImportClause | undefined {
         return { kind: "clause.untrusted", range: done() };
     }
     if (isCalled(p, "choice") && (next === T.Colon ? !GATES.includes(peek(p, 2)) && !atCount(p, 2) : isWord(next))) return parseChoice(p);
-    if (p.k === T.Arg && (isWord(next) || next === T.Number)) {
-        advance(p);
-        let method: Name | undefined;
-        let name = takeName(p);
-        if (p.k === T.Dot) {
-            advance(p);
-            method = name;
-            name = p.k === T.Number ? takeName(p) : expectName(p, "the name of an argument");
-        }
-        if (!take(p, T.Colon)) expected(p, `\`:\` after \`${name.text}\``);
-        const addresses = p.k === T.Addresses && [T.From, T.Among, T.Trusted].includes(peek(p, 1));
-        if (addresses) advance(p);
-        const among = p.k === T.Among;
-        const allowed = p.k === T.From || among ? parseOrigins(p) : undefined;
-        if (allowed === undefined && !take(p, T.Trusted)) {
-            expected(p, "`trusted`, `from(…)` or `among(…)`", 'Write `arg to: trusted`, or `arg to: from("user", "tool:Contacts")`.');
-            return undefined;
-        }
-        const ask = parseOrAsk(p);
-        return {
-            kind: "clause.arg",
-            range: done(),
-            ...(method === undefined ? {} : { method }),
-            name,
-            ...(allowed === undefined ? {} : { from: allowed }),
-            ...(among ? { among } : {}),
-            ...(addresses ? { addresses } : {}),
-            ask,
-        };
-    }
+    if (p.k === T.Arg && (isWord(next) || next === T.Number)) return parseArgClause(p);
     if ((p.k === T.Reads || p.k === T.Audience) && (next === T.Colon ? !GATES.includes(peek(p, 2)) && !atCount(p, 2) : isWord(next))) {
         const which = p.k === T.Reads ? "reads" : "audience";
         advance(p);
@@ -457,6 +429,42 @@ function parseChoice(p: State): ImportClause | undefined {
     };
 }
 
+/** `arg to: trusted`, `arg send.to: addresses among("user", Contacts.find.email) or ask`. */
+function parseArgClause(p: State): ImportClause | undefined {
+    const from = start(p);
+    advance(p);
+    let method: Name | undefined;
+    let name = takeName(p);
+    if (p.k === T.Dot) {
+        advance(p);
+        method = name;
+        name = p.k === T.Number ? takeName(p) : expectName(p, "the name of an argument");
+    }
+    if (!take(p, T.Colon)) expected(p, `\`:\` after \`${name.text}\``);
+    const addresses = p.k === T.Addresses && [T.From, T.Among, T.Trusted].includes(peek(p, 1));
+    if (addresses) advance(p);
+    const among = p.k === T.Among;
+    let listed: ReturnType<typeof parseListed> = {};
+    if ((p.k === T.From || among) && peek(p, 1) === T.LParen) {
+        advance(p);
+        listed = parseListed(p, among);
+    } else if (!take(p, T.Trusted)) {
+        expected(p, "`trusted`, `from(…)` or `among(…)`", 'Write `arg to: trusted`, or `arg to: from("user", "tool:Contacts")`.');
+        return undefined;
+    }
+    const ask = parseOrAsk(p);
+    return {
+        kind: "clause.arg",
+        range: { start: from, end: prevEnd(p) },
+        ...(method === undefined ? {} : { method }),
+        name,
+        ...listed,
+        ...(among ? { among } : {}),
+        ...(addresses ? { addresses } : {}),
+        ask,
+    };
+}
+
 /** `("user", "tool:Contacts")` after `from` or `among`, which is the present token; undefined where no bracket follows. */
 function parseOrigins(p: State): StringLit[] | undefined {
     if (peek(p, 1) !== T.LParen) return undefined;
@@ -466,6 +474,33 @@ function parseOrigins(p: State): StringLit[] | undefined {
     const origins = parseStrings(p, 'an origin: `from("user")`');
     closed(p, paren, T.RParen);
     return origins;
+}
+
+/** `("user", Contacts.find.email)`: origins, and in `among` fields; the present token is the bracket. */
+function parseListed(p: State, among: boolean): { readonly from?: readonly StringLit[]; readonly fields?: readonly Among[] } {
+    const paren = p.pos;
+    const from: StringLit[] = [];
+    const fields: Among[] = [];
+    do {
+        advance(p);
+        const some = among ? parseAmong(p) : [];
+        fields.push(...some);
+        if (some.length === 0) from.push(...parseStrings(p, 'an origin: `from("user")`'));
+    } while (p.k === T.Comma && p.errorAt !== p.pos);
+    closed(p, paren, T.RParen);
+    return { ...(from.length === 0 && fields.length > 0 ? {} : { from }), ...(fields.length === 0 ? {} : { fields }) };
+}
+
+/** `input.recipients`, `Contacts.find.email`; none where something else stands. */
+function parseAmong(p: State): Among[] {
+    if (!isWord(p.k)) return [];
+    const from = start(p);
+    const of = takeName(p);
+    const path: Name[] = [];
+    while (take(p, T.Dot)) path.push(expectName(p, "the name of a field"));
+    const method = of.text === "input" ? undefined : path.shift();
+    if (path.length === 0) expected(p, "`.` and the name of a field", "Write `input.recipients`, or `Contacts.find.email`.");
+    return [{ range: { start: from, end: prevEnd(p) }, of, ...(method === undefined ? {} : { method }), path }];
 }
 
 function parseOrAsk(p: State): boolean {

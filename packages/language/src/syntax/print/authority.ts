@@ -2,7 +2,7 @@
  * Remits, clauses and delegations as text.
  */
 import { quoteString } from "../strings.ts";
-import type { Amount, Bound, Count, Grant, ImportClause, Readers, Ref, RemitBody, RemitUse, StringLit } from "../tree.ts";
+import type { Among, Amount, Bound, Count, Grant, ImportClause, Readers, Ref, RemitBody, RemitUse, StringLit } from "../tree.ts";
 import { put, sequence, type Writer } from "./writer.ts";
 
 function strings(list: readonly StringLit[]): string {
@@ -56,6 +56,10 @@ function readersText(readers: Readers): string {
     }
 }
 
+function amongText({ of, method, path }: Among): string {
+    return [of, ...(method === undefined ? [] : [method]), ...path].map(({ text }) => text).join(".");
+}
+
 export function clauseText(clause: ImportClause): string {
     switch (clause.kind) {
         case "clause.trusted":
@@ -72,7 +76,11 @@ export function clauseText(clause: ImportClause): string {
             return `${clause.method.text}: ${countsText(clause.counts)}`;
         case "clause.arg": {
             const method = clause.method === undefined ? "" : `${clause.method.text}.`;
-            const from = clause.from === undefined ? "trusted" : `${clause.among ? "among" : "from"}(${strings(clause.from)})`;
+            const { from: origins, fields = [] } = clause;
+            const list = [...(origins === undefined || origins.length === 0 ? [] : [strings(origins)]), ...fields.map(amongText)].join(
+                ", ",
+            );
+            const from = origins === undefined && fields.length === 0 ? "trusted" : `${clause.among ? "among" : "from"}(${list})`;
             return `arg ${method}${clause.name.text}: ${clause.addresses ? "addresses " : ""}${from}${clause.ask ? " or ask" : ""}`;
         }
         case "clause.readers": {
