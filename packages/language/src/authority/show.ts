@@ -125,9 +125,10 @@ export function clauseText(clause: ClauseForm): string {
 }
 
 /** `trusted`, `addresses among("user", Contacts.find.email)`. */
-export function allowedText({ from = [], fields = [], among, addresses }: ClauseForm & { readonly kind: "arg" }): string {
+export function allowedText({ from = [], fields = [], among, addresses, plain }: ClauseForm & { readonly kind: "arg" }): string {
     const list = [...from.map((one) => JSON.stringify(one)), ...fields.map(amongText)];
     const said = list.length === 0 ? "trusted" : `${among === true ? "among" : "from"}(${list.join(", ")})`;
+    if (plain === true) return list.length === 0 ? "plain" : `plain ${said}`;
     return `${addresses === true ? "addresses " : ""}${said}`;
 }
 

@@ -353,6 +353,7 @@ export const NODES = {
             fields: may(list(record("Among"), 1), "with among: whole values that stood there may stand here"),
             among: may(TRUE, "also a value that occurred in what came from there, whatever else chose it"),
             addresses: may(TRUE, "only the addresses in it: a text from elsewhere that holds none may stand there"),
+            plain: may(TRUE, "as addresses, and of markup, mentions and commands too"),
             ask: may(TRUE, "a refused flow becomes a question that shows the flow"),
             ...AT,
         },

@@ -85,6 +85,8 @@ export interface ArgClause extends Node {
     readonly fields?: readonly Among[];
     /** `addresses among(…)`: of what comes from elsewhere only the addresses in it. */
     readonly addresses?: boolean;
+    /** `plain`, `plain among(…)`: of what comes from elsewhere only what acts where texts act. */
+    readonly plain?: boolean;
     /** `or ask`. */
     readonly ask: boolean;
 }

@@ -193,7 +193,7 @@ export function showClause(clause: tree.ImportClause): string {
         case "clause.count":
             return `${clause.method.text}:${showCounts(clause.counts)}`;
         case "clause.arg":
-            return `arg ${clause.method ? `${clause.method.text}.` : ""}${clause.name.text}:${clause.addresses ? "addresses " : ""}${clause.among ? "among " : ""}${clause.from || clause.fields ? [...(clause.from ?? []).map((o) => o.value), ...(clause.fields ?? []).map(({ of, method, path }) => [of, ...(method ? [method] : []), ...path].map((one) => one.text).join("."))].join("|") : "trusted"}${clause.ask ? "?" : ""}`;
+            return `arg ${clause.method ? `${clause.method.text}.` : ""}${clause.name.text}:${clause.addresses ? "addresses " : ""}${clause.plain ? "plain " : ""}${clause.among ? "among " : ""}${clause.from || clause.fields ? [...(clause.from ?? []).map((o) => o.value), ...(clause.fields ?? []).map(({ of, method, path }) => [of, ...(method ? [method] : []), ...path].map((one) => one.text).join("."))].join("|") : "trusted"}${clause.ask ? "?" : ""}`;
         case "clause.readers": {
             const { readers } = clause;
             const who =

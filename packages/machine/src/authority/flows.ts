@@ -4,6 +4,7 @@
  * Boundary: pure; a use and where it stands in, forbidden flows out. What follows from them is `decide.ts`.
  */
 import { schemeOf, type Site, methodName, type Untrusted } from "@remit/language";
+import { actingIn } from "./acting.ts";
 import { addressesIn, hasLink } from "./addresses.ts";
 import type { Flow, Standing, Use } from "./decide.ts";
 import { type Given, isPlace, wordsOf } from "./given.ts";
@@ -73,13 +74,13 @@ function doesMore({ key, uri, readOnly }: Use, method: string | null): boolean {
     return key.startsWith("tool:") && method !== null && !(readOnly ?? readsByScheme(schemeOf(uri), method) ?? false);
 }
 
+const WORDS = { all: wordsOf, addresses: addressesIn, acting: actingIn } as const;
+
 /** Origins of an argument that a rule does not allow there. */
 function forbidden(rule: ArgRule, given: Given, on: Standing): readonly string[] {
     const outside = (labels: number): string[] => on.labels.origins(labels).filter((origin) => !allowed(origin, rule, on));
-    if (!rule.among && !rule.addresses) return outside(given.carried(rule.name));
-    return given
-        .named(rule.name)
-        .flatMap(({ json, labels }) => (known(rule.addresses ? addressesIn(json) : wordsOf(json), rule, on) ? [] : outside(labels)));
+    if (!rule.among && rule.words === "all") return outside(given.carried(rule.name));
+    return given.named(rule.name).flatMap(({ json, labels }) => (known(WORDS[rule.words](json), rule, on) ? [] : outside(labels)));
 }
 
 /**
@@ -170,7 +171,7 @@ const MAX_WORDS = 1000;
  */
 function known(words: readonly string[] | null, rule: ArgRule, on: Standing): boolean {
     // A text without an address leads nowhere; an argument without a word is none that occurred.
-    if (words === null || words.length > MAX_WORDS || (words.length === 0 && !rule.addresses)) return false;
+    if (words === null || words.length > MAX_WORDS || (words.length === 0 && rule.words === "all")) return false;
     return words.every(
         (word) =>
             rule.among &&

@@ -68,8 +68,8 @@ export interface ArgRule {
     readonly among: boolean;
     /** Whole values that stood there may stand there, too. */
     readonly fields: readonly Field[];
-    /** Of what comes from elsewhere only the addresses in it. */
-    readonly addresses: boolean;
+    /** Of what comes from elsewhere all of it, only the addresses in it, or what acts where texts act. */
+    readonly words: "all" | "addresses" | "acting";
     /** As it is written, behind the name: `among("user")`. */
     readonly says: string;
     readonly ask: boolean;
@@ -289,7 +289,7 @@ export function clausesOf(program: Compiled, imports: readonly Imported[], added
                     among: clause.among === true,
                     fields: (clause.fields ?? []).flatMap((one) => fieldIn(program, file, one)),
                     says: allowedText(clause),
-                    addresses: clause.addresses === true,
+                    words: clause.plain === true ? "acting" : clause.addresses === true ? "addresses" : "all",
                     ask: clause.ask === true,
                     site,
                     ...(mine ? {} : { project: true }),

@@ -156,7 +156,7 @@ export class Rules {
                 if (fact === null || mayPass(clause, v)) continue;
                 const what = `'${clause.name}' of ${cap.binding.name}`;
                 const why =
-                    clause.from === undefined && clause.fields === undefined && clause.addresses !== true
+                    clause.from === undefined && clause.fields === undefined && clause.addresses !== true && clause.plain !== true
                         ? `${what} takes only what is trusted`
                         : `${what} does not take that`;
                 return { fact, arg: clause.name, rule, places, why };
@@ -292,7 +292,7 @@ function notAllowed(clause: ArgClause, facts: Facts): Fact | null {
 /** What is in a value may let it pass, whatever it carries. */
 function mayPass(clause: ArgClause, v: Val): boolean {
     // Without `among` no address may stand there, and a text that is certain to hold one is refused.
-    if (clause.addresses === true) return clause.among === true || !hasAddress(v);
+    if (clause.addresses === true || clause.plain === true) return clause.among === true || !hasAddress(v);
     return clause.among === true && !isNoWord(v);
 }
 

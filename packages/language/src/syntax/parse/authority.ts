@@ -442,14 +442,15 @@ function parseArgClause(p: State): ImportClause | undefined {
     }
     if (!take(p, T.Colon)) expected(p, `\`:\` after \`${name.text}\``);
     const addresses = p.k === T.Addresses && [T.From, T.Among, T.Trusted].includes(peek(p, 1));
-    if (addresses) advance(p);
+    const isPlain = !addresses && isText(p, "plain");
+    if (addresses || isPlain) advance(p);
     const among = p.k === T.Among;
     let listed: ReturnType<typeof parseListed> = {};
     if ((p.k === T.From || among) && peek(p, 1) === T.LParen) {
         advance(p);
         listed = parseListed(p, among);
-    } else if (!take(p, T.Trusted)) {
-        expected(p, "`trusted`, `from(…)` or `among(…)`", 'Write `arg to: trusted`, or `arg to: from("user", "tool:Contacts")`.');
+    } else if (!take(p, T.Trusted) && !isPlain) {
+        expected(p, "`trusted`, `plain`, `from(…)` or `among(…)`", 'Write `arg to: trusted`, or `arg to: from("user", "tool:Contacts")`.');
         return undefined;
     }
     const ask = parseOrAsk(p);
@@ -461,6 +462,7 @@ function parseArgClause(p: State): ImportClause | undefined {
         ...listed,
         ...(among ? { among } : {}),
         ...(addresses ? { addresses } : {}),
+        ...(isPlain ? { plain: true } : {}),
         ask,
     };
 }

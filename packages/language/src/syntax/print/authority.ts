@@ -2,7 +2,7 @@
  * Remits, clauses and delegations as text.
  */
 import { quoteString } from "../strings.ts";
-import type { Among, Amount, Bound, Count, Grant, ImportClause, Readers, Ref, RemitBody, RemitUse, StringLit } from "../tree.ts";
+import type { Among, Amount, ArgClause, Bound, Count, Grant, ImportClause, Readers, Ref, RemitBody, RemitUse, StringLit } from "../tree.ts";
 import { put, sequence, type Writer } from "./writer.ts";
 
 function strings(list: readonly StringLit[]): string {
@@ -56,6 +56,10 @@ function readersText(readers: Readers): string {
     }
 }
 
+function wordsText({ addresses, plain }: Pick<ArgClause, "addresses" | "plain">, from: string): string {
+    return plain ? (from === "trusted" ? "plain" : `plain ${from}`) : `${addresses ? "addresses " : ""}${from}`;
+}
+
 function amongText({ of, method, path }: Among): string {
     return [of, ...(method === undefined ? [] : [method]), ...path].map(({ text }) => text).join(".");
 }
@@ -81,7 +85,7 @@ export function clauseText(clause: ImportClause): string {
                 ", ",
             );
             const from = origins === undefined && fields.length === 0 ? "trusted" : `${clause.among ? "among" : "from"}(${list})`;
-            return `arg ${method}${clause.name.text}: ${clause.addresses ? "addresses " : ""}${from}${clause.ask ? " or ask" : ""}`;
+            return `arg ${method}${clause.name.text}: ${wordsText(clause, from)}${clause.ask ? " or ask" : ""}`;
         }
         case "clause.readers": {
             const method = clause.method === undefined ? "" : ` ${clause.method.text}`;
