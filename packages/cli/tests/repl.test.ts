@@ -70,6 +70,15 @@ test("a text in backticks and a block string go on over lines; one that is never
     expect(repl('x = "one\n2').out).toBe("2\n");
 });
 
+test("from a pipe a command ends an input that is open before it, but not a text that goes on over lines", () => {
+    const open = repl("y = {\n:program\n1 + 1\n");
+    expect([open.code, open.out]).toEqual([1, expect.stringMatching(/main agent Repl[\s\S]*\n2\n$/)]);
+    expect(open.err).toMatch(/^input:1:\d+: error SYNTAX: .*(?:ends here|Expected)/);
+    expect(repl('x = """\n:quit\n"""\nx\n', "--json").out).toContain(":quit");
+    at.write("a.remit", "main func(n: number) { n }\n");
+    expect(repl(":run a.remit {n\n").err).toMatch(/^error: the input behind the file is not JSON/);
+});
+
 test("effects are made once, whatever comes after them; each input is a run, with the origins of what came before", () => {
     at.write("a.txt", "one");
     at.write("replies.json", JSON.stringify([{ word: "hello" }, { word: "again" }]));

@@ -19,7 +19,7 @@ export default async function open([id]: string[], options: Record<string, unkno
     const ledger = ledgerHere(options);
     if (!isLedgerAddress(ledger) && !existsSync(ledger))
         throw new UsageError(`there is no ledger at ${ledger}`, "remit run FILE makes the first run");
-    const { Server, ServeError } = await serving();
+    const { runMeant, Server, ServeError } = await serving();
     const stopped = untilStopped();
     const log = (_level: string, message: string): void => say(plainLine(message));
     const port = options["port"] === undefined ? {} : { port: portOf(String(options["port"])) };
@@ -29,7 +29,7 @@ export default async function open([id]: string[], options: Record<string, unkno
     });
     let page: string | null = null;
     try {
-        const to = id === undefined ? "/runs" : `/runs/${encodeURIComponent((await server.ledger.run(id)).id)}`;
+        const to = id === undefined ? "/runs" : `/runs/${encodeURIComponent((await runMeant(server.ledger.store, id)).id)}`;
         const link = `${server.url}/#code=${await server.loginCode()}&to=${to}`;
         print(link);
         say(`The link opens it once; ${paint(process.stderr)("bold", "Ctrl-C")} ends it.`);

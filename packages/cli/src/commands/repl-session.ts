@@ -177,7 +177,7 @@ export class ReplSession {
     async #file([file, ...input]: string[]): Promise<Took> {
         if (file === undefined) return this.#wrong(":run takes a file", ":run main.remit @input.json");
         const { readInput } = await import("./run.ts");
-        const given = await readInput(input.length === 0 ? undefined : input.join(" "));
+        const given = await readInput(input.length === 0 ? undefined : input.join(" "), "the input behind the file");
         return this.#watching(async (watch) => {
             const options = { ...loadOptions(this.#options, watch), ledger: ledgerHere(this.#options), process: this.#on };
             const program = await load<Json, Json>(file, options);

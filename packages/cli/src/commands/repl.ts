@@ -4,6 +4,7 @@
  * REP1: at a terminal an input that ends too early goes on in the next line; an empty line ends it.
  * REP2: from a pipe nothing is asked and nothing is drawn, and an input that is wrong is told in the exit code.
  * REP3: at a terminal Ctrl-C never ends the REPL.
+ * REP4: from a pipe a command ends an input that is open before it: no person sees that the line would be a part of it.
  */
 import { createInterface } from "node:readline";
 import { createTools, loadConfig } from "@remit/host";
@@ -12,6 +13,8 @@ import { EXIT, paint, say, UsageError } from "../io.ts";
 import { showError } from "../failure.ts";
 import { completed } from "../repl/completion.ts";
 import { History } from "../repl/history.ts";
+import { pieceOf } from "../repl/piece.ts";
+import { COMMANDS } from "../repl/words.ts";
 import { ReplSession, type Took } from "./repl-session.ts";
 
 type Options = Record<string, unknown>;
@@ -33,6 +36,11 @@ async function fromPipe(session: ReplSession): Promise<number> {
     let wrong = false;
     let text = "";
     for await (const line of createInterface({ input: process.stdin, terminal: false })) {
+        // REP4. In a text or a comment that goes on over lines the line is a part of that.
+        if (text !== "" && isCommand(line) && !isInText(text)) {
+            if ((await taken(session, text, true)) === "wrong") wrong = true;
+            text = "";
+        }
         text += `${line}\n`;
         const took = await taken(session, text);
         if (took === "open") continue;
@@ -42,6 +50,16 @@ async function fromPipe(session: ReplSession): Promise<number> {
     }
     if (text !== "" && (await taken(session, text, true)) === "wrong") wrong = true;
     return wrong ? EXIT.failed : EXIT.ok;
+}
+
+function isCommand(line: string): boolean {
+    const name = /^:(\w+)(?:\s|$)/.exec(line)?.[1];
+    return name !== undefined && Object.hasOwn(COMMANDS, name);
+}
+
+function isInText(text: string): boolean {
+    const read = pieceOf(text.trimEnd());
+    return read.kind === "open" && read.diagnostics.some(({ code }) => code.startsWith("UNTERMINATED"));
 }
 
 async function atTerminal(session: ReplSession, options: Options): Promise<number> {

@@ -139,11 +139,12 @@ function agentScript(given: Record<string, unknown>): Record<string, unknown> {
     return options;
 }
 
-export async function readInput(text: string | undefined): Promise<Json> {
+/** `from`: what a message calls the text. */
+export async function readInput(text: string | undefined, from = "--input"): Promise<Json> {
     if (text === undefined) return {};
     if (text === "-") return parsed(decoded(await new Response(process.stdin as never).arrayBuffer(), "standard input"), "standard input");
     if (text.startsWith("@")) return parsed(readText(text.slice(1)), text.slice(1));
-    return parsed(text, "--input");
+    return parsed(text, from);
 }
 
 function parsed(text: string, from: string): Json {

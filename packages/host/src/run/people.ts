@@ -15,7 +15,7 @@ export function people(on: Handlers, park: boolean): Performers {
             const said = on.input === undefined ? null : await on.input(request, { effect, signal: io.signal });
             if (said !== null) return { ok: true, value: said, origins: ["user"] };
             if (on.input !== undefined || park) return { later: true };
-            const message = `Missing input '${request.name}' and no interactive input provider is available`;
+            const message = `Missing input '${request.name}': no value was given, and there is no person to ask`;
             return { ok: false, failure: { kind: "contract", message, site: effect.site, hint: "give it with --input" } };
         },
     };

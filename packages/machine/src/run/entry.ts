@@ -186,7 +186,7 @@ function next(m: Machine): void {
     const path = `${m.entryPath}/${question.name}`;
     const site = entry.fn.site(entry.fn.form.at);
     if (m.options.interactive !== true) {
-        m.finish(new Fail("contract", `Missing input '${question.name}' and no interactive input provider is available`, { site }));
+        m.finish(new Fail("contract", `Missing input '${question.name}': no value was given, and there is no person to ask`, { site }));
         return;
     }
     const request: InputRequest = {

@@ -443,7 +443,7 @@ describe("input", () => {
         expect(runText(program, { options: { input: { q: 5 } } }).result).toMatchObject({ ok: false, failure: { kind: "contract" } });
         expect(runText(program).result).toMatchObject({
             ok: false,
-            failure: { message: "Missing input 'input.q' and no interactive input provider is available" },
+            failure: { message: "Missing input 'input.q': no value was given, and there is no person to ask" },
         });
     });
 
