@@ -11,4 +11,5 @@ export { type ServeOptions, Server } from "./server.ts";
 export { type UiAsk, type UiChunk, type UiEnd, UiMessage } from "./ui/message.ts";
 export { UI_HEADERS, uiMessages, uiResponse } from "./ui/stream.ts";
 export type * from "./wire/messages.ts";
+export { runMeant } from "./runs/view.ts";
 export { type ClientOptions, ServeClient, ServerRefusal } from "./client/client.ts";

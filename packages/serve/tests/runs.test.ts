@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Json } from "@remit/language";
 import { load, openProcess } from "@remit/host";
-import { ServeClient, Server } from "../src/index.ts";
-import { type Room, room } from "./room.ts";
+import { runMeant, ServeClient, Server } from "../src/index.ts";
+import { ended, type Room, room, watch } from "./room.ts";
 
 const PROGRAM = `import llm Model from "scripted:x"
 main agent Clerk {
@@ -78,6 +78,19 @@ test("every module that a file of the console imports is served with it", async 
     }
     expect(seen.size).toBeGreaterThan(20);
     expect(missing).toEqual([]);
+});
+
+test("by `last`, or by a session, the session's last turn is meant", async () => {
+    await using at = await room([{ text: "one" }, { text: "two" }]);
+    const { id } = await at.owner.open();
+    expect((await runMeant(at.server.shown, "last")).id).toBe(id);
+    for (const text of ["a", "b"]) {
+        const turn = await at.owner.submit(id, { text });
+        await watch(at.owner, id, ended(turn.id));
+    }
+    expect((await runMeant(at.server.shown, "last")).id).toBe(`${id}.t2`);
+    expect((await runMeant(at.server.shown, id)).id).toBe(`${id}.t2`);
+    expect((await runMeant(at.server.shown, `${id}.t1`)).id).toBe(`${id}.t1`);
 });
 
 test("the blocks of a run are shown as far as they have come", async () => {

@@ -35,6 +35,14 @@ export async function runPage(store: LedgerStore, { search = "", after, limit = 
     return { runs, next: from + limit < found.length ? (runs.at(-1)?.id ?? null) : null };
 }
 
+/** The run that a person means by an id, or by `last`: of a session its last turn, where it has one. Throws `LedgerError`. */
+export async function runMeant(store: LedgerStore, id: string): Promise<RunInfo> {
+    const run = await store.run(id);
+    if (!isSession(run.id)) return run;
+    const turns = (await store.runs(SEARCHED, () => undefined)).filter((one) => one.id.startsWith(`${run.id}.`));
+    return turns.find((one) => !one.id.slice(run.id.length + 1).includes(".")) ?? run;
+}
+
 function textOf({ id, file, state, failure }: ListedRun): string {
     return [id, file, state, failure?.kind ?? "", failure?.message ?? ""].join("\n").toLowerCase();
 }
