@@ -209,7 +209,8 @@ function made(cx: Context, e: ExprForm & { kind: "list" | "object" }, code: Code
 /** `and`, `or`, `??`: whether the right side runs depends on the left one. Their results carry what they depend on anyway. */
 function choosing(cx: Context, e: ExprForm & { kind: "binary" }, code: Code): Code {
     const { flow } = cx;
-    const ways = waysOf(cx, [e.right]);
+    // Where a failure of the left side would be caught, what it depends on stays.
+    const ways = { ...waysOf(cx, [e.right]), mayFail: waysOf(cx, [e]).mayFail };
     return (f) => {
         const before = f[flow] as Value;
         const value = code(f);

@@ -1,5 +1,5 @@
 /** Strict mode: labels that control flow carries, in files, remits and policies; what stays unlabelled; that it is the same run however it is run. Why it is long: one table of cases, and the helpers that only they use. */
-import type { Json } from "@remit/language";
+import type { Json, Program } from "@remit/language";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Effect, Outcome } from "../../src/index.ts";
@@ -482,9 +482,9 @@ rm = U.tell({ v: m })
 }
 `;
 
-/** What somebody sees who may see nothing of the secret. */
+/** What somebody sees who may see nothing of the secret, nor of what it chose. */
 function seen(ran: Ran): Json {
-    const isPublic = (labels: readonly string[]): boolean => !labels.includes("tool:T");
+    const isPublic = (labels: readonly string[]): boolean => !labels.includes("tool:T") && !labels.includes("choice:tool:T");
     return ran.effects.filter((e) => isPublic(e.labels)).map((e) => [e.path, e.request]) as Json;
 }
 
@@ -498,7 +498,40 @@ describe("noninterference", () => {
                 const [a, b] = [runAll(form, { answer: answer(one) }), runAll(form, { answer: answer(other) })];
                 if (a.result.ok && b.result.ok) expect(seen(a)).toEqual(seen(b));
             }),
+            { numRuns: RUNS, examples: [["a = (l.find(x => x == check(s)) ?? 7)\na = 0", true, 3, 0]] },
+        );
+    });
+
+    /** Some clause asks who chooses, so that basic mode keeps it. */
+    const KEPT = { policy: { clauses: { U: [{ kind: "choice", method: "head", at: [0, 0, 0, 0] }] } } } as const;
+    const basic = (body: string, caught = true): Program => formOf(whole(body, caught).replace("flow strict", ""));
+
+    test("nor does basic mode show what the secret chose, where a rule asks who chooses", () => {
+        fc.assert(
+            fc.property(block, fc.boolean(), fc.constantFrom(0, 1, 2, 3), fc.constantFrom(0, 1, 2, 5), (body, caught, one, other) => {
+                const form = basic(body, caught);
+                const [a, b] = [one, other].map((secret) => runAll(form, { answer: answer(secret), options: KEPT })) as [Ran, Ran];
+                if (a.result.ok && b.result.ok) expect(seen(a)).toEqual(seen(b));
+            }),
             { numRuns: RUNS },
+        );
+    });
+
+    test("which refuses nothing that it let pass, and is the same run however it is run", () => {
+        fc.assert(
+            fc.property(block, fc.constantFrom(0, 2), fc.integer({ min: 1, max: 9 }), (body, secret, slice) => {
+                const form = basic(body);
+                const of = (how: How): Ran => runAll(form, { answer: answer(secret), ...how, options: { ...KEPT, ...how.options } });
+                const ran = of({});
+                const plain = runAll(form, { answer: answer(secret) });
+                expect(ran.effects.map(({ path, request }) => [path, request])).toEqual(
+                    plain.effects.map(({ path, request }) => [path, request]),
+                );
+                expect(of({ options: { slice } })).toEqual(ran);
+                expect(of({ saving: true, options: { slice: slice * 5 } })).toEqual(ran);
+                expect(of({ options: { mode: "frames" } })).toEqual(ran);
+            }),
+            { numRuns: cases(60) },
         );
     });
 
