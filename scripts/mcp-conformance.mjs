@@ -1,13 +1,14 @@
 #!/usr/bin/env node
-// `npm run mcp-conformance [server|client]`: `remit mcp` and programs that import MCP servers before the protocol's own conformance suite, for the
-// revisions 2025-11-25 and 2026-07-28; `remit mcp` also before the inspector, over standard input and output. A scenario may fail only where it needs
+// `npm run mcp-conformance [server|client|lent]`: `remit mcp` and programs that import MCP servers before the protocol's own conformance suite, for the
+// revisions 2025-11-25 and 2026-07-28; `remit mcp` also before the inspector, over standard input and output; a session of `remit serve` with the
+// tools of two of the protocol's own servers (`lent`). A scenario may fail only where it needs
 // what a program does not give: those are listed here, with why, and one of them that passes is told too.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { conformance } from "./lib/conformance.mjs";
+import { conformance, servers } from "./lib/conformance.mjs";
 import * as setup from "./lib/setup.mjs";
 
 const PROGRAM = join(setup.root, "packages", "serve", "tests", "conformance", "main.remit");
@@ -71,7 +72,7 @@ const room = mkdtempSync(join(tmpdir(), "remit-conformance-"));
 const env = { ...setup.environment(node), HOME: room };
 const REVISIONS = ["2025-11-25", "2026-07-28"];
 const [part = "all"] = process.argv.slice(2);
-if (!["all", "server", "client"].includes(part)) throw new Error(`it takes server or client, not ${part}`);
+if (!["all", "server", "client", "lent"].includes(part)) throw new Error(`it takes server, client or lent, not ${part}`);
 const reasons = (of) => new Map(Object.entries(of).flatMap(([why, names]) => names.map((name) => [name, why])));
 let bad = 0;
 const tell = (isGood, text) => {
@@ -158,9 +159,26 @@ function ofClient() {
     }
 }
 
+/** One turn of a session with both: what reads is done, what writes is asked about, and no path leads out of the folder that is lent. */
+async function ofLent() {
+    const script = join(setup.root, "packages", "serve", "tests", "conformance", "servers.mjs");
+    const run = spawnSync(node, [script, await servers(node)], { env, encoding: "utf8", cwd: room });
+    const wanted = {
+        status: "done",
+        value: { sum: "The sum of 2 and 3 is 5.", list: "[FILE] note.txt", note: "Echo: hello", outside: "tool" },
+        asked: ["May user call Files.write_file?"],
+    };
+    const isGood = run.stdout.trim() === JSON.stringify(wanted);
+    tell(
+        isGood,
+        `server-everything and server-filesystem lend their tools to a session${isGood ? "" : `: ${run.stdout}${run.stderr.slice(-500)}`}`,
+    );
+}
+
 try {
-    if (part !== "client") await ofServer();
-    if (part !== "server") ofClient();
+    if (part === "all" || part === "server") await ofServer();
+    if (part === "all" || part === "client") ofClient();
+    if (part === "all" || part === "lent") await ofLent();
 } catch (error) {
     tell(false, error instanceof Error ? error.message : String(error));
 } finally {
