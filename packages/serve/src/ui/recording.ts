@@ -5,6 +5,7 @@
  *
  * REC1: a reader ends where the turn waits for that reader's decision: the AI SDK sends the decision with a request of its own, whose answer goes on.
  * REC2: nothing waits for a reader.
+ * REC3: of a turn at most `MOST` characters are kept, the last ones. A reader of what is not kept any more is told so, and ends.
  */
 import { isObject, type Json } from "@remit/language";
 import type { LedgerStore } from "@remit/host";
@@ -16,6 +17,8 @@ import { type UiChunk, type UiEnd, UiMessage } from "./message.ts";
 const WAIT_MS = 15_000;
 /** Turns of a session that are kept. */
 const KEPT = 4;
+/** Of a turn, characters of JSON. */
+export const MOST = 4 << 20;
 
 type Data = { readonly [key: string]: Json };
 
@@ -24,7 +27,11 @@ export class Recording {
     readonly #session: Session;
     readonly #store: LedgerStore;
     readonly #message = new UiMessage();
-    readonly #chunks: UiChunk[] = [];
+    /** REC3. */
+    #chunks: { readonly chunk: UiChunk; readonly size: number }[] = [];
+    /** So many were before them. */
+    #gone = 0;
+    #size = 0;
     /** Question → chunks that there were when a reader ended at it. */
     readonly #cuts = new Map<string, number>();
     readonly #answered = new Set<string>();
@@ -73,7 +80,11 @@ export class Recording {
     /** From a chunk on. REC1: ends where all that is open waits for `client`. */
     async *from(start: number, client: string): AsyncGenerator<UiChunk> {
         for (let at = start; ; ) {
-            while (at < this.#chunks.length) yield this.#chunks[at++] as UiChunk;
+            while (at >= this.#gone && at < this.#end) yield (this.#chunks[at++ - this.#gone] as { chunk: UiChunk }).chunk;
+            if (at < this.#gone) {
+                yield { type: "error", errorText: "the turn is longer than what is kept of it: read it when it is over" };
+                return;
+            }
             if (this.isOver) return;
             const open = this.#message.asked.filter((id) => !this.#answered.has(id));
             if (open.length > 0 && open.every((id) => this.#mayDecide.get(id)?.includes(client))) {
@@ -86,8 +97,13 @@ export class Recording {
         }
     }
 
+    get #end(): number {
+        return this.#gone + this.#chunks.length;
+    }
+
     #indexOf(ask: string): number {
-        return this.#chunks.findIndex((chunk) => chunk.type === "tool-approval-request" && chunk.approvalId === ask) + 1;
+        const at = this.#chunks.findIndex(({ chunk }) => chunk.type === "tool-approval-request" && chunk.approvalId === ask);
+        return at < 0 ? 0 : this.#gone + at + 1;
     }
 
     async #take({ event, data }: Frame): Promise<void> {
@@ -127,7 +143,18 @@ export class Recording {
 
     /** REC2. */
     #put(chunks: readonly UiChunk[]): void {
-        this.#chunks.push(...chunks);
+        for (const chunk of chunks) {
+            const size = JSON.stringify(chunk).length;
+            this.#chunks.push({ chunk, size });
+            this.#size += size;
+        }
+        // Half of it at once: to take the first one away moves all others.
+        if (this.#size > MOST) {
+            let first = 0;
+            while (this.#size > MOST / 2) this.#size -= (this.#chunks[first++] as { size: number }).size;
+            this.#chunks = this.#chunks.slice(first);
+            this.#gone += first;
+        }
         if (chunks.length > 0) this.#wake();
     }
 
