@@ -3,6 +3,7 @@
  *
  * Boundary: from a listener to bytes. Nothing is kept for a reader but what its listener keeps (SLG2).
  */
+import { dataText } from "../session/log.ts";
 import type { Streamed } from "../team/streams.ts";
 import type { Frame } from "../wire/messages.ts";
 
@@ -77,15 +78,9 @@ export function eventStream(session: Streamed, { client, after, signal, leave: l
     });
 }
 
-const lines = new WeakMap<Frame, string>();
-
 function lineOf(frame: Frame): string {
-    const known = lines.get(frame);
-    if (known !== undefined) return known;
-    const { seq, event, data } = frame;
-    const line = `${seq === undefined ? "" : `id: ${seq}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
-    lines.set(frame, line);
-    return line;
+    const { seq, event } = frame;
+    return `${seq === undefined ? "" : `id: ${seq}\n`}event: ${event}\ndata: ${dataText(frame)}\n\n`;
 }
 
 /** What the reader has: `Last-Event-ID`, else `?from=`. Null where that is no number. */

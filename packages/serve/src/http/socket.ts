@@ -16,7 +16,9 @@ import { z } from "zod";
 import type { Client } from "../access/clients.ts";
 import { isRefusal, type Refusal } from "../access/guard.ts";
 import type { Server } from "../server.ts";
+import { dataText } from "../session/log.ts";
 import { isTooDeep } from "../wire/bodies.ts";
+import type { Frame } from "../wire/messages.ts";
 import { type Env, tooManyStreams } from "./route.ts";
 
 const Message = z.union([
@@ -131,8 +133,12 @@ class Connection implements WSEvents {
     }
 
     /** Resolves when it is on its way, so that what one does not read waits where it is counted. */
-    async #send(ws: WSContext, what: object): Promise<void> {
-        await this.#server.sockets?.send(ws.raw as WebSocket, JSON.stringify(what));
+    #send(ws: WSContext, what: object): Promise<void> {
+        return this.#sendText(ws, JSON.stringify(what));
+    }
+
+    async #sendText(ws: WSContext, text: string): Promise<void> {
+        await this.#server.sockets?.send(ws.raw as WebSocket, text);
     }
 
     async #ask(message: Asking, client: Client, ws: WSContext): Promise<void> {
@@ -190,14 +196,21 @@ class Connection implements WSEvents {
             this.#server.metrics.cut();
             ws.close(4408, "the reader is too far behind");
         };
-        const send = async (frames: readonly object[]): Promise<void> => {
-            await Promise.all(frames.map((frame) => this.#send(ws, { session: id, ...frame })));
+        const named = JSON.stringify(id);
+        const send = async (frames: readonly Frame[]): Promise<void> => {
+            await Promise.all(frames.map((frame) => this.#sendText(ws, textOf(named, frame))));
         };
         for await (const frames of listener.before) await send(frames);
         await send([{ event: "caught-up", data: {} }, ...calls.map((data) => ({ event: "call", data }))]);
         for (let frames = await listener.take(WAIT_MS); frames !== null; frames = await listener.take(WAIT_MS)) await send(frames);
         end();
     }
+}
+
+/** `session`: as JSON. */
+function textOf(session: string, frame: Frame): string {
+    const seq = frame.seq === undefined ? "" : `"seq":${frame.seq},`;
+    return `{"session":${session},${seq}"event":${JSON.stringify(frame.event)},"data":${dataText(frame)}}`;
 }
 
 interface Listening {

@@ -255,11 +255,16 @@ export class Listener {
     }
 }
 
-const sizes = new WeakMap<Frame, number>();
-function sizeOf(frame: Frame): number {
-    const known = sizes.get(frame) ?? JSON.stringify(frame.data).length + 64;
-    sizes.set(frame, known);
+const texts = new WeakMap<Frame, string>();
+/** What a frame says, as JSON: made once for all who hear it. */
+export function dataText(frame: Frame): string {
+    const known = texts.get(frame) ?? JSON.stringify(frame.data);
+    texts.set(frame, known);
     return known;
+}
+
+function sizeOf(frame: Frame): number {
+    return dataText(frame).length + 64;
 }
 
 function frameOf({ seq, kind, data }: SessionEvent): Frame {
