@@ -13,7 +13,8 @@
  * W3: where ways meet again, every variable that any of them assigns carries `pc`, whichever was taken. Lists and objects that they may change
  *     carry it from where the ways part (CL5 of `containers.ts`).
  * W4: behind a way out under a condition (`break`, `continue`, `return`) the ways meet again only at the end of the loop or function; where a
- *     failure would be caught, so does everything that may fail: it meets again at the end of the `try`.
+ *     failure would be caught, so does everything that may fail: it meets again at the end of the `try`. A contract of a function depends on all
+ *     that is in the value which it looks at.
  * W5: code that strict code calls is strict. It begins with its caller's `pc`.
  * W9: where a rule asks who decides that a use happens, `pc` is also raised by who chose (`Labels.chosenBy`). Code that is not strict itself then
  *     runs in this form too, and its `pc` is raised by that alone: what rules about arguments look at stays what it is.
@@ -329,8 +330,10 @@ export function runStrict(fn: Fn, g: Slots, f: Slots, { flow, along }: Caller, a
     const own = flowOf(fn);
     try {
         checkArguments(m, fn, g, at);
+        heldArguments(g, fn, f, flow, along);
         const value = fn.strictClosure.run(g);
         const r = checkResult(m, fn, withPc(g, own, value), at);
+        heldResult(r, fn, f, flow, along);
         if (flow !== 0) leaveStrict(g, fn, f, flow, along);
         m.depth++;
         return flow === 0 ? outward(m, r) : r;
@@ -341,6 +344,23 @@ export function runStrict(fn: Fn, g: Slots, f: Slots, { flow, along }: Caller, a
         }
         throw error;
     }
+}
+
+/** What a caller learns where a callee begins: that the arguments in the slots `g` hold their contracts (W4). */
+export function heldArguments(g: Slots, fn: Fn, f: Slots, flow: number, along: Along): void {
+    if (!fn.checksParams || flow === 0 || f[flow + FLOW.caught] !== true) return;
+    for (const [i, { contract }] of fn.form.params.entries()) if (contract !== undefined) raiseDeep(f, flow, g[i + 1] as Value, along);
+    raisePc(g, flowOf(fn), f[flow] as Value, NOTHING_ALONG);
+}
+
+/** The same of a result. */
+export function heldResult(value: Value, fn: Fn, f: Slots, flow: number, along: Along): void {
+    if (fn.form.result !== undefined && flow !== 0 && f[flow + FLOW.caught] === true) raiseDeep(f, flow, value, along);
+}
+
+function raiseDeep(f: Slots, flow: number, value: Value, along: Along): void {
+    raisePc(f, flow, value, along);
+    raiseBy(f, flow, deepLabels(f[0], rawOf(value), null), along);
 }
 
 /** Methods whose result depends on what their lambda gave for every item. */
@@ -374,8 +394,7 @@ export function receiver(cx: Context, e: ExprForm & { kind: "call" }, code: Code
     if (COMPARING.has(name))
         return (f) => {
             const value = code(f);
-            raisePc(f, flow, value, along);
-            raiseBy(f, flow, deepLabels(f[0], rawOf(value), null), along);
+            raiseDeep(f, flow, value, along);
             return value;
         };
     return e.args.some((a) => a.value.kind === "lambda" || a.value.kind === "name") ? raising(cx, code) : code;

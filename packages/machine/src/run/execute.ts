@@ -9,7 +9,7 @@ import { listOf } from "../compile/closures.ts";
 import type { Code, Slots, Step } from "../compile/code.ts";
 import { checkResult } from "../compile/contracts.ts";
 import { covered, outward } from "../compile/containers.ts";
-import { leaveStrict } from "../compile/strict.ts";
+import { heldResult, leaveStrict } from "../compile/strict.ts";
 import { type Instruction, type NextDetail, OP, type UseDetail } from "../compile/instructions.ts";
 import { join, labelOf, rawOf, truthy } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
@@ -174,7 +174,9 @@ function strictlyBack(m: Machine, fiber: Fiber, frame: Frame, value: Value): Val
     if (frames.length === 1 && fiber.parent !== null) return value;
     const to = frames[frames.length - 2];
     if (to === undefined || to.form.flow === 0) return outward(m.run, value);
-    leaveStrict(frame.locals, frame.fn, to.locals, to.form.flow, (to.form.code[to.pc] as Instruction).failing);
+    const { failing } = to.form.code[to.pc] as Instruction;
+    heldResult(value, frame.fn, to.locals, to.form.flow, failing);
+    leaveStrict(frame.locals, frame.fn, to.locals, to.form.flow, failing);
     return value;
 }
 

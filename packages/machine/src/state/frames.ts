@@ -6,10 +6,10 @@
 import type { Site } from "@remit/language";
 import { type Slots, slotsOf } from "../compile/code.ts";
 import { checkArguments } from "../compile/contracts.ts";
-import type { FrameForm, PathSite } from "../compile/instructions.ts";
+import type { FrameForm, Instruction, PathSite } from "../compile/instructions.ts";
 import type { AgentEntry, Fn } from "../compile/program.ts";
 import { born } from "../compile/containers.ts";
-import { enterStrict, flowOf, raiseBy } from "../compile/strict.ts";
+import { enterStrict, flowOf, heldArguments, raiseBy } from "../compile/strict.ts";
 import { NOTHING_ALONG } from "../compile/ways.ts";
 import { Fail } from "../effect/failure.ts";
 import type { Value } from "../value/value.ts";
@@ -60,13 +60,16 @@ export function isStrict(m: Ops, caller: Frame, fn: Fn, principal: string, origi
 /** The slots of a call by the present instruction of a frame, with its arguments held against their contracts. */
 export function entered(m: Ops, caller: Frame, fn: Fn, { form, origin, loose }: Manner, args: readonly Value[]): Slots {
     const locals = slotsOf(form.slots, m.run, args);
-    if ((form.bodies[0] as Frame["form"]).flow !== 0) enterStrict(locals, fn, caller.locals, caller.form.flow, loose);
+    const { flow } = form.bodies[0] as Frame["form"];
+    const from = caller.form.flow;
+    if (flow !== 0) enterStrict(locals, fn, caller.locals, from, loose);
     if (origin !== 0) {
         raiseBy(locals, flowOf(fn), origin, NOTHING_ALONG);
         // It may change what it is given, always under the agent's label.
         for (let i = 1; i <= args.length; i++) born(m.run, locals[i] as Value, origin, Number.POSITIVE_INFINITY);
     }
     checkArguments(m.run, fn, locals, siteAt(caller));
+    if (flow !== 0) heldArguments(locals, fn, caller.locals, from, (caller.form.code[caller.pc] as Instruction).failing);
     return locals;
 }
 

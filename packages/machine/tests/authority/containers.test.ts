@@ -65,6 +65,18 @@ if a.v[0] == "x" { U.write({ d: 1 }) } else { U.write({ d: 0 }) }`);
         expect(visible(one)).toEqual(visible(other));
     });
 
+    test("what is put into a list that carries the secret carries it, too, and may be changed under it", () => {
+        const text = source(`v = [0]
+o = { x: 0 }
+if s == "1" { o.x = 1 }
+o.v = v
+if s == "1" { o.v[0] = 9 }
+U.write({ d: v[0] })`);
+        const [one, other] = [ran(text, "1"), ran(text, "0")];
+        for (const run of [one, other]) expect(failure(run)).toBe("none");
+        expect(visible(one)).toEqual(visible(other));
+    });
+
     test("a key by the secret does not tell it by the other keys, nor by how many there are", () => {
         const text = source(`o = { a: 1 }
 o[s] = 2

@@ -101,6 +101,37 @@ const FLOWS: readonly Case[] = [
         more: "func f(s, xs) { for x in xs max 5 { if x == s { return 1 } }\n 0 }",
         secrets: NUMS,
     },
+    {
+        name: "a contract of an argument",
+        body: "x = 0\ntry { f(s)\n x = 2 } catch e { x = 1 }\nx",
+        more: "func f(n: number) { 1 }",
+        secrets: [5, "no"],
+    },
+    {
+        name: "a contract of an argument that holds it",
+        body: "x = 0\na = { k: s }\ntry { f(a)\n x = 2 } catch e { x = 1 }\nx",
+        more: "func f(o: { k: number }) { 1 }",
+        secrets: [5, "no"],
+    },
+    {
+        name: "a contract of a result that holds it",
+        body: "g({ k: s })",
+        more: "func f(o) -> { k: number } { o }\nfunc g(o) { x = 0\n try { f(o)\n x = 2 } catch e { x = 1 }\n x }",
+        secrets: [5, "no"],
+    },
+    {
+        name: "a contract in a lambda",
+        body: "x = 0\ntry { [s].map(f)\n x = 2 } catch e { x = 1 }\nx",
+        more: "func f(n: number) { 1 }",
+        secrets: [5, "no"],
+    },
+    { name: "a place that is assigned or not there", body: "x = 0\ny = [1]\ntry { y[s] = 2 } catch e { x = 1 }\nx", secrets: [0, 5] },
+    {
+        name: "a handler in a lambda",
+        body: "[s].map(f)[0]",
+        more: "func f(s) { x = 0\n try { y = s.upper() } catch e { x = 1 }\n x }",
+        secrets: ["a", 5],
+    },
     { name: "raise", body: 'x = 0\ntry { if s { raise "no" }\n x = 1 } catch e { x = 2 }\nx', secrets: BOOL },
     {
         name: "raise in a function",
