@@ -290,7 +290,7 @@ main agent A {
     }
 }
 agent B { main func(n) { out = parallel for k in [n, n + 1] max 2 { Work.step(k) } out } }`;
-    const runs = cases(1000);
+    const runs = cases(300);
     let seed = 1;
     const pause = async (): Promise<void> => {
         seed = (seed * 1103515245 + 12345) % 2147483648;
