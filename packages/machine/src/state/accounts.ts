@@ -397,9 +397,11 @@ export class Accounts {
         const what = `${a.name}'s budget of ${unit === "ms" ? `${limit} ms` : amountOf(limit, unit)}`;
         const by = `by ${spenderOf(who)}`;
         const message =
-            used < limit && wanted > 0
-                ? `${what} leaves too little for a prompt of about ${amountOf(wanted, unit)} (${used} used${more}), ${by}`
-                : `${what} is used up (${used}${more}), ${by}`;
+            limit === 0
+                ? `${what} allows none: ${spenderOf(who)} wants more`
+                : used < limit && wanted > 0
+                  ? `${what} leaves too little for a prompt of about ${amountOf(wanted, unit)} (${used} used${more}), ${by}`
+                  : `${what} is used up (${used}${more}), ${by}`;
         return failing(a, { meter, limit, used, spender: spenderOf(who) }, message);
     }
 
