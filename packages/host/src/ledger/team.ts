@@ -14,7 +14,7 @@ export interface Team {
     /** To all others. */
     say(message: Json): Promise<void>;
     readonly shared: Shared;
-    /** Runs that are not over and whose ids begin so, without their parts; `live`: a process owns one or a part of it. */
+    /** Runs that are not over and whose ids begin so, without their parts; `live`: it has an owner, or a process owns a part of it. */
     open(prefix: string): Promise<OpenRun[]>;
 }
 

@@ -119,6 +119,21 @@ describe("several processes", () => {
         expect(await codeOf(() => here.own("r1"))).toBe("owned");
     });
 
+    test("a run waits for an owner although an execution elsewhere has a part of it, and not while a process has one", async () => {
+        const one = await store();
+        for (const id of ["s-a", "s-b", "s-c"]) await (await one.create(newRun(id))).release();
+        await one.create({ ...newRun("s-a.t1"), by: "temporal default/s-a.t1/1" });
+        const part = await one.create(newRun("s-b.t1"));
+        await one.own("s-c", { by: "temporal default/s-c/1" });
+        const open = (await one.team?.open("s-"))?.map(({ id, live }) => [id, live]).sort();
+        expect(open).toEqual([
+            ["s-a", false],
+            ["s-b", true],
+            ["s-c", true],
+        ]);
+        await part.release();
+    });
+
     test("a process hears that another one has committed", async () => {
         const [a, b] = [await store(), await store()];
         const writer = await a.create(newRun("r1"));

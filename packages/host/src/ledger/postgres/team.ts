@@ -169,7 +169,9 @@ async function openRuns({ connections, isLive }: TeamSetup, prefix: string): Pro
     const live = new Set<string>();
     for (const { id, owner, beat } of rows) {
         const read = parseOwner(owner);
-        if (read !== null && isLive(read, beat)) live.add(id.split(".")[0] as string);
+        const [whole = ""] = id.split(".");
+        // A part that an execution elsewhere has needs no process: who takes the whole goes on with it.
+        if (read !== null && (id === whole || !("by" in read)) && isLive(read, beat)) live.add(whole);
     }
     return rows.flatMap(({ id, epoch }) => (id.includes(".") ? [] : [{ id, epoch, live: live.has(id) }]));
 }
