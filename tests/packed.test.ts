@@ -122,7 +122,7 @@ describe("the README's five minutes", () => {
             { order: null, message: expect.stringContaining("blue lamp") },
         ]);
         expect(runs).toMatch(/ done .*main\.remit/);
-        expect(explained).toContain("whole, 64 characters within max 600; from tool:Files");
+        expect(explained).toMatch(/whole, 64 characters within max 600; from [^\n]*\btool:Files$/m);
         expect(trace).toMatch(/generate "Copy the order number\." with Model → \{"order_number":"A-1042"\}/);
         expect(replayed).toContain("equal");
         expect(fetched).toContain("local: is ready");

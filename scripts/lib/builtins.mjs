@@ -1,19 +1,26 @@
-// An esbuild plugin for the bundle: some of Node's own modules are not imported at start. Importing one reads each of its properties: those of
-// `node:process` open all three standard streams, those of `node:util` load further modules. commander imports `node:child_process` for commands
-// that are programs of their own, and we have none.
+// An esbuild plugin for the bundle: some of Node's own modules are not loaded at start, but when a function of theirs is called. Importing one reads each
+// of its properties: those of `node:process` open all three standard streams, those of `node:util` load further modules. A run starts no process and
+// no thread and packs nothing unless the program asks for it, and `node:child_process` loads the network, too.
+import { getBuiltinModule } from "node:process";
+
+const lazy = (name, keys = Object.keys(getBuiltinModule(name))) =>
+    `module.exports = { ${keys.map((key) => `get ${key}() { return process.getBuiltinModule("${name}").${key}; }`).join(", ")} };`;
+
 const CONTENTS = {
     "node:process": "module.exports = process;",
-    "node:child_process": 'module.exports = { get spawn() { return process.getBuiltinModule("node:child_process").spawn; } };',
-    "node:util":
-        'module.exports = { get stripVTControlCharacters() { return process.getBuiltinModule("node:util").stripVTControlCharacters; } };',
+    "node:child_process": lazy("node:child_process"),
+    "node:worker_threads": lazy("node:worker_threads"),
+    "node:zlib": lazy("node:zlib"),
+    // of commander alone
+    "node:util": lazy("node:util", ["stripVTControlCharacters"]),
 };
 
 export function builtins() {
     return {
         name: "builtins",
         setup(build) {
-            build.onResolve({ filter: /^node:(process|child_process|util)$/ }, ({ path, importer }) =>
-                path === "node:process" || /[\\/]commander[\\/]/.test(importer) ? { path, namespace: "builtin" } : undefined,
+            build.onResolve({ filter: /^node:(process|child_process|util|worker_threads|zlib)$/ }, ({ path, importer }) =>
+                path !== "node:util" || /[\\/]commander[\\/]/.test(importer) ? { path, namespace: "builtin" } : undefined,
             );
             build.onLoad({ filter: /.*/, namespace: "builtin" }, ({ path }) => ({ contents: CONTENTS[path], loader: "js" }));
         },

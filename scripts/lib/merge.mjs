@@ -29,17 +29,15 @@ export async function merge(out, { outputs }, groups) {
     for (const { name, of, within } of groups) {
         const only = within === undefined ? null : closure(within);
         const pieces = [...closure(of)].filter((path) => !done.has(path) && (only === null || only.has(path)));
+        const files = pieces.map((path) => ({ file: basename(path), names: outputs[path].exports }));
+        await mergeOne(out, name, files, new Set([...done].map((path) => basename(path))));
         for (const path of pieces) done.add(path);
-        await mergeOne(
-            out,
-            name,
-            pieces.map((path) => ({ file: basename(path), names: outputs[path].exports })),
-        );
     }
     return done.size;
 }
 
-async function mergeOne(out, name, files) {
+/** `before`: pieces of earlier groups. They only hand on names by now, so the file imports from their group itself. */
+async function mergeOne(out, name, files, before) {
     const inside = new Set(files.map(({ file }) => file));
     await build({
         stdin: {
@@ -65,7 +63,7 @@ async function mergeOne(out, name, files) {
                 name: "cold",
                 setup: (one) =>
                     one.onResolve({ filter: /^\.\// }, ({ path, kind }) =>
-                        inside.has(basename(path)) && kind !== "dynamic-import"
+                        (inside.has(basename(path)) || before.has(basename(path))) && kind !== "dynamic-import"
                             ? undefined
                             : { path: `./${basename(path)}`, external: true },
                     ),
