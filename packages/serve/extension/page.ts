@@ -8,6 +8,7 @@
  * PGE2: a frame of another site is named and not read; a frame of this site is not read either.
  * PGE3: what stands in a password field is never read; it is filled only by a call that says so.
  * PGE4: a reference is of one document and one element. One whose element is gone is told to be stale.
+ * PGE5: what a person was shown of an element when the panel asked holds when it is acted on: an element that became another one meanwhile is left alone.
  */
 export interface Asked {
     readonly site: string;
@@ -34,6 +35,8 @@ const SECRET = /password|one-time-code|cc-/;
 const mark = Array.from(crypto.getRandomValues(new Uint8Array(3)), (one) => (one % 36).toString(36)).join("");
 const refs = new Map<string, WeakRef<Element>>();
 const names = new WeakMap<Element, string>();
+/** What was said of an element when it was named last, until something is done with it. */
+const named = new WeakMap<Element, string>();
 
 function refOf(element: Element): string {
     const known = names.get(element);
@@ -151,9 +154,11 @@ function elementOf(ref: string): Element | string {
     return isSeen(element) ? element : `what '${ref}' names is not to be seen now`;
 }
 
+const shownOf = (element: Element): string => usable(element) ?? flat(element.textContent).slice(0, 200);
+
 function click(element: Element): string {
     element.scrollIntoView({ block: "center", behavior: "instant" });
-    const said = usable(element) ?? flat(element.textContent).slice(0, 200);
+    const said = shownOf(element);
     (element as HTMLElement).click();
     return `clicked: ${said}`;
 }
@@ -194,11 +199,23 @@ function act(asked: Asked): Did {
     }
     const element = elementOf(asked.ref ?? "");
     if (typeof element === "string") return { ok: false, error: element };
-    if (asked.what === "name") return { ok: true, value: usable(element) ?? flat(element.textContent).slice(0, 200), frames: [] };
+    if (asked.what === "name") {
+        const value = shownOf(element);
+        named.set(element, value);
+        return { ok: true, value, frames: [] };
+    }
     if (asked.what === "scroll") {
         element.scrollIntoView({ block: "center", behavior: "instant" });
         return { ok: true, value: "it is to be seen", frames: [] };
     }
+    // PGE5.
+    const [before, now] = [named.get(element), shownOf(element)];
+    named.delete(element);
+    if (before !== undefined && before !== now)
+        return {
+            ok: false,
+            error: `what '${asked.ref}' names was ${before} when the person was asked, and is ${now} now. Read the page again`,
+        };
     const did = asked.what === "click" ? click(element) : write(element, asked);
     return typeof did === "string" ? { ok: true, value: did, frames: [] } : { ok: false, error: did.error };
 }

@@ -231,6 +231,25 @@ test("files, scripts, the browser's pages and sites that are not chosen are not 
     await page.close();
 });
 
+test("attack: a page that makes another button of the one that the person was asked about gets no click", async () => {
+    const page = await context.newPage();
+    await page.goto(tea.site);
+    const before = tea.orders.length;
+    script(call("read_page"), (shown) => call("click", { ref: ref(shown, 'button "Order"') }), { text: "Not clicked." });
+    await submit("Order");
+    await panel.waitForSelector(`.named >> text=button "Order" of ${tea.site}`);
+    await page.evaluate(() => {
+        (globalThis as unknown as { document: { querySelector(of: string): { textContent: string } } }).document.querySelector(
+            "form button",
+        ).textContent = "Order a hundred";
+    });
+    await yes();
+    await answered("Not clicked.");
+    expect(lastResult()).toMatch(/was .*"Order.*when the person was asked, and is .*"Order a hundred/);
+    expect(tea.orders).toHaveLength(before);
+    await page.close();
+});
+
 test("a password field takes nothing but from type_secret, which is asked about anew", async () => {
     const page = await context.newPage();
     await page.goto(tea.site);
