@@ -10,7 +10,7 @@ import type { Flow, Standing, Use } from "./decide.ts";
 import { type Given, isPlace, wordsOf } from "./given.ts";
 import { argumentsIn, UNNAMED } from "./named.ts";
 import { isOrigin } from "../value/label.ts";
-import type { ArgRule, ChoiceRule, ReadersRule } from "./policy.ts";
+import type { ArgRule, ReadersRule } from "./policy.ts";
 import { namesAt, readersOf } from "./readers.ts";
 import { readsByScheme } from "./reading.ts";
 
@@ -50,22 +50,29 @@ function choiceFlows(use: Use, method: string | null, on: Standing): readonly Hi
     const by = on.labels.union(use.chosen, on.labels.choosers(use.given.whole));
     if (by === 0) return NO_HITS;
     const does = doesMore(use, method);
-    const rules: readonly ChoiceRule[] =
-        choices.length === 0 ? choices : choices.filter((rule) => (rule.method === null ? does : rule.method === method));
-    const said = rules.some((rule) => rule.project !== true && rule.partly !== true);
-    const origins = on.labels.origins(by).filter((origin) => isOrigin(origin) && !on.neutral(origin));
+    const origins = on.labels.origins(by);
     const hits: Hit[] = [];
-    for (const rule of rules) {
-        const bad = rule.any ? [] : origins.filter((origin) => !lists(rule.from, origin, on));
-        const words = rule.from === null ? "trusted" : `from(${rule.from.map((one) => JSON.stringify(one)).join(", ")})`;
-        const named = `choice${rule.method === null ? "" : ` ${rule.method}`}: ${words}`;
-        if (bad.length > 0) hits.push({ rule, flow: { arg: "", origins: bad, rule: named, choice: true } });
+    let said = false;
+    for (const rule of choices) {
+        if (rule.method === null ? !does : rule.method !== method) continue;
+        said ||= rule.project !== true && rule.partly !== true;
+        if (rule.any || origins.every((origin) => mayChoose(origin, rule.from, on))) continue;
+        hits.push({ rule, flow: choiceFlow(origins, rule.from, `choice${rule.method === null ? "" : ` ${rule.method}`}: `, on) });
     }
-    const bad = said || untrusted === null || !does ? [] : origins.filter((origin) => !on.trusted(origin));
-    if (untrusted === null || bad.length === 0) return hits;
+    if (said || untrusted === null || !does || origins.every((origin) => mayChoose(origin, null, on))) return hits;
     const { gate, site = null } = untrusted;
-    const flow: Flow = { arg: "", origins: bad, rule: `untrusted: ${gate}`, unsaid: true, choice: true };
+    const flow: Flow = { ...choiceFlow(origins, null, "", on), rule: `untrusted: ${gate}`, unsaid: true };
     return [...hits, { rule: { ask: gate === "ask", site }, flow }];
+}
+
+function mayChoose(origin: string, from: readonly string[] | null, on: Standing): boolean {
+    return !isOrigin(origin) || on.neutral(origin) || lists(from, origin, on);
+}
+
+/** Made only where a choice is not allowed: the check itself stands before every call. */
+function choiceFlow(origins: readonly string[], from: readonly string[] | null, head: string, on: Standing): Flow {
+    const words = from === null ? "trusted" : `from(${from.map((one) => JSON.stringify(one)).join(", ")})`;
+    return { arg: "", origins: origins.filter((origin) => !mayChoose(origin, from, on)), rule: head + words, choice: true };
 }
 
 /** A method that is not known to read alone, and handing over to an agent outside the program. A memory's records keep their origins. */
