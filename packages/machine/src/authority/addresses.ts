@@ -67,7 +67,7 @@ export function hasLink(json: Json): boolean {
 
 function inText(text: string, found: string[]): void {
     inWords(text, found);
-    for (const value of brokenAttributes(text))
+    for (const value of [...brokenAttributes(text), ...brokenDestinations(text)])
         if ([value, shownAs(value)].some((one) => leads(one) || BEGINS_URL.test(one))) found.push(value);
     if (!text.includes("\\")) return;
     const unescaped = text.replace(CSS_ESCAPE, (_, hex: string) => pointOf(Number.parseInt(hex, 16)) ?? "\ufffd");
@@ -137,6 +137,15 @@ function* brokenAttributes(text: string): Generator<string> {
     }
 }
 const BLANK = " \t\n\r\f";
+
+/** Destinations of Markdown in `<…>` that hold tabs (CommonMark 0.31.2, section 6.3), as a browser reads an address in them. */
+function* brokenDestinations(text: string): Generator<string> {
+    if (!text.includes("\t")) return;
+    for (const [, value = ""] of text.matchAll(/\](?:\(|:)\s{0,9}<([^<>\n]*)>?/g)) {
+        const whole = value.trim().split(" ", 1)[0]?.replace(DROPPED, "") ?? "";
+        if (value.includes("\t")) yield whole;
+    }
+}
 
 /** Character references of HTML and codes of URLs and of mails that stand for a sign of an address (HTML 13.5, RFC 3986 section 2.1, RFC 2045 section 6.7): who shows the text puts the signs in their place. */
 const CODED =
