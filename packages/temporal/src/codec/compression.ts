@@ -16,7 +16,10 @@ const { Payload: Shape } = proto.temporal.api.common.v1;
 /** Larger ones are left to another thread; for smaller ones the way there takes longer than the work. */
 const APART_BYTES = 32_768;
 const [shrinkApart, growApart] = [promisify(deflateRaw), promisify(inflateRaw)];
-const shrink = (data: Uint8Array): Buffer | Promise<Buffer> => (data.length < APART_BYTES ? deflateRawSync(data) : shrinkApart(data));
+/** Larger ones are seldom kept in the history: to look longer for repetitions takes a second for 64 MB of text, and saves nothing there. */
+const QUICK_BYTES = 1_048_576;
+const shrink = (data: Uint8Array): Buffer | Promise<Buffer> =>
+    data.length < APART_BYTES ? deflateRawSync(data) : shrinkApart(data, data.length < QUICK_BYTES ? {} : { level: 1 });
 const grow = (data: Uint8Array): Buffer | Promise<Buffer> => (data.length < APART_BYTES / 8 ? inflateRawSync(data) : growApart(data));
 
 export const compression: PayloadCodec = {
