@@ -27,6 +27,8 @@ export interface SocketBounds {
 interface Kept {
     /** It is read on, whatever it sends. */
     known(): void;
+    /** Holds back what is written until the code that runs now has ended. */
+    gather(): void;
     isAlive: boolean;
 }
 
@@ -65,9 +67,10 @@ export class Sockets extends WebSocketServer {
         this.#kept.get(client)?.known();
     }
 
-    /** Resolves when the operating system has it, or the connection is gone. SKS2. */
+    /** Resolves when the operating system has it, or the connection is gone. What is sent at once is one write. SKS2. */
     send(client: WebSocket, text: string): Promise<void> {
         if (client.bufferedAmount > MAX_WAITING) client.terminate();
+        this.#kept.get(client)?.gather();
         return new Promise((resolve) => client.send(text, () => resolve()));
     }
 
@@ -97,7 +100,17 @@ export class Sockets extends WebSocketServer {
             this.#unknown--;
             socket.off("data", count);
         };
-        const kept: Kept = { known, isAlive: true };
+        let gathers = false;
+        const gather = (): void => {
+            if (gathers) return;
+            gathers = true;
+            socket.cork();
+            process.nextTick(() => {
+                gathers = false;
+                socket.uncork();
+            });
+        };
+        const kept: Kept = { known, gather, isAlive: true };
         socket.on("data", count);
         this.#kept.set(client, kept);
         client.on("pong", () => (kept.isAlive = true));

@@ -206,6 +206,8 @@ export class Listener {
     #behind = 0;
     #over = false;
     #wake: () => void = () => undefined;
+    /** It wakes at the end of this turn of the event loop. */
+    #isWaking = false;
     readonly #gone: () => void;
 
     constructor(client: string, before: AsyncIterable<readonly Frame[]>, gone: () => void) {
@@ -225,7 +227,13 @@ export class Listener {
             this.cut();
             return;
         }
-        this.#wake();
+        // Frames of one turn of the event loop are taken together: what is taken is a write to the operating system.
+        if (this.#isWaking) return;
+        this.#isWaking = true;
+        setImmediate(() => {
+            this.#isWaking = false;
+            this.#wake();
+        });
     }
 
     /** What has come; waits for it at most `wait` milliseconds, and gives an empty list then. Null: it is over. */
