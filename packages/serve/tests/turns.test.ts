@@ -284,7 +284,8 @@ test("a turn whose run an execution elsewhere has ends with what lets it go on, 
 test("a turn that gets nowhere ends: a refused call that comes again is not asked about, the same result and failures have an end", async () => {
     const click = { when: "click it", reply: calls("owner", "click", { at: "a" }) };
     const read = { when: "read it", reply: calls("owner", "read") };
-    await using at = await room({ rules: [click, read] });
+    const fly = { when: "fly", reply: calls("owner", "fly") };
+    await using at = await room({ rules: [click, read, fly] });
     const { id } = await at.owner.open();
     await at.owner.lend(id, "click", CLICK);
     await at.owner.lend(id, "read", READ);
@@ -305,6 +306,11 @@ test("a turn that gets nowhere ends: a refused call that comes again is not aske
     expect(seen).toEqual(["ask.requested"]);
     expect(await go("read it", () => ({ ok: true, value: "the same" }))).toMatchObject(stuck("gave the same 3 times"));
     expect(seen.length).toBe(3);
+    // STK4.
+    expect(await go("fly", () => ({ ok: true, value: null }))).toMatchObject(
+        stuck("the same call of Lent_owner__fly gave the same 3 times"),
+    );
+    expect(seen).toEqual([]);
     expect(await go("read it", (n) => ({ ok: false, error: `no page ${n}` }))).toMatchObject(stuck("no page 3"));
     expect(seen.length).toBe(4);
 });

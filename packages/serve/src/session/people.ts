@@ -9,12 +9,12 @@
 import { randomBytes } from "node:crypto";
 import type { Json } from "@remit/language";
 import type { Ask } from "@remit/host";
-import { askedCall, askedMethod, type AskRequest, type Effect, type UnknownAnswer } from "@remit/machine";
+import { askedCall, askedMethod, type AskRequest, type Effect, type LedgerEvent, type UnknownAnswer } from "@remit/machine";
 import type { AskInfo, ToolInfo } from "../wire/messages.ts";
 import type { OpenAsks, Settled } from "./asks.ts";
 import type { SessionKind } from "./log.ts";
 import type { Grant, Turn } from "./state.ts";
-import { Progress } from "./stuck.ts";
+import { NotOffered, Progress } from "./stuck.ts";
 
 type Fields = { readonly [key: string]: Json };
 
@@ -41,6 +41,7 @@ export class People {
     readonly #setup: PeopleSetup;
     /** SAK4: decisions that the run's record has not yet, by path of the question. */
     readonly #unkept = new Map<string, () => void>();
+    readonly #notOffered = new NotOffered();
 
     constructor(setup: PeopleSetup) {
         this.#setup = setup;
@@ -110,6 +111,14 @@ export class People {
     over(): void {
         for (const kept of this.#unkept.values()) kept();
         this.#unkept.clear();
+    }
+
+    /** STK4. */
+    heard(event: LedgerEvent): void {
+        for (const key of this.#notOffered.heard(event)) {
+            const why = this.#setup.progress().called(key, { ok: false, gave: "there is no such tool", reads: false });
+            if (why !== null) this.#setup.stuck(why);
+        }
     }
 
     question(turn: Turn, question: string, signal: AbortSignal): Promise<Settled | null> {

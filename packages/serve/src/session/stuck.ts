@@ -7,8 +7,10 @@
  * STK2: a turn ends after `MAX_SAME` calls in a row that are the same and give the same, and after `MAX_FAILED` in a row that fail.
  * STK3: it ends after `MAX_UNCHANGED` reads with nothing new in between, each of which gave what the same read gave before, whatever else was called
  *     between them.
+ * STK4: a call of a tool that was not offered counts as one that failed, though no client hears of it.
  */
-import { canonicalJson, type Json } from "@remit/language";
+import { canonicalJson, isObject, type Json } from "@remit/language";
+import type { LedgerEvent } from "@remit/machine";
 
 const MAX_SAME = 3;
 const MAX_FAILED = 4;
@@ -73,6 +75,25 @@ export class Progress {
         this.#failed = ok ? 0 : this.#failed + 1;
         return this.#failed >= MAX_FAILED ? `${this.#failed} calls in a row came to nothing, ${last}` : null;
     }
+}
+
+/** STK4, from the events of a turn's run. */
+export class NotOffered {
+    /** By the path of a `generate`, the names that its model was offered. */
+    readonly #offered = new Map<string, ReadonlySet<string>>();
+
+    /** The calls of this event by tools that there are not, as `Progress` tells them apart. */
+    heard({ kind, path, data }: Pick<LedgerEvent, "kind" | "path" | "data">): readonly string[] {
+        if (!isObject(data)) return [];
+        if (kind === "generate.started") this.#offered.set(path, new Set(listOf(data.tools).map(({ name }) => String(name))));
+        const offered = kind === "generate.attempt" ? this.#offered.get(path.slice(0, path.lastIndexOf("/attempt["))) : undefined;
+        const calls = offered === undefined || !isObject(data.reply) ? [] : listOf(data.reply.calls);
+        return calls.flatMap(({ name, args = {} }) => (offered?.has(String(name)) === true ? [] : [Progress.key(String(name), args)]));
+    }
+}
+
+function listOf(value: Json | undefined): readonly { readonly [key: string]: Json }[] {
+    return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 function toolOf(key: string): string {
