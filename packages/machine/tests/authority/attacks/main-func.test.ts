@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import { kind, run } from "../../run/handing.ts";
 import { formOf } from "../../run/text.ts";
 
-const G = 'import tool Repo from "file://workspace"\nagent G { main func w(x) { Repo.write({ path: x }) \n return x } func o() { 1 } }\n';
+const G =
+    'import tool Repo from "file://workspace"\nagent G { main func w(x) { Repo.write({ path: x, content: "" }) \n return x } func o() { 1 } }\n';
 /** F has a remit, and a way to G. */
 const WAYS: readonly (readonly [string, string, string])[] = [
     ["by its name", 'func k() { G("x") }', "F.k()"],
