@@ -36,8 +36,13 @@ export function Origins({
     return h(
         "span",
         { class: "origins" },
-        origins.map((one) => h("span", { class: `origin ${isOwn(one) ? "own" : "other"}`, key: one }, line(one))),
+        origins.map((one) => h("span", { class: `origin ${isOwn(one) ? "own" : "other"}`, key: one }, shownOrigin(one))),
     );
+}
+
+/** `choice:X`: X decided that it is there; it is not made of X. */
+function shownOrigin(label: string): string {
+    return label.startsWith("choice:") ? `${line(label.slice("choice:".length))} decided` : line(label);
 }
 
 function isOwn(origin: string): boolean {

@@ -4,6 +4,7 @@
  * Boundary: text from explanations. What a turn shares with the first message of an earlier one is printed once.
  */
 import type { Explanation, Piece, ShownMessage, ShownTurn } from "./explain.ts";
+import { chooserIn } from "../value/label.ts";
 import { shortened } from "../value/text.ts";
 import { plainText } from "./read.ts";
 import type { Paint } from "./trace.ts";
@@ -94,8 +95,12 @@ function place(message: ShownMessage, from: number, to: number): string {
     return `${message.role} ${String(from).padStart(6)}–${String(to).padEnd(6)}`;
 }
 
-function from(origins: readonly string[], nothing: string): string {
-    return origins.length === 0 ? nothing : `from ${origins.map(plainText).join(", ")}`;
+/** Where it came from, and who decided that it is there (LA9). */
+function from(labels: readonly string[], nothing: string): string {
+    const origins = labels.filter((label) => chooserIn(label) === null);
+    const choosers = labels.flatMap((label) => chooserIn(label) ?? []);
+    const data = origins.length === 0 ? nothing : `from ${origins.map(plainText).join(", ")}`;
+    return choosers.length === 0 ? data : `${data}; ${choosers.map(plainText).join(", ")} decided over it`;
 }
 
 /** How many pieces at the beginning are the same. */

@@ -103,6 +103,8 @@ describe("explain", () => {
         expect(text).toContain("  tool Repo_read: Repo.read of file://., as it describes itself");
         expect(text).toContain("  attempt 1, turn 2\n  the 2 messages of attempt 1 again, then\n");
         expect(text).toMatch(/tool +0–11 +result +result of Repo.read, whole; from tool:Repo\n {6}"text of a"/);
+        const chosen = JSON.parse(JSON.stringify(looped).replaceAll('["tool:Repo"]', '["choice:tool:Repo","user"]')) as Explanation;
+        expect(explainText([chosen])).toContain("result of Repo.read, whole; from user; tool:Repo decided over it\n");
     });
 
     test("after tool calls, a further attempt, a call that was not allowed and one that could not be made are told as what they are", () => {
