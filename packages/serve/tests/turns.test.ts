@@ -144,6 +144,22 @@ test("turns wait for one another, can be cancelled while they wait, and have a b
     expect((await at.owner.session(id)).turns.map(({ status }) => status)).toEqual(["cancelled", "cancelled", "done"]);
 });
 
+test("turns that are submitted at once are turns of their own, and one key is one turn", async () => {
+    await using at = await room([{ text: "a" }, { text: "b" }, { text: "c" }]);
+    const { id } = await at.owner.open();
+    const all = await Promise.all([
+        at.owner.submit(id, { text: "1" }),
+        at.owner.submit(id, { text: "2" }, "key-1"),
+        at.owner.submit(id, { text: "2" }, "key-1"),
+    ]);
+    expect(all.map((one) => one.id)).toEqual(["t1", "t2", "t2"]);
+    await watch(at.owner, id, ended("t2"));
+    expect((await at.owner.session(id)).turns.map(({ text, status }) => [text, status])).toEqual([
+        ["1", "done"],
+        ["2", "done"],
+    ]);
+});
+
 test("the same key is the same turn; another body under it is a conflict", async () => {
     await using at = await room([{ text: "once" }]);
     const { id } = await at.owner.open();

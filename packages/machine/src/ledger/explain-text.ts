@@ -98,7 +98,8 @@ function place(message: ShownMessage, from: number, to: number): string {
 /** Where it came from, and who decided that it is there (LA9). */
 function from(labels: readonly string[], nothing: string): string {
     const origins = labels.filter((label) => chooserIn(label) === null);
-    const choosers = labels.flatMap((label) => chooserIn(label) ?? []);
+    // What a text came from decided over it, too.
+    const choosers = labels.flatMap((label) => chooserIn(label) ?? []).filter((one) => !origins.includes(one));
     const data = origins.length === 0 ? nothing : `from ${origins.map(plainText).join(", ")}`;
     return choosers.length === 0 ? data : `${data}; ${choosers.map(plainText).join(", ")} decided over it`;
 }

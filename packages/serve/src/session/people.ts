@@ -113,8 +113,9 @@ export class People {
         this.#unkept.clear();
     }
 
-    /** STK4. */
+    /** STK4. What an agent was asked about in the middle of its turn is no effect of the run's own: its record says that it is decided. */
     heard(event: LedgerEvent): void {
+        if (event.kind === "ask.decided") this.recorded(event.path);
         for (const key of this.#notOffered.heard(event)) {
             const why = this.#setup.progress().called(key, { ok: false, gave: "there is no such tool", reads: false });
             if (why !== null) this.#setup.stuck(why);

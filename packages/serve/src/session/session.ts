@@ -99,6 +99,8 @@ export class Session {
     readonly #runs: TurnRuns;
     readonly #presence: Presence;
     #running: Running | null = null;
+    /** When all that were submitted before are kept. */
+    #submitted: Promise<unknown> = Promise.resolve();
     readonly #waiters = new Map<string, (() => void)[]>();
     #closing = false;
     /** Names of the tools that turns wait for after a new start; null: they wait for none. */
@@ -240,8 +242,18 @@ export class Session {
 
     // ---- turns ----
 
-    /** Null where too many wait. Throws `KeyConflict`. */
-    async submit(by: string, body: Submitted, key: string | undefined): Promise<TurnInfo | null> {
+    /**
+     * Null where too many wait. Throws `KeyConflict`. One after another: the name of a turn, and whether one with this key is there, follow from those
+     * that are kept.
+     */
+    submit(by: string, body: Submitted, key: string | undefined): Promise<TurnInfo | null> {
+        const taken = this.#submitted.then(() => this.#submit(by, body, key));
+        const done = (): void => undefined;
+        this.#submitted = taken.then(done, done);
+        return taken;
+    }
+
+    async #submit(by: string, body: Submitted, key: string | undefined): Promise<TurnInfo | null> {
         const said = { ...body, ...(key === undefined ? {} : { key }) };
         if (key !== undefined) {
             const before = [...this.#state.turns.values()].find((turn) => turn.by === by && turn.key === key);
