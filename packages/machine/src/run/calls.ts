@@ -60,6 +60,7 @@ export function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L
     const rest = n > 2 ? g.slice(3, n + 1) : null;
     const depth = m.depthLimit - fiber.base - fiber.frames.length - 1;
     if (run.left >= 0 && depth >= 0) {
+        const place = L[flow];
         const mark = run.begin("pure", depth < CLOSURE_DEPTH ? depth : CLOSURE_DEPTH);
         try {
             if (flow !== 0) {
@@ -75,6 +76,8 @@ export function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L
         } catch (error) {
             if (error !== BAIL && !(error instanceof RangeError)) throw error;
             backToFrames(m, mark);
+            // What the return had raised: else the same return on frames would raise nothing along with it.
+            if (flow !== 0) L[flow] = place as Value;
         }
     }
     const given: Value[] = n === 0 ? [] : n === 1 ? [a] : [a, b, ...((rest ?? []) as Value[])];

@@ -548,6 +548,17 @@ describe("noninterference", () => {
         );
     });
 
+    test("a call that the end of a slice gave up raises on frames what it would have raised", () => {
+        const form = basic(
+            "try {\nl.add((l.find(x => x == (m.find(x => x == b) ?? 7)) ?? 7))\nif (choose(s) == 1) { a = 0 }\n} catch e { a = 1 }",
+        );
+        const of = (slice?: number): Ran =>
+            runAll(form, { answer: answer(2), options: { ...KEPT, ...(slice === undefined ? {} : { slice }) } });
+        const ran = of();
+        expect(ran.effects.find(({ path }) => path === "main/U.tell#4")?.labels).toEqual(["choice:tool:T"]);
+        for (const slice of [1, 2, 3, 5, 8, 13]) expect(of(slice)).toEqual(ran);
+    });
+
     test("which refuses nothing that it let pass, and is the same run however it is run", () => {
         fc.assert(
             fc.property(block, fc.constantFrom(0, 2), fc.integer({ min: 1, max: 9 }), (body, secret, slice) => {
