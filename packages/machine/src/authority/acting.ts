@@ -8,7 +8,7 @@
  * ACN2: time is linear in the text.
  */
 import type { Json } from "@remit/language";
-import { addressesIn } from "./addresses.ts";
+import { addressesIn, saidIn } from "./addresses.ts";
 
 /** More is cut: a message names the piece and does not print it. */
 const MOST_SHOWN = 80;
@@ -45,16 +45,7 @@ const ACTING: readonly RegExp[] = [
 /** The pieces that act in all texts of a value, names of fields included. */
 export function actingIn(json: Json): readonly string[] {
     const found = [...addressesIn(json)];
-    const rest: Json[] = [json];
-    for (let one = rest.pop(); one !== undefined; one = rest.pop()) {
-        if (typeof one === "string") inText(one, found);
-        else if (Array.isArray(one)) for (const item of one) rest.push(item);
-        else if (one !== null && typeof one === "object")
-            for (const [key, value] of Object.entries(one)) {
-                inText(key, found);
-                rest.push(value);
-            }
-    }
+    for (const one of saidIn(json)) if (typeof one === "string") inText(one, found);
     return found;
 }
 

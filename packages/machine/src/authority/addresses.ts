@@ -40,18 +40,22 @@ const GROUP = /^[\p{Nd}\p{Lu}()/.+-]+$/u;
 /** The addresses in all texts and numbers of a value, names of fields included. */
 export function addressesIn(json: Json): readonly string[] {
     const found: string[] = [];
+    for (const one of saidIn(json)) inText(String(one), found);
+    return found;
+}
+
+/** All texts and numbers of a value, names of fields included, however deep it is. */
+export function* saidIn(json: Json): Generator<string | number> {
     const rest: Json[] = [json];
     for (let one = rest.pop(); one !== undefined; one = rest.pop()) {
-        if (typeof one === "string") inText(one, found);
-        else if (typeof one === "number") inText(String(one), found);
+        if (typeof one === "string" || typeof one === "number") yield one;
         else if (Array.isArray(one)) for (const item of one) rest.push(item);
         else if (one !== null && typeof one === "object")
             for (const [key, value] of Object.entries(one)) {
-                inText(key, found);
+                yield key;
                 rest.push(value);
             }
     }
-    return found;
 }
 
 /** Whether a value holds a link: an address with a scheme, or a host name with something behind it. A host name alone may be a file's. */
