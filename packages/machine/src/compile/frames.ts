@@ -63,7 +63,7 @@ export class Emitter {
     readonly cx: Context;
     readonly lifter: Lifter;
     readonly ordinals: ReadonlyMap<ExprForm, string>;
-    readonly failing: ReadonlySet<ExprForm>;
+    private failing: ReadonlySet<ExprForm> | null = null;
     private readonly bodies: Body[] = [];
     private body: Body;
     private pending = 0;
@@ -87,10 +87,6 @@ export class Emitter {
         this.body = { flow: this.cx.flow, code: [], handlers: [], regions: [], names: [] };
         this.bodies.push(this.body);
         this.ordinals = numberSites(fn);
-        this.failing = failingCalls(fn.form, (name) => {
-            const meaning = fn.program.lookup(fn.file, fn.agent, name);
-            return meaning?.kind === "tool" && saysErrors(meaning.import.form.uri);
-        });
         this.context = agentContext(fn.program, fn.file, fn.agent);
         this.lifter = new Lifter(this);
     }
@@ -144,6 +140,17 @@ export class Emitter {
     set(slot: number, e: ExprForm): void {
         const plain = this.lifter.lift(e);
         this.emit(this.lifter.mayRunLong(plain) ? OP.STRETCH : OP.SET, expr(this.cx, plain), slot);
+    }
+
+    /** Whether an error that the tool tells is a failure of this call. Only functions that call such a tool are looked through for it. */
+    failsOnError(e: ExprForm, uri: string): boolean {
+        if (!saysErrors(uri)) return false;
+        const { fn } = this;
+        this.failing ??= failingCalls(fn.form, (name) => {
+            const meaning = fn.program.lookup(fn.file, fn.agent, name);
+            return meaning?.kind === "tool" && saysErrors(meaning.import.form.uri);
+        });
+        return this.failing.has(e);
     }
 
     siteOfCall(e: ExprForm, word: string): PathSite {

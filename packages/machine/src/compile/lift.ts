@@ -381,7 +381,7 @@ export class Lifter {
                         method: callee.name,
                         args: argsOf(cx, args),
                         path,
-                        ...(this.e.failing.has(e) ? { fails: true } : {}),
+                        ...(this.e.failsOnError(e, meaning.import.form.uri) ? { fails: true } : {}),
                     },
                 ]);
             }
