@@ -67,7 +67,7 @@ export function stateHash(before: string, kind: string, outcomes: number, text: 
 /**
  * Of a set of entries: the exclusive or of their codes, each a SHA-256 under a secret. So an entry is put in or taken out without a look at the others.
  *
- * BN5: neither the codes nor what is made of them leaves the process: the ledger holds a hash of it under the same secret. Whoever saw them could make
+ * BN5: neither the codes nor what is made of them leaves the process: the ledger holds a hash of it under the same secret. A user who saw them could make
  *     another set of the same code.
  */
 export type SetCode = bigint;

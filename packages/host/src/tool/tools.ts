@@ -87,7 +87,7 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
         functions: options.functions ?? {},
         queues: options.queues ?? null,
         secret,
-        // What a login to a server left is used by whoever only lists its tools, too.
+        // What a login to a server left also serves a command that only lists its tools.
         credentials: options.credentials ?? createCredentials({ sources: storedSources({ config, env }), secret }),
         servers: () => {
             servers ??= import("./mcp-servers.ts").then(({ mcpServers }) => mcpServers(context));

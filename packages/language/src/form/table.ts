@@ -360,7 +360,7 @@ export const NODES = {
         choice: {
             method: may(METHOD, "absent: every method that does more than read"),
             from: may(list(SOME_TEXT, 1), "origins that may decide that it is called, besides the program's text; absent: trusted ones"),
-            any: may(TRUE, "whoever decides"),
+            any: may(TRUE, "any chooser"),
             ask: may(TRUE, "another choice becomes a question"),
             ...AT,
         },

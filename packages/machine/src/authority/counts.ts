@@ -4,7 +4,7 @@
  * Boundary: pure; which counters a program has, which of them a use counts for, and which count stands against it. The numbers are the run's
  * (`Standing.uses`); those of a day are the ledger's, whose keeper counts a call before it is made.
  *
- * COU1: a counter is of one thing, method and bounds, whoever uses it: two rules that say the same of them share it, and what one principal uses counts
+ * COU1: a counter is of one thing, method and bounds, and of all principals: two rules that say the same of them share it, and what one principal uses counts
  *     for every other.
  * COU2: all counters of a program count from its beginning: a rule that comes into force later finds what was used before. A counter that is not among
  *     them, as in code that an agent wrote, gives nothing.
