@@ -7,6 +7,7 @@
  * EVI2: what stood in a call's own arguments, decoded, is no evidence from its result: a tool that repeats its query would vouch for whatever it was asked.
  */
 import { canonicalJson, type Json, isObject } from "@remit/language";
+import { saidIn } from "./addresses.ts";
 
 /** A field that clauses name: of the run's input, or of the results of a method. */
 export interface Field {
@@ -69,18 +70,7 @@ function holdsWord(text: string, word: string): boolean {
 }
 
 function textsIn(values: readonly Json[]): string[] {
-    const found: string[] = [];
-    const rest: Json[] = [...values];
-    for (let one = rest.pop(); one !== undefined; one = rest.pop()) {
-        if (typeof one === "string" || typeof one === "number") found.push(String(one));
-        else if (Array.isArray(one)) rest.push(...one);
-        else if (one !== null && typeof one === "object")
-            for (const [key, value] of Object.entries(one)) {
-                found.push(key);
-                rest.push(value);
-            }
-    }
-    return found;
+    return Array.from(saidIn([...values]), String);
 }
 
 /** How often a text is decoded again. */
