@@ -5,6 +5,7 @@
  * JSON.
  *
  * PE2: an outcome passes the scrubber before it leaves.
+ * PE4: a value that is larger than any of a program's is refused here, before it is written or sent anywhere.
  * PE3: what a performer does after its effect was answered, or dropped, changes nothing and is shown nowhere.
  */
 import type { Json } from "@remit/language";
@@ -15,6 +16,7 @@ import {
     type Failure,
     type FailureKind,
     type Outcome,
+    outsized,
     type Permission,
     type Up,
     whatIsNew,
@@ -192,7 +194,9 @@ function clean(outcome: Outcome, { scrub }: Scrubber): Outcome {
     try {
         const strange = whatIsNew.outcome(outcome as unknown as Json);
         if (strange !== null) return { ok: false, failure: { kind: "tool", message: `a performer gave what is no outcome: ${strange}` } };
-        return scrub(outcome as unknown as Json) as unknown as Outcome;
+        const scrubbed = scrub(outcome as unknown as Json) as unknown as Outcome;
+        const large = scrubbed.ok ? outsized(scrubbed.value) : null;
+        return large === null ? scrubbed : { ok: false, failure: { kind: "limit.bytes", message: large } };
     } catch (error) {
         if (!(error instanceof RemitError)) throw error;
         return { ok: false, failure: failureOf(error, "tool") };

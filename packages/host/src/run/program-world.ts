@@ -7,7 +7,7 @@
  */
 import { join } from "node:path";
 import type { Diagnostic, Json, Program } from "@remit/language";
-import { type Conducted, compileProgram, Machine, type Prices, type StartOptions } from "@remit/machine";
+import { type Conducted, compileProgram, Machine, outsized, type Prices, type StartOptions } from "@remit/machine";
 import { checkPolicy, withReach, withUntrusted } from "../config/policy.ts";
 import { checkIdentities } from "../credential/identity.ts";
 import { limitsOf, type Setting, settingOf } from "../config/setting.ts";
@@ -107,10 +107,13 @@ function worldFor(loaded: Loaded, setting: Setting, options: LoadOptions): Progr
         kept: (input, call = {}) => {
             const of = { ...options, ...call };
             if (of.entry === undefined && options.mode === undefined) checkIdentities(program, options.as);
+            // Secrets stay out of prompts and ledgers also where a caller hands them in.
+            const clean = secrets.scrub(input === undefined ? null : input);
+            const large = outsized(clean);
+            if (large !== null) throw new RemitError({ kind: "limit.bytes", message: `the input is too large: ${large}` });
             return {
                 ...always,
-                // Secrets stay out of prompts and ledgers also where a caller hands them in.
-                input: secrets.scrub(input === undefined ? null : input),
+                input: clean,
                 limits: limitsOf(setting.config, of.limits),
                 ...given(of, ["entry", "inputOrigins", "variants", "concurrency", "interactive", "backend"]),
                 asks: { ...of.asks, owner: of.asks?.owner ?? world.user },

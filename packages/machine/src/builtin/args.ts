@@ -9,8 +9,8 @@
  */
 import { Fail } from "../effect/failure.ts";
 import { capabilityIsNotData } from "../value/json.ts";
-import { aNameOf, join, labelOf, MAX_STRING, rawOf } from "../value/operators.ts";
-import { Capability, Labelled, List, MAX_ITEMS, Obj, type Value } from "../value/value.ts";
+import { aNameOf, join, labelOf, rawOf } from "../value/operators.ts";
+import { Capability, Labelled, List, MAX_ITEMS, MAX_STRING, Obj, type Value } from "../value/value.ts";
 import type { Lambda, Runtime } from "./builtin.ts";
 
 export type Arg = Value | Lambda;

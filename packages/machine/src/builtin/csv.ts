@@ -11,8 +11,8 @@
  */
 import { Fail } from "../effect/failure.ts";
 import { capabilityIsNotData } from "../value/json.ts";
-import { MAX_STRING, rawOf } from "../value/operators.ts";
-import { Capability, heldIn, List, Obj, type Value } from "../value/value.ts";
+import { rawOf } from "../value/operators.ts";
+import { Capability, heldIn, List, MAX_STRING, Obj, type Value } from "../value/value.ts";
 import { WORK } from "../value/work.ts";
 import { type Arg, cut, label, labelsWith, listOf, roomForItems, textOf, wrong } from "./args.ts";
 import type { Builtin, Runtime } from "./builtin.ts";

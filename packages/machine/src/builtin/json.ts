@@ -11,8 +11,7 @@
 
 import { Fail } from "../effect/failure.ts";
 import { MAX_DEPTH } from "../value/json.ts";
-import { MAX_STRING } from "../value/operators.ts";
-import type { List, Obj, Raw, Value } from "../value/value.ts";
+import { type List, MAX_STRING, type Obj, type Raw, type Value } from "../value/value.ts";
 import { WORK } from "../value/work.ts";
 import { type Arg, cut, isLambda, label, labelsWith, room, roomForItems, textOf, wholeOf, wrong } from "./args.ts";
 import type { Builtin, Runtime } from "./builtin.ts";

@@ -8,11 +8,24 @@ import { type Json, withArticle } from "@remit/language";
 import { violation } from "../effect/broken.ts";
 import { Fail } from "../effect/failure.ts";
 import type { Labels } from "./label.ts";
-import { Capability, type Heap, heldIn, Labelled, List, type Obj, type Raw, type Value } from "./value.ts";
+import { Capability, type Heap, heldIn, Labelled, List, MAX_ITEMS, MAX_STRING, type Obj, type Raw, type Value } from "./value.ts";
 
 export const MAX_DEPTH = 500;
 /** About how many bytes one value may take as JSON: 200 for each list and object in it, 8 for each other value, 2 for each UTF-16 unit. */
 export const MAX_SIZE = 128 * 1024 * 1024;
+
+/** Why a value that comes from outside is not let in: a text or a list in it is larger than any that a program makes; null where none is. */
+export function outsized(json: Json): string | null {
+    if (typeof json === "string")
+        return json.length <= MAX_STRING ? null : `a string may hold ${MAX_STRING} characters, and this one has ${json.length}`;
+    if (json === null || typeof json !== "object") return null;
+    if (Array.isArray(json) && json.length > MAX_ITEMS) return `a list may hold ${MAX_ITEMS} items, and this one has ${json.length}`;
+    for (const key of Object.keys(json)) {
+        const found = outsized(key) ?? outsized((json as { readonly [key: string]: Json })[key] as Json);
+        if (found !== null) return found;
+    }
+    return null;
+}
 
 export function fromJson(json: Json, heap: Heap, depth = 0): Raw {
     if (json === null || typeof json !== "object") return json;

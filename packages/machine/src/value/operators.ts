@@ -12,7 +12,7 @@ import { type Site, withArticle } from "@remit/language";
 import { Fail } from "../effect/failure.ts";
 import { capabilityIsNotData } from "./json.ts";
 import type { Labels } from "./label.ts";
-import { Capability, type Heap, heldIn, Labelled, List, Obj, type Raw, type Value } from "./value.ts";
+import { Capability, type Heap, heldIn, Labelled, List, MAX_STRING, Obj, type Raw, type Value } from "./value.ts";
 import { WORK } from "./work.ts";
 
 /** What operators need of a run. */
@@ -25,9 +25,6 @@ export interface Joins {
     fresh(): void;
     readonly heap: Heap;
 }
-
-/** No string is longer, in UTF-16 units. */
-export const MAX_STRING = 64 * 1024 * 1024;
 
 /** Strings from this length on are compared where the work is counted. */
 export const LONG = 256;

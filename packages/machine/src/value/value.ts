@@ -177,6 +177,8 @@ export function heldIn(labels: Labels, o: List | Obj): number {
 
 /** No list holds more items; see LANGUAGE 9 on what bounds a run. */
 export const MAX_ITEMS = 10_000_000;
+/** No string is longer, in UTF-16 units. */
+export const MAX_STRING = 64 * 1024 * 1024;
 
 const nothing = (): void => undefined;
 
