@@ -5,9 +5,9 @@
  * Prints, paced at RATE trips a second together and then unpaced: trips a second, and the time from a result sent to the next call heard (two durable
  * commits lie between), by transport, at the median and the 99th percentile; the delay of the server's event loop; what the disk's own sync takes; and
  * the same of a bare server on hono that makes the same two commits; then paced again with a thousand further readers of the sessions, fifty of which
- * never read. Processor time is that of the server's process, a trip. Nothing is measured before every session has called and `WARM_MS` went by, so
- * that opening sessions and loading programs count for nothing. FOLDER says which disk; `--only` makes the round of that name alone. With
- * `--json` the last line is all of it as JSON. The figures are for a quiet machine.
+ * never read. Processor time is that of the server's process, a trip. No call is answered before every session has called, and nothing is measured
+ * before `WARM_MS` went by then, so that opening sessions and loading programs count for nothing. FOLDER says which disk; `--only` makes the round of
+ * that name alone. With `--json` the last line is all of it as JSON. The figures are for a quiet machine.
  */
 import { fork } from "node:child_process";
 import { connect } from "node:net";
@@ -103,10 +103,16 @@ async function clients(order: Order, say: (said: Said) => void): Promise<void> {
         setTimeout(() => say("over"), seconds * 1000);
     };
     let waiting = sessions.length;
-    /** A session heard a call. False: the time is up. */
-    const heard = (transport: string, sent: number): boolean => {
+    let all: () => void = () => undefined;
+    const ready = new Promise<void>((resolve) => (all = resolve));
+    /** A session heard a call; its first one waits for those of the others. False: the time is up. */
+    const heard = async (transport: string, sent: number): Promise<boolean> => {
         const now = performance.now();
-        if (sent === 0 && --waiting === 0) setTimeout(begin, WARM_MS);
+        if (sent === 0 && --waiting === 0) {
+            all();
+            setTimeout(begin, WARM_MS);
+        }
+        if (sent === 0) await ready;
         if (sent > 0 && now >= from && now < until) times[transport]?.push(now - sent);
         return now < until;
     };
@@ -134,7 +140,7 @@ async function clients(order: Order, say: (said: Said) => void): Promise<void> {
                 await client.submit(id, { input: { n: 1_000_000 } });
             }
             if (event !== "call") continue;
-            if (!heard("sse", sent)) break;
+            if (!(await heard("sse", sent))) break;
             if (pause > 0) await wait();
             sent = performance.now();
             await client.result(id, (data as { id: string }).id, { ok: true, value: i });
@@ -166,7 +172,7 @@ async function clients(order: Order, say: (said: Said) => void): Promise<void> {
                     ask("POST", "turns", { input: { n: 1_000_000 } });
                 }
                 if (event !== "call") return;
-                if (!heard("socket", sent)) return socket.close();
+                if (!(await heard("socket", sent))) return socket.close();
                 if (pause > 0) await wait();
                 sent = performance.now();
                 ask("POST", `calls/${about.id}/result`, { ok: true, value: 1 });
@@ -258,9 +264,9 @@ async function round(name: string, order: Order): Promise<Measured> {
                 main = process.threadCpuUsage(main);
             } else resolve(said);
         });
-        child.on("exit", (code) => reject(new Error(`the clients ended with ${code}`)));
+        // `exit` may come before a message that was sent.
+        child.on("close", (code) => reject(new Error(`the clients ended with ${code}`)));
     });
-    child.removeAllListeners("exit");
     const trips = Object.values(times).flat().length;
     for (const transport of order.bare ? ["sse"] : ["sse", "socket"])
         if (times[transport]?.length === 0) throw new Error(`${name}: no trip over ${transport} was made in ${order.seconds} s`);
@@ -333,8 +339,13 @@ async function main(
 
 if (process.argv[2] === "--clients")
     process.once("message", async (order) => {
-        await clients(order as Order, (said) => process.send?.(said));
-        process.disconnect?.();
+        // A channel that is closed drops what is not written yet, and a busy server is slow to take a long message.
+        let sent = Promise.resolve();
+        await clients(order as Order, (said) => {
+            sent = new Promise((resolve, reject) => process.send?.(said, (error: Error | null) => (error ? reject(error) : resolve())));
+        });
+        await sent;
+        process.disconnect();
     });
 else {
     const { values, positionals } = parseArgs({
