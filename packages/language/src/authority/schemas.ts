@@ -57,6 +57,8 @@ const MEMORY = schema({ add: null, query: "kind? text? where? limit?" });
 /** Of an agent outside the program these are all that there is to name: `agent()` is a text and its answer, as `send` is. */
 const OUTSIDE = schema({ yield: null, send: null });
 const NOTHING = schema({});
+/** What a loop with `hide` may ask for: that its model is shown what a reference stands for. */
+const MODEL = schema({ look: null });
 
 /** What an import of this kind and URI has; null where only the thing itself can say it. */
 export function toolSchema(what: string, uri: string): Schema | null {
@@ -67,6 +69,8 @@ export function toolSchema(what: string, uri: string): Schema | null {
             return MEMORY;
         case "agent":
             return isOutside(uri) ? OUTSIDE : null;
+        case "llm":
+            return MODEL;
         case "skill":
             return NOTHING;
         default:

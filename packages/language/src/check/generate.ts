@@ -13,13 +13,17 @@ import { checkModel, thousand } from "./context.ts";
 import { checkContract } from "./contracts.ts";
 import { type Binding, DATA, type Walk } from "../scope/model.ts";
 import { suggestion } from "./names.ts";
+import { isTrusted } from "./things.ts";
 import { methodsOf, toolWrites, writesByName } from "./tools.ts";
+import { schemeOf } from "../authority/thing.ts";
 import { contractType, FREE_TEXT, type Type } from "../scope/types.ts";
 
 export function generate(w: Walk, e: Generate): Type {
     let input: Expr | null = null;
     let model = false;
     let data = 0;
+    let hide: GenerateOption | null = null;
+    let offers: Offers = NO_OFFERS;
     const { report } = w;
     const seen: string[] = [];
     for (const option of e.options) {
@@ -43,7 +47,11 @@ export function generate(w: Walk, e: Generate): Type {
                 if (option.value.kind !== "missing") checkModel(report, w.checking, w.file, w.names, option.value);
                 break;
             case "tools":
-                tools(w, option.value);
+                offers = tools(w, option.value);
+                break;
+            case "hide":
+                hide = option;
+                literalOption(w, option, "hidden");
                 break;
             default: {
                 const kind = GENERATE_OPTIONS.get(key);
@@ -56,6 +64,14 @@ export function generate(w: Walk, e: Generate): Type {
             }
         }
     }
+    if (hide !== null && !seen.includes("tools"))
+        w.report("INVALID_GENERATE_HIDE", hide.range, "there are no results to hide: this generate offers no tools", {
+            hint: "take `hide` away, or offer tools: [Name]",
+        });
+    if (hide === null && offers.reads !== null && offers.writes !== null)
+        w.report("LOOP_MIXES", head(e), `the model of this loop reads what ${offers.reads} gives, and may call ${offers.writes}`, {
+            hint: 'add hide: "untrusted", so that what it reads cannot choose what it does; or let a model without tools read, under a contract',
+        });
     if (input === null) w.report("INVALID_GENERATE_INPUT", head(e), "generate has no input", { hint: 'write generate({ input: "…" })' });
     if (w.config.model === null && !model) missing(w, e, "model", "model NAME");
     if (w.config.role === null) missing(w, e, "role", 'role "…"');
@@ -121,13 +137,22 @@ function maxOutput(w: Walk, option: GenerateOption): void {
         w.report("INVALID_GENERATE_MAX_OUTPUT", budget.range, "'max_output' must be a whole number of tokens above 0");
 }
 
+/** Of what a loop offers, as written: a method whose results are not trusted, and one that may do more than read; null where there is none. */
+interface Offers {
+    readonly reads: string | null;
+    readonly writes: string | null;
+}
+
+const NO_OFFERS: Offers = { reads: null, writes: null };
+
 /** `[Search, Repo.read]`: names of tools and of their methods. */
-function tools(w: Walk, value: Expr): void {
-    if (value.kind === "missing") return;
+function tools(w: Walk, value: Expr): Offers {
+    if (value.kind === "missing") return NO_OFFERS;
     if (value.kind !== "list") {
         w.report("INVALID_GENERATE_TOOLS", value.range, "'tools' must be a list, written here");
-        return;
+        return NO_OFFERS;
     }
+    let { reads, writes } = NO_OFFERS;
     for (const item of value.items) {
         const object = item.kind === "member" ? item.object : item;
         const method = item.kind === "member" ? item.name.text : null;
@@ -149,8 +174,25 @@ function tools(w: Walk, value: Expr): void {
             continue;
         }
         offered(w, found, method, item.range);
+        if (found.import === null) continue;
+        const name = method === null ? found.name : `${found.name}.${method}`;
+        const does = doesBy(found.import, method, w);
+        if (does.reads && !isTrusted(found)) reads ??= name;
+        if (does.writes) writes ??= name;
     }
+    return { reads, writes };
 }
+
+/** Of a whole tool whose methods are not known, both are in it. What a name says is enough to propose something, and to nothing else. */
+function doesBy(tool: Import, method: string | null, { checking }: Walk): { readonly reads: boolean; readonly writes: boolean } {
+    const scheme = schemeOf(tool.uri.value);
+    if (scheme === "skills") return { reads: true, writes: false };
+    const methods = method === null ? (methodsOf(tool) ?? ["get", "post"]) : [method];
+    const writes = (one: string): boolean => !READING.test(one) && (scheme === "shell" || toolWrites(tool, one, checking) !== null);
+    return { reads: methods.some((one) => !writesByName(one)), writes: methods.some(writes) };
+}
+
+const READING = /^(get|list|read|search|find|query|fetch|describe|show|count)/i;
 
 function offered(w: Walk, tool: Binding, method: string | null, range: { start: number; end: number }): void {
     const effect = `tool:${tool.name}.${method ?? "*"}`;

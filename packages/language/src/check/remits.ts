@@ -174,7 +174,6 @@ export function checkNarrowed(w: Walk, binding: Binding, method: Name, bounds: r
 /** Methods that a thing has; null where that is not known here. */
 export function known(binding: Binding): readonly string[] | null {
     switch (binding.kind) {
-        case "llm":
         case "file":
             return [];
         default: {
@@ -225,7 +224,7 @@ function checkAmong(a: Whole, report: Report, file: FileScope, { of, method }: A
 const CLAUSES: Readonly<Record<string, readonly ImportClause["kind"][]>> = {
     tool: ["clause.gate", "clause.count", "clause.arg", "clause.choice", "clause.trusted", "clause.readers"],
     memory: ["clause.gate", "clause.count", "clause.arg", "clause.choice", "clause.trusted", "clause.readers"],
-    llm: ["clause.trusted", "clause.untrusted", "clause.readers"],
+    llm: ["clause.gate", "clause.trusted", "clause.untrusted", "clause.readers"],
     file: ["clause.trusted", "clause.readers"],
 };
 

@@ -73,6 +73,6 @@ function loosens(clause: ImportClause): boolean {
     return clause.kind === "clause.trusted" || (clause.kind === "clause.gate" && clause.gate.text === "may");
 }
 
-function isTrusted(binding: Binding): boolean {
+export function isTrusted(binding: Binding): boolean {
     return binding.import?.clauses?.some((clause) => clause.kind === "clause.trusted") === true;
 }

@@ -228,6 +228,7 @@ const CHECKS = {
     UNKNOWN_GENERATE_OPTION: { severity: "error", summary: "`generate` has no such option." },
     DUPLICATE_GENERATE_OPTION: { severity: "error", summary: "`generate` is given one option twice." },
     INVALID_GENERATE_ATTEMPTS: { severity: "error", summary: "`attempts` is a whole number above 0." },
+    INVALID_GENERATE_HIDE: { severity: "error", summary: '`hide` of a `generate` is "untrusted", and needs `tools`.' },
     INVALID_GENERATE_MAX_OUTPUT: { severity: "error", summary: "`max_output` is a number of tokens, such as 800 or 2k." },
     INVALID_GENERATE_MAX_OUTPUT_UNIT: { severity: "error", summary: "`max_output` knows no unit but `k`." },
     INVALID_GENERATE_TEMPERATURE: { severity: "error", summary: "`temperature` is a literal number." },
@@ -246,6 +247,11 @@ const CHECKS = {
         severity: "warning",
         summary: "Data is spliced into an instruction, where it has no label and no budget.",
         hint: "name the data with `use … as …` and keep the instruction a literal",
+    },
+    LOOP_MIXES: {
+        severity: "note",
+        summary: "The model of a tool loop reads what is not trusted, and may call what does more than read.",
+        hint: 'add `hide: "untrusted"`',
     },
     NO_CONTEXT: { severity: "note", summary: "A `generate` sees no context: its prompt is the instruction alone." },
 

@@ -28,6 +28,7 @@ const generate: Rows<GenerateForm> = {
     turns: "count",
     nudges: "count",
     timeout: "time",
+    hide: "hidden",
 };
 
 const yields: Rows<WithForm> = {
@@ -76,6 +77,7 @@ const LITERALS = {
         wants: 'true, false, "auto", "low", "medium" or "high"',
         fits: (value: unknown) => typeof value === "boolean" || LEVELS.includes(value),
     },
+    hidden: { wants: '"untrusted"', fits: (value: unknown) => value === "untrusted" },
     text: { wants: "a text", fits: (value: unknown) => typeof value === "string" && value !== "" },
 } as const;
 

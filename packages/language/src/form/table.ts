@@ -315,6 +315,7 @@ export const NODES = {
             turns: may(COUNT),
             nudges: may(COUNT, "of a model that says what it is going to do and calls no tool"),
             timeout: may({ rule: "number", above: 0 }, "milliseconds"),
+            hide: may(one("untrusted"), "results of tools that are not trusted are shown as references"),
             model: may(EXPR, "the name of an imported llm; instead of the one in scope"),
             tools: may(list(EXPR), "names of imported tools, or members of them"),
             contract: may(CONTRACT),

@@ -112,6 +112,23 @@ class ValuesGiven implements Given {
     }
 }
 
+/** The one argument of a call that a model wrote. `seen`: label set of what it had seen; `named`: what further ones its fields have. */
+export function carriedGiven(
+    args: Json,
+    { seen, named, labels }: { readonly seen: number; readonly named: ReadonlyMap<string, number>; readonly labels: Labels },
+): Given {
+    const all = [...named.values()].reduce((both, one) => labels.union(both, one), seen);
+    const whole = jsonGiven([args], all);
+    if (named.size === 0) return whole;
+    const of = (name: string): number => (isPlace(name) && !whole.names.includes(name) ? all : labels.union(seen, named.get(name) ?? 0));
+    return {
+        ...whole,
+        names: whole.names,
+        named: (name) => whole.named(name).map(({ json }) => ({ json, labels: of(name) })),
+        carried: (name) => (whole.named(name).length === 0 ? 0 : of(name)),
+    };
+}
+
 /** Arguments that a model wrote: everything in them has the same origins. */
 export function jsonGiven(args: readonly Json[], labels: number): Given {
     const [first] = args;

@@ -202,6 +202,7 @@ export interface GenerateOptionsForm {
     readonly turns?: number;
     readonly nudges?: number;
     readonly timeout?: number;
+    readonly hide?: "untrusted";
 }
 
 export interface ParallelDetail {

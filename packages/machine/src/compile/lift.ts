@@ -23,7 +23,19 @@ import { rowsOf } from "./members.ts";
 import type { AgentEntry, Fn, ImportEntry } from "./program.ts";
 
 const NOTHING: Step = () => undefined;
-const OPTIONS = ["max_output", "attempts", "temperature", "think", "strict", "debug", "stream", "turns", "nudges", "timeout"] as const;
+const OPTIONS = [
+    "max_output",
+    "attempts",
+    "temperature",
+    "think",
+    "strict",
+    "debug",
+    "stream",
+    "turns",
+    "nudges",
+    "timeout",
+    "hide",
+] as const;
 
 type CallForm = ExprForm & { kind: "call" };
 

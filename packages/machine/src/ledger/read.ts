@@ -169,7 +169,9 @@ function happeningsOf(events: readonly LedgerEvent[]): Happening[] {
 
 /** The path of the generate that an attempt, turn, call or count belongs to. */
 export function generatePath(path: string): string {
-    return path.replace(/\/(attempt|count|describe)(\[[^/]*\])?(\/.*)?$/, "");
+    // A reader's is inside of the one whose model asked.
+    const inner = /^.*\/call\[\d+\]\/reader(?=\/|$)/.exec(path)?.[0];
+    return inner ?? path.replace(/\/(attempt|count|describe)(\[[^/]*\])?(\/.*)?$/, "");
 }
 
 /** `kind` and place of a failure in one line. */

@@ -63,7 +63,7 @@ function take(m: Ops, { fiber, frame, I }: Call, native: GenerateWait, step: Gen
     const at = (suffix: string): string => (suffix === "" ? native.path : `${native.path}/${suffix}`);
     // A failure leaves the state as it was, so that what failed can be asked for again.
     if (!("failure" in step)) native.state = step.state;
-    for (const e of step.events) m.emit(e.kind, at(e.suffix), e.suffix === "" ? frame.parent : native.path, site, e.labels, e.data);
+    for (const e of step.events) m.emit(e.kind, at(e.suffix), e.suffix === "" ? frame.parent : at(e.under ?? ""), site, e.labels, e.data);
     if ("effects" in step) {
         native.waiting = step.effects.map((e) => at(e.suffix));
         native.outcomes = step.effects.map(() => null);
@@ -127,6 +127,7 @@ function setUp(m: Ops, call: Call, d: GenerateDetail): GenerateSetup | null {
         label: d.label,
         agent: d.agent,
         model: { name: model.name, uri: model.uri },
+        ...(d.options.hide === undefined ? {} : { modelFile: model.file }),
         identity: { role: context.role(L), description: context.description(L) },
         items,
         instruction,

@@ -10,10 +10,7 @@
  * GA1: a further attempt is made only for a reply without an answer: not JSON, against the contract, cut off, or a refusal in words. What the
  *     provider itself refuses or cannot deliver ends the generate at once. After the last attempt a cut-off answer and a refusal are told
  *     as what they are, never as a malformed answer.
- * GA2: a call of the model never reaches a tool that was not offered, nor with arguments its schema does not take, nor past the gate: what it
- *     refuses is told to the model, what it wants asked is asked.
- * GA3: a tool that fails is a result the model sees. Limits, violations and cancellation end the generate.
- *     A result longer than `RESULT_LIMIT` is shown cut, and says so; the ledger has the whole. Its pictures follow it in a message (SHO3).
+ * GA2, GA3, GA7: what becomes of the model's calls stands in `calls.ts`.
  * GA4: the value carries the origins of the whole prompt, of every tool result that was shown, and `model:NAME`.
  * GA6: a model that says what it is going to do, and calls none of the tools that it is offered, is told so, at most `nudges` times in a row, where
  *     the answer is free text.
@@ -21,17 +18,7 @@
  */
 import { isObject, type Json, resourceOf } from "@remit/language";
 import type { Runtime } from "../builtin/builtin.ts";
-import {
-    ANSWERS,
-    FAILURE_KINDS,
-    type Failure,
-    type Message,
-    type ModelReply,
-    type ModelTurn,
-    type Outcome,
-    type ToolCall,
-    type ToolRequest,
-} from "../effect/effect.ts";
+import { type Failure, type Message, type ModelReply, type ModelTurn, opOf, type Outcome, type ToolCall } from "../effect/effect.ts";
 import { addUsage } from "../effect/usage.ts";
 import { Fail } from "../effect/failure.ts";
 import type { Gatekeeper } from "../state/gate.ts";
@@ -39,14 +26,16 @@ import { continueFit, countsOf, type Fit, shownItems } from "./budget.ts";
 import { feedbackText, instructionText, type Rejection } from "./feedback.ts";
 import { messagesOf } from "./layers.ts";
 import { isNarration, NARRATED, NUDGE } from "./narration.ts";
+import { type Calling, callsDone, type Inner, startCalls } from "./calls.ts";
+import { type Filled, fill, NoReference, widened } from "./hidden.ts";
 import { resultsOf } from "./image.ts";
-import { checkCall, importsOf, type Offer, offersOf } from "./offers.ts";
+import { importsOf, offersOf } from "./offers.ts";
+import { HIDING_TOOLS } from "./reader.ts";
 import { originsOf, wholeBody } from "./render.ts";
-import { attemptData, endedData, resultData, startedData, toolData } from "./report.ts";
+import { attemptData, endedData, resultData, startedData } from "./report.ts";
 import { checkResult, resultSchema } from "./result.ts";
 import { DEFAULT_TURNS, type GenerateSetup, type GenerateStep, type StepEffect, type StepEvent } from "./setup.ts";
-import { shownResult } from "./shown.ts";
-import { type Call, originsUnion, prepare, type State } from "./state.ts";
+import { originsUnion, prepare, type State } from "./state.ts";
 
 export function startGenerate(setup: GenerateSetup, rt: Runtime): GenerateStep {
     let state: State;
@@ -54,7 +43,7 @@ export function startGenerate(setup: GenerateSetup, rt: Runtime): GenerateStep {
         state = prepare(setup, rt);
     } catch (problem) {
         if (!(problem instanceof Fail)) throw problem;
-        return { state: null, events: [], failure: problem.toFailure(), origins: rt.labels.origins(problem.labels) };
+        return { state: null, events: [], failure: problem.toFailure(), origins: rt.labels.origins(problem.labels), usage: {} };
     }
     if (state.tools.length === 0) return fit(state, []);
     const effects = importsOf(state.tools).map(
@@ -79,7 +68,7 @@ export function continueGenerate(state: Json, outcomes: readonly Outcome[], gate
         case "turn":
             return replied(now, outcomes[0] as Outcome, gate);
         case "calls":
-            return callsDone(now, outcomes, gate);
+            return called([], callsDone(now, outcomes, gate, innerOf(gate)));
     }
 }
 
@@ -182,6 +171,11 @@ function attempt(state: State, events: readonly StepEvent[]): GenerateStep {
     return turn({ ...state, messages, carried: 0, turn: 0 }, events);
 }
 
+/** Whether a request is the present turn of a state, and so follows from it; a reader's does not. */
+export function isTurnOf(state: Json, request: Json): boolean {
+    return opOf(request) === "turn" && (state as unknown as State).phase === "turn";
+}
+
 /** What the model is asked in the present turn of a state. */
 export function turnOf(given: Json): ModelTurn {
     const state = given as unknown as State;
@@ -201,11 +195,14 @@ export function turnOf(given: Json): ModelTurn {
         ...(state.offers.length === 0
             ? {}
             : {
-                  tools: state.offers.map(({ name, description, input }) => ({
-                      name,
-                      ...(description === undefined ? {} : { description }),
-                      input,
-                  })),
+                  tools: [
+                      ...state.offers.map(({ name, description, input }) => ({
+                          name,
+                          ...(description === undefined ? {} : { description }),
+                          input: state.hidden === undefined ? input : widened(input),
+                      })),
+                      ...(state.hidden === undefined ? [] : HIDING_TOOLS),
+                  ],
               }),
     };
 }
@@ -254,15 +251,11 @@ function replied(before: State, outcome: Outcome, gate: Gatekeeper): GenerateSte
         case "fail":
             return fail(state, events, verdict.failure);
         case "value":
-            return succeed(state, events, verdict.value, verdict.truncated);
+            return succeed({ ...state, origins: originsUnion(state.origins, verdict.origins) }, events, verdict.value, verdict.truncated);
         case "calls": {
             const said: Message = { role: "assistant", content: reply.text, calls: verdict.calls };
-            return startCalls(
-                { ...state, messages: [...state.messages, said], carried: carried + 1, called: true, nudged: 0 },
-                events,
-                verdict.calls,
-                gate,
-            );
+            const turned = { ...state, messages: [...state.messages, said], carried: carried + 1, called: true, nudged: 0 };
+            return called(events, startCalls(turned, verdict.calls, gate, innerOf(gate)));
         }
         case "nudge": {
             const said: Message = { role: "assistant", content: reply.text };
@@ -292,7 +285,8 @@ function replied(before: State, outcome: Outcome, gate: Gatekeeper): GenerateSte
 }
 
 type Verdict =
-    | { readonly kind: "value"; readonly value: Json; readonly truncated: boolean }
+    /** `origins`: of what references filled in. */
+    | { readonly kind: "value"; readonly value: Json; readonly truncated: boolean; readonly origins: readonly string[] }
     | { readonly kind: "calls"; readonly calls: readonly ToolCall[] }
     | { readonly kind: "nudge" }
     /** `last`: the failure where no attempt is left; `contract` with the rejection's message where absent. */
@@ -300,7 +294,8 @@ type Verdict =
     | { readonly kind: "fail"; readonly failure: Failure };
 
 /** What a reply amounts to (GA1). */
-function judge(reply: ModelReply, state: State): Verdict {
+function judge(given: ModelReply, state: State): Verdict {
+    const { reply, origins, used } = answerOf(given, state);
     const { error, finish } = reply;
     const calls = reply.calls ?? [];
     if (finish === "refusal" || error?.kind === "refused") {
@@ -321,7 +316,7 @@ function judge(reply: ModelReply, state: State): Verdict {
     }
     if (isNudged(reply, state)) return { kind: "nudge" };
     if (state.contract === undefined)
-        return { kind: "value", value: reply.value === undefined ? reply.text : reply.value, truncated: finish === "length" };
+        return { kind: "value", value: reply.value === undefined ? reply.text : reply.value, truncated: finish === "length", origins };
     if (reply.value === undefined && (finish === "length" || error?.kind === "truncated")) {
         const limit = state.options.max_output;
         const message = `${state.model.uri} stopped at its output limit${limit === undefined ? "" : ` of ${limit} tokens`} before the answer was complete`;
@@ -343,8 +338,31 @@ function judge(reply: ModelReply, state: State): Verdict {
         return { kind: "retry", rejection: { message, ...(error.rejected === undefined ? {} : { rejected: error.rejected }) } };
     }
     const checked = checkResult(reply.value, state.contract, state.shapes, state.options.strict);
-    if (checked.ok) return { kind: "value", value: checked.value, truncated: false };
+    if (checked.ok) return { kind: "value", value: checked.value, truncated: false, origins };
+    // HID3. What is wrong with a value is told in its own words.
+    if (used)
+        return {
+            kind: "retry",
+            rejection: { message: "What the references stand for does not match the schema.", rejected: given.value ?? null },
+        };
     return { kind: "retry", rejection: { message: checked.message, rejected: reply.value } };
+}
+
+/** A reply with the references of its answer filled. */
+function answerOf(reply: ModelReply, { hidden }: State): { readonly reply: ModelReply } & Pick<Filled, "origins" | "used"> {
+    const nothing = { reply, origins: [], used: false };
+    if (hidden === undefined || hidden.length === 0 || (reply.calls ?? []).length > 0) return nothing;
+    try {
+        if (reply.value === undefined) {
+            const { json, ...told } = fill(reply.text, hidden);
+            return { ...told, reply: { ...reply, text: typeof json === "string" ? json : JSON.stringify(json) } };
+        }
+        const { json, ...told } = fill(reply.value, hidden);
+        return { ...told, reply: { ...reply, value: json } };
+    } catch (problem) {
+        if (!(problem instanceof NoReference)) throw problem;
+        return { ...nothing, reply: { ...reply, value: undefined, error: { kind: "shape", message: problem.message } } };
+    }
 }
 
 /** GA6. */
@@ -381,103 +399,19 @@ function attempted(state: State, outcome: Outcome, reply: ModelReply | null, err
 
 // ---- tool calls --------------------------------------------------------------------------------------------------------
 
-/**
- * The calls of one turn: those that are not valid are answered at once, those that only read are made, the others are asked about; what was
- * allowed is made when everything of this step is back.
- */
-function startCalls(state: State, events: readonly StepEvent[], calls: readonly ToolCall[], gate: Gatekeeper): GenerateStep {
-    const made = calls.map((call, at): Call => {
-        const args: Json = call.args === undefined ? {} : call.args;
-        const checked = checkCall({ ...call, args }, state.offers);
-        if ("error" in checked) return { id: call.id, name: call.name, args, stage: "done", result: toolError(checked.error) };
-        const judged = gate.judge(checked.offer, args, state.origins, callSuffix(state, at));
-        if (judged.kind === "refused")
-            return { id: call.id, name: call.name, args, stage: "done", result: toolError(`${judged.message} The call was not made.`) };
-        if (judged.kind === "may") return { id: call.id, name: call.name, args, stage: "call", ...judged.reach };
-        return { id: call.id, name: call.name, args, stage: "ask", detail: judged.detail, ...judged.reach };
-    });
-    return stepCalls({ ...state, calls: made }, events);
+/** A reader's own `generate`, which has no tools and so asks no gate. */
+function innerOf(gate: Gatekeeper): Inner {
+    return { begin: (state) => fit(state, []), goOn: (state, outcome) => continueGenerate(state, [outcome], gate) };
 }
 
 /** Performs what is waiting to be asked or called; where nothing is, the results go back to the model. */
-function stepCalls(state: State, events: readonly StepEvent[]): GenerateStep {
-    const effects: StepEffect[] = [];
-    const begun: StepEvent[] = [];
-    state.calls.forEach((call, at) => {
-        const offer = state.offers.find((known) => known.name === call.name);
-        if (offer === undefined || call.stage === "done") return;
-        const suffix = callSuffix(state, at);
-        if (call.stage === "call") {
-            effects.push({ suffix, kind: "tool", request: toolRequest(offer, call), labels: state.origins });
-            begun.push({ kind: "tool.started", suffix, data: toolData(offer, call), labels: state.origins });
-            return;
-        }
-        const question = `May ${state.model.name} call ${offer.tool}.${offer.method}?`;
-        const request: Json = { question, detail: call.detail ?? null, options: [...ANSWERS] };
-        effects.push({ suffix: `${suffix}/ask`, kind: "ask", request, labels: state.origins });
-        begun.push({ kind: "ask.requested", suffix: `${suffix}/ask`, data: request, labels: state.origins });
-    });
-    if (effects.length > 0) return suspend({ ...state, phase: "calls" }, [...events, ...begun], effects);
+function called(before: readonly StepEvent[], calling: Calling): GenerateStep {
+    const { state, effects, ended } = calling;
+    const events = [...before, ...calling.events];
+    if (ended !== undefined) return fail(state, events, ended);
+    if (effects.length > 0) return suspend({ ...state, phase: "calls" }, events, effects);
     const messages = [...state.messages, ...resultsOf(state.calls)];
     return turn({ ...state, messages, calls: [], turn: state.turn + 1 }, events);
-}
-
-function callSuffix(state: State, at: number): string {
-    return `attempt[${state.attempt}]/turn[${state.turn}]/call[${at}]`;
-}
-
-function toolRequest(offer: Offer, call: Call): Json {
-    const { within, without, allowed, daily } = call;
-    const request: ToolRequest = {
-        op: "call",
-        tool: offer.tool,
-        uri: offer.uri,
-        file: offer.file,
-        method: offer.method,
-        args: [call.args],
-        chosenBy: "model",
-        ...Object.fromEntries(Object.entries({ within, without, allowed, daily }).filter(([, said]) => said !== undefined)),
-    };
-    return request as unknown as Json;
-}
-
-function callsDone(state: State, outcomes: readonly Outcome[], gate: Gatekeeper): GenerateStep {
-    let next = 0;
-    let origins = state.origins;
-    let ended: Failure | null = null;
-    const events: StepEvent[] = [];
-    const calls = state.calls.map((call, at): Call => {
-        if (call.stage === "done") return call;
-        const outcome = outcomes[next++] as Outcome;
-        const offer = state.offers.find((known) => known.name === call.name) as Offer;
-        const suffix = callSuffix(state, at);
-        const stops = !outcome.ok && FAILURE_KINDS[outcome.failure.kind] !== "failure";
-        if (stops) ended ??= outcome.failure;
-        if (call.stage === "ask") {
-            const { yes, decision, described, daily, why: used } = gate.answer(offer, call.args, state.origins, outcome);
-            events.push({ kind: "ask.decided", suffix: `${suffix}/ask`, data: { decision, ...resultData(outcome) }, labels: [] });
-            if (decision === "abort") ended ??= { kind: "cancelled", message: "the run was ended at a question" };
-            if (yes) return { ...call, stage: "call", allowed: described, ...(daily === undefined ? {} : { daily }) };
-            const why = used !== undefined ? `: ${used}` : outcome.ok ? "" : `: ${outcome.failure.message}`;
-            return { ...call, stage: "done", result: toolError(`The call of ${call.name} was not allowed${why}. It was not made.`) };
-        }
-        // The model sees all of it, so every part counts.
-        const parts = outcome.ok ? Object.values(outcome.parts ?? {}) : [];
-        const labels = originsUnion([`tool:${offer.tool}`], outcome.origins ?? [], ...parts);
-        const shown = shownResult(outcome.ok ? outcome.value : outcome.failure.message);
-        const data = { ...toolData(offer, call), ...resultData(outcome), ...(shown.cut === undefined ? {} : { shown: { ...shown.cut } }) };
-        events.push({ kind: "tool.ended", suffix, data, labels });
-        origins = originsUnion(origins, labels);
-        const result = outcome.ok ? shown.result : toolError(String(shown.result));
-        return { ...call, stage: "done", result, files: shown.files };
-    });
-    const after: State = { ...state, calls, origins };
-    return ended === null ? stepCalls(after, events) : fail(after, events, ended);
-}
-
-/** What the model sees of a call that came to nothing. */
-function toolError(message: string): Json {
-    return { isError: true, error: message };
 }
 
 // ---- steps and ends ----------------------------------------------------------------------------------------------------
@@ -488,11 +422,11 @@ function suspend(state: State, events: readonly StepEvent[], effects: readonly S
 
 function succeed(state: State, events: readonly StepEvent[], value: Json, truncated: boolean): GenerateStep {
     const ended: StepEvent = { kind: "generate.ended", suffix: "", data: endedData(state, { value, truncated }), labels: state.origins };
-    return { state: null, events: [...events, ended], value, origins: state.origins };
+    return { state: null, events: [...events, ended], value, origins: state.origins, usage: state.usage };
 }
 
 function fail(state: State, events: readonly StepEvent[], failure: Failure): GenerateStep {
     const origins = promptOrigins(state);
     const ended: StepEvent = { kind: "generate.ended", suffix: "", data: endedData(state, { failure }), labels: origins };
-    return { state: null, events: [...events, ended], failure, origins };
+    return { state: null, events: [...events, ended], failure, origins, usage: state.usage };
 }

@@ -10,7 +10,8 @@
  * `generate.attempt` (one for each provider turn): `label, agent, model {name, uri}, attempt, turn, carried, messages, reply, reply_origins,
  * finish, answered_by, usage, error, failure, nudged`. `messages` are those exactly as sent after the first `carried`, which are the ones of the
  * turn before and its reply. `reply` is the whole of what the provider's turn gave.
- * `tool.ended` of a model's call holds the whole result, and `shown` where the model was shown less of it: `{limit, original_size, clipped_size}`.
+ * `tool.ended` of a model's call holds the whole result, and `shown` where the model was shown less of it: `{limit, original_size, clipped_size}`, or
+ * `{hidden}` with the name of the reference that it was shown.
  * The effects around the turns have their own events: `effect.ended` for a tool's description, `model.ended` for a count, `tool.started`,
  * `tool.ended`, `ask.requested`, `ask.decided` for the model's calls.
  * `generate.ended`: `attempts, validation {ok, strict}, result, ok, error, errors[], truncated, usage`.
@@ -43,6 +44,7 @@ export function startedData(state: State): Json {
             stream: options.stream,
             turns: options.turns ?? null,
             ...(options.nudges === undefined ? {} : { nudges: options.nudges }),
+            ...(options.hide === undefined ? {} : { hide: options.hide }),
             timeout: options.timeout ?? null,
         },
         identity: { ...state.identity },

@@ -5,6 +5,7 @@
  */
 import type { BudgetForm, Contract, Json, Site } from "@remit/language";
 import type { EffectKind, Failure } from "../effect/effect.ts";
+import type { Usage } from "../effect/usage.ts";
 import type { EventKind } from "../ledger/events.ts";
 import type { Value } from "../value/value.ts";
 import type { ToolInput } from "./offers.ts";
@@ -50,6 +51,8 @@ export interface GenerateOptions {
     readonly nudges?: number;
     /** Milliseconds one provider turn may take. */
     readonly timeout?: number;
+    /** Of tools' results, those that are not trusted are told as references. */
+    readonly hide?: "untrusted";
 }
 
 export const DEFAULT_TURNS = 8;
@@ -60,6 +63,8 @@ export interface GenerateSetup {
     readonly agent: string;
     /** The model import: its name in the program and its URI. */
     readonly model: { readonly name: string; readonly uri: string };
+    /** The file whose import the model is. */
+    readonly modelFile?: string;
     /** Values, so that what they carry is known; strings in almost every program. */
     readonly identity: { readonly role: Value; readonly description: Value };
     readonly items: readonly ItemInput[];
@@ -84,6 +89,8 @@ export interface StepEvent {
     readonly data: Json;
     /** Sorted origins. */
     readonly labels: readonly string[];
+    /** Suffix of what it is a part of; absent: of the whole. */
+    readonly under?: string;
 }
 
 export interface StepEffect {
@@ -101,6 +108,6 @@ export interface StepEffect {
  */
 export type GenerateStep = { readonly state: Json; readonly events: readonly StepEvent[] } & (
     | { readonly effects: readonly StepEffect[] }
-    | { readonly value: Json; readonly origins: readonly string[] }
-    | { readonly failure: Failure; readonly origins: readonly string[] }
+    | { readonly value: Json; readonly origins: readonly string[]; readonly usage: Usage }
+    | { readonly failure: Failure; readonly origins: readonly string[]; readonly usage: Usage }
 );

@@ -11,6 +11,7 @@ import type { Value } from "../value/value.ts";
 import { type Fit, type FitItem, startFit } from "./budget.ts";
 import { type Instruction, instructionOf, type Rejection } from "./feedback.ts";
 import { fileOf, type FilePart, itemsOfPictures } from "./image.ts";
+import type { Hidden } from "./hidden.ts";
 import type { Offer, ToolInput } from "./offers.ts";
 import { bodyOf, originsOf, renderValue, sizeOf } from "./render.ts";
 import type { GenerateOptions, GenerateSetup, ItemInput } from "./setup.ts";
@@ -20,12 +21,16 @@ export interface Call extends Reach {
     readonly id: string;
     readonly name: string;
     readonly args: Json;
-    readonly stage: "ask" | "call" | "done";
+    readonly stage: "ask" | "call" | "read" | "done";
     readonly result?: Json;
     /** Pictures of the result. */
     readonly files?: readonly FilePart[];
     /** What is asked about. */
     readonly detail?: Json;
+    /** Origins of what references filled into arguments, by argument. */
+    readonly carried?: { readonly [arg: string]: readonly string[] };
+    /** State of a reader's own `generate`. */
+    readonly inner?: Json;
 }
 
 export interface State {
@@ -33,6 +38,7 @@ export interface State {
     readonly label: string;
     readonly agent: string;
     readonly model: { readonly name: string; readonly uri: string };
+    readonly modelFile?: string;
     readonly identity: { readonly role: string; readonly description: string };
     readonly options: GenerateOptions;
     readonly contract?: Contract;
@@ -57,6 +63,8 @@ export interface State {
     /** A tool call was made or answered in this generate. */
     readonly called: boolean;
     readonly calls: readonly Call[];
+    /** What references stand for; absent where nothing is hidden. */
+    readonly hidden?: readonly Hidden[];
     readonly errors: readonly string[];
     readonly rejection: Rejection | null;
     /** Sorted origins of everything the model has seen, and of what it said. */
@@ -79,6 +87,7 @@ export function prepare(setup: GenerateSetup, rt: Runtime): State {
         label: setup.label,
         agent: setup.agent,
         model: { name: setup.model.name, uri: setup.model.uri },
+        ...(setup.modelFile === undefined ? {} : { modelFile: setup.modelFile }),
         identity: { role: role.text, description: description.text },
         options: setup.options,
         ...(contract === undefined ? {} : { contract }),
@@ -96,6 +105,7 @@ export function prepare(setup: GenerateSetup, rt: Runtime): State {
         turn: 0,
         called: false,
         calls: [],
+        ...(setup.options.hide === undefined ? {} : { hidden: [] }),
         errors: [],
         rejection: null,
         origins: originsUnion(rt.labels.origins(role.labels), rt.labels.origins(description.labels), instructionOrigins),

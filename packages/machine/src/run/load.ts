@@ -12,7 +12,7 @@ import { whatIsNew, fields } from "../ledger/known.ts";
 import { Capability, type CapabilityKind, type Heap, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { restored } from "../value/texts.ts";
 import { type Effect, opOf } from "../effect/effect.ts";
-import { turnOf } from "../prompt/generate.ts";
+import { isTurnOf, turnOf } from "../prompt/generate.ts";
 import { settle } from "../state/definitions.ts";
 import {
     CONTINUATION,
@@ -408,7 +408,7 @@ class Reader {
 /** The request for a model's turn is written without what follows from the state of its `generate`. */
 function asked(effect: Effect, fiber: Fiber): Effect {
     const native = fiber.frames.at(-1)?.native;
-    if (native?.kind !== "generate" || opOf(effect.request) !== "turn") return effect;
+    if (native?.kind !== "generate" || !isTurnOf(native.state, effect.request)) return effect;
     return { ...effect, request: { ...(turnOf(native.state) as unknown as { [key: string]: Json }), ...(effect.request as object) } };
 }
 

@@ -29,6 +29,7 @@ import {
     WAITS,
     codedAs,
 } from "./document.ts";
+import { isTurnOf } from "../prompt/generate.ts";
 import { Fiber, type Frame, type GenerateWait, type Native, type Pending, type ParallelWait } from "../state/fiber.ts";
 import type { Described } from "../state/descriptions.ts";
 import type { Machine } from "./machine.ts";
@@ -198,9 +199,10 @@ class Writer {
     private asked(pending: Pending): PendingDoc {
         const doc = pendingDoc(pending);
         const { request } = doc.effect;
-        if (pending.fiber.frames.at(-1)?.native?.kind !== "generate" || !isObject(request) || request.op !== "turn") return doc;
+        const native = pending.fiber.frames.at(-1)?.native;
+        if (native?.kind !== "generate" || !isObject(request) || !isTurnOf(native.state, request)) return doc;
         this.isWalked = true;
-        const { op, maxOutput } = request;
+        const { op = null, maxOutput } = request;
         return { ...doc, effect: { ...doc.effect, request: { op, ...(maxOutput === undefined ? {} : { maxOutput }) } } };
     }
 

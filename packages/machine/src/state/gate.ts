@@ -15,7 +15,7 @@ import { type CountedUse, countedIn, withDaily } from "../authority/counts.ts";
 import { flowJson, type Refusal, refusalJson, refusalText } from "../authority/refusal.ts";
 import { schemaFor, unknownOf } from "../authority/named.ts";
 import { readsByScheme } from "../authority/reading.ts";
-import { aliasOf, aliasOfJson, type Given, jsonGiven, valuesGiven } from "../authority/given.ts";
+import { aliasOf, aliasOfJson, carriedGiven, type Given, jsonGiven, valuesGiven } from "../authority/given.ts";
 import {
     type AskRequest,
     type Effect,
@@ -29,6 +29,7 @@ import {
 import { Fail } from "../effect/failure.ts";
 import type { Offer } from "../prompt/offers.ts";
 import type { Capability, Value } from "../value/value.ts";
+import { chooserIn, isOrigin } from "../value/label.ts";
 import { answerFor, describedIn, keepAnswer } from "./verdicts.ts";
 import { awaitDescription, isToBeAsked, isUnread, placeOf, unreadText } from "./descriptions.ts";
 import { shownArgs } from "./events.ts";
@@ -393,11 +394,13 @@ function denied(principal: string, capability: string, site: Site | null, why: s
 
 /** What a `generate` asks before it makes a call of the model. */
 export interface Gatekeeper {
-    judge(offer: Offer, args: Json, origins: readonly string[], path: string): Judged;
+    judge(offer: Offer, args: Json, said: Said, path: string): Judged;
+    /** Whether something of these origins is not trusted. */
+    hides(origins: readonly string[]): boolean;
     answer(
         offer: Offer,
         args: Json,
-        origins: readonly string[],
+        said: Said,
         outcome: Outcome,
     ): {
         readonly yes: boolean;
@@ -409,6 +412,14 @@ export interface Gatekeeper {
     };
 }
 
+/** Where a call that a model made comes from. */
+export interface Said {
+    /** Sorted, of all that the model had seen. */
+    readonly origins: readonly string[];
+    /** Further ones of arguments, which the model did not see. */
+    readonly carried?: { readonly [arg: string]: readonly string[] };
+}
+
 export type Judged =
     | { readonly kind: "may"; readonly reach: Reach }
     | { readonly kind: "ask"; readonly detail: Json; readonly reach: Reach }
@@ -416,30 +427,42 @@ export type Judged =
     | { readonly kind: "refused"; readonly message: string };
 
 export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, model: string): Gatekeeper {
-    const look = (offer: Offer, args: Json, origins: readonly string[]) => {
+    const look = (offer: Offer, args: Json, { origins, carried = {} }: Said) => {
         // What a server says of its own tool of that name is nothing that it says of another.
         const alias = aliasOfJson(offer.uri, offer.method, args);
-        const labels = m.run.labels.of(origins);
-        const named = m.compiled.capabilityAt(offer.file, offer.tool);
-        const c = offer.right === undefined ? named : named.with(offer.right);
+        const seen = m.run.labels.of(origins);
+        const named = new Map(Object.entries(carried).map(([arg, more]) => [arg, m.run.labels.of(more)]));
+        const labels = [...named.values()].reduce((all, one) => m.run.labels.union(all, one), seen);
+        // Of a generic call the arguments are one, and everything else in it chose the tool.
+        const chose =
+            alias === null ? seen : [...named].reduce((all, [arg, one]) => (arg === "args" ? all : m.run.labels.union(all, one)), seen);
+        const imported = m.compiled.capabilityAt(offer.file, offer.tool);
+        const c = offer.right === undefined ? imported : imported.with(offer.right);
         const method = alias?.method ?? offer.method;
         const wish: Wish = {
             principal: frame.principal,
             target: { c, name: offer.tool, uri: offer.uri, method, direct: offer.right === undefined },
-            given: jsonGiven(alias?.args ?? [args], labels),
+            given: alias === null ? carriedGiven(args, { seen, named, labels: m.run.labels }) : jsonGiven(alias.args, labels),
             chosenBy: "model",
-            chosen: m.run.labels.union(chosenAt(m, frame, labels), m.run.labels.choosers(labels)),
+            chosen: m.run.labels.union(chosenAt(m, frame, chose), m.run.labels.choosers(chose)),
             readOnly: alias === null && offer.readOnly,
         };
-        return { wish, labels, decision: decideFor(m, fiber, wish) };
+        return {
+            wish,
+            shown: carriedGiven(args, { seen, named, labels: m.run.labels }),
+            all: m.run.labels.origins(labels),
+            decision: decideFor(m, fiber, wish),
+        };
     };
     return {
-        judge: (offer, args, origins, path) => {
-            const { wish, labels, decision } = look(offer, args, origins);
+        hides: (origins) =>
+            origins.some((one) => (isOrigin(one) ? !m.authority.trusts(one) && !m.authority.neutral(one) : chooserIn(one) !== null)),
+        judge: (offer, args, said, path) => {
+            const { wish, shown: given, all, decision } = look(offer, args, said);
             if (isUnread(m, wish.target.c)) return { kind: "refused", message: unreadText(offer.tool) };
             if (decision.kind === "may") return { kind: "may", reach: pass(m, wish, decision.reach) };
             // What is shown is the call as it was made.
-            const shown: Shown = { args: [args], given: jsonGiven([args], labels), chosenBy: `model:${model}`, site: I.site };
+            const shown: Shown = { args: [args], given, chosenBy: `model:${model}`, site: I.site };
             const about = { ...detailOf(m, wish, decision, shown), generate: label };
             if (decision.kind === "ask") {
                 const known = answerFor(m, sessionKey(m, wish, decision));
@@ -449,12 +472,12 @@ export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, mod
             }
             return {
                 kind: "refused",
-                message: refuse(m, { frame, path, I }, refusalOf(wish, decision), { labels: origins, about }).message,
+                message: refuse(m, { frame, path, I }, refusalOf(wish, decision), { labels: all, about }).message,
             };
         },
-        answer: (offer, args, origins, outcome) => {
+        answer: (offer, args, from, outcome) => {
             const said = verdictOf(outcome);
-            const { wish, decision } = look(offer, args, origins);
+            const { wish, decision } = look(offer, args, from);
             keepSaid(m, sessionKey(m, wish, decision), outcome);
             const told = { decision: said, described: describedIn(outcome) };
             if (said !== "once" && said !== "session") return { yes: false, ...told };

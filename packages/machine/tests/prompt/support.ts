@@ -29,6 +29,7 @@ export interface Ran {
 
 /** The gate of a program that says nothing about authority. */
 export const KEEPER: Gatekeeper = {
+    hides: (origins) => origins.some((one) => one !== "user" && !one.startsWith("model:")),
     judge: (offer, args) => (offer.readOnly ? { kind: "may", reach: {} } : { kind: "ask", detail: { args }, reach: {} }),
     answer: (_offer, _args, _origins, outcome) => {
         const decision = verdictOf(outcome);

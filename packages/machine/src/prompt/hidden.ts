@@ -1,0 +1,172 @@
+/**
+ * References: what a tool loop with `hide: "untrusted"` is shown in place of results that are not trusted, and what becomes of them in arguments and
+ * answers.
+ *
+ * Boundary: JSON and origins. When a result is hidden, and what a gate says of a call with references, is decided elsewhere.
+ *
+ * HID1: a reference tells the type of a value, how long it is, and the names that the runtime itself gave its parts; never a text or a name out of it.
+ * HID2: a reference is filled once: what a hidden text holds is never read as a reference.
+ * HID3: what is told of a call with filled references depends on nothing in them but whether it was let through.
+ */
+import { isObject, type Json } from "@remit/language";
+import { originsUnion } from "./state.ts";
+
+/** What a reference stands for; `r1` is the first. */
+export interface Hidden {
+    readonly value: Json;
+    /** Sorted. */
+    readonly origins: readonly string[];
+    /** Further origins of parts, by JSON Pointer. */
+    readonly parts?: { readonly [pointer: string]: readonly string[] };
+}
+
+/** A value with its references filled. */
+export interface Filled {
+    readonly json: Json;
+    /** Origins of what was filled in. */
+    readonly origins: readonly string[];
+    /** The same for each key, of an object. */
+    readonly named: ReadonlyMap<string, readonly string[]>;
+    readonly used: boolean;
+}
+
+const REFERENCE = /\{\{\s*r([1-9][0-9]{0,5})((?:\/[^{}\s/]*)*)\s*\}\}/g;
+/** UTF-16 units that references may fill into one argument. */
+const MAX_FILLED = 1 << 20;
+
+export function nameOf(at: number): string {
+    return `r${at + 1}`;
+}
+
+/** HID1. Of an object the parts whose names the runtime gives are told one by one, the others together. */
+export function describedShape(value: Json): string {
+    if (!isObject(value)) return kindOf(value);
+    const ours = Object.entries(value).filter(([key]) => NAMES.has(key));
+    if (ours.length === 0) return kindOf(value);
+    const more = Object.keys(value).length - ours.length;
+    return `object with ${ours.map(([key, one]) => `${key}: ${kindOf(one as Json)}`).join(", ")}${more === 0 ? "" : ` and ${more} more`}`;
+}
+
+/** What the runtime calls parts of results: of files, requests, commands, pages and servers. Anything else may be a word of another author. */
+const NAMES: ReadonlySet<string> = new Set(
+    "ok content text structured isError status headers body json path paths entries size code stdout stderr truncated url title".split(" "),
+);
+
+function kindOf(value: Json): string {
+    if (value === null) return "none";
+    if (typeof value === "string") return `text of ${value.length} characters`;
+    if (Array.isArray(value)) return `list of ${value.length}`;
+    if (typeof value === "object") return `object with ${Object.keys(value).length} fields`;
+    return typeof value;
+}
+
+/** What is wrong with a reference, as the model is told. */
+export class NoReference extends Error {}
+
+/** HID2. Throws `NoReference`. */
+export function fill(json: Json, known: readonly Hidden[]): Filled {
+    const filling = new Filling(known);
+    const entries = isObject(json) ? Object.entries(json) : null;
+    if (entries === null) return filled(known, json);
+    const each = entries.map(([key, one]) => [key, filled(known, one as Json)] as const);
+    return {
+        json: Object.fromEntries(each.map(([key, one]) => [key, one.json])),
+        origins: originsUnion(...each.map(([, one]) => one.origins)),
+        named: new Map(each.flatMap(([key, one]) => (one.used ? [[key, one.origins] as const] : []))),
+        used: each.some(([, one]) => one.used),
+    };
+}
+
+function filled(known: readonly Hidden[], json: Json): Filled {
+    const filling = new Filling(known);
+    const out = filling.value(json);
+    return { json: out, origins: originsUnion(filling.origins), named: new Map(), used: filling.used };
+}
+
+class Filling {
+    readonly origins: string[] = [];
+    used = false;
+    private left = MAX_FILLED;
+    private readonly known: readonly Hidden[];
+
+    constructor(known: readonly Hidden[]) {
+        this.known = known;
+    }
+
+    value(json: Json): Json {
+        if (typeof json === "string") return this.text(json);
+        if (Array.isArray(json)) return json.map((one) => this.value(one));
+        if (!isObject(json)) return json;
+        return Object.fromEntries(Object.entries(json).map(([key, one]) => [key, this.value(one as Json)]));
+    }
+
+    /** A text that is one reference is what it stands for; within others it is a text. */
+    private text(text: string): Json {
+        if (!text.includes("{{")) return text;
+        const whole = new RegExp(`^\\s*${REFERENCE.source}\\s*$`).exec(text);
+        if (whole !== null) return this.found(whole[1] as string, whole[2] as string);
+        return text.replace(REFERENCE, (_, nth: string, path: string) => {
+            const value = this.found(nth, path);
+            return typeof value === "string" ? value : JSON.stringify(value);
+        });
+    }
+
+    private found(nth: string, path: string): Json {
+        const one = this.known[Number(nth) - 1];
+        if (one === undefined) throw new NoReference(`There is no reference r${nth}.`);
+        const { value, origins } = partOf(one, path, `r${nth}${path}`);
+        this.left -= typeof value === "string" ? value.length : JSON.stringify(value).length;
+        if (this.left < 0) throw new NoReference("The references stand for more than fits into one call.");
+        this.used = true;
+        this.origins.push(...origins);
+        return value;
+    }
+}
+
+function partOf(hidden: Hidden, path: string, named: string): Pick<Hidden, "value" | "origins"> {
+    let value: Json = hidden.value;
+    for (const step of path.split("/").slice(1)) {
+        const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
+        const next: Json | undefined = Array.isArray(value)
+            ? /^(0|[1-9][0-9]*)$/.test(key)
+                ? value[Number(key)]
+                : undefined
+            : isObject(value) && Object.hasOwn(value, key)
+              ? (value[key] as Json)
+              : undefined;
+        if (next === undefined) throw new NoReference(`The reference {{${named}}} leads to nothing.`);
+        value = next;
+    }
+    const parts = Object.entries(hidden.parts ?? {}).filter(([at]) => at.startsWith(`${path}/`) || `${path}/`.startsWith(`${at}/`));
+    return { value, origins: originsUnion(hidden.origins, ...parts.map(([, origins]) => origins)) };
+}
+
+/** What `r1`, `r1/text` or `{{r1}}` names, as a hidden value of its own. Throws `NoReference`. */
+export function hiddenAt(text: string, known: readonly Hidden[]): Hidden {
+    const reference = /^\s*(?:\{\{)?\s*(r[1-9][0-9]{0,5}(?:\/[^{}\s/]*)*)\s*(?:\}\})?\s*$/.exec(text)?.[1];
+    if (reference === undefined) throw new NoReference("A reference is written as r1, or r1/text for a part of it.");
+    const { json, origins } = fill(`{{${reference}}}`, known);
+    return { value: json, origins };
+}
+
+/** A schema of arguments whose texts may be references where it wants something else. */
+export function widened(schema: Json): Json {
+    if (!isObject(schema) || !isObject(schema.properties)) return schema;
+    const properties = Object.entries(schema.properties).map(([key, one]) => [
+        key,
+        takesText(one as Json) ? one : { anyOf: [one, A_REFERENCE] },
+    ]);
+    return { ...schema, properties: Object.fromEntries(properties) as Json };
+}
+
+const A_REFERENCE = { type: "string", description: "a reference, such as {{r1}}" } as const;
+
+function takesText(schema: Json): boolean {
+    if (!isObject(schema)) return schema === true;
+    const narrow = ["enum", "const", "pattern", "maxLength", "format", "$ref", "anyOf", "oneOf", "allOf"].some((key) =>
+        Object.hasOwn(schema, key),
+    );
+    return (
+        !narrow && (schema.type === undefined || schema.type === "string" || (Array.isArray(schema.type) && schema.type.includes("string")))
+    );
+}
