@@ -15,8 +15,8 @@ import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rm
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { checkFile, load, loadConfig } from "@remit/host";
-import type { Contract, Json, Program } from "@remit/language";
-import { applyFixes, format, parse, readAnswer, renderDiagnostic, source, zeroValue } from "@remit/language";
+import type { Json } from "@remit/language";
+import { applyFixes, declarationsOf, declaredOf, format, parse, readAnswer, renderDiagnostic, source } from "@remit/language";
 import { EVENT_KINDS, FAILURE_KINDS } from "@remit/machine";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -25,7 +25,22 @@ import { build } from "../packages/cli/src/main.ts";
 import { diagnosticsPage } from "../packages/language/scripts/diagnostics-page.ts";
 import { SCHEMES } from "../packages/language/src/load/schemes.ts";
 import { PRECEDENCE } from "../packages/language/src/syntax/tokens.ts";
-import { anchors, inlineCode, links, mocked, page, pages, prose, root, type Sample, samplesOf, shown, tableAfter } from "./docs/pages.ts";
+import {
+    anchors,
+    FILES,
+    inlineCode,
+    inputOf,
+    links,
+    mocked,
+    page,
+    pages,
+    prose,
+    root,
+    type Sample,
+    samplesOf,
+    shown,
+    tableAfter,
+} from "./docs/pages.ts";
 import { commandLines } from "./docs/shell.ts";
 import { linkPackages, scriptAt } from "../packages/host/tests/script.ts";
 import { shareBundles } from "../packages/temporal/tests/bundles.ts";
@@ -70,15 +85,6 @@ function script(name: string, text: string): void {
     writeFileSync(join(room, "bin", name), `#!/bin/sh\n${text}\n`);
     chmodSync(join(room, "bin", name), 0o755);
 }
-
-/** Files that samples name. */
-const FILES: Readonly<Record<string, string>> = {
-    "rules.md": "Say what was done, not who did it.\n",
-    "build.log": "compiling\nerror: expected ';' before '}' at line 12\n",
-    "note.md": "The meeting is on Monday.\n",
-};
-/** Fields of inputs that name one of them. */
-const FIELDS: Readonly<Record<string, Json>> = { path: "note.md", log: "build.log", folder: ".", photo: "photo.gif" };
 
 function folder(): string {
     const at = mkdtempSync(join(room, "sample-"));
@@ -190,24 +196,10 @@ async function ran(text: string, answer?: string) {
     }
 }
 
-function inputOf(form: Program): Json {
-    const entry = form.entry;
-    const file = entry === undefined ? undefined : form.files[entry.file];
-    if (entry === undefined || file === undefined) throw new Error("the program has no entry");
-    const funcs = entry.agent === undefined ? file.funcs : (file.agents.find((agent) => agent.name === entry.agent)?.funcs ?? []);
-    const contract = funcs.find((one) => one.name === entry.func)?.params[0]?.contract;
-    const shapes = Object.fromEntries(file.shapes.map((shape) => [shape.name, shape.contract]));
-    const zero = contract === undefined ? {} : (zeroValue(contract as Contract, shapes) ?? {});
-    if (zero === null || typeof zero !== "object" || Array.isArray(zero)) return zero;
-    return Object.fromEntries(
-        Object.entries(zero).map(([name, value]) => [name, Object.hasOwn(FIELDS, name) ? (FIELDS[name] as Json) : value]),
-    );
-}
-
 describe("TypeScript", () => {
     const program = (name: string, nth: number): string => (of("remit").filter((one) => one.page === name)[nth] as Sample).text;
     const places = new Map<Sample, string>();
-    beforeAll(() => {
+    beforeAll(async () => {
         of("ts").forEach((sample) => {
             const at = folder();
             writeFileSync(join(at, "triage.remit"), program("README.md", 0));
@@ -215,12 +207,19 @@ describe("TypeScript", () => {
             writeFileSync(join(at, "sample.mts"), sample.text);
             places.set(sample, join(at, "sample.mts"));
         });
+        // The one sample that imports a program of its page; `remit types` makes its declaration.
+        const importing = of("ts").filter((one) => one.text.includes("./desk.remit"));
+        expect(importing.map((one) => one.page)).toEqual(["docs/typescript.md"]);
+        const at = dirname(places.get(importing[0] as Sample) as string);
+        writeFileSync(join(at, "desk.remit"), program("docs/typescript.md", 0));
+        const { checked } = await checkFile(join(at, "desk.remit"));
+        writeFileSync(join(at, "desk.d.remit.ts"), declarationsOf(declaredOf(checked), { path: "desk.remit" }));
     });
 
     test("the samples have no type errors", () => {
         const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
         const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root);
-        const checked = ts.createProgram([...places.values()], { ...options, noEmit: true });
+        const checked = ts.createProgram([...places.values()], { ...options, noEmit: true, allowArbitraryExtensions: true });
         const wrong = [...places].flatMap(([sample, file]) => {
             const found = checked.getSourceFile(file);
             if (found === undefined) return [`${shown(sample)}: not read`];
@@ -234,7 +233,8 @@ describe("TypeScript", () => {
     test.concurrent.each(named(of("ts")))("%s runs", async (_, sample) => {
         const file = places.get(sample) as string;
         linkPackages(dirname(file));
-        await run(process.execPath, [file], dirname(file));
+        const flags = sample.text.includes("./desk.remit") ? ["--import", "remit-lang/register"] : [];
+        await run(process.execPath, [...flags, file], dirname(file));
     });
 });
 

@@ -16,6 +16,7 @@ import JSZip from "jszip";
 import { chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { page, samplesOf } from "./docs/pages.ts";
+import { DESK, SERVICE, WRONG, WRONG_USES } from "./packed/typed.ts";
 import { EMBEDDED, JEST, LIBRARY, NEEDS_SDK, ON_TEMPORAL, PROGRAM, SAME, SERVED, SUBPATHS } from "./packed/programs.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -241,17 +242,35 @@ async function compiled(compiler: string, files: string[], options: readonly str
     return out.split("\n").filter((line) => line !== "");
 }
 
+/** The compiler runs once a version: it reads every type of the package each time. */
 test.each(["typescript", "typescript-7"])(
-    "types of every part compile with the libraries checked, and a wrong field is seen: %s",
+    "with %s and the libraries checked, types of every part and a typed service compile, and eight wrong uses of it do not",
     async (compiler) => {
         writeFileSync(join(room, "use.ts"), LIBRARY);
         writeFileSync(join(room, "parts.ts"), SUBPATHS);
         writeFileSync(join(room, "wrong.ts"), LIBRARY.replace("result.value?.size", "result.value?.sizes"));
-        expect(await compiled(compiler, ["use.ts", "parts.ts", "wrong.ts"])).toEqual([
-            expect.stringMatching(/^wrong\.ts\(\d+,\d+\): error TS2551: /),
-        ]);
+        writeFileSync(join(room, "desk.remit"), DESK);
+        writeFileSync(join(room, "service.ts"), SERVICE);
+        writeFileSync(join(room, "wrong-uses.ts"), WRONG);
+        await remit("types", "desk.remit");
+        const files = ["use.ts", "parts.ts", "service.ts", "wrong.ts", "wrong-uses.ts"];
+        const found = await compiled(compiler, files, ["--allowArbitraryExtensions"]);
+        const places = found
+            .filter((one) => !one.startsWith(" "))
+            .map((one) => one.replace(/^(\S+)\((\d+),\d+\): error TS\d+: .*$/, "$1:$2"));
+        const line = (text: string, part: string): number => text.split("\n").findIndex((one) => one.includes(part)) + 1;
+        expect(places.sort()).toEqual(
+            [`wrong.ts:${line(LIBRARY, "result.value?.size")}`, ...WRONG_USES.map((one) => `wrong-uses.ts:${line(WRONG, one)}`)].sort(),
+        );
     },
 );
+
+test("the typed service runs, with its program as a module of Node", async () => {
+    writeFileSync(join(room, "desk.remit"), DESK);
+    writeFileSync(join(room, "service.ts"), SERVICE);
+    const said = await run(process.execPath, ["--import", "remit-lang/register", "service.ts"], room);
+    expect(JSON.parse(said)).toEqual({ kinds: 1, tries: 1, sum: 3, urgent: true, rehearsed: 7, text: "" });
+});
 
 test("the library loads and runs a program", async () => {
     writeFileSync(join(room, "use.ts"), LIBRARY);

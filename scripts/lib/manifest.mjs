@@ -27,7 +27,7 @@ const peers = {
 };
 
 export const manifest = {
-    ...{ name, version, description, license, type: "module", sideEffects: false, engines },
+    ...{ name, version, description, license, type: "module", sideEffects: ["./dist/register.mjs"], engines },
     keywords: ["agents", "llm", "language", "mcp", "acp", "workflow"],
     bin: read("packages", "cli").bin,
     exports: {

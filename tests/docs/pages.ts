@@ -6,6 +6,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { type Contract, type Json, type Program, zeroValue } from "@remit/language";
 
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
@@ -117,4 +118,28 @@ export function shown(sample: Sample): string {
 export function mocked(root: string, env: Readonly<Record<string, string | undefined>>) {
     const tools = { lent: {}, conversation: { history: () => [] }, person: {} };
     return { root, workspace: root, model: "mock:", cache: false, env, tools };
+}
+
+/** Files that samples name. */
+export const FILES: Readonly<Record<string, string>> = {
+    "rules.md": "Say what was done, not who did it.\n",
+    "build.log": "compiling\nerror: expected ';' before '}' at line 12\n",
+    "note.md": "The meeting is on Monday.\n",
+};
+/** Fields of inputs that name one of them. */
+const FIELDS: Readonly<Record<string, Json>> = { path: "note.md", log: "build.log", folder: ".", photo: "photo.gif" };
+
+/** Zero values for what a program begins with. */
+export function inputOf(form: Program): Json {
+    const entry = form.entry;
+    const file = entry === undefined ? undefined : form.files[entry.file];
+    if (entry === undefined || file === undefined) throw new Error("the program has no entry");
+    const funcs = entry.agent === undefined ? file.funcs : (file.agents.find((agent) => agent.name === entry.agent)?.funcs ?? []);
+    const contract = funcs.find((one) => one.name === entry.func)?.params[0]?.contract;
+    const shapes = Object.fromEntries(file.shapes.map((shape) => [shape.name, shape.contract]));
+    const zero = contract === undefined ? {} : (zeroValue(contract as Contract, shapes) ?? {});
+    if (zero === null || typeof zero !== "object" || Array.isArray(zero)) return zero;
+    return Object.fromEntries(
+        Object.entries(zero).map(([name, value]) => [name, Object.hasOwn(FIELDS, name) ? (FIELDS[name] as Json) : value]),
+    );
 }

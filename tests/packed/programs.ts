@@ -36,11 +36,13 @@ import { guardOf } from "remit-lang/testing";
 import { auditBeforeAssertion } from "remit-lang/testing/jest";
 import { Server, uiResponse, type NewTurn } from "remit-lang/serve";
 import { ServeClient } from "remit-lang/serve/client";
+import remitEsbuild from "remit-lang/esbuild";
+import remitVite from "remit-lang/vite";
 import { servers } from "remit-lang/serve/discovery";
 
 export const turn: NewTurn = { text: "hello" };
 export const server = Server.start({ process: openProcess(), model: "mock:" });
-export { auditBeforeAssertion, guardOf, ServeClient, servers, uiResponse };
+export { auditBeforeAssertion, guardOf, remitEsbuild, remitVite, ServeClient, servers, uiResponse };
 `;
 
 export const NEEDS_SDK = `import { compile, RemitError, run } from "remit-lang";

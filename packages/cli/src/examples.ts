@@ -35,6 +35,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     act: ["remit act --manual", "remit act --yes bash npm test", `remit act webfetch '{"url": "https://example.com"}'`],
     check: ["remit check *.remit", "remit check main.remit --fix"],
     fmt: ["remit fmt main.remit", "remit fmt --fix *.remit", "remit fmt --check *.remit"],
+    types: ["remit types", "remit types --check", "remit types src/desk.remit"],
     parse: ["remit parse main.remit"],
     compile: ["remit compile main.remit --output program.json"],
     explain: ["remit explain main.remit", "remit explain last", "remit explain last --full --at generate#0"],

@@ -271,6 +271,13 @@ function ofPrograms(add: Add): void {
     add("fmt <files...>", "Format programs (also a program form in JSON); prints, or writes with --fix", () => import("./commands/fmt.ts"))
         .option("--fix", "write the formatted text, after applying fixes of old spellings")
         .option("--check", "exit with 1 where a file is not formatted; write nothing");
+    add(
+        "types [paths...]",
+        "Write TypeScript declarations of programs (FILE.d.remit.ts): inputs, values, and the tools their callers bring",
+        () => import("./commands/types.ts"),
+    )
+        .option("--out <dir>", "folder for the declarations, with the layout of the project; default: each beside its program")
+        .option("--check", "exit with 1 where a declaration is not up to date; write nothing");
     add("parse <file>", "Print the syntax tree as JSON", () => import("./commands/parse.ts")).option("--json", "on one line");
     add("compile <file>", "Print the program form as JSON", () => import("./commands/compile.ts"))
         .option("-o, --output <file>", "write to FILE")

@@ -89,11 +89,28 @@ export { machineId } from "./load/engine.ts";
 export { LoadError } from "./load/error.ts";
 export { hashOf, type Loaded, loadProgram, type LoadSource } from "./load/load.ts";
 export { findRoot, type ProgramTree, programTree } from "./load/tree.ts";
+export type {
+    Bringing,
+    DeclaredEntries,
+    DeclaredPath,
+    DeclaredProgram,
+    EntryOf,
+    ImportedEntry,
+    Main,
+    Open,
+    OpenProgram,
+    ProgramAt,
+    Programs,
+    RemitEntry,
+    ToolWith,
+} from "./load/typed.ts";
+export type { Json } from "@remit/language";
 export { type Ledger, openLedger, type ResumeRunOptions } from "./run/open.ts";
 export { type GoesOn, handOver } from "./run/handover.ts";
 export { fenced, type RunWorld, runWorld, type Takeover, takeover } from "./run/takeover.ts";
 export { remedyOptions } from "./run/remedies.ts";
 export { load, type RemitProgram } from "./run/program.ts";
+export { type Embedded, type ModuleEntry, programModule, type ProgramModule } from "./loader/module.ts";
 export { run, type RunBlocksOptions } from "./run/blocks.ts";
 export { compile, type CompiledProgram, type CompileOptions } from "./load/phases.ts";
 export {
@@ -113,6 +130,7 @@ export { openWorld, type ProgramWorld } from "./run/program-world.ts";
 export { type BlockElsewhere, type BlockRunner, gaveOf, infoOf, partOptions } from "./run/nested.ts";
 export { append, type Carried, type Elsewhere, performOnce } from "./run/elsewhere.ts";
 export { performing as perform, type Performing, type PerformingOptions } from "./run/performing.ts";
+export { type DeclaredFile, declareFile, type DeclareFilesOptions, orphansIn, programsIn } from "./load/declare.ts";
 export { checkFile, type CheckedFile, type CheckFileOptions } from "./load/check.ts";
 export { SERVER as SERVER_CHANNEL } from "./config/channels.ts";
 export { ConfigError, type Problem } from "./config/check.ts";

@@ -7,7 +7,7 @@
  * X2: tools and models are shared by the runs of one program, what is behind them by the programs of one process; what no run uses is closed soon
  *     after.
  */
-import type { Diagnostic, Json, Program } from "@remit/language";
+import { type Diagnostic, type Json, type Program, shownName } from "@remit/language";
 import { memoryStore } from "../ledger/memory.ts";
 import { type LedgerStore, type NewRun, recordOf } from "../ledger/store.ts";
 import type { LoadSource } from "../load/load.ts";
@@ -15,14 +15,21 @@ import type { CompiledProgram } from "../load/phases.ts";
 import type { Answering } from "../model/models.ts";
 import type { Process } from "../process/process.ts";
 import { execute, type RunHandle } from "./handle.ts";
-import { type KeptOptions, newRunId } from "./options.ts";
+import type { Bringing, DeclaredEntries, DeclaredPath, NotDeclared, OpenProgram, ProgramAt, RemitEntry } from "../load/typed.ts";
+import { entryOf } from "./machine.ts";
+import { type Entry, type KeptOptions, newRunId } from "./options.ts";
 import { openWorld } from "./program-world.ts";
 import type { Unperformed } from "./rehearse.ts";
 import type { Handlers, HostOptions, LoadOptions, RunOptions } from "./setup.ts";
 import { sharedHost } from "./shared.ts";
 import { beginTold, wayOf } from "./way.ts";
 
-export interface RemitProgram<I = Json, O = Json> {
+/** What runs of a program that is not declared can begin with: any of its functions. */
+interface AnyEntries {
+    readonly [name: string]: { readonly input: Json; readonly output: Json };
+}
+
+export interface RemitProgram<I = Json, O = Json, Entries extends DeclaredEntries = AnyEntries> {
     (input: I, options?: RunOptions): Promise<O>;
     /** Begins a run and gives its handle. Throws `RemitError` where the input does not fit and cannot be asked for: then no run is begun. */
     run(input: I, options?: RunOptions): RunHandle<O>;
@@ -31,6 +38,8 @@ export interface RemitProgram<I = Json, O = Json> {
      * run was told is told again and not performed again; then it goes on. Rejects with `RemitError` `value` where this program goes another way.
      */
     after(run: string, input: I, options?: RunOptions): Promise<RunHandle<O>>;
+    /** One of its functions by name: `Agent`, `Agent.func` or `func`. Throws `RemitError` where there is none. */
+    entry<Name extends keyof Entries & string>(name: Name): RemitEntry<Entries[Name]["input"], Entries[Name]["output"]>;
     /** What a run with these options is begun with, for a shell elsewhere. Throws as `run` does. */
     kept(input: I, options?: RunOptions): KeptOptions;
     readonly form: Program;
@@ -50,11 +59,23 @@ export interface RemitProgram<I = Json, O = Json> {
     close(): Promise<void>;
 }
 
-/** Reads, checks and compiles. Throws `RemitError` with every error of all files. */
-export async function load<I = Json, O = Json>(
-    source: string | LoadSource | CompiledProgram,
-    options: LoadOptions = {},
-): Promise<RemitProgram<I, O>> {
+/**
+ * Reads, checks and compiles. Throws `RemitError` with every error of all files. The path of a program that `remit types` declares gives its types;
+ * then the options have to bring the tools that it wants.
+ */
+export function load<Path extends DeclaredPath>(
+    path: Path,
+    ...options: Bringing<ProgramAt<Path>["tools"]>
+): Promise<OpenProgram<ProgramAt<Path>>>;
+export function load<I = Json, O = Json, Source extends string = string>(
+    source: NotDeclared<Source> | LoadSource | CompiledProgram,
+    options?: LoadOptions,
+): Promise<RemitProgram<I, O>>;
+export function load(source: string | LoadSource | CompiledProgram, options: LoadOptions = {}): Promise<never> {
+    return opened(source, options) as Promise<never>;
+}
+
+async function opened<I, O>(source: string | LoadSource | CompiledProgram, options: LoadOptions): Promise<RemitProgram<I, O>> {
     const opened = await openWorld(source, options);
     const { form, hash, file, root, diagnostics, world, process } = opened;
     const shared = sharedHost(world.host);
@@ -93,6 +114,11 @@ export async function load<I = Json, O = Json>(
 
     return Object.assign(async (input: I, call?: RunOptions) => start(input, call).value, {
         run: start,
+        entry: (name: string): RemitEntry<Json, Json> => {
+            const entry = named(form, name);
+            const run = (input: Json, call?: RunOptions) => start(input as I, { ...call, entry }) as RunHandle<never>;
+            return Object.assign(async (input: Json, call?: RunOptions) => run(input, call).value, { run });
+        },
         after,
         kept: (input: I, call: RunOptions = {}) => made(input, call, { ...options.on, ...call.on }).kept,
         form,
@@ -108,6 +134,20 @@ export async function load<I = Json, O = Json>(
             await process.release(world);
         },
     });
+}
+
+/** Throws `RemitError` where the program has nothing of that name. */
+function named(form: Program, name: string): Entry {
+    const dot = name.indexOf(".");
+    const agents = form.files.at(-1)?.agents ?? [];
+    const entry =
+        dot > 0
+            ? { agent: name.slice(0, dot), func: name.slice(dot + 1) }
+            : agents.some((one) => shownName(one.name) === name)
+              ? { agent: name }
+              : { func: name };
+    entryOf(form, entry);
+    return entry;
 }
 
 /** Missing fields of the input are asked for where there is a person to ask, or where the run may wait for one. */

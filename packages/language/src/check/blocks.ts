@@ -6,12 +6,13 @@
  * BKS1: the functions made here have no findings of their own but those of authority and labels: what a stage does wrong has been told.
  * BKS2: the value of a block is there for the blocks after it, and for functions that only they reach.
  */
+import type { Contract } from "../contract/contract.ts";
 import { type Binding, type Checking, type FileScope, type FuncInfo, reporter } from "../scope/model.ts";
 import { eachNode } from "../syntax/nodes.ts";
 import type { BlockDecl, Expr, Flow } from "../syntax/tree.ts";
 import { binding, newFunc } from "./names.ts";
 import { blockInput, type Code, functionOf, VERB } from "./block-code.ts";
-import { checkStage, type Port, valueIn, type Within } from "./stages.ts";
+import { checkStage, contractOfPort, type Port, valueIn, type Within } from "./stages.ts";
 import type { Target } from "./stage-targets.ts";
 
 /** A place from which functions are reached, and the number of its block. */
@@ -33,6 +34,7 @@ export interface BlockChecks {
     readonly file: FileScope;
     /** Functions that stand for the blocks. */
     readonly funcs: readonly FuncInfo[];
+    readonly values: readonly { readonly node: BlockDecl; readonly result: Contract }[];
     readonly reached: readonly Reached[];
     readonly direct: readonly Direct[];
     /** Number of the block at the top level that gives a value its name, or holds the one that does. */
@@ -52,6 +54,9 @@ export function checkBlocks(checking: Checking, file: FileScope): BlockChecks | 
     const scope = withVerbs(checking, file);
     const reached: Reached[] = [];
     const direct: Direct[] = [];
+    // The result of an agent of another file names shapes of that one.
+    const named = ![...file.names.values()].some((one) => one.kind === "agent" && one.import !== null);
+    const values: { node: BlockDecl; result: Contract }[] = [];
     const funcs = blocks.map((node, block) => {
         const code: Code = { statements: [] };
         const x: Within = {
@@ -67,10 +72,11 @@ export function checkBlocks(checking: Checking, file: FileScope): BlockChecks | 
                 if (func !== null) reached.push({ func, name, at, block });
             },
         };
-        flow(x, node.body, { kind: "start", value: blockInput(node.range), contract: null });
+        const port = flow(x, node.body, { kind: "start", value: blockInput(node.range), contract: null });
+        values.push({ node, result: named ? (contractOfPort(port) ?? { type: "json" }) : { type: "json" } });
         return newFunc(functionOf(node, block, code), scope, null);
     });
-    return { file, funcs, reached, direct, places };
+    return { file, funcs, values, reached, direct, places };
 }
 
 function place(node: BlockDecl, number: number, places: Map<string, number>): void {

@@ -6,9 +6,10 @@
  * CK1: diagnostics are in the order of files and places, and the same program gives the same ones.
  */
 import type { Project } from "../authority/project.ts";
+import type { Contract } from "../contract/contract.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { LoadedProgram } from "../load/program.ts";
-import type { Define, Func, File as TreeFile } from "../syntax/tree.ts";
+import type { BlockDecl, Define, Func, File as TreeFile } from "../syntax/tree.ts";
 import { checkAuthority } from "./authority.ts";
 import { checkAgentUse, checkBudget, checkConfig } from "./context.ts";
 import { checkReach, settleEffects } from "./effects.ts";
@@ -26,6 +27,7 @@ import {
     reporter,
 } from "../scope/model.ts";
 import { declareFile, newFunc } from "./names.ts";
+import { resultOf } from "./results.ts";
 import { checkUnlooked } from "./unlooked.ts";
 import { eachNode } from "../syntax/nodes.ts";
 import { NATIVE_VERBS } from "../verbs/native.ts";
@@ -42,12 +44,24 @@ export interface FunctionInfo {
     readonly effects: readonly string[];
     /** Names of the parameters that it changes. */
     readonly mutates: readonly string[];
+    /** What it gives; names in it are shapes of its file. Made when asked for. */
+    readonly result: () => Contract;
+}
+
+/** What is known of the value of a block at the top level. */
+export interface BlockInfo {
+    readonly file: string;
+    readonly node: BlockDecl;
+    /** `json` where nothing is known. */
+    readonly result: Contract;
 }
 
 export interface CheckInfo {
     readonly functions: ReadonlyMap<Func, FunctionInfo>;
     /** Every `generate` with what is in force at it; read with `promptSurfaces`. */
     readonly generates: readonly GenerateSite[];
+    /** In the order of the source. */
+    readonly blocks: readonly BlockInfo[];
 }
 
 export interface CheckedProgram {
@@ -145,8 +159,9 @@ export function check(program: LoadedProgram, { answer = false, project = null }
         ...(program.prelude === undefined ? {} : { prelude: program.prelude }),
         diagnostics: sorted(found, program.order),
         info: {
-            functions: new Map(funcs.map((func) => [func.node, functionInfo(func)])),
+            functions: new Map(funcs.map((func) => [func.node, functionInfo(func, checking)])),
             generates: funcs.flatMap((func) => func.generates),
+            blocks: blocks.flatMap(({ file, values }) => values.map((one) => ({ file: file.name, ...one }))),
         },
     };
 }
@@ -246,12 +261,13 @@ function mayBeUntrue(checking: Checking, { property, soft }: Pending): boolean {
     return (soft & (MAY_GROW | MAY_CHANGE)) !== 0 && (checking.anyAssigned || checking.assigned.size > 0);
 }
 
-function functionInfo(func: FuncInfo): FunctionInfo {
+function functionInfo(func: FuncInfo, checking: Checking): FunctionInfo {
     const effects = [...func.effects].filter((effect) => effect !== "parallel").sort();
     const mutates: string[] = [];
     if (func.mutates !== 0)
         func.node.params.forEach((param, i) => {
             if ((func.mutates & (1 << Math.min(i, 30))) !== 0) mutates.push(param.name.text);
         });
-    return { file: func.file.name, agent: func.agent?.name ?? null, name: func.name, node: func.node, effects, mutates };
+    const { file, agent, name, node } = func;
+    return { file: file.name, agent: agent?.name ?? null, name, node, effects, mutates, result: () => resultOf(func, checking) };
 }

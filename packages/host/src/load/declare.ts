@@ -1,0 +1,80 @@
+/**
+ * Declaration files of programs: which programs there are, where their declarations stand, what stands in them.
+ *
+ * Boundary: reads and checks programs, writes nothing.
+ *
+ * DCF1: a program's path, and so its type in `load`, starts from the nearest folder with a `package.json`: that is where npm starts what loads it.
+ */
+import { existsSync, globSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { declarationsOf, declaredOf, type Diagnostic } from "@remit/language";
+import { RemitError } from "../failure/error.ts";
+import { type CheckedFile, checkFile, type CheckFileOptions } from "./check.ts";
+
+export interface DeclareFilesOptions extends CheckFileOptions {
+    /** Folder for the declarations, with the layout of the project; default: each beside its program. */
+    readonly out?: string;
+}
+
+export interface DeclaredFile {
+    /** Absolute. */
+    readonly file: string;
+    /** Absolute: `triage.d.remit.ts` for `triage.remit`, as TypeScript names the declarations of other files. */
+    readonly target: string;
+    /** Null where the program has errors. */
+    readonly text: string | null;
+    readonly checked: CheckedFile;
+}
+
+const PROGRAMS = "**/*.{remit,as}";
+const DECLARATIONS = "**/*.d.{remit,as}.ts";
+/** How every declaration begins, and nothing else. */
+const HEAD = "// Written by `remit types` ";
+
+/** The programs that a list of files and folders names, absolute and sorted. Throws `RemitError` where a path is not there. */
+export function programsIn(paths: readonly string[], cwd: string): string[] {
+    const found = paths.flatMap((path) => {
+        const full = resolve(cwd, path);
+        const stat = statSync(full, { throwIfNoEntry: false });
+        if (stat === undefined) throw new RemitError({ kind: "value", message: `there is no file or folder ${path}` });
+        return stat.isDirectory() ? listed(full, PROGRAMS) : [full];
+    });
+    return [...new Set(found)].sort();
+}
+
+/** Declarations in these folders whose program is gone. */
+export function orphansIn(paths: readonly string[], cwd: string, out?: string): string[] {
+    const folders = (out === undefined ? paths : [out])
+        .map((one) => resolve(cwd, one))
+        .filter((one) => statSync(one, { throwIfNoEntry: false })?.isDirectory());
+    const found = folders.flatMap((folder) => listed(folder, DECLARATIONS));
+    return [...new Set(found)].filter((target) => {
+        const base = out === undefined ? target : join(projectOf(resolve(cwd, out)), relative(resolve(cwd, out), target));
+        return !existsSync(base.replace(/\.d\.(remit|as)\.ts$/, ".$1")) && readFileSync(target, "utf8").startsWith(HEAD);
+    });
+}
+
+function listed(folder: string, pattern: string): string[] {
+    const hidden = (name: string): boolean => /(?:^|[\\/])(?:node_modules|\.[^\\/]+)$/.test(name);
+    return globSync(pattern, { cwd: folder, exclude: hidden }).map((name) => join(folder, name));
+}
+
+/** Checks a program and makes its declarations. Throws `RemitError` where it cannot be read. */
+export async function declareFile(file: string, options: DeclareFilesOptions & { readonly cwd: string }): Promise<DeclaredFile> {
+    const { out, cwd, ...how } = options;
+    const full = resolve(cwd, file);
+    const project = projectOf(dirname(full));
+    const path = relative(project, full).split(sep).join("/");
+    const checked = await checkFile(full, how);
+    const target = join(out === undefined ? project : resolve(cwd, out), path.replace(/\.(remit|as)$/, ".d.$1.ts"));
+    const isSound = checked.form !== null && checked.diagnostics.every((one: Diagnostic) => one.severity !== "error");
+    return { file: full, target, text: isSound ? declarationsOf(declaredOf(checked.checked), { path }) : null, checked };
+}
+
+/** DCF1. Where there is none upward, the folder itself. */
+function projectOf(folder: string): string {
+    for (let at = folder; ; at = dirname(at)) {
+        if (existsSync(join(at, "package.json"))) return at;
+        if (at === dirname(at)) return folder;
+    }
+}
