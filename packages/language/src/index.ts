@@ -36,7 +36,16 @@ export {
     showAuthority,
     spendText,
 } from "./authority/show.ts";
-export { type Schema as ToolSchema, type ToolParam, toolParams, toolSchema, type Unknown, unknownIn } from "./authority/schemas.ts";
+export {
+    argumentNames,
+    describedSchema,
+    type Schema as ToolSchema,
+    type ToolParam,
+    toolParams,
+    toolSchema,
+    type Unknown,
+    unknownIn,
+} from "./authority/schemas.ts";
 export { declaredKey, keyOf, methodName, plainCodes, type Resource, resourceOf, schemeOf } from "./authority/thing.ts";
 export {
     type Checked,
@@ -94,7 +103,7 @@ export { type PromptSurface, promptSurfaces, type SurfaceItem } from "./check/su
 export { CODES, type Code, type CodeRow } from "./diagnostics/codes.ts";
 export { didYouMean, nearest } from "./diagnostics/nearest.ts";
 export { type RenderOptions, renderDiagnostic } from "./diagnostics/render.ts";
-export { type Allowed, type LoadedProgram, loadProgram, type ProgramFiles } from "./load/program.ts";
+export { type Allowed, type Description, type LoadedProgram, loadProgram, type ProgramFiles } from "./load/program.ts";
 export { isModule } from "./load/schemes.ts";
 export { type Answer, type AnswerOptions, type ReadAnswer, readAnswer, schemaOfValue } from "./answer/answer.ts";
 export { isSource } from "./answer/fences.ts";

@@ -24,6 +24,7 @@ import {
 import type { Failure } from "@remit/machine";
 import type { Config } from "../config/config.ts";
 import { RemitError } from "../failure/error.ts";
+import { queueDescription } from "../tool/queue.ts";
 import { allowTool } from "../tool/tools.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import { LoadError } from "./error.ts";
@@ -78,8 +79,9 @@ export function lowered(checked: CheckedProgram, secrets: Scrubber): CompiledTre
     return { program, diagnostics: checked.diagnostics, texts: textsOf(checked) };
 }
 
-function textsOf({ files }: CheckedProgram): ReadonlyMap<string, string> {
-    return new Map([...files].map(([name, one]) => [name, one.source.text]));
+/** With those of files that describe tools: what was compiled holds only while they stay as they are. */
+function textsOf({ files, descriptions }: CheckedProgram): ReadonlyMap<string, string> {
+    return new Map([...descriptions, ...[...files].map(([name, one]) => [name, one.source.text] as const)]);
 }
 
 /** The allow list of a configuration, as the checker asks it. */
@@ -124,6 +126,11 @@ export function readTree(
             return read === "outside" ? null : tree.nameOf(path);
         },
         ...(allowTool === undefined ? {} : { allowTool }),
+        describeTool: (uri, from) => {
+            const said = queueDescription(uri, from, tree);
+            if (said !== null && !("wrong" in said)) taken(said.file, said.text);
+            return said;
+        },
     };
     return loadProgram(file, files, verbs);
 }

@@ -10,8 +10,9 @@
  */
 import { readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
-import { isObject, type Json } from "@remit/language";
+import { describedSchema, isObject, type Json, type ProgramFiles } from "@remit/language";
 import { checkJson, type Keys, type ReadKeys } from "../config/check.ts";
+import type { ProgramTree } from "../load/tree.ts";
 import { objectArgument, unknownMethod } from "./args.ts";
 import { type CallIO, fileProblem, type MethodInfo, type Open, type ToolContext, ToolFail, type ToolImport } from "./tool.ts";
 
@@ -59,8 +60,9 @@ const TIMEOUT_S = 600;
 const FORM = "temporal://QUEUE/FILE.json";
 
 export const openQueue: Open = async (uri, about, context) => {
-    const [, queue = "", path = ""] = /^temporal:\/\/([^/]+)\/(.+\.json)$/.exec(uri) ?? [];
-    if (queue === "") throw new ToolFail(`'${uri}' names no queue and description`, { kind: "unreachable", hint: `the form is ${FORM}` });
+    const place = placeIn(uri);
+    if (place === null) throw new ToolFail(`'${uri}' names no queue and description`, { kind: "unreachable", hint: `the form is ${FORM}` });
+    const { queue, path } = place;
     const described = await readDescription(about, context, path);
     const methods = Object.entries(described).map(([name, { method }]) => infoOf(name, method));
     return {
@@ -118,30 +120,58 @@ async function readDescription(
 ): Promise<{ readonly [name: string]: Described }> {
     const tree = root === "" ? workspace : root;
     const at = join(tree, root === "" ? "" : dirname(file), path);
-    const wrong = (what: string): ToolFail =>
-        new ToolFail(`its description ${path} ${what}`, {
-            kind: "unreachable",
-            hint: 'it is JSON: {"methods": {"refund": {"activity": "refundOrder", "input": {…}, "readOnly": false}}}',
-        });
-    if (relative(tree, at).split(sep)[0] === "..") throw wrong("is outside the program's tree");
+    if (relative(tree, at).split(sep)[0] === "..") throw wrong(path, "is outside the program's tree");
     let text: string;
     try {
         text = readFileSync(at, "utf8");
     } catch (error) {
-        throw wrong(fileProblem(error) ?? String(error));
+        throw wrong(path, fileProblem(error) ?? String(error));
     }
-    const { json, problems } = checkJson(text, path, FILE);
-    const [first] = problems;
-    if (first !== undefined) throw wrong(`is wrong: ${first.key === "" ? "" : `${first.key} `}${first.message}`);
     const made: { [name: string]: Described } = {};
-    for (const [name, method] of Object.entries(json.methods as { [name: string]: Method })) {
-        const { activity, workflow, input, output } = method;
-        if ((activity === undefined) === (workflow === undefined)) throw wrong(`is wrong: methods.${name} names an activity or a workflow`);
+    for (const [name, method] of Object.entries(methodsIn(path, text))) {
         const fits = (which: "input" | "output", schema: Json | undefined): Promise<Fits | null> =>
-            fitting(schema, (why) => wrong(`is wrong: methods.${name}.${which} is no JSON Schema${why}`));
-        made[name] = { method, input: await fits("input", input), output: await fits("output", output) };
+            fitting(schema, (why) => wrong(path, `is wrong: methods.${name}.${which} is no JSON Schema${why}`));
+        made[name] = { method, input: await fits("input", method.input), output: await fits("output", method.output) };
     }
     return made;
+}
+
+function wrong(path: string, what: string): ToolFail {
+    return new ToolFail(`its description ${path} ${what}`, {
+        kind: "unreachable",
+        hint: 'it is JSON: {"methods": {"refund": {"activity": "refundOrder", "input": {…}, "readOnly": false}}}',
+    });
+}
+
+function methodsIn(path: string, text: string): { readonly [name: string]: Method } {
+    const { json, problems } = checkJson(text, path, FILE);
+    const [first] = problems;
+    if (first !== undefined) throw wrong(path, `is wrong: ${first.key === "" ? "" : `${first.key} `}${first.message}`);
+    const methods = json.methods as { readonly [name: string]: Method };
+    for (const [name, { activity, workflow }] of Object.entries(methods))
+        if ((activity === undefined) === (workflow === undefined))
+            throw wrong(path, `is wrong: methods.${name} names an activity or a workflow`);
+    return methods;
+}
+
+/** What the checker is told of a tool (`describeTool`). `file`: of the import. */
+export function queueDescription(uri: string, file: string, tree: ProgramTree): ReturnType<NonNullable<ProgramFiles["describeTool"]>> {
+    const path = placeIn(uri)?.path;
+    if (path === undefined) return { wrong: `'${uri}' names no queue and description`, hint: `the form is ${FORM}` };
+    const read = tree.read(tree.pathOf(`./${path}`, file));
+    if (!read.ok) return { wrong: `${read.message}; it describes the tool`, hint: `the form is ${FORM}, the file beside the program` };
+    try {
+        const inputs = Object.entries(methodsIn(path, read.text)).map(([name, { input }]) => [name, input] as const);
+        return { file: tree.nameOf(read.path), text: read.text, schema: describedSchema(Object.fromEntries(inputs)) };
+    } catch (error) {
+        if (!(error instanceof ToolFail)) throw error;
+        return { wrong: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) };
+    }
+}
+
+function placeIn(uri: string): { readonly queue: string; readonly path: string } | null {
+    const [, queue, path] = /^temporal:\/\/([^/]+)\/(.+\.json)$/.exec(uri) ?? [];
+    return queue === undefined || path === undefined ? null : { queue, path };
 }
 
 async function fitting(schema: Json | undefined, wrong: (why: string) => ToolFail): Promise<Fits | null> {

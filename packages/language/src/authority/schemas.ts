@@ -6,6 +6,7 @@
  *
  * SN1: what a rule names and the thing does not have is an error; null where it is not known what the thing has.
  */
+import { isObject, type Json } from "../contract/contract.ts";
 import { nearest } from "../diagnostics/nearest.ts";
 import { methodName, schemeOf } from "./thing.ts";
 
@@ -16,12 +17,16 @@ export interface Schema {
     readonly params?: ReadonlyMap<string, readonly ToolParam[]>;
     /** It also takes methods that are not listed, with these arguments. */
     readonly others?: ReadonlySet<string>;
+    /** Methods that take no field but their own, and all that they need. */
+    readonly exact?: ReadonlySet<string>;
 }
 
 export interface ToolParam {
     readonly name: string;
     /** It may be left out: `?` in the table. */
     readonly hasDefault: boolean;
+    /** Kinds of JSON value that it takes; absent: any, or it is not known here. */
+    readonly kinds?: ReadonlySet<string>;
 }
 
 function schema(methods: { readonly [method: string]: string | null }, others?: string): Schema {
@@ -76,6 +81,59 @@ export function toolSchema(what: string, uri: string): Schema | null {
         default:
             return null;
     }
+}
+
+/** Of a tool that a file of the program describes. `inputs`: by method, the JSON Schema of its argument; absent: it may have any fields. */
+export function describedSchema(inputs: { readonly [method: string]: Json | undefined }): Schema {
+    const rows = Object.entries(inputs);
+    const fields = rows.flatMap(([method, input]) => {
+        const found = fieldsOf(input);
+        return found === null ? [] : [[method, found] as const];
+    });
+    return {
+        methods: new Map(
+            rows.map(([method, input]) => {
+                const names = argumentNames(input ?? null);
+                return [method, names === null ? null : new Set(names)];
+            }),
+        ),
+        params: new Map(fields),
+        exact: new Set(rows.flatMap(([method, input]) => (isObject(input) && input["additionalProperties"] === false ? [method] : []))),
+    };
+}
+
+/** Names of the arguments that a JSON Schema describes; null where others are taken, or where they are not all named in one place. */
+export function argumentNames(input: Json): readonly string[] | null {
+    const properties = propertiesOf(input);
+    if (properties === null) return null;
+    const more = (input as { readonly [key: string]: Json })["additionalProperties"];
+    return more !== undefined && more !== false ? null : Object.keys(properties);
+}
+
+const OPEN: readonly string[] = ["patternProperties", "allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "if", "dependentSchemas"];
+
+function propertiesOf(input: Json | undefined): { readonly [name: string]: Json } | null {
+    if (!isObject(input) || OPEN.some((word) => Object.hasOwn(input, word))) return null;
+    const { properties } = input;
+    return isObject(properties) ? properties : null;
+}
+
+function fieldsOf(input: Json | undefined): readonly ToolParam[] | null {
+    const properties = propertiesOf(input);
+    if (properties === null) return null;
+    const { required } = input as { readonly required?: Json };
+    const needed = new Set(Array.isArray(required) ? required : []);
+    return Object.entries(properties).map(([name, of]) => {
+        const kinds = kindsOf(of);
+        return { name, hasDefault: !needed.has(name), ...(kinds === null ? {} : { kinds }) };
+    });
+}
+
+/** Kinds of values that a JSON Schema lets through. */
+function kindsOf(schema: Json): ReadonlySet<string> | null {
+    if (!isObject(schema) || schema.type === undefined) return null;
+    const all = Array.isArray(schema.type) ? schema.type : [schema.type];
+    return new Set(all.map((one) => (one === "integer" ? "number" : one === "null" ? "none" : one === "array" ? "list" : String(one))));
 }
 
 /** Whether an agent's URI leads out of the program. */

@@ -71,6 +71,8 @@ export interface CheckedProgram {
     readonly order: readonly string[];
     readonly links: LoadedProgram["links"];
     readonly prelude?: string;
+    /** Texts of the files that describe tools, by name. */
+    readonly descriptions: ReadonlyMap<string, string>;
     /** Everything found, from reading on: by file in `order`, then by place. */
     readonly diagnostics: readonly Diagnostic[];
     readonly info: CheckInfo;
@@ -90,7 +92,7 @@ export function check(program: LoadedProgram, { answer = false, project = null }
     const files = new Map<string, FileScope>();
     for (const name of program.order) {
         const tree = program.files.get(name);
-        if (tree !== undefined) files.set(name, declareFile(tree, { own: program.own, prelude: name === program.prelude }));
+        if (tree !== undefined) files.set(name, declareFile(tree, { ...program, prelude: name === program.prelude }));
     }
     const order = [...files.values()];
     const checking: Checking = {
@@ -157,6 +159,7 @@ export function check(program: LoadedProgram, { answer = false, project = null }
         order: program.order,
         links: program.links,
         ...(program.prelude === undefined ? {} : { prelude: program.prelude }),
+        descriptions: new Map([...(program.described ?? new Map()).values()].map(({ file, text }) => [file, text])),
         diagnostics: sorted(found, program.order),
         info: {
             functions: new Map(funcs.map((func) => [func.node, functionInfo(func, checking)])),

@@ -174,9 +174,8 @@ function tools(w: Walk, value: Expr): Offers {
             continue;
         }
         offered(w, found, method, item.range);
-        if (found.import === null) continue;
         const name = method === null ? found.name : `${found.name}.${method}`;
-        const does = doesBy(found.import, method, w);
+        const does = doesBy(found, method, w);
         if (does.reads && !isTrusted(found)) reads ??= name;
         if (does.writes) writes ??= name;
     }
@@ -184,11 +183,13 @@ function tools(w: Walk, value: Expr): Offers {
 }
 
 /** Of a whole tool whose methods are not known, both are in it. What a name says is enough to propose something, and to nothing else. */
-function doesBy(tool: Import, method: string | null, { checking }: Walk): { readonly reads: boolean; readonly writes: boolean } {
-    const scheme = schemeOf(tool.uri.value);
+function doesBy(tool: Binding, method: string | null, { checking }: Walk): { readonly reads: boolean; readonly writes: boolean } {
+    const { import: node } = tool;
+    if (node === null) return { reads: false, writes: false };
+    const scheme = schemeOf(node.uri.value);
     if (scheme === "skills") return { reads: true, writes: false };
     const methods = method === null ? (methodsOf(tool) ?? ["get", "post"]) : [method];
-    const writes = (one: string): boolean => !READING.test(one) && (scheme === "shell" || toolWrites(tool, one, checking) !== null);
+    const writes = (one: string): boolean => !READING.test(one) && (scheme === "shell" || toolWrites(node, one, checking) !== null);
     return { reads: methods.some((one) => !writesByName(one)), writes: methods.some(writes) };
 }
 
@@ -200,7 +201,7 @@ function offered(w: Walk, tool: Binding, method: string | null, range: { start: 
     const certain = method !== null && writesByName(method);
     raise(w, effect, range, certain);
     if (certain || tool.import === null) return;
-    const methods = method === null ? (methodsOf(tool.import) ?? ["post"]) : [method];
+    const methods = method === null ? (methodsOf(tool) ?? ["post"]) : [method];
     if (!methods.some((one) => toolWrites(tool.import as Import, one, w.checking) !== null)) return;
     w.checking.writes.add(effect);
     if (w.level > 0)

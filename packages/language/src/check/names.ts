@@ -6,6 +6,8 @@
  *
  * NM2: a file sees its own imports, agents, functions and shapes, and nothing of any other file.
  */
+import { toolSchema } from "../authority/schemas.ts";
+import type { LoadedProgram } from "../load/program.ts";
 import { nearest } from "../diagnostics/nearest.ts";
 import { MAIN_AGENT, MAIN_FUNC, shown } from "../syntax/entry.ts";
 import { eachNode } from "../syntax/nodes.ts";
@@ -32,6 +34,7 @@ export function binding(kind: Binding["kind"], name: string, range: Range, more:
         range,
         type: ANY,
         import: more.import ?? null,
+        has: more.has ?? null,
         agent: more.agent ?? null,
         func: more.func ?? null,
         used: false,
@@ -53,8 +56,12 @@ function typeOf(made: Binding): Type {
     }
 }
 
+interface DeclareOptions extends Partial<Pick<LoadedProgram, "own" | "described">> {
+    readonly prelude?: boolean;
+}
+
 /** Reads the declarations of one file. Imported agents are linked afterwards. */
-export function declareFile(tree: File, { own, prelude = false }: { own?: ReadonlySet<Import>; prelude?: boolean } = {}): FileScope {
+export function declareFile(tree: File, { own, prelude = false, described }: DeclareOptions = {}): FileScope {
     const file: FileScope = {
         name: tree.source.file,
         tree,
@@ -70,7 +77,7 @@ export function declareFile(tree: File, { own, prelude = false }: { own?: Readon
     };
     for (const item of tree.items) if (item.kind === "shape" && !file.shapes.has(item.name.text)) file.shapes.set(item.name.text, item);
     // Imports first, then agents and functions: a later thing is the one that clashes, whatever the order in the text.
-    for (const item of tree.items) if (item.kind === "import" && !own?.has(item)) declareImport(file, item);
+    for (const item of tree.items) if (item.kind === "import" && !own?.has(item)) declareImport(file, item, described);
     for (const item of tree.items) if (item.kind === "agent") declareAgent(file, item);
     for (const item of tree.items) if (item.kind === "func") declareFunc(file, item);
     for (const item of tree.items) {
@@ -120,12 +127,15 @@ function article(other: Binding): string {
           : `the ${other.kind} '${other.name}'`;
 }
 
-function declareImport(file: FileScope, node: Import): void {
+function declareImport(file: FileScope, node: Import, described: LoadedProgram["described"] | undefined): void {
     const { text, range } = node.name;
     if (text === "") return;
     const other = file.names.get(text);
     if (other !== undefined) clash(file, "DUPLICATE_IMPORT", range, `'${text}' is imported twice`, other);
-    else file.names.set(text, binding(node.what, text, range, { import: node }));
+    else {
+        const has = described?.get(node)?.schema ?? toolSchema(node.what, node.uri.value);
+        file.names.set(text, binding(node.what, text, range, { import: node, has }));
+    }
 }
 
 function declareAgent(file: FileScope, node: Agent): void {

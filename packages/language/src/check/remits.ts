@@ -5,7 +5,7 @@
  * Boundary: one declaration at a time; whether it is used is in `authority.ts`.
  */
 import { isOutside } from "./handover.ts";
-import { toolSchema, unknownIn } from "../authority/schemas.ts";
+import { unknownIn } from "../authority/schemas.ts";
 import { isEndorse } from "../form/lower.ts";
 import type { Among, Amount, Bound, Count, Import, ImportClause, Name, Readers, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
@@ -150,8 +150,7 @@ function checkBounds(a: Whole, report: Report, thing: Binding, method: Name | un
 }
 
 /** SN1. */
-function checkArg(a: Whole, report: Report, { kind, name, import: node }: Binding, method: Name | undefined, arg: Name): void {
-    const has = toolSchema(kind, node?.uri.value ?? "");
+function checkArg(a: Whole, report: Report, { kind, name, import: node, has }: Binding, method: Name | undefined, arg: Name): void {
     if (has === null || arg.text === "") return;
     const unknown = unknownIn(has, node?.uri.value ?? "", method?.text ?? null, arg.text);
     // A method that is not there has been told.
@@ -178,8 +177,7 @@ export function known(binding: Binding): readonly string[] | null {
             return [];
         default: {
             if (binding.agent !== null) return [...binding.agent.funcs.keys()];
-            const has = toolSchema(binding.kind, binding.import?.uri.value ?? "");
-            return has === null ? null : [...has.methods.keys()];
+            return binding.has === null ? null : [...binding.has.methods.keys()];
         }
     }
 }
@@ -187,7 +185,7 @@ export function known(binding: Binding): readonly string[] | null {
 function checkMethod(a: Whole, report: Report, binding: Binding, method: string, range: Range): void {
     if (method === "") return;
     const uri = binding.import?.uri.value ?? "";
-    const has = toolSchema(binding.kind, uri);
+    const { has } = binding;
     const methods = known(binding);
     if (methods === null || (has === null ? methods.includes(method) : unknownIn(has, uri, method, null) === null)) return;
     const what = `the ${binding.kind} '${binding.name}' has no ${binding.kind === "agent" ? "func" : "method"} '${method}'`;

@@ -50,11 +50,13 @@ export function mutate(w: Walk, range: Range, { share, params }: Origin, what: s
 // ---- arguments -------------------------------------------------------------------------------------------------------
 
 /** Walks arguments nothing is known about. */
-export function walkArgs(w: Walk, args: readonly Arg[], data: boolean): number {
+/** `types`: takes the type of each. */
+export function walkArgs(w: Walk, args: readonly Arg[], data: boolean, types?: Type[]): number {
     let all = 0;
     for (const arg of args) {
         plain(w, arg);
         const type = inner(w, arg.value);
+        types?.push(type);
         all |= w.from.data;
         if (data && CAPABILITIES.has(type.kind))
             w.report("CONTRACT_MISMATCH", arg.value.range, `${describe(type)} is a capability and cannot be sent as data`, {

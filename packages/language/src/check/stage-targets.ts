@@ -5,7 +5,7 @@
  *
  * TGT1: what is unknown and what is not there on the block's backend are different errors, and the first lists what is known.
  */
-import { toolParams, toolSchema, unknownIn } from "../authority/schemas.ts";
+import { toolParams, unknownIn } from "../authority/schemas.ts";
 import type { Contract, Shapes } from "../contract/contract.ts";
 import { contractOf } from "../contract/from-tree.ts";
 import type { Binding, Checking, Extra, FileScope, FuncInfo, Report } from "../scope/model.ts";
@@ -153,8 +153,7 @@ export function agentTarget(x: Place, found: Binding, range: Range): Target | nu
 
 function toolTarget(x: Place, found: Binding, method: Name): Target | null {
     const uri = found.import?.uri.value ?? "";
-    const schema = toolSchema("tool", uri);
-    const wrong = schema === null ? null : unknownIn(schema, uri, method.text, null);
+    const wrong = found.has === null ? null : unknownIn(found.has, uri, method.text, null);
     if (wrong !== null) {
         const extra = suggestion(x.checking, method.text, method.range, wrong.known) ?? { hint: `it has ${wrong.known.join(", ")}` };
         x.report("INVALID_STAGE", method.range, `tool '${found.name}' has no method '${method.text}'`, extra);

@@ -6,10 +6,10 @@
 import { type Schema, toolSchema } from "../authority/schemas.ts";
 import { schemeOf } from "../authority/thing.ts";
 import type { Import } from "../syntax/tree.ts";
-import type { Checking } from "../scope/model.ts";
+import type { Binding, Checking } from "../scope/model.ts";
 
 /** Schemes whose calls are held to their methods here; the others say at the call what they have. */
-const FIXED: ReadonlySet<string> = new Set(["sh", "env", "file", "inspect"]);
+const FIXED: ReadonlySet<string> = new Set(["sh", "env", "file", "inspect", "temporal"]);
 
 /** Methods of every memory. */
 export const MEMORY_METHODS: readonly string[] = [...(toolSchema("memory", "") as Schema).methods.keys()];
@@ -23,10 +23,9 @@ const OPAQUE: ReadonlySet<string> = new Set(["mcp", "node"]);
 /** Modules, of which every method may write unless the allow list says that none does. */
 const MODULES: ReadonlySet<string> = new Set(["", "npm"]);
 
-/** The methods of a tool, where its scheme fixes them. */
-export function methodsOf(tool: Import): readonly string[] | null {
-    const uri = tool.uri.value;
-    return FIXED.has(schemeOf(uri)) ? [...(toolSchema("tool", uri) as Schema).methods.keys()] : null;
+/** The methods of a tool, where its scheme or a file fixes them. */
+export function methodsOf({ import: tool, has }: Pick<Binding, "import" | "has">): readonly string[] | null {
+    return tool !== null && has !== null && FIXED.has(schemeOf(tool.uri.value)) ? [...has.methods.keys()] : null;
 }
 
 /** By AgentScript's names alone. */

@@ -7,6 +7,7 @@
  * PG2: in `order` a file comes after those it imports; the entry is last. Files in a circle come in the order of reading.
  * PG3: nothing is opened that `resolve` puts outside the tree, and no module is named whose import the allow list does not allow.
  */
+import type { Schema } from "../authority/schemas.ts";
 import { schemeOf } from "../authority/thing.ts";
 import type { Code } from "../diagnostics/codes.ts";
 import { CODES } from "../diagnostics/codes.ts";
@@ -33,6 +34,16 @@ export interface ProgramFiles {
     resolve(from: string, uri: string): string | null;
     /** The allow list for `node:`, `npm:` and local modules. Without it none is allowed. */
     allowTool?(uri: string, file: string): Allowed;
+    /** What the file says that a tool's URI names, where one describes the tool; null: it is not looked for. */
+    describeTool?(uri: string, file: string): Description | { readonly wrong: string; readonly hint?: string } | null;
+}
+
+/** A file that describes a tool. */
+export interface Description {
+    /** Its name in the program's tree, and its text. */
+    readonly file: string;
+    readonly text: string;
+    readonly schema: Schema;
 }
 
 export interface LoadedProgram {
@@ -43,6 +54,8 @@ export interface LoadedProgram {
     readonly links: ReadonlyMap<string, ReadonlyMap<string, string>>;
     /** Imports of packages and local modules that the allow list says only read. */
     readonly readOnly: ReadonlySet<Import>;
+    /** Tools that a file of the tree describes. */
+    readonly described?: ReadonlyMap<Import, Description>;
     /** Imports of agents from the file that declares them: reported, and the name is the agent's. */
     readonly own?: ReadonlySet<Import>;
     /** What reading, parsing and following the imports found. */
@@ -119,11 +132,11 @@ export function loadProgram(entry: string, files: ProgramFiles, verbs: Registry 
         if (tree === undefined) imports.report(name, "IMPORT_NOT_FOUND", node.uri.range, `there is no file ${target}`);
         else imports.linkAgent(node, name, tree);
     }
-    const { links, readOnly, found } = imports;
+    const { links, readOnly, described, found } = imports;
     const prelude = addPrelude(trees, verbs);
     if (prelude !== null) order.unshift(prelude);
     const more = prelude === null ? {} : { prelude };
-    return { entry, files: trees, order, links, readOnly, own, diagnostics: found, verbs, ...more };
+    return { entry, files: trees, order, links, readOnly, described, own, diagnostics: found, verbs, ...more };
 }
 
 /** The code of the verbs that blocks use, under a name that no other file has. */
@@ -148,6 +161,7 @@ class Imports {
     readonly found: Diagnostic[] = [];
     readonly links = new Map<string, Map<string, string>>();
     readonly readOnly = new Set<Import>();
+    readonly described = new Map<Import, Description>();
 
     constructor(files: ProgramFiles) {
         this.files = files;
@@ -220,6 +234,7 @@ class Imports {
                 `Remit has no tool '${uri}'`,
                 "a program that runs Remit as a library brings tools of its own, under other names",
             );
+        if (scheme === "temporal") this.describedTool(node, file);
         if (!CODE.has(scheme)) return;
         if (scheme === "" && !MODULE.test(uri)) {
             this.report(file, "INVALID_IMPORT_URI", at, `'${uri}' names no tool`, `write for example ${EXAMPLES.tool}`);
@@ -232,6 +247,13 @@ class Imports {
         const answer: Allowed = this.files.allowTool?.(uri, file) ?? { allowed: false, reason: "there is no allow list" };
         if (!answer.allowed) this.report(file, "UNAUTHORIZED_TOOL_IMPORT", at, `'${uri}' is not allowed: ${answer.reason}`, answer.hint);
         else if (scheme !== "node" && answer.effectful === false) this.readOnly.add(node);
+    }
+
+    private describedTool(node: Import, file: string): void {
+        const said = this.files.describeTool?.(node.uri.value, file) ?? null;
+        if (said === null) return;
+        if ("wrong" in said) this.report(file, "INVALID_IMPORT_URI", node.uri.range, said.wrong, said.hint);
+        else this.described.set(node, said);
     }
 
     linkAgent(node: Import, file: string, tree: File): void {

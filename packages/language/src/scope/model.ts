@@ -10,6 +10,7 @@
  */
 import { fix } from "../text/fix.ts";
 import type { Project } from "../authority/project.ts";
+import type { Schema } from "../authority/schemas.ts";
 import type { Registry } from "../verbs/verb.ts";
 import type { Code } from "../diagnostics/codes.ts";
 import { CODES } from "../diagnostics/codes.ts";
@@ -66,6 +67,8 @@ export interface Binding {
     readonly range: Range;
     readonly type: Type;
     readonly import: Import | null;
+    /** Methods and arguments of what is imported; null where only the thing itself can say them. */
+    readonly has: Schema | null;
     /** Null for an imported agent that could not be found. */
     agent: AgentScope | null;
     readonly func: FuncInfo | null;

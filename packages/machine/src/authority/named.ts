@@ -10,6 +10,7 @@
  */
 import {
     addedTo,
+    argumentNames,
     argumentsOf,
     argumentsOfRef,
     type ClauseForm,
@@ -203,20 +204,8 @@ export function argumentsTold(said: Json): Arguments {
     return new Map(
         methods.flatMap((one) => {
             if (!isObject(one) || typeof one.name !== "string") return [];
-            const names = argsOf(one.input ?? null);
+            const names = argumentNames(one.input ?? null);
             return [[one.name, names] as const];
         }),
     );
 }
-
-/** SN3. Null where arguments besides those that are named are taken, or where they are not all named in one place. */
-function argsOf(input: Json): readonly string[] | null {
-    if (input === null || typeof input !== "object" || Array.isArray(input)) return null;
-    const { properties } = input;
-    if (properties === null || typeof properties !== "object" || Array.isArray(properties)) return null;
-    const more = input["additionalProperties"];
-    if ((more !== undefined && more !== false) || OPEN.some((word) => Object.hasOwn(input, word))) return null;
-    return Object.keys(properties);
-}
-
-const OPEN: readonly string[] = ["patternProperties", "allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "if", "dependentSchemas"];
