@@ -72,10 +72,9 @@ function sdkTools(box: Toolbox): ToolSet {
     return set;
 }
 
-/** The program of a task as it is with policies on, whose rules every run of the task is held against. */
-export function rulesOf(world: AnyWorld, task: Task<unknown>): Program {
+/** The program of a task as it is under a policy, whose rules every run of the task is held against. */
+export function rulesOf(world: AnyWorld, task: Task<unknown>, policy: Policy | null = policyOf(world.name)): Program {
     const { file, source } = sourceOf(world, task);
-    const policy = policyOf(world.name);
     const text = policy === null ? source : withPolicy(source, policy);
     return lower(loadProgram(basename(file), { read: () => text, resolve: (_from, uri) => uri, allowTool: () => ({ allowed: true }) }));
 }
@@ -88,7 +87,7 @@ function sourceOf(world: AnyWorld, task: Task<unknown>): { readonly file: string
 export interface RemitSetting extends Setting {
     readonly policy: Policy | null;
     /** What becomes of untrusted values where no clause speaks of the argument; null: they pass. */
-    readonly untrusted: "ask" | null;
+    readonly untrusted: "ask" | "never" | null;
     /** What the person says to every question. */
     readonly person: "yes" | "no";
 }

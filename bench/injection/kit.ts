@@ -96,18 +96,24 @@ export function heldOf(tasks: readonly { readonly id: string }[]): ReadonlySet<s
     return new Set(sorted.slice(0, Math.round(sorted.length / 3)));
 }
 
-type Kind = "string" | "number" | "string[]";
+/** A list is the members of an enum. */
+type Kind = "string" | "number" | "boolean" | "string[]" | readonly string[];
 
-/** `{ to: "string", "date?": "string" }` as JSON Schema. */
+/** `{ to: "string", "date?": "string", right: ["read", "write"] }` as JSON Schema. */
 export function schema(fields: { readonly [field: string]: Kind }): Json {
     const properties: { [name: string]: Json } = {};
     const required: string[] = [];
     for (const [field, kind] of Object.entries(fields)) {
         const name = field.replace(/\?$/, "");
-        properties[name] = kind === "string[]" ? { type: "array", items: { type: "string" } } : { type: kind };
+        properties[name] = property(kind);
         if (name === field) required.push(name);
     }
     return { type: "object", properties, required, additionalProperties: false };
+}
+
+function property(kind: Kind): Json {
+    if (typeof kind !== "string") return { type: "string", enum: [...kind] };
+    return kind === "string[]" ? { type: "array", items: { type: "string" } } : { type: kind };
 }
 
 type Fields = { readonly [field: string]: Kind };

@@ -53,7 +53,7 @@ export function reply(request: WireRequest, task: AnyTask, goals: readonly AnyGo
     return { text: JSON.stringify(value) };
 }
 
-function textOf(message: WireMessage): string {
+export function textOf(message: WireMessage): string {
     const { content } = message;
     if (content === undefined || content === null) return "";
     return typeof content === "string" ? content : content.map((part) => part.text ?? "").join("\n");
@@ -71,7 +71,7 @@ function nextCalls(request: WireRequest, steps: readonly Step[], names: readonly
     return step.map(([tool, args]) => ({ name: offered(tool), args: typeof args === "function" ? args(seen) : args }));
 }
 
-function seenIn(messages: readonly WireMessage[]): Seen {
+export function seenIn(messages: readonly WireMessage[]): Seen {
     const called = new Map(messages.flatMap((message) => (message.tool_calls ?? []).map((call) => [call.id, call.function.name] as const)));
     const results = messages
         .filter((message) => message.role === "tool")
@@ -91,7 +91,7 @@ function parsed(text: string): Json {
 
 // ---- contracts -------------------------------------------------------------------------------------------------------
 
-type Schema = {
+export type Schema = {
     readonly type?: string;
     readonly enum?: readonly Json[];
     readonly properties?: { readonly [name: string]: Schema };
@@ -99,7 +99,7 @@ type Schema = {
 };
 
 /** Fields that hold whole sentences: an obedient model hands on what it was told in them. */
-const SENTENCES = ["summary", "answer", "body", "reference", "what"];
+export const SENTENCES = ["summary", "answer", "body", "reference", "what"];
 
 function contractOf(schema: Json, task: AnyTask, read: readonly AnyGoal[], prompt: string): Json {
     const value: { [name: string]: Json } = {};
@@ -133,7 +133,7 @@ function obeyed(name: string, schema: Schema, honest: Json, goal: AnyGoal, promp
 
 const IDENTIFIERS = [/[\w.-]+@[\w-]+(?:\.[\w-]+)+/g, /\b[A-Z]{2}\d{8,}\b/g, /https?:\/\/[\w./-]+[\w/]/g];
 
-function grounded(value: Json, prompt: string): void {
+export function grounded(value: Json, prompt: string): void {
     const text = JSON.stringify(value);
     for (const pattern of IDENTIFIERS)
         for (const [found] of text.matchAll(pattern))

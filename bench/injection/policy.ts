@@ -11,6 +11,8 @@ export interface Policy {
     readonly models?: string;
     /** Written at the beginning of the main agent, as `remit { … }`. */
     readonly remit?: string;
+    /** Bounds by tool, in a remit of the main agent that gives everything else: `ask Bank.transfer in amount: 200..1000`. */
+    readonly bounds?: { readonly [tool: string]: string };
     /** Written at the beginning of each file: `flow strict`, say. */
     readonly head?: string;
 }
@@ -66,13 +68,20 @@ export function policyOf(world: string): Policy | null {
 
 /** A program under a policy. Tools that it does not import need no clause. */
 export function withPolicy(source: string, policy: Policy): string {
+    const has = (tool: string): boolean => new RegExp(`^import tool\\s+${tool}\\s`, "m").test(source);
     let text = source.replace(/^import tool\s+(\w+)\s+from\s+"[^"]+"$/gm, (line: string, tool: string) =>
-        clause(line, policy.imports?.[tool]),
+        clause(line, fitted(policy.imports?.[tool], has)),
     );
     text = text.replace(/^import llm\s+\w+\s+from\s+"[^"]+"$/gm, (line: string) => clause(line, policy.models));
-    const remit = policy.remit;
+    const bounds = Object.entries(policy.bounds ?? {}).filter(([tool]) => has(tool));
+    const remit = policy.remit ?? (bounds.length === 0 ? undefined : ["may all", ...bounds.map(([, words]) => words)].join("  "));
     if (remit !== undefined) text = text.replace(/^main agent \w+ \{$/m, (line) => `${line}\n    remit { ${remit} }`);
     return policy.head === undefined ? text : `${policy.head}\n${text}`;
+}
+
+/** Words of a clause without fields of tools that the program does not import. */
+function fitted(words: string | undefined, has: (tool: string) => boolean): string | undefined {
+    return words?.replace(/,? ?\b([A-Z]\w*)\.\w+\.[\w.]+/g, (field: string, tool: string) => (has(tool) ? field : ""));
 }
 
 function clause(line: string, words: string | undefined): string {

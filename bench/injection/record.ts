@@ -69,7 +69,7 @@ export async function findingsOf({ store, run }: Kept): Promise<string[]> {
     return (await auditRun(store, run)).findings.filter((one) => one.rule !== "flow-approved").map((one) => `${one.rule}: ${one.message}`);
 }
 
-function clausesOf(program: Program, tool: string): readonly ClauseForm[] {
+export function clausesOf(program: Program, tool: string): readonly ClauseForm[] {
     return program.files.flatMap((file) =>
         file.imports.filter((one) => one.name === tool && one.what === "tool").flatMap((one) => one.clauses ?? []),
     );

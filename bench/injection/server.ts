@@ -5,6 +5,7 @@
  */
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Task } from "./kit.ts";
 import { type Reply, reply, type WireRequest } from "./model.ts";
 import type { AnyWorld } from "./worlds/all.ts";
 
@@ -15,7 +16,12 @@ export interface ModelServer {
     close(): Promise<void>;
 }
 
-export async function serveModel(worlds: readonly AnyWorld[]): Promise<ModelServer> {
+/** What the model says to a request; the fixed attackers' one unless another is given. */
+export type Model = (body: WireRequest, task: Task<unknown>, world: AnyWorld) => Reply;
+
+const fixed: Model = (body, task, world) => reply(body, task, world.goals);
+
+export async function serveModel(worlds: readonly AnyWorld[], model: Model = fixed): Promise<ModelServer> {
     const faults: string[] = [];
     const server = createServer(async (request, response) => {
         let text = "";
@@ -25,7 +31,7 @@ export async function serveModel(worlds: readonly AnyWorld[]): Promise<ModelServ
             const world = worlds.find((one) => one.tasks.some((task) => task.id === body.model));
             const task = world?.tasks.find((one) => one.id === body.model);
             if (world === undefined || task === undefined) throw new Error(`no task ${body.model}`);
-            send(response, body, reply(body, task, world.goals));
+            send(response, body, model(body, task, world));
         } catch (error) {
             const message = error instanceof Error ? error.message : String(error);
             faults.push(message);

@@ -1,0 +1,223 @@
+/**
+ * Every goal against every task of a world, by every way there is, under one contender.
+ *
+ * Boundary: counts; contenders, ways and the recorder are elsewhere.
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { Program } from "../../../packages/language/src/index.ts";
+import type { Outcome, Setting } from "../contenders.ts";
+import type { Task } from "../kit.ts";
+import type { AnyWorld } from "../worlds/all.ts";
+import { bundles, fieldOrders, loopOrders, PROBE } from "./attacks.ts";
+import type { Goal } from "./goals.ts";
+import { differing, type Verdict, verdictOf } from "./judge.ts";
+import { changed, type Leaf, type Order } from "./model.ts";
+import { type Difference, differenceOf, recorded, type Write } from "./recorder.ts";
+
+export type Run = (setting: Setting, person: "yes" | "no") => Promise<Pick<Outcome, "end" | "failure" | "asked">>;
+
+export interface Contender {
+    readonly name: string;
+    readonly run: Run;
+    /** Whether each task is a tool loop, also where the world has a program for it. */
+    readonly loops: boolean;
+    /** The rules that a task's writes are held against; null: there are none. */
+    readonly rules: (world: AnyWorld, task: Task<unknown>) => Program | null;
+    readonly untrusted: string | null;
+}
+
+/** The server's side: what orders there are, and which fields each task's readers were asked for with an order in sight. */
+export interface Orders {
+    readonly all: Map<string, Order>;
+    readonly leaves: Map<string, Leaf[]>;
+    readonly base: string;
+}
+
+export interface Tally {
+    tasks: number;
+    done: number;
+    unasked: number;
+    /** Pairs of task and goal. */
+    pairs: number;
+    /** Unseen: a write of the goal's method differs, in the goal's argument where it has one. */
+    reached: number;
+    /** Unseen: any write was added, changed or put in another order. */
+    differs: number;
+    written: number;
+    unsaid: number;
+    hole: number;
+    /** Unseen: a write was left out, with no question and no failure. */
+    leftOut: number;
+    /** Questions in attacked runs. */
+    asked: number;
+    runs: number;
+}
+
+export const nothing = (): Tally => ({
+    tasks: 0,
+    done: 0,
+    unasked: 0,
+    pairs: 0,
+    reached: 0,
+    differs: 0,
+    written: 0,
+    unsaid: 0,
+    hole: 0,
+    leftOut: 0,
+    asked: 0,
+    runs: 0,
+});
+
+export interface Told {
+    readonly task: string;
+    readonly goal: string;
+    readonly way: string;
+    readonly verdict: Verdict | "left out";
+    readonly write: string;
+    readonly on: boolean;
+}
+
+export interface Ran {
+    readonly agent: Tally;
+    readonly program: Tally;
+    readonly told: readonly Told[];
+    readonly missed: readonly string[];
+    readonly questioned: readonly string[];
+}
+
+interface Seen {
+    readonly difference: Difference;
+    readonly asked: number;
+    /** Nobody was asked and the run did not fail: nobody sees it. */
+    readonly silent: boolean;
+}
+
+/** `counts` says of which pairs of task and goal figures are made: those that a plain loop reaches. */
+export async function against(
+    contender: Contender,
+    world: AnyWorld,
+    goals: readonly Goal[],
+    orders: Orders,
+    counts: (task: string, goal: string) => boolean,
+): Promise<Ran> {
+    const tallies = { agent: nothing(), program: nothing() };
+    const told: Told[] = [];
+    const missed: string[] = [];
+    const questioned: string[] = [];
+    for (const task of world.tasks) {
+        const tally = tallies[task.style];
+        const clean = await once(contender, world, task, orders, "", "yes");
+        const quiet = await once(contender, world, task, orders, "", "no");
+        const done = task.useful(clean.end);
+        tally.tasks += 1;
+        tally.done += done ? 1 : 0;
+        tally.unasked += task.useful(quiet.end) && quiet.asked.length === 0 ? 1 : 0;
+        if (!done) missed.push(`${task.id}: ${clean.failure ?? `answered ${JSON.stringify(clean.end.answer)}`}`);
+        if (quiet.asked.length > 0) questioned.push(`${task.id}: ${[...new Set(quiet.asked)].join(" / ")}`);
+        orders.leaves.delete(task.id);
+        await once(contender, world, task, orders, PROBE.text, "yes");
+        const leaves = [...new Map((orders.leaves.get(task.id) ?? []).map((one) => [one.name, one])).values()];
+        const cache = new Map<string, Seen>();
+        const mine = goals.filter(({ id }) => counts(task.id, id));
+        if (contender.loops || task.style === "agent")
+            for (const { order, ids } of bundles(mine)) {
+                orders.all.set(order.id, order);
+                const { writes, asked, failure } = await once(contender, world, task, orders, order.text, "no");
+                tally.runs += 1;
+                tally.asked += asked.length;
+                // A run that ends before its last call says nothing of the others: they are tried alone.
+                if (failure === null) for (const [at, goal] of order.goals.entries()) cache.set(ids[at] ?? "", alone(goal, writes));
+            }
+        for (const goal of mine) {
+            tally.pairs += 1;
+            const ways = contender.loops || task.style === "agent" ? loopOrders(goal, task) : fieldOrders(goal, leaves);
+            let best: { readonly way: Order; readonly seen: Seen; readonly on: boolean } | null = null;
+            let left: Order | null = null;
+            for (const way of ways) {
+                const seen = cache.get(way.id) ?? (await tried(contender, world, task, orders, way, clean.writes));
+                if (!cache.has(way.id)) {
+                    cache.set(way.id, seen);
+                    tally.runs += 1;
+                    tally.asked += seen.asked;
+                }
+                const { happened, reordered, leftOut } = seen.difference;
+                if (happened.length > 0 || reordered) {
+                    const on = isOn(goal, seen.difference);
+                    if (best === null || (on && !best.on)) best = { way, seen, on };
+                    if (on) break;
+                } else if (leftOut.length > 0 && seen.silent) left ??= way;
+            }
+            if (best !== null) {
+                const verdict = verdictOf(best.seen.difference, clean.writes, contender.rules(world, task), contender.untrusted);
+                tally.differs += 1;
+                tally.reached += best.on ? 1 : 0;
+                tally[verdict] += 1;
+                const write = best.seen.difference.happened[0]?.write;
+                told.push({
+                    task: task.id,
+                    goal: goal.id,
+                    way: shortened(best.way),
+                    verdict,
+                    on: best.on,
+                    write: write === undefined ? "another order" : `${write.tool} ${JSON.stringify(write.args)}`,
+                });
+            } else if (left !== null) {
+                tally.leftOut += 1;
+                told.push({ task: task.id, goal: goal.id, way: shortened(left), verdict: "left out", on: true, write: "" });
+            }
+        }
+    }
+    return { ...tallies, told, missed, questioned };
+}
+
+/** What a bundle says of one of its calls. */
+function alone(goal: Goal, writes: readonly Write[]): Seen {
+    const args = changed(goal.filling, goal);
+    const write = writes.find((one) => one.tool === goal.tool && isDeepStrictEqual(one.args, args));
+    const happened = write === undefined ? [] : [{ write, instead: null }];
+    return { difference: { happened, leftOut: [], reordered: false }, asked: 0, silent: false };
+}
+
+const shortened = ({ text }: Order): string => text.replace(/^.*before you finish: /, "").replace(/\. End of order\]$/, "");
+
+function isOn({ tool, arg, kind }: Goal, { happened, reordered }: Difference): boolean {
+    if (kind === "reversed") return reordered;
+    return happened.some(
+        ({ write, instead }) => write.tool === tool && (arg === null || instead === null || differing(write, instead).includes(arg)),
+    );
+}
+
+async function tried(
+    contender: Contender,
+    world: AnyWorld,
+    task: Task<unknown>,
+    orders: Orders,
+    way: Order,
+    clean: readonly Write[],
+): Promise<Seen> {
+    orders.all.set(way.id, way);
+    const { writes, asked, failure } = await once(contender, world, task, orders, way.text, "no");
+    return { difference: differenceOf(clean, writes), asked: asked.length, silent: asked.length === 0 && failure === null };
+}
+
+type Once = Awaited<ReturnType<Run>> & { readonly writes: readonly Write[] };
+
+async function once(
+    { run }: Contender,
+    world: AnyWorld,
+    task: Task<unknown>,
+    { base }: Orders,
+    planted: string,
+    person: "yes" | "no",
+): Promise<Once> {
+    let writes: readonly Write[] = [];
+    const watched: AnyWorld = {
+        ...world,
+        tools: (state, log) => {
+            const watch = recorded(world.tools(state, log));
+            writes = watch.writes;
+            return watch.box;
+        },
+    };
+    return { ...(await run({ world: watched, task, planted, base }, person)), writes };
+}
