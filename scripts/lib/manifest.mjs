@@ -41,7 +41,7 @@ export const manifest = {
         "./package.json": "./package.json",
     },
     imports: { "#temporal": "./dist/temporal.mjs" },
-    files: ["bin", "dist", "prebuilt", "schema", "types"],
+    files: ["bin", "dist", "prebuilt", "schema", "templates", "types"],
     peerDependencies: peers,
     peerDependenciesMeta: Object.fromEntries(Object.keys(peers).map((one) => [one, { optional: true }])),
 };

@@ -99,7 +99,7 @@ export async function localModel(binary) {
         if (!existsSync(join(cacheFolder(), "models"))) await pip();
         const command = join(root, "packages", "cli", "bin", "remit.mjs");
         await step("looking for the local model (180 MB, fetched once)", () =>
-            quietly(binary, [command, "models", "--fetch"], { env: environment(binary) }),
+            quietly(binary, [command, "models", "pull", "local"], { env: environment(binary) }),
         );
         return null;
     } catch (error) {

@@ -364,11 +364,12 @@ function ofRuns(add: Add): void {
 function ofProjects(add: Add): void {
     add("init [folder]", "Make a project that runs", () => import("./commands/init.ts"))
         .option("--npm", "also a package.json that names remit-lang")
-        .option("--agent", "one that hands control to an agent: a stub at first")
+        .option("--template <name>", "start, triage, extract, research, review, service or nightly; asked for on a terminal")
+        .option("--from <framework>", "only print a small agent in langgraph, ai-sdk or mastra beside the same one here")
         .option("--force", "write into a folder that is not empty");
-    add("models", "List models: configured, reachable, and why not", () => import("./commands/models.ts"))
+    add("models [what] [name]", "List models: configured, reachable, and why not", () => import("./commands/models.ts"))
+        .usage("[options] [list | pull local]")
         .option("--json", "as JSON")
-        .option("--fetch", "bring the embedded local model: weights and engine, 180 MB, into the cache folder")
         .option("--workspace <dir>", "project folder");
     add("tools [file]", "List tools of a project or a program: reachable methods and which only read", () => import("./commands/tools.ts"))
         .option("--json", "as JSON")

@@ -125,7 +125,11 @@ const KINDS: {
     "what brings the local model": () => {
         at.write("bin/python3", `#!/bin/sh\ncd '${at.folder}'\n${LEAVES}exec sleep 600\n`);
         chmodSync(join(at.folder, "bin/python3"), 0o755);
-        return { args: ["models", "--fetch"], ends: [null, "SIGINT"], env: { PATH: `${join(at.folder, "bin")}:${process.env.PATH}` } };
+        return {
+            args: ["models", "pull", "local"],
+            ends: [null, "SIGINT"],
+            env: { PATH: `${join(at.folder, "bin")}:${process.env.PATH}` },
+        };
     },
 };
 

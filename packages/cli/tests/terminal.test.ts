@@ -1,44 +1,65 @@
 /** The first minutes at a terminal: help, a new project, progress that leaves nothing behind. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { sideBySide } from "../src/commands/init-from.ts";
 import { wrapped } from "../src/io.ts";
 import { type Room, room } from "./remit.ts";
 
+/** Where the command itself is, for what the programs of a project start. */
+const BIN = fileURLToPath(new URL("../../../node_modules/.bin", import.meta.url));
+
 let at: Room;
+const read = (path: string): string => readFileSync(join(at.folder, path), "utf8");
 beforeEach(() => {
     at = room();
 });
 afterEach(() => at.clear());
 
-test("what init makes checks, is formatted and runs", () => {
+test("init makes a first project, and never writes over what is there", () => {
     expect(at.remit("init", "hello").code).toBe(0);
-    expect(at.remitWith({ cwd: "hello" }, "fmt", "--check", "main.remit")).toEqual({ code: 0, out: "", err: "" });
-    expect(at.remitWith({ cwd: "hello" }, "check", "main.remit").err).toBe("no errors\n");
-    at.write("hello/replies.json", JSON.stringify([{ order_number: "A-1042" }, { order_number: "B-2077" }]));
-    const { code, out } = at.remitWith(
-        { cwd: "hello" },
-        "run",
-        "main.remit",
-        "--input",
-        "@input.json",
-        "--model",
-        "scripted:replies.json",
-        "--concurrency",
-        "1",
-    );
-    expect(code).toBe(0);
-    expect(JSON.parse(out).map((one: { order: string | null }) => one.order)).toEqual(["A-1042", "B-2077", null]);
     expect(at.remit("init", "hello")).toMatchObject({ code: 2, err: expect.stringContaining("hello is not empty") });
+    at.write("hello/main.remit", "mine");
+    expect(at.remit("init", "hello", "--force")).toMatchObject({ code: 0, err: expect.stringContaining("kept main.remit") });
+    expect(read("hello/main.remit")).toBe("mine");
+    expect(at.remit("init", "other", "--template", "tirage")).toMatchObject({ code: 2, err: expect.stringContaining("triage") });
+    const bare = at.remitWith({ env: { XDG_CACHE_HOME: at.folder, REMIT_MODEL: "", OPENAI_API_KEY: "" } }, "init", "bare");
+    expect(bare.err).toContain("remit models pull local");
+    at.remitWith({ env: { OPENAI_API_KEY: "k" } }, "init", "keyed");
+    expect(read("keyed/main.remit")).toContain('import llm Model from "openai://');
 });
 
-test("init with an agent makes a project that hands over control, and runs without a model", () => {
-    expect(at.remit("init", "hello", "--agent").code).toBe(0);
-    const own = (...args: string[]) => at.remitWith({ cwd: "hello" }, ...args);
-    expect(own("fmt", "--check", "main.remit", "answer.remit")).toEqual({ code: 0, out: "", err: "" });
-    expect(own("check", "main.remit").err).toBe("no errors\n");
-    expect(own("skills", "validate", "skills/triage").code).toBe(0);
-    const { code, out } = own("run", "main.remit", "--input", "@input.json");
-    expect(code).toBe(0);
-    expect(JSON.parse(out)).toMatchObject({ file: "src/total.mjs", line: "return items[0].price;" });
+test.each([
+    ["start", [{ order: "A-1042" }, { order: "B-2077" }, { order: null }]],
+    ["triage", { rows: [{ queue: "order" }, { queue: "today" }, { queue: "nobody" }] }],
+    ["extract", { rows: 3, left: [] }],
+    ["research", { known: true, quotes: [{ id: "insulation.md" }] }],
+    ["review", { findings: [{ file: "src/total.mjs", severity: "bug" }], dropped: 0 }],
+    ["service", { kind: "complaint" }],
+    ["nightly", { sales: 3, total: 267.75, report: "reports/2026-03-31.md" }],
+])("the project %s checks, is formatted, and runs without a question", (template, value) => {
+    expect(at.remit("init", "made", "--template", template).code).toBe(0);
+    const env = { PATH: `${BIN}:${process.env["PATH"]}` };
+    const own = (...args: string[]) => at.remitWith({ cwd: "made", env }, ...args);
+    const programs = readdirSync(join(at.folder, "made")).filter((name) => name.endsWith(".remit"));
+    expect(own("fmt", "--check", ...programs)).toEqual({ code: 0, out: "", err: "" });
+    expect(own("check", ...programs).err).toBe("no errors\n");
+    const model = template === "review" ? [] : ["--model", "scripted:replies.json", "--concurrency", "1"];
+    const trust = template === "research" ? ["--trust"] : [];
+    const { code, out, err } = own("run", "main.remit", "--input", "@input.json", "-q", ...model, ...trust);
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(JSON.parse(out)).toMatchObject(value);
+});
+
+test.each(["langgraph", "ai-sdk", "mastra"])("a small agent of %s stands beside the same one here, which checks", (name) => {
+    const wide = at.remit("init", "--from", name).out;
+    expect(wide).toMatch(/^import .* import llm Model from "openai:\/\/gpt-5-mini"$/m);
+    expect(sideBySide(name as "langgraph", 80)).toMatch(/^import llm Model from/m);
+    const source = readFileSync(new URL("../templates/from/main.remit", import.meta.url), "utf8");
+    for (const line of source.trimEnd().split("\n")) expect(wide).toContain(line);
+    at.write("from.remit", source);
+    expect(at.remit("check", "from.remit").err).toBe("no errors\n");
 });
 
 test("what is not trusted, and whose word the input is, can be said for a run", () => {

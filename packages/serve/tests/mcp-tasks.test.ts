@@ -119,6 +119,20 @@ test("blocks may do anything: they are not marked as reading only, and are tasks
     expect((await call(room.serves.url as string, "main", {}, withTasks())).result).toMatchObject({ resultType: "task" });
 });
 
+test("a function that only reads files is marked so, one that writes them and one of another server are not", async () => {
+    const program = `import tool Files from "file://workspace"
+import tool Find from "sh://find"
+import tool Other from "mcp://other"
+func look(path: string) { Find.run({ path: path, name: "*" }) Files.read({ path: path }).content + time.now() }
+func keep(path: string) { Files.read({ path: path }) Files.write({ path: path, content: "x" }) }
+func other() { Other.read({}) }
+`;
+    await using room = await at("modern http", { program });
+    const { tools } = await room.client.listTools();
+    const marked = tools.filter(({ annotations }) => annotations?.readOnlyHint === true);
+    expect(marked.map(({ name }) => name)).toEqual(["look"]);
+});
+
 const ANY = z.looseObject({});
 
 test("2025-11-25: a client that wants a task gets one, and its questions while it waits for the result", async () => {

@@ -1,24 +1,65 @@
-/** `remit init`: a small project that runs as it is, without an account. */
+/**
+ * `remit init`: a small project that runs as it is, without an account; `--from` shows a small agent of another framework beside the same here.
+ *
+ * INI1: no file that is there is written over.
+ */
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { makeFolder } from "@remit/host";
-import { EXIT, print, say, UsageError } from "../io.ts";
-import { VERSION } from "../version.ts";
-import { AGENT_PROJECT, PROJECT } from "./init-files.ts";
+import { createModels, makeFolder } from "@remit/host";
+import { here } from "../here.ts";
+import { EXIT, plain, print, say, UsageError } from "../io.ts";
+import { FRAMEWORKS, sideBySide } from "./init-from.ts";
+import { modelLine, type ProjectFile, projectOf, type TemplateName, TEMPLATES } from "./init-files.ts";
+
+/** Columns where the output is no terminal. */
+const WIDE = 200;
 
 export default async function init(args: string[], options: Record<string, unknown>): Promise<number> {
+    if (options["from"] !== undefined) {
+        const framework = oneOf("--from", FRAMEWORKS, String(options["from"]));
+        print(sideBySide(framework, process.stdout.isTTY === true ? process.stdout.columns : WIDE));
+        return EXIT.ok;
+    }
     const folder = resolve(args[0] ?? ".");
-    const base = options["agent"] === true ? AGENT_PROJECT : PROJECT;
-    const project = options["npm"] === true ? forNpm(base) : base;
     const there = existsSync(folder) ? readdirSync(folder).filter((name) => name !== ".git") : [];
-    const clash = project.map((file) => file.path).filter((path) => existsSync(join(folder, path)));
     if (there.length > 0 && !options["force"])
         throw new UsageError(
             `${args[0] ?? "this folder"} is not empty`,
             "name a new folder, or use --force (files that are there stay as they are)",
         );
+    const given = options["template"];
+    const template = given === undefined ? await asked() : oneOf("--template", Object.keys(TEMPLATES) as TemplateName[], String(given));
+    if (template === null) return EXIT.cancelled;
+    const about = TEMPLATES[template];
+    const npm = options["npm"] === true || "npm" in about;
+    const { env } = here();
+    made(folder, modelLine(projectOf(template, npm), env));
+    const models = createModels({ folder });
+    try {
+        const chosen = await models.choose(null);
+        if (chosen.uri === "") say("\nNo model is here yet. One command brings a small one that needs no account: remit models pull local");
+        else if (template === "review") say("\nIt needs no model: its agent is a stub, until you name a real one.");
+        else say(`\n${plain(chosen.text)}`);
+    } finally {
+        await models.close();
+    }
+    const at = relative(process.cwd(), folder);
+    const remit = options["npm"] === true ? "npx remit" : "remit";
+    const next = [
+        ...(at ? [`cd ${at}`] : []),
+        ...(npm ? ["npm install"] : []),
+        `${remit} run main.remit --input @input.json${template === "research" ? " --trust" : ""}`,
+        about.next.replace(/^remit/, remit),
+    ];
+    print(`\nReady. Now:\n${next.map((line) => `  ${line}`).join("\n")}`);
+    return EXIT.ok;
+}
+
+/** INI1. */
+function made(folder: string, project: readonly ProjectFile[]): void {
+    const clash = new Set(project.map((file) => file.path).filter((path) => existsSync(join(folder, path))));
     for (const { path, text } of project) {
-        if (clash.includes(path)) {
+        if (clash.has(path)) {
             say(`kept ${path}`);
             continue;
         }
@@ -28,23 +69,19 @@ export default async function init(args: string[], options: Record<string, unkno
         writeFileSync(target, text, { flag: "wx" });
         say(`made ${path}`);
     }
-    const at = relative(process.cwd(), folder);
-    const remit = options["npm"] === true ? "npx remit" : "remit";
-    const next = [
-        ...(at ? [`cd ${at}`] : []),
-        ...(options["npm"] === true ? ["npm install"] : []),
-        `${remit} run main.remit --input @input.json`,
-        `${remit} ${base === PROJECT ? "explain main.remit" : "trace last"}`,
-    ];
-    print(`\nReady. Now:\n${next.map((line) => `  ${line}`).join("\n")}`);
-    return EXIT.ok;
 }
 
-/** The same project as a package of npm's, which brings the command along. */
-function forNpm(project: typeof PROJECT): typeof PROJECT {
-    const about = { private: true, type: "module", dependencies: { "remit-lang": `^${VERSION}` } };
-    return [
-        ...project.map(({ path, text }) => ({ path, text: path === ".gitignore" ? `${text}node_modules/\n` : text })),
-        { path: "package.json", text: `${JSON.stringify(about, null, 4)}\n` },
-    ];
+function oneOf<T extends string>(option: string, offered: readonly T[], said: string): T {
+    const found = offered.find((one) => one === said);
+    if (found === undefined) throw new UsageError(`${option} takes ${offered.join(", ")}; not ${plain(said)}`);
+    return found;
+}
+
+/** What the person wants to build; the first template where no person is at a terminal, null where the person gave up. */
+async function asked(): Promise<TemplateName | null> {
+    if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return "start";
+    const { isCancel, select } = await import("@clack/prompts");
+    const options = Object.entries(TEMPLATES).map(([value, { about }]) => ({ value: value as TemplateName, label: about }));
+    const answer = await select({ message: "What do you want to build?", options, output: process.stderr });
+    return isCancel(answer) ? null : answer;
 }

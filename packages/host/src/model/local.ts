@@ -38,7 +38,7 @@ export interface LoadedModel {
     readonly turns: Limiter;
 }
 
-export const SETUP_HINT = "fetch the model with `remit models --fetch` (180 MB, once), or choose another with --model URI";
+export const SETUP_HINT = "fetch the model with `remit models pull local` (180 MB, once), or choose another with --model URI";
 
 /** Why the model cannot be used, or null. */
 export async function localReason(setup: Omit<LocalSetup, "uri" | "models">): Promise<string | null> {

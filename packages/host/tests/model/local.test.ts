@@ -51,7 +51,7 @@ describe("local", () => {
                 failure: {
                     kind: "unreachable",
                     message: expect.stringContaining(reason),
-                    hint: expect.stringContaining("remit models --fetch"),
+                    hint: expect.stringContaining("remit models pull local"),
                 },
             });
             return;

@@ -7,7 +7,18 @@
  * ENT2: what an entry gives is always one object too: a value that its contract does not make an object stands under `result`.
  */
 import type { Entry } from "@remit/host";
-import { type Contract, type Field, isObject, type Json, type Program, type Shapes, shownName, toJsonSchema } from "@remit/language";
+import {
+    type Contract,
+    type Field,
+    isObject,
+    type Json,
+    type Program,
+    schemeOf,
+    type Shapes,
+    shownName,
+    toJsonSchema,
+} from "@remit/language";
+import { readsByScheme } from "@remit/machine";
 
 type Form = Program["files"][number];
 type Func = Form["funcs"][number];
@@ -25,6 +36,8 @@ export interface ProgramEntry {
     readonly output?: JsonObject;
     /** Effects that it can reach, as the form names them. */
     readonly effects: readonly string[];
+    /** It changes nothing: it reaches models, the clock, and methods of the runtime's own tools that are known to read. */
+    readonly readOnly: boolean;
     inputOf(args: { readonly [name: string]: Json }): Json;
     outputOf(value: Json): { readonly [name: string]: Json };
 }
@@ -43,17 +56,24 @@ export function entriesOf(program: Program): ProgramEntry[] {
         const main = one.funcs.find((func) => func.main === true);
         if (main === undefined) continue;
         const isBegin = found.length === 0 && begins?.agent === one.name && begins.func === main.name;
-        found[isBegin ? "unshift" : "push"](described(main, shapes, one, isBegin));
+        found[isBegin ? "unshift" : "push"](described(main, { program, shapes, agent: one, isBegin }));
     }
     for (const func of form.funcs) {
         if (func.name.startsWith("__") && func.main !== true) continue;
         const isBegin = begins !== undefined && begins.agent === undefined && begins.func === func.name;
-        found[isBegin ? "unshift" : "push"](described(func, shapes, null, isBegin));
+        found[isBegin ? "unshift" : "push"](described(func, { program, shapes, agent: null, isBegin }));
     }
     return distinct(found);
 }
 
-function described(func: Func, shapes: Shapes, agent: Agent | null, isBegin: boolean): ProgramEntry {
+interface Around {
+    readonly program: Program;
+    readonly shapes: Shapes;
+    readonly agent: Agent | null;
+    readonly isBegin: boolean;
+}
+
+function described(func: Func, { program, shapes, agent, isBegin }: Around): ProgramEntry {
     const name = agent === null || (isBegin && agent.name.startsWith("__")) ? shownName(func.name) : shownName(agent.name);
     const entry: Entry = agent === null ? { func: func.name } : { agent: agent.name, func: func.name };
     const { result } = func;
@@ -67,9 +87,19 @@ function described(func: Func, shapes: Shapes, agent: Agent | null, isBegin: boo
             ? {}
             : { output: toJsonSchema(isWhole ? result : { type: "object", fields: [{ name: "result", contract: result }] }, shapes) }),
         effects: func.effects,
+        readOnly: func.effects.every((effect) => changesNothing(effect, program)),
         // a value that says nothing of itself is an object or it is not
         outputOf: (value) => (isObject(value) && (isWhole || result === undefined) ? value : { result: value }),
     };
+}
+
+/** An effect names a tool as its own file does: of two files that give one name to two tools, both have to read. */
+function changesNothing(effect: string, { files }: Program): boolean {
+    if (effect === "model" || effect === "clock") return true;
+    const [, name, method] = /^tool:(\w+)\.(\w+)$/.exec(effect) ?? [];
+    if (name === undefined || method === undefined) return false;
+    const named = files.flatMap(({ imports }) => imports.filter((one) => one.what === "tool" && one.name === name));
+    return named.length > 0 && named.every(({ uri }) => readsByScheme(schemeOf(uri), method) === true);
 }
 
 /** What the agent says of itself in its source; only text that stands there. */
@@ -115,6 +145,7 @@ function blocksOf(form: Form): ProgramEntry {
         input: { type: "object" },
         // not counted: a stage may reach any of them
         effects: ["agent", "model", "tool"],
+        readOnly: false,
         inputOf: (args) => ({ ...args }),
         outputOf: (value) => (isObject(value) ? value : { result: value }),
     };

@@ -196,7 +196,7 @@ function toolOf(entry: ProgramEntry): ToolEntry {
     const listed = {
         ...{ name: entry.name, description: entry.description, inputSchema: entry.input },
         ...(entry.output === undefined ? {} : { outputSchema: entry.output }),
-        ...(entry.effects.every((one) => one === "model") ? { annotations: { readOnlyHint: true } } : {}),
+        ...(entry.readOnly ? { annotations: { readOnlyHint: true } } : {}),
         // the SDK keeps it from clients of the later era, whose server decides
         ...(isLong ? { execution: { taskSupport: "optional" as const } } : {}),
     };
