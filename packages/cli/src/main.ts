@@ -120,7 +120,7 @@ function toRun(add: Add): void {
         .option("--monitor", "audit the run as it goes, print each finding as it happens, and exit with 1 where there are any")
         .option("--against <run>", "with --monitor: compare with this run; what is new is a finding")
         .option("--replay <file>", "models and agents answer from a recording; the same as --model recorded:FILE")
-        .option("--frozen", "only with the agents and skills that remit.lock pins, unchanged")
+        .option("--frozen", "only with the agents, skills and tools that remit.lock pins, unchanged")
         .option("--mock", "reach nothing: the model is mock:, tools and memories answer with fixed values")
         .option("--dry-run", "change nothing: the model is mock:, only calls that read are performed; the others are listed at the end")
         .option("--no-cache", "compile afresh");
@@ -378,7 +378,7 @@ function ofProjects(add: Add): void {
     add("skills [what] [subject]", "List Agent Skills, show one, or validate a folder", () => import("./commands/skills.ts"))
         .usage("[options] [list | show NAME | validate DIR]")
         .option("--json", "as JSON");
-    add("lock [files...]", "Pin the agents and skills of programs by digest in remit.lock", () => import("./commands/lock.ts"))
+    add("lock [files...]", "Pin the agents, skills and tools of programs by digest in remit.lock", () => import("./commands/lock.ts"))
         .option("--check", "only say what has changed; exit with 1 where anything has")
         .option("--trust", "let this project's configuration say what its agents are")
         .option("--workspace <dir>", "project folder");

@@ -1,4 +1,4 @@
-/** `remit lock`: agents and skills of programs as they are now, so that a change is seen. */
+/** `remit lock`: agents, skills and tools of programs as they are now, so that a change is seen. */
 import { relative, resolve } from "node:path";
 import { LOCK_FILE, lockedPrograms, lockPrograms } from "@remit/host";
 import { counted, EXIT, paint, plainLine, print, say, UsageError } from "../io.ts";
@@ -27,6 +27,8 @@ export default async function lock(args: string[], options: Record<string, unkno
         say(changes === 0 ? `${path}: nothing has changed` : `${path}: ${counted(changes, "difference")}`);
         return changes === 0 ? EXIT.ok : EXIT.failed;
     }
-    say(`${path}: ${counted(locked.pinned, "agent and skill", "agents and skills")} pinned${locked.written ? "" : ", as before"}`);
+    say(
+        `${path}: ${counted(locked.pinned, "agent, skill or tool", "agents, skills and tools")} pinned${locked.written ? "" : ", as before"}`,
+    );
     return EXIT.ok;
 }

@@ -1,10 +1,11 @@
 /**
- * `remit.lock`: the agents and skills of programs as they were when a person looked at them.
+ * `remit.lock`: the agents, skills and tools of programs as they were when a person looked at them.
  *
  * Boundary: makes, reads, writes and compares; what an agent is, is `identity.ts`. The file lies in the root of the program's tree.
  *
  * L3: the file follows from the programs and what is installed: no time, no place, keys sorted.
- * L4: frozen, a program runs only with the agents and skills that are in the lock, unchanged; the first that is not is named, with what differs.
+ * L4: frozen, a program runs only with the agents, skills and tools that are in the lock, unchanged; the first that is not is named, with what
+ *     differs.
  */
 import { lstatSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,6 +20,7 @@ import { type ProgramTree, programTree } from "../load/tree.ts";
 import { RemitError } from "../failure/error.ts";
 import { byUnits, sha256Of } from "../skill/files.ts";
 import { type AgentIdentity, agentIdentity } from "./identity.ts";
+import type { LockedTool } from "./tools.ts";
 
 export const LOCK = "remit-lock/1";
 export const LOCK_FILE = "remit.lock";
@@ -38,10 +40,17 @@ export interface LockedSkill {
     readonly sha256: string;
 }
 
-/** By `FILE#NAME`: the file that imports it and its name there. */
+/** The file that imports something, and its name there. */
+export function lockKey(file: string, name: string): string {
+    return `${file}#${name}`;
+}
+
+/** By `lockKey`. */
 export interface ProgramLock {
     readonly agents: { readonly [key: string]: LockedAgent };
     readonly skills: { readonly [key: string]: LockedSkill };
+    /** Absent in a lock of before they were pinned. */
+    readonly tools?: { readonly [key: string]: LockedTool };
 }
 
 export interface Lock {
@@ -68,7 +77,7 @@ export interface LockChange {
     readonly differs: readonly string[];
 }
 
-/** What a program's lock is now. Throws `RemitError` with the import's site where an agent cannot be found. */
+/** What a program's lock is now, of agents and skills. Throws `RemitError` with the import's site where an agent cannot be found. */
 export function lockOf(loaded: Pick<Loaded, "program" | "root" | "skills">, setting: LockSetting): ProgramLock {
     const tree = loaded.root === "" ? null : programTree(loaded.root, setting.grants);
     const env = setting.env;
@@ -79,7 +88,7 @@ export function lockOf(loaded: Pick<Loaded, "program" | "root" | "skills">, sett
             if (one.what !== "agent") continue;
             const { name, uri, at, unconfined, remit } = one;
             const site = siteAt(form.file, at);
-            agents[`${form.file}#${name}`] = {
+            agents[lockKey(form.file, name)] = {
                 uri,
                 ...(unconfined === undefined ? {} : { unconfined }),
                 ...(one.from === undefined
@@ -89,7 +98,7 @@ export function lockOf(loaded: Pick<Loaded, "program" | "root" | "skills">, sett
             };
         }
     const skills = Object.fromEntries(
-        loaded.skills.map(({ file, name, uri, skill }) => [`${file}#${name}`, { uri, name: skill.name, sha256: skill.sha256 }]),
+        loaded.skills.map(({ file, name, uri, skill }) => [lockKey(file, name), { uri, name: skill.name, sha256: skill.sha256 }]),
     );
     return { agents, skills };
 }
@@ -114,7 +123,10 @@ export function readLock(root: string): Lock | null {
     const { value } = read;
     if (!isObject(value) || value.format !== LOCK || !isObject(value.programs)) throw wrong(`${LOCK_FILE} is not of the format ${LOCK}`);
     for (const one of Object.values(value.programs))
-        if (!isObject(one) || ![one.agents, one.skills].every((map) => isObject(map) && Object.values(map).every(isObject)))
+        if (
+            !isObject(one) ||
+            ![one.agents, one.skills, one.tools ?? {}].every((map) => isObject(map) && Object.values(map).every(isObject))
+        )
             throw wrong(`${LOCK_FILE} is not of the format ${LOCK}`);
     return value as unknown as Lock;
 }
@@ -151,8 +163,8 @@ function onlyFile(root: string): void {
 /** Where what is there now is not what is in the lock; empty where all is pinned and unchanged. */
 export function lockChanges(locked: ProgramLock | undefined, now: ProgramLock): LockChange[] {
     const changes: LockChange[] = [];
-    for (const kind of ["agents", "skills"] as const) {
-        const [was, is] = [(locked?.[kind] ?? {}) as { [key: string]: object }, now[kind] as { [key: string]: object }];
+    for (const kind of ["agents", "skills", "tools"] as const) {
+        const [was, is] = [(locked?.[kind] ?? {}) as { [key: string]: object }, (now[kind] ?? {}) as { [key: string]: object }];
         for (const key of [...new Set([...Object.keys(is), ...Object.keys(was)])].sort(byUnits)) {
             const what = `${kind.slice(0, -1)} ${key}`;
             if (!Object.hasOwn(was, key)) changes.push({ what, change: "new", differs: [] });
@@ -164,22 +176,6 @@ export function lockChanges(locked: ProgramLock | undefined, now: ProgramLock): 
         }
     }
     return changes;
-}
-
-/** L4. Throws `RemitError` `denied`. */
-export function checkFrozen(loaded: Pick<Loaded, "program" | "root" | "skills" | "file">, setting: LockSetting): void {
-    const now = lockOf(loaded, setting);
-    const lock = loaded.root === "" ? null : readLock(loaded.root);
-    const [first] = lockChanges(lock?.programs[loaded.file], now).filter(({ change }) => change !== "gone");
-    if (first === undefined) return;
-    const { what, change, differs } = first;
-    const why =
-        change === "changed"
-            ? `is not what ${LOCK_FILE} says: ${differs.join("; ")}`
-            : lock === null
-              ? `is not pinned: there is no ${LOCK_FILE}`
-              : `is not pinned in ${LOCK_FILE}`;
-    throw new RemitError({ kind: "denied", message: `${what} ${why}`, hint: `look at it, then: remit lock ${loaded.file}` });
 }
 
 /** Parts of packages that are not installed here are of other platforms. */

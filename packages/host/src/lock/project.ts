@@ -8,7 +8,8 @@ import { loadProgram } from "../load/load.ts";
 import { findRoot } from "../load/tree.ts";
 import { settingOf } from "../config/setting.ts";
 import type { HostOptions } from "../run/setup.ts";
-import { type Lock, type LockChange, lockChanges, lockOf, lockPath, lockText, readLock, withLock, writeLock } from "./lock.ts";
+import { type Lock, type LockChange, lockChanges, lockPath, lockText, readLock, withLock, writeLock } from "./lock.ts";
+import { lockNow } from "./now.ts";
 
 export interface LockOptions extends Pick<HostOptions, "workspace" | "env" | "trust"> {
     /** Writes nothing. */
@@ -20,14 +21,14 @@ export interface Locked {
     readonly path: string;
     /** By the name of the program's main file. What was not as it was locked. */
     readonly changes: { readonly [file: string]: readonly LockChange[] };
-    /** How many agents and skills are pinned now. */
+    /** How many agents, skills and tools are pinned now. */
     readonly pinned: number;
     /** The file was written, and says something else than before. */
     readonly written: boolean;
 }
 
 /**
- * Pins the agents and skills of programs that lie in one tree, or tells how they differ from what is pinned. Throws `RemitError`, and `LoadError`
+ * Pins the agents, skills and tools of programs that lie in one tree, or tells how they differ from what is pinned. Throws `RemitError`, and `LoadError`
  * where a program has errors.
  */
 export async function lockPrograms(files: readonly string[], options: LockOptions = {}): Promise<Locked> {
@@ -38,14 +39,14 @@ export async function lockPrograms(files: readonly string[], options: LockOption
     for (const path of files) {
         const setting = await settingOf(path, options);
         const loaded = await loadProgram({ path }, { config: setting.config, here: setting.here, root });
-        const now = lockOf(loaded, { ...setting, env: setting.here.env });
+        const now = await lockNow(loaded, { ...setting, env: setting.here.env });
         changes[loaded.file] = lockChanges(before?.programs[loaded.file], now);
         lock = withLock(lock, loaded.file, now);
     }
     const written = options.check !== true && lock !== null && (before === null || lockText(before) !== lockText(lock));
     if (written && lock !== null) writeLock(root, lock);
     const pinned = Object.values(lock?.programs ?? {}).reduce(
-        (sum, one) => sum + Object.keys(one.agents).length + Object.keys(one.skills).length,
+        (sum, one) => sum + [one.agents, one.skills, one.tools ?? {}].reduce((all, each) => all + Object.keys(each).length, 0),
         0,
     );
     return { path: lockPath(root), changes, pinned, written };

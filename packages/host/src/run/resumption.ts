@@ -30,12 +30,16 @@ export async function worldAgain(run: KeptRun, options: ResumeRunOptions): Promi
     const model = options.model ?? kept.model;
     const from = info.root === "" ? undefined : join(info.root, info.file);
     const setting = await settingOf(from, { ...options, workspace: options.workspace ?? kept.workspace });
-    return worldOf({ program, root: info.root }, options.model === undefined ? { ...setting, modelFolder: kept.modelFolder } : setting, {
-        ...options,
-        process: options.process ?? openProcess(),
-        ...(kept.mode === undefined ? {} : { mode: kept.mode }),
-        ...(model === undefined ? {} : { model }),
-    });
+    return worldOf(
+        { program, root: info.root, file: info.file },
+        options.model === undefined ? { ...setting, modelFolder: kept.modelFolder } : setting,
+        {
+            ...options,
+            process: options.process ?? openProcess(),
+            ...(kept.mode === undefined ? {} : { mode: kept.mode }),
+            ...(model === undefined ? {} : { model }),
+        },
+    );
 }
 
 export interface Resumption {

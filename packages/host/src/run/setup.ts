@@ -138,7 +138,7 @@ export interface LoadOptions extends HostOptions, RunOptions {
     readonly untrusted?: "ask" | "never";
     /** Origins that it may reach, besides what the project's policy says: each rule has to allow it. Kept with the run. */
     readonly reach?: readonly ReachRule[];
-    /** Only with the agents and skills that `remit.lock` pins, unchanged. */
+    /** Only with the agents, skills and tools that `remit.lock` pins, unchanged. */
     readonly frozen?: boolean;
     /** Folders of cache and configuration, where not the user's own. */
     readonly folders?: { readonly cache?: string; readonly config?: string };

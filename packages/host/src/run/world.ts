@@ -60,9 +60,9 @@ export interface World {
     describe(about: MethodOf, asked: Asking): Promise<Json>;
 }
 
-/** `root`: absolute folder of the program's tree, empty where there is none. */
+/** `root`: absolute folder of the program's tree, empty where there is none; `file`: its main file's name there. */
 export function worldOf(
-    { program, root }: { readonly program: Program; readonly root: string },
+    { program, root, file }: { readonly program: Program; readonly root: string; readonly file: string },
     setting: Setting,
     options: HostOptions & { readonly process: Process },
 ): World {
@@ -73,12 +73,12 @@ export function worldOf(
     const { functions, own, queues } = brought(options);
     const secrets = knownSecrets(env, config);
     const secret = (name: string, value: string): void => secrets.add({ name, value });
-
     const about = { config, env, workspace, secret, children: process.children };
     const credentials = lazy(async () => (await import("../credential/setup.ts")).credentialsFor({ ...about, root, more }));
     const tools = lazy(async (): Promise<Tools> => {
-        const { createTools } = await import("../tool/tools.ts");
-        return createTools(config, { ...about, root, user, process, functions, ...queues, credentials: await credentials.get() });
+        const [{ createTools }, { pinsOf }] = await Promise.all([import("../tool/tools.ts"), import("../lock/tools.ts")]);
+        const more = { functions, ...queues, pins: pinsOf(root, file), credentials: await credentials.get() };
+        return createTools(config, { ...about, root, user, process, ...more });
     });
     let answering: Models["describe"] = () => [];
     const models = lazy(async (): Promise<Models> => {

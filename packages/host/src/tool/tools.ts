@@ -24,6 +24,7 @@ import { missingIn } from "./mcp-authorized.ts";
 import type { Servers } from "./mcp-servers.ts";
 import { allowModule, type Allowed, isLocalModule } from "./module.ts";
 import type { QueueCaller } from "./queue.ts";
+import type { LockedTool } from "../lock/tools.ts";
 import { opening, SCHEMES } from "./schemes.ts";
 import { type Asked, type MethodInfo, Sourced, type ToolContext, ToolFail, type ToolHandle, type ToolImport } from "./tool.ts";
 
@@ -45,6 +46,8 @@ export interface ToolsOptions {
     readonly secret?: (name: string, value: string) => void;
     /** What stages name. Default: none. */
     readonly credentials?: Credentials;
+    /** How `remit.lock` has the tool of an import. Default: it has none. */
+    readonly pins?: (about: ToolImport) => LockedTool | undefined;
 }
 
 export interface ToolListing {
@@ -100,11 +103,11 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
     const handle = (about: ToolImport): Promise<ToolHandle> => remembered(opened, keyOf(about), () => open(about, context));
     async function describe(about: ToolImport, asked?: Asked): Promise<ToolDescription> {
         const methods = await (await handle(about)).methods(asked);
-        return { methods: methods.map(({ repeatable: _ours, ...said }) => said) };
+        return compared({ methods: methods.map(({ repeatable: _ours, ...said }) => said) }, options.pins?.(about));
     }
     async function performed(request: ToolRequest, effect: Effect, io: PerformIO): Promise<Json | Sourced> {
         const about = { name: request.tool, uri: request.uri, file: request.file };
-        if (request.op === "describe") return (await describe(about, { ...io, effect })) as unknown as Json;
+        if (request.op === "describe") return told(about, await describe(about, { ...io, effect }), io);
         const tool = await handle(about);
         return tool.call(request.method ?? "", request.args, {
             name: request.tool,
@@ -148,6 +151,17 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
             await Promise.allSettled([...all.map(async (one) => (await one).close?.()), pool?.then((one) => one.close())]);
         },
     };
+}
+
+/** With whether it is as the lock has it, where it has it. */
+async function compared(said: ToolDescription, pin: LockedTool | undefined): Promise<ToolDescription> {
+    return pin === undefined ? said : { ...said, pinned: (await import("../lock/tools.ts")).isAsPinned(pin, said) };
+}
+
+function told({ name }: ToolImport, said: ToolDescription, io: Pick<PerformIO, "emit">): Json {
+    if (said.pinned === false)
+        io.emit({ message: `${name} does not say of itself what remit.lock pins: it counts as read (remit lock --check)` });
+    return said as unknown as Json;
 }
 
 /** With lengths, so that no two imports are the same text; asked for each call. */

@@ -7,7 +7,8 @@ import { fromThisProcess } from "../../src/process/here.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { loadProgram } from "../../src/load/load.ts";
 import { commandIdentity } from "../../src/lock/identity.ts";
-import { checkFrozen, lockChanges, lockOf, lockText, type LockSetting, readLock, withLock, writeLock } from "../../src/lock/lock.ts";
+import { checkFrozen } from "../../src/lock/now.ts";
+import { lockChanges, lockOf, lockText, type LockSetting, readLock, withLock, writeLock } from "../../src/lock/lock.ts";
 import { RemitError } from "../../src/failure/error.ts";
 import { type Place, place } from "../skill/support.ts";
 
@@ -136,7 +137,7 @@ test("L4: frozen, what is not pinned or was changed is refused by name", async (
     const skill = at.skill("root/skills/triage");
     const root = join(at.folder, "root");
     const frozen = async (uri?: string, remit?: object) =>
-        checkFrozen({ ...(await loaded(at, uri, remit)), file: "main.remit" }, setting(at));
+        await checkFrozen({ ...(await loaded(at, uri, remit)), file: "main.remit" }, setting(at));
     await expect(frozen()).rejects.toThrow(/agent main\.remit#Fixer is not pinned: there is no remit\.lock/);
     const lock = async () => writeLock(root, withLock(readLock(root), "main.remit", lockOf(await loaded(at), setting(at))));
     await lock();

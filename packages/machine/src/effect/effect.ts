@@ -283,7 +283,7 @@ export const TOOL_DESCRIPTION = shape(
             ),
         ),
     },
-    {},
+    { pinned: says(flag, "`remit.lock` has the tool: whether it is described as there") },
 );
 /** Outcome value of `op: "describe"`. */
 export type ToolDescription = Told<typeof TOOL_DESCRIPTION>;

@@ -82,9 +82,9 @@ function described(state: State, outcomes: readonly Outcome[]): GenerateStep {
     });
     const failed = outcomes.find((outcome) => !outcome.ok);
     const good = outcomes.flatMap((outcome) => (outcome.ok ? [outcome.value] : []));
-    // What the runtime says of its own tools is no word of theirs.
+    // What the runtime says of its own tools is no word of theirs, and what the lock pins a person has looked at.
     const saidBy = importsOf(state.tools).map(({ name, uri }, at) =>
-        resourceOf(uri) === null ? originsUnion([`tool:${name}`], outcomes[at]?.origins ?? []) : [],
+        resourceOf(uri) === null && !isPinned(outcomes[at]) ? originsUnion([`tool:${name}`], outcomes[at]?.origins ?? []) : [],
     );
     const told = { ...state, origins: originsUnion(state.origins, ...saidBy) };
     if (failed !== undefined && !failed.ok) return notStarted(told, failed.failure, events);
@@ -95,6 +95,10 @@ function described(state: State, outcomes: readonly Outcome[]): GenerateStep {
         if (!(problem instanceof Fail)) throw problem;
         return notStarted(told, problem.toFailure(), events);
     }
+}
+
+function isPinned(outcome: Outcome | undefined): boolean {
+    return outcome?.ok === true && isObject(outcome.value) && outcome.value.pinned === true;
 }
 
 /** Counts what still has to be counted; where nothing has, the prompt is known and the first attempt begins. */

@@ -243,6 +243,20 @@ describe("tool loops", () => {
         expect(writes(loop(["Own_read"]))).toEqual(["Out.write"]);
     });
 
+    test("what a tool says of itself chooses nothing where the lock has it so, and does where it is another", () => {
+        const saying = (pinned?: boolean) => {
+            const text = program('g = generate({ input: "Do it.", tools: [Inbox, Out] })');
+            const answer = (e: Effect): Outcome | undefined => {
+                const said = turns(["Out_write"])(e);
+                if ((e.request as { op?: string }).op !== "describe" || said?.ok !== true || pinned === undefined) return said;
+                return { ...said, value: { ...(said.value as { [key: string]: Json }), pinned } };
+            };
+            const clauses = `"file://out" { write: may, arg path: ${ALL}, arg content: ${ALL} }`;
+            return writes(under(never, text.replace('"file://out"', clauses), { answer }));
+        };
+        expect([saying(true), saying(false), saying()]).toEqual([["Out.write"], [], []]);
+    });
+
     test("the question says what the model read", () => {
         const ran = loop(["Inbox_read"], "", { untrusted: { gate: "ask" } }, { yes: "once" });
         expect(writes(ran)).toEqual(["Out.write"]);
