@@ -14,6 +14,7 @@ import { isPassing, LedgerError } from "../ledger/error.ts";
 import type { LedgerStore, RunWriter } from "../ledger/store.ts";
 import { worldOut } from "../secret/exits.ts";
 import type { AskUnknown } from "./setup.ts";
+import { TURN_MS, turnAge } from "./turn.ts";
 import { Works, type WorksOptions } from "./works.ts";
 
 export interface LocalOptions extends Omit<ConductOptions, "saves">, WorksOptions {
@@ -33,8 +34,6 @@ export interface LocalOptions extends Omit<ConductOptions, "saves">, WorksOption
 /** How a run ends in this process. */
 export type LocalEnd = Exclude<ConductEnd, { readonly status: "broken" | "drained" }>;
 
-/** Longest time without a turn of the event loop, milliseconds; what is computed meanwhile comes to it. */
-export const TURN_MS = 8;
 /** Longest delay a timer takes, milliseconds. */
 const MAX_TIMER = 2 ** 31 - 1;
 
@@ -128,16 +127,14 @@ class Local {
         else signal?.addEventListener("abort", this.cancel, { once: true });
         writer.timed(() => conductor.spent(performance.now()));
         try {
-            for (let turned = performance.now(); this.end === null; ) {
+            while (this.end === null) {
+                // D8. Asked again, so that what is computed next counts from its beginning.
+                while (turnAge() > TURN_MS) await new Promise<void>((resolve) => void setImmediate(resolve));
                 const decisions = conductor.next(performance.now(), news.splice(0));
                 for (const decision of decisions) (this.carryOut[decision.kind] as (one: Decision) => void)(decision);
                 if (this.broken !== null) throw this.broken;
                 const waits = this.end === null && news.length === 0 && !decisions.some(({ kind }) => kind === "compute");
                 if (waits) await new Promise<void>((resolve) => (this.wake = resolve));
-                // D8. What arrives in the same turn of the event loop shares one commit, too.
-                if ((!waits || works.size === 0) && performance.now() - turned <= TURN_MS) continue;
-                await new Promise<void>((resolve) => void setImmediate(resolve));
-                turned = performance.now();
             }
             return this.end.status === "broken" ? { status: "stopped" } : (this.end as LocalEnd);
         } finally {

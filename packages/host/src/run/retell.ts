@@ -6,7 +6,7 @@
  */
 import { type Advance, type Conducted, Retelling, type Told, toldParts, toldPlaces } from "@remit/machine";
 import type { RunRecord } from "../ledger/store.ts";
-import { TURN_MS } from "./local.ts";
+import { TURN_MS } from "./turn.ts";
 
 export interface Retold {
     /** Outcomes that were looked at. */

@@ -27,7 +27,7 @@ export interface SocketBounds {
 interface Kept {
     /** It is read on, whatever it sends. */
     known(): void;
-    /** Holds back what is written until the code that runs now has ended. */
+    /** Holds back what is written until the end of this turn of the event loop: an answer and what is told after it are one write. */
     gather(): void;
     isAlive: boolean;
 }
@@ -105,7 +105,7 @@ export class Sockets extends WebSocketServer {
             if (gathers) return;
             gathers = true;
             socket.cork();
-            process.nextTick(() => {
+            setImmediate(() => {
                 gathers = false;
                 socket.uncork();
             });

@@ -39,6 +39,8 @@ export interface LentEvents {
     call(call: CallInfo): void;
     /** `reads`: the tool only reads. */
     ended(call: CallInfo, result: CallResult, reads: boolean): void;
+    /** To those who watch, when the run's record of it is durable. */
+    kept(call: CallInfo, ok: boolean): void;
 }
 
 export class LentTools {
@@ -177,6 +179,7 @@ export class LentTools {
         });
         const given = this.#within(result);
         this.#events.ended(info, given, tool.readOnly);
+        void kept.then(() => this.#events.kept(info, given.ok));
         if (!given.ok) throw new LentError(given.error);
         const sites = [given.site ?? []].flat().map((one) => `site:${siteOf(one)}`);
         return withOrigins(withPictures(given.value, given.images), { "": [`lent:${tool.client}`, ...new Set(sites)] });

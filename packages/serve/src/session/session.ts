@@ -136,8 +136,8 @@ export class Session {
                 withdrawn: ({ name, client, tool, registration }, why) =>
                     this.#append("lent.withdrawn", { name, client, tool, registration, why }),
                 call: (call) => log.tell("call", call as unknown as Json),
-                ended: ({ id, client, tool, turn, args }, result, reads) => {
-                    log.tell("call.ended", { id, client, tool, turn, ok: result.ok });
+                kept: ({ id, client, tool, turn }, ok) => log.tell("call.ended", { id, client, tool, turn, ok }),
+                ended: ({ tool, args }, result, reads) => {
                     const gave = result.ok ? withPictures(result.value, result.images) : result.error;
                     const why = this.#running?.progress.called(Progress.key(tool, args), { ok: result.ok, gave, reads }) ?? null;
                     if (why !== null) this.#stuck(why);
