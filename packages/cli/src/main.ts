@@ -267,6 +267,10 @@ function ofPrograms(add: Add): void {
     add("check <files...>", "Report every error of all files in one pass", () => import("./commands/check.ts"))
         .option("--json", "diagnostics as JSON")
         .option("--authority", "print who may do what: every principal, thing and method, its gate, and what gives it")
+        .option(
+            "--assume-hostile <name...>",
+            "with --authority, behind the files: what data from there could do without a question, such as Inbox.read",
+        )
         .option("--fix", "apply the fixes that keep the meaning");
     add("fmt <files...>", "Format programs (also a program form in JSON); prints, or writes with --fix", () => import("./commands/fmt.ts"))
         .option("--fix", "write the formatted text, after applying fixes of old spellings")

@@ -12,6 +12,7 @@ export {
     type Said,
     saidTogether,
     sharedOrigins,
+    speaksOf,
     trustedOrigins,
 } from "./authority/clauses.ts";
 export {
@@ -24,6 +25,7 @@ export {
     type Untrusted,
     type ReachRule,
 } from "./authority/project.ts";
+export { readingOf, readsByScheme } from "./authority/reading.ts";
 export { type NumberRange, patternsText, rangeOf } from "./authority/range.ts";
 export {
     AUTHORITY_HEAD,
@@ -92,6 +94,11 @@ export { plain, plainColumns, plainLine, safeJson } from "./text/plain.ts";
 export * from "./text/source.ts";
 export { amountOf, withArticle } from "./text/words.ts";
 export { SYNTAX_CODES } from "./syntax/codes.ts";
+export { type HostileOptions, hostileUses } from "./hostile/hostile.ts";
+export type { Bound as HostileBound, Does, Reads } from "./hostile/rules.ts";
+export { type UnknownSeed, unknownSeeds } from "./hostile/seeds.ts";
+export { showHostile } from "./hostile/show.ts";
+export { ASSUMED, type HostileArg, type HostileStop, type HostileTable, type HostileUse } from "./hostile/table.ts";
 export { parse } from "./syntax/parse/parse.ts";
 export { isIdentifier as isName } from "./contract/open.ts";
 export { applyFixes, format, printExpr } from "./syntax/print/print.ts";

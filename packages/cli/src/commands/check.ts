@@ -1,8 +1,23 @@
 /** `remit check`: every error of all files in one pass; with `--authority`, who may do what. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { relative, sep } from "node:path";
-import { checkFile } from "@remit/host";
-import { type AuthorityRow, applyFixes, authorityOf, type Diagnostic, type Fix, type Source, showAuthority, source } from "@remit/language";
+import { checkFile, RemitError } from "@remit/host";
+import {
+    type AuthorityRow,
+    applyFixes,
+    authorityOf,
+    type Diagnostic,
+    type Fix,
+    type HostileTable,
+    hostileUses,
+    type Program,
+    type ProjectPolicy,
+    type Source,
+    showAuthority,
+    showHostile,
+    source,
+    unknownSeeds,
+} from "@remit/language";
 import { showDiagnostics } from "../diagnostics.ts";
 import { eachFile } from "../files.ts";
 import { counted, EXIT, paint, plain, print, printJson, say } from "../io.ts";
@@ -10,7 +25,10 @@ import { counted, EXIT, paint, plain, print, printJson, say } from "../io.ts";
 export default async function check(args: string[], options: Record<string, unknown>): Promise<number> {
     const found = new Map<string, Diagnostic>();
     const sources = new Map<string, Source>();
-    const tables: AuthorityRow[][] = [];
+    const tables: (AuthorityRow[] | HostileTable)[] = [];
+    const hostile = (options["assumeHostile"] ?? []) as string[];
+    if (hostile.length > 0 && !options["authority"])
+        throw new RemitError({ kind: "value", message: "--assume-hostile is about the table of authority", hint: "add --authority" });
     const unread = await eachFile(args, async (file) => {
         let checked = await checkFile(file);
         if (options["fix"]) {
@@ -28,7 +46,7 @@ export default async function check(args: string[], options: Record<string, unkn
                 checked = await checkFile(file);
             }
         }
-        if (checked.form !== null) tables.push(authorityOf(checked.form, checked.project?.policy));
+        if (checked.form !== null) tables.push(tableOf(checked.form, checked.project?.policy, hostile));
         for (const slip of checked.slips) say(`${paint(process.stderr)("yellow", "warning")}: ${plain(slip)}`);
         // among several programs a name from a program's own folder could mean two files
         const nameOf = (name: string): string => {
@@ -47,11 +65,11 @@ export default async function check(args: string[], options: Record<string, unkn
     const warnings = all.filter((one) => one.severity === "warning").length;
     // Also where a program does what it may not: who may do what is then what the user wants to see.
     if (options["authority"] && tables.length === args.length) {
-        if (options["json"]) printJson(tables.flat() as never);
+        if (options["json"]) printJson((hostile.length === 0 ? tables.flat() : tables.length === 1 ? tables[0] : tables) as never);
         else
-            tables.forEach((rows, i) => {
+            tables.forEach((table, i) => {
                 if (args.length > 1) print(`${i > 0 ? "\n" : ""}${plain(args[i] as string)}`);
-                print(plain(showAuthority(rows)));
+                print(plain("uses" in table ? showHostile(table) : showAuthority(table)));
             });
         if (!options["json"] || errors > 0) showDiagnostics(all, sources, { notes: true });
         return errors > 0 ? EXIT.failed : EXIT.ok;
@@ -66,4 +84,12 @@ export default async function check(args: string[], options: Record<string, unkn
     if (unread && errors === 0) return EXIT.failed;
     say(errors === 0 ? colour("green", sums ? `no errors, ${sums}` : "no errors") : colour("red", sums));
     return errors > 0 || unread ? EXIT.failed : EXIT.ok;
+}
+
+/** Who may do what; of data that is taken for hostile, what it could do. */
+function tableOf(form: Program, policy: ProjectPolicy | undefined, hostile: readonly string[]): AuthorityRow[] | HostileTable {
+    if (hostile.length === 0) return authorityOf(form, policy);
+    const [unknown] = unknownSeeds(form, hostile);
+    if (unknown !== undefined) throw new RemitError({ kind: "value", message: unknown.message, hint: unknown.hint });
+    return hostileUses(form, hostile, policy === undefined ? {} : { policy });
 }

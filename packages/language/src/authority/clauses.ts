@@ -141,3 +141,13 @@ export function originsOf({ form }: Imported): readonly string[] {
     if (what === "agent") return [];
     return [`${PREFIX[what]}:${what === "file" ? form.uri.replace(/^\.\//, "") : form.name}`];
 }
+
+/** Whether an import says something of what a clause is about. */
+export function speaksOf({ form }: Imported, said: ClauseForm & { readonly kind: "arg" | "choice" }): boolean {
+    const { method } = said;
+    return (form.clauses ?? []).some((one) => {
+        if (one.kind !== "arg" && one.kind !== "choice") return false;
+        if (one.kind !== said.kind || (one.kind === "arg" && said.kind === "arg" && one.name !== said.name)) return false;
+        return one.method === undefined || (method !== undefined && methodName(form.uri, one.method) === methodName(form.uri, method));
+    });
+}

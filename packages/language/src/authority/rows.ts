@@ -69,9 +69,18 @@ export interface AuthorityRow {
  */
 export function authorityOf(program: Program, policy: ProjectPolicy = {}): AuthorityRow[] {
     const tables = new Tables(program, policy);
+    return holdersOf(tables).flatMap((holder) => rowsOf(tables, holder));
+}
+
+/** Principals, each with all that it has: `user` first. */
+export function authorityHolders(program: Program, policy: ProjectPolicy = {}): Holder[] {
+    return holdersOf(new Tables(program, policy));
+}
+
+function holdersOf(tables: Tables): Holder[] {
     const holders = [tables.user(), ...tables.agents(), ...tables.outside()];
     const given = grantsIn(tables, holders);
-    return holders.flatMap((holder) => rowsOf(tables, { ...holder, lines: [...holder.lines, ...(given.get(idOf(holder)) ?? [])] }));
+    return holders.map((holder) => ({ ...holder, lines: [...holder.lines, ...(given.get(idOf(holder)) ?? [])] }));
 }
 
 function uriOf({ what, import: from, key }: Thing): string {

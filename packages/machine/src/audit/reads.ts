@@ -6,8 +6,7 @@
  * RD1: words are whole: `listen` does not list and `getaway` gets nothing; `getAndSend` gets and sends.
  * RD2: what a tool says of its own method wins over the name, in both directions.
  */
-import { isObject, type Json, resourceOf } from "@remit/language";
-import { readsByScheme } from "../authority/reading.ts";
+import { isObject, type Json, readsByScheme, resourceOf } from "@remit/language";
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 

@@ -3,7 +3,7 @@
  *
  * Boundary: pure; a use and where it stands in, forbidden flows out. What follows from them is `decide.ts`.
  */
-import { schemeOf, type Site, methodName, type Untrusted } from "@remit/language";
+import { methodName, readsByScheme, schemeOf, type Site, type Untrusted } from "@remit/language";
 import { actingIn } from "./acting.ts";
 import { addressesIn, hasLink } from "./addresses.ts";
 import type { Flow, Standing, Use } from "./decide.ts";
@@ -12,7 +12,6 @@ import { argumentsIn, UNNAMED } from "./named.ts";
 import { isOrigin } from "../value/label.ts";
 import type { ArgRule, ReadersRule } from "./policy.ts";
 import { namesAt, readersOf } from "./readers.ts";
-import { readsByScheme } from "./reading.ts";
 
 /** A rule and what it does not allow. */
 export interface Hit {

@@ -11,7 +11,6 @@
 import {
     type AmongForm,
     allowedText,
-    type ClauseForm,
     type CountForm,
     declaredKey,
     type Gate,
@@ -27,6 +26,7 @@ import {
     type Site,
     type SpendForm,
     saidTogether,
+    speaksOf,
 } from "@remit/language";
 import type { Compiled, Meaning } from "../compile/program.ts";
 import { type Field, fieldOf } from "./evidence.ts";
@@ -324,16 +324,6 @@ export function clausesOf(program: Compiled, imports: readonly Imported[], added
     for (const clause of own) take(clause, true);
     for (const clause of added) take(clause, false);
     return { gates, counts, args, choices, reads, audience };
-}
-
-/** Whether an import says something of what a clause is about. */
-function speaksOf({ form }: Imported, said: ClauseForm & { readonly kind: "arg" | "choice" }): boolean {
-    const { method } = said;
-    return (form.clauses ?? []).some((one) => {
-        if (one.kind !== "arg" && one.kind !== "choice") return false;
-        if (one.kind !== said.kind || (one.kind === "arg" && said.kind === "arg" && one.name !== said.name)) return false;
-        return one.method === undefined || (method !== undefined && methodName(form.uri, one.method) === methodName(form.uri, method));
-    });
 }
 
 const RANK: { readonly [V in Verdict]: number } = { may: 0, open: 1, ask: 2, never: 3 };

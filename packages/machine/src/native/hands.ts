@@ -20,12 +20,12 @@ import {
     toJsonSchema,
     isObject,
     shownName,
-    canonicalJson,
+    readingOf,
+    readsByScheme,
 } from "@remit/language";
 import { aliasOfJson, type Given, jsonGiven } from "../authority/given.ts";
 import { readersNamed } from "../authority/readers.ts";
 import { refusalJson, refusalText } from "../authority/refusal.ts";
-import { readingOf, readsByScheme } from "../authority/reading.ts";
 import type { Callable, Handle, HandleMethod } from "../agent/handshake.ts";
 import type { Session } from "../agent/session.ts";
 import { answering, type Fn } from "../compile/program.ts";

@@ -8,13 +8,12 @@
  * A11b: no person is asked about arguments that cannot be shown whole.
  * A12: a violation names who committed it, so that its own code cannot catch it.
  */
-import { type Json, type Site, schemeOf, canonicalJson } from "@remit/language";
+import { canonicalJson, type Json, readsByScheme, type Site, schemeOf } from "@remit/language";
 import { type Decision, decide, type Standing, type Use } from "../authority/decide.ts";
 import { brokenBound } from "../authority/bound.ts";
 import { type CountedUse, countedIn, withDaily } from "../authority/counts.ts";
 import { flowJson, type Refusal, refusalJson, refusalText } from "../authority/refusal.ts";
 import { schemaFor, unknownOf } from "../authority/named.ts";
-import { readsByScheme } from "../authority/reading.ts";
 import { aliasOf, aliasOfJson, carriedGiven, type Given, jsonGiven, valuesGiven } from "../authority/given.ts";
 import {
     type AskRequest,

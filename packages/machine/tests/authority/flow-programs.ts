@@ -3,16 +3,7 @@
  * its own with a mark of its own, which it sends along: what was sent shows which were let through.
  */
 
-/** Mulberry32: the same programs every time. */
-function random(seed: number): () => number {
-    let a = seed;
-    return () => {
-        a = (a + 0x6d2b79f5) | 0;
-        let t = Math.imul(a ^ (a >>> 15), 1 | a);
-        t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-        return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-    };
-}
+import { random } from "./random.ts";
 
 type Kind = "text" | "list" | "object";
 type Scope = { readonly [K in Kind]: string[] };

@@ -1,0 +1,122 @@
+/**
+ * Blocks: what flows from stage to stage.
+ *
+ * Boundary: the flow forms of a file; a stage is a call like any other (`calls.ts`).
+ *
+ * HB1: what flows into a stage may become any of its parameters that no name gives.
+ */
+import type { FlowForm, StageArgForm } from "../form/form.ts";
+import { type Calling, handedOver, toolUse, userCall } from "./calls.ts";
+import { dataVal, deciding, join, joinOf, PLAIN, union, type Val, capVal } from "./facts.ts";
+import { ANY } from "./known.ts";
+import { isOutsideAgent, type Cap, type Func } from "./scope.ts";
+import type { Place } from "./walk.ts";
+
+/** What a stage gives, and where what follows it stands. */
+interface Flowed {
+    readonly value: Val;
+    readonly place: Place;
+}
+
+export function flowed(w: Calling, place: Place, form: FlowForm, incoming: Val): Flowed {
+    switch (form.kind) {
+        case "pipe": {
+            let at: Flowed = { value: incoming, place };
+            for (const stage of form.stages) at = flowed(w, at.place, stage, at.value);
+            return at;
+        }
+        case "fan": {
+            const id = `made ${w.known.idOf(form)}`;
+            for (const branch of form.branches) {
+                const one = flowed(w, place, branch, incoming);
+                // Whether a branch goes on to its end shows in the list.
+                w.known.put(id, ANY, join(one.value, dataVal(new Map(), one.place.local)));
+            }
+            return { value: { ...PLAIN, made: new Set([id]) }, place };
+        }
+        case "block": {
+            const { value } = flowed(w, place, form.body, incoming);
+            if (form.name !== undefined) w.known.add(`block ${place.func.file} ${form.name}`, value);
+            return { value, place };
+        }
+        case "stage":
+            return stage(w, place, form, incoming);
+    }
+}
+
+function stage(w: Calling, place: Place, form: FlowForm & { kind: "stage" }, incoming: Val): Flowed {
+    const { func } = place;
+    const meaning = w.scope.lookup(func.file, null, form.call);
+    if (meaning?.kind === "cap") return { value: called(w, place, { cap: meaning.cap, form, incoming }), place };
+    if (meaning !== null) return { value: incoming, place };
+    const verb = w.scope.verb(form.call);
+    const value = verb === undefined ? native(w, place, form, incoming) : functionStage(w, place, verb, { args: form.args, incoming });
+    if (form.call !== "when") return { value: join(value, w.shown(dataVal(incoming.data, incoming.picks))), place };
+    const by = deciding(w.known.deepFacts(join(value, incoming)), w.site(place, form));
+    return { value: incoming, place: { ...place, local: union(place.local, by) } };
+}
+
+interface Stage {
+    readonly cap: Cap;
+    readonly form: FlowForm & { kind: "stage" };
+    readonly incoming: Val;
+}
+
+function called(w: Calling, place: Place, { cap, form, incoming }: Stage): Val {
+    if (cap.kind === "func") return functionStage(w, place, cap.func, { args: form.args, incoming });
+    const { thing } = cap;
+    const flows = join(incoming, w.known.read(incoming, null));
+    const args = new Map<string, Val>();
+    for (const { name, value } of form.args) args.set(name ?? ANY, argOf(w, place, value));
+    args.set(ANY, join(args.get(ANY) ?? PLAIN, flows));
+    if (thing.what === "tool")
+        return toolUse(w, place, { cap, method: form.method ?? null, args, by: "program", named: false, node: form });
+    if (thing.what !== "agent") return flows;
+    if (isOutsideAgent(thing)) return handedOver(w, place, { cap, method: "send", args, by: "program", named: false, node: form });
+    const own = w.scope.agentOf(thing);
+    const main = own === null ? undefined : w.scope.mainOf(own.file, own.form);
+    return main === undefined ? flows : functionStage(w, place, main, { args: form.args, incoming });
+}
+
+function functionStage(
+    w: Calling,
+    place: Place,
+    func: Func,
+    { args, incoming }: { readonly args: readonly StageArgForm[]; readonly incoming: Val },
+): Val {
+    const flows = join(incoming, w.known.read(incoming, null));
+    const loose = joinOf([flows, ...args.filter(({ name }) => name === undefined).map(({ value }) => argOf(w, place, value))]);
+    const given = func.form.params.map(({ name }) => {
+        const named = args.find((one) => one.name === name);
+        return { name, value: named === undefined ? loose : argOf(w, place, named.value) };
+    });
+    return userCall(w, place, func, { given, isOwn: false });
+}
+
+/** Verbs that the machine has: `map` calls what it names with each item; the others pass on what came in. */
+function native(w: Calling, place: Place, form: FlowForm & { kind: "stage" }, incoming: Val): Val {
+    const items = join(incoming, w.known.read(incoming, null));
+    const caps = form.args.flatMap(({ value }) => [...argOf(w, place, value).caps]);
+    const names = form.args.flatMap(({ value }) =>
+        value.kind === "ref" ? [value.name] : value.kind === "refs" ? value.items.map(({ name }) => name) : [],
+    );
+    const verbs = names.flatMap((name) => (w.scope.lookup(place.func.file, null, name) === null ? (w.scope.verb(name) ?? []) : []));
+    const bare = { ...form, args: [] };
+    return joinOf([
+        items,
+        ...caps.map((id) => called(w, place, { cap: w.scope.cap(id), form: bare, incoming: items })),
+        ...verbs.map((verb) => functionStage(w, place, verb, { args: [], incoming: items })),
+    ]);
+}
+
+function argOf(w: Calling, { func }: Place, value: StageArgForm["value"]): Val {
+    if (value.kind === "literal") return PLAIN;
+    const items = value.kind === "ref" ? [value] : value.items;
+    return joinOf(
+        items.map(({ name }) => {
+            const meaning = w.scope.lookup(func.file, null, name);
+            if (meaning === null) return PLAIN;
+            return meaning.kind === "cap" ? capVal(meaning.cap.id) : w.known.val(`${meaning.kind} ${meaning.name}`);
+        }),
+    );
+}
