@@ -17,8 +17,8 @@ import {
     type Shapes,
     shownName,
     toJsonSchema,
+    readsByScheme,
 } from "@remit/language";
-import { readsByScheme } from "@remit/machine";
 
 type Form = Program["files"][number];
 type Func = Form["funcs"][number];
