@@ -5,8 +5,9 @@
  */
 import type { Json } from "@remit/language";
 import { unknownMethod } from "./args.ts";
-import { WithOrigins } from "./origins.ts";
+import { sourcedBy } from "./origins.ts";
 import { plainJson } from "./plain.ts";
+import { accepted, isStandard, jsonSchemaOf, type StandardSchema } from "./standard.ts";
 import { type MethodInfo, type Open, Sourced, ToolFail, type ToolHandle } from "./tool.ts";
 
 /** What a function is given after the call's own arguments. */
@@ -22,8 +23,10 @@ export type HostFunction = (...args: never[]) => unknown;
 export interface HostMethod {
     readonly call: HostFunction;
     readonly description?: string;
-    /** JSON Schema of its one argument. */
-    readonly input?: Json;
+    /** Of its one argument: JSON Schema, which describes it, or a Standard Schema such as one of zod, which every call is held to. */
+    readonly input?: Json | StandardSchema;
+    /** Standard Schema of what it gives. */
+    readonly output?: StandardSchema;
     /** Changes nothing anywhere; false: it says that it does. */
     readonly readOnly?: boolean;
     /** May be performed a second time after a crash. Default: what only reads. */
@@ -59,7 +62,7 @@ export function functionTool(name: string, source: HostToolSource): ToolHandle {
     const fixed = isLive ? null : methodsOf(source as HostTool);
     const methods = (): readonly Callable[] => fixed ?? methodsOf((source as () => HostTool)());
     return {
-        methods: () => methods().map(({ call: _call, tool: _tool, ...info }) => info),
+        methods: () => methods().map(({ call: _call, tool: _tool, contract: _contract, output: _output, ...info }) => info),
         call: async (method, args, io) => {
             const all = methods();
             const found = all.find((one) => one.name === method);
@@ -71,27 +74,78 @@ export function functionTool(name: string, source: HostToolSource): ToolHandle {
                 );
             const about: ToolCallContext = { signal: io.signal, emit: io.emit };
             const call = found.call as unknown as (...all: unknown[]) => unknown;
-            const gave = await call.call(found.tool, ...args, about);
-            return gave instanceof WithOrigins
-                ? new Sourced(plainJson(gave.value, `${name}.${method}`), gave.parts)
-                : plainJson(gave, `${name}.${method}`);
+            return resultOf(
+                { input: found.contract, output: found.output },
+                `${name}.${method}`,
+                async (given) => call.call(found.tool, ...given, about),
+                args,
+            );
         },
     };
 }
 
-interface Callable extends MethodInfo {
+/** Calls it with arguments that hold its contract, where it has one; what it gives is JSON. Throws `ToolFail`. */
+export async function resultOf(
+    { input, output }: Pick<HostMethod, "input" | "output">,
+    name: string,
+    call: (args: readonly unknown[]) => unknown,
+    args: readonly unknown[],
+): Promise<Json | Sourced> {
+    const given = isStandard(input) ? [await accepted(input, args[0], `the argument of ${name}`), ...args.slice(1)] : args;
+    const gave = await call(given);
+    const sourced = sourcedBy(gave);
+    const value = sourced === null ? gave : sourced.value;
+    const json = plainJson(output === undefined ? value : await accepted(output, value, `what ${name} gave`), name);
+    return sourced === null ? json : new Sourced(json, sourced.parts);
+}
+
+/** What a function says of itself, or that it says nothing. Null where it is none. */
+export function methodOf(given: unknown): HostMethod | null {
+    if (typeof given === "function") return { call: given as HostFunction };
+    if (typeof given !== "object" || given === null || !Object.hasOwn(given, "call")) return null;
+    const method = given as HostMethod;
+    return typeof method.call === "function" ? method : null;
+}
+
+/** As methods are listed. `readOnly`: where it does not say itself whether it changes something. */
+export function describedBy(name: string, { description, input, readOnly, repeatable }: HostMethod, elsewise = false): MethodInfo {
+    const reads = readOnly ?? elsewise;
+    return {
+        name,
+        ...(description === undefined ? {} : { description }),
+        input: isStandard(input) ? jsonSchemaOf(input, name) : (input ?? { type: "object" }),
+        readOnly: reads,
+        repeatable: repeatable ?? reads,
+        ...(readOnly === false ? { writes: true } : {}),
+    };
+}
+
+/**
+ * A method with its contract as a value, for `tools` or to be exported by a module that a program imports: the function's types are those of the
+ * schemas.
+ */
+export function method<Input, Given = Input, Output = unknown>(
+    about: Omit<HostMethod, "call" | "input" | "output"> & {
+        readonly input: StandardSchema<Input, Given>;
+        readonly output?: StandardSchema<Output, unknown>;
+        readonly call: (input: Given, context: ToolCallContext) => Output | Promise<Output>;
+    },
+): HostMethod & { readonly call: (input: Given, context: ToolCallContext) => Output | Promise<Output> } {
+    return about;
+}
+
+interface Callable extends MethodInfo, Pick<HostMethod, "output"> {
     readonly call: HostFunction;
     /** What it is a member of. */
     readonly tool: HostTool;
+    readonly contract: HostMethod["input"];
 }
 
 function methodsOf(tool: HostTool): Callable[] {
-    return Object.keys(tool).flatMap((method): Callable[] => {
-        const given = tool[method];
-        const made = typeof given === "function" ? { call: given } : given;
-        if (made === undefined || typeof made.call !== "function") return [];
-        const { call, description, input = { type: "object" }, readOnly = false, repeatable = readOnly } = made as HostMethod;
-        const writes = (made as HostMethod).readOnly === false ? { writes: true } : {};
-        return [{ name: method, call, tool, description, input, readOnly, repeatable, ...writes }];
+    return Object.keys(tool).flatMap((name): Callable[] => {
+        const made = methodOf(tool[name]);
+        if (made === null) return [];
+        const { call, input, output } = made;
+        return [{ ...describedBy(name, made), call, tool, contract: input, ...(output === undefined ? {} : { output }) }];
     });
 }

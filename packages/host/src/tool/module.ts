@@ -14,9 +14,10 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Json } from "@remit/language";
 import { unknownMethod } from "./args.ts";
 import type { Config, ConfigFile } from "../config/config.ts";
+import { describedBy, type HostMethod, methodOf, resultOf, type ToolCallContext } from "./functions.ts";
 import { findPackage, inRange, packageFile, packageName } from "./packages.ts";
 import { plainJson } from "./plain.ts";
-import { type MethodInfo, type Open, type ToolContext, ToolFail, type ToolHandle } from "./tool.ts";
+import { type MethodInfo, type Open, type Sourced, type ToolContext, ToolFail, type ToolHandle } from "./tool.ts";
 
 const PROTOTYPE_NAMES = new Set([
     "__proto__",
@@ -128,22 +129,23 @@ export function moduleTool(name: string, module: object, readOnly: boolean): Too
         return holder === undefined ? null : { holder, value: (holder as { [key: string]: unknown })[method] };
     };
     const names = [...new Set(holders.flatMap((holder) => Object.keys(holder)))].filter(
-        (one) => one !== "default" && typeof member(one)?.value === "function",
+        (one) => one !== "default" && methodOf(member(one)?.value) !== null,
     );
-    const methods: MethodInfo[] = names.map((method) => ({ name: method, input: { type: "object" }, readOnly, repeatable: readOnly }));
+    const methods = (): MethodInfo[] => names.map((one) => describedBy(one, methodOf(member(one)?.value) as HostMethod, readOnly));
     return {
-        methods: () => methods,
-        call: async (method, args, _io): Promise<Json> => {
+        methods,
+        call: async (method, args, io): Promise<Json | Sourced> => {
             const found = member(method);
             if (found === null) throw unknownMethod(name, method, names.slice(0, 50));
             if (args === undefined) return plainJson(found.value, `${name}.${method}`);
-            if (typeof found.value !== "function")
-                throw new ToolFail(`'${method}' is not a function`, { hint: `read it without calling: ${name}.${method}` });
-            const result: unknown = await (found.value as (...all: Json[]) => unknown).apply(
-                found.holder === module ? undefined : found.holder,
-                [...args],
-            );
-            return plainJson(result, `${name}.${method}`);
+            const own = methodOf(found.value);
+            if (own === null) throw new ToolFail(`'${method}' is not a function`, { hint: `read it without calling: ${name}.${method}` });
+            const call = own.call as unknown as (...all: unknown[]) => unknown;
+            // A method that says something of itself is called as the functions of a calling program are.
+            const saysMore = call !== found.value;
+            const about: ToolCallContext = { signal: io.signal, emit: io.emit };
+            const on = saysMore ? found.value : found.holder === module ? undefined : found.holder;
+            return resultOf(own, `${name}.${method}`, (given) => call.apply(on, [...given, ...(saysMore ? [about] : [])]), args);
         },
     };
 }

@@ -7,13 +7,25 @@ import { ToolFail } from "./tool.ts";
 
 export type Parts = { readonly [pointer: string]: readonly string[] };
 
+/** A project's modules may have a copy of this package of their own: its class is another, its mark is this one. */
+const MARK = Symbol.for("remit-lang:with-origins");
+
 export class WithOrigins {
+    readonly [MARK] = true;
     readonly value: unknown;
     readonly parts: Parts;
     constructor(value: unknown, parts: Parts) {
         this.value = value;
         this.parts = parts;
     }
+}
+
+/** What a function gave, where it says where parts of it come from. Throws `ToolFail` where a pointer or an origin is none. */
+export function sourcedBy(gave: unknown): WithOrigins | null {
+    if (gave instanceof WithOrigins) return gave;
+    if (typeof gave !== "object" || gave === null || !Object.hasOwn(gave, MARK)) return null;
+    const { value, parts } = gave as WithOrigins;
+    return withOrigins(value, parts);
 }
 
 /**

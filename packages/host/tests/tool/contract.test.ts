@@ -1,0 +1,69 @@
+/** Contracts of functions: of a Standard Schema (real zod), and what a module of another copy of this package says of origins. */
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { method } from "../../src/tool/functions.ts";
+import { call, failure, perform, work } from "./setup.ts";
+
+const REFUND = z.object({ order: z.string().min(1), amount: z.number().max(500), note: z.string().default("none") });
+
+test("a function of the calling program is held to the schema that it brings, and a model is shown it", async () => {
+    await using here = work();
+    const Pay = {
+        refund: method({
+            description: "Pays back.",
+            input: REFUND,
+            output: z.object({ said: z.string() }),
+            call: (given) => ({ said: `${given.amount} ${given.note}` }),
+        }),
+        lies: { input: REFUND, output: z.number(), call: () => "text" },
+    };
+    const tools = here.tools(undefined, { Pay });
+    expect(await call(tools, "host:Pay", "refund", { order: "a", amount: 3 })).toEqual({ said: "3 none" });
+    const bad = await failure(tools, "host:Pay", "refund", { order: "", amount: 501 });
+    expect(bad.message).toMatch(/the argument of T\.refund does not hold its contract: order: .*; amount: /);
+    expect((await failure(tools, "host:Pay", "lies", { order: "a", amount: 1 })).message).toMatch(
+        /what T\.lies gave does not hold its contract/,
+    );
+    expect((await tools.describe({ name: "Pay", uri: "host:Pay", file: "" })).methods[0]).toMatchObject({
+        name: "refund",
+        description: "Pays back.",
+        input: { properties: { order: { type: "string", minLength: 1 }, amount: { maximum: 500 } }, required: ["order", "amount"] },
+    });
+    // What has no JSON Schema is told, not hidden.
+    const Odd = { at: { input: z.object({ on: z.date() }), call: () => 1 } };
+    await expect(here.tools(undefined, { Odd }).describe({ name: "Odd", uri: "host:Odd", file: "" })).rejects.toThrow(
+        /at is no JSON Schema/,
+    );
+});
+
+test("a module's functions may bring a schema, and say where parts of what they give come from", async () => {
+    await using here = work();
+    const module = (path: string): string => JSON.stringify(import.meta.resolve(path));
+    here.write(
+        "tools.ts",
+        `import { z } from ${module("zod")};
+import { withOrigins } from ${module("../../src/tool/origins.ts")};
+export const refund = {
+    description: "Pays back.",
+    readOnly: false,
+    input: z.object({ amount: z.number().max(500) }),
+    call: ({ amount }: { amount: number }, about: { signal: AbortSignal }) => [amount, about.signal.aborted],
+};
+export const mail = () => withOrigins({ from: "eve", body: "x" }, { "/body": ["sender:eve"] });
+export const plain = { call: 3 };
+`,
+    );
+    const tools = here.tools(here.config({ allow: { local: ["tools.ts"] } }));
+    expect(await call(tools, "./tools.ts", "refund", { amount: 3 })).toEqual([3, false]);
+    expect((await failure(tools, "./tools.ts", "refund", { amount: "3" })).message).toContain("the argument of T.refund does not hold");
+    expect(await perform(tools, "./tools.ts", "mail", [])).toMatchObject({
+        ok: true,
+        value: { from: "eve", body: "x" },
+        parts: { "/body": ["sender:eve"] },
+    });
+    expect((await tools.describe({ name: "T", uri: "./tools.ts", file: "main.remit" })).methods).toMatchObject([
+        { name: "mail", readOnly: false },
+        { name: "refund", description: "Pays back.", writes: true, input: { properties: { amount: { maximum: 500 } } } },
+    ]);
+    expect((await failure(tools, "./tools.ts", "plain", {})).message).toContain("'plain' is not a function");
+});
