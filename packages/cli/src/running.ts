@@ -20,7 +20,7 @@ import {
     type RunFailure,
     type RunHandle,
     type RunResult,
-    sendSpans,
+    SpanStream,
 } from "@remit/host";
 import { isObject, type Json } from "@remit/language";
 import type { LedgerEvent, Limits, Remedies } from "@remit/machine";
@@ -38,6 +38,8 @@ export interface Watch {
     stop(): void;
     readonly progress: Progress;
     readonly event: (event: LedgerEvent) => void;
+    /** Where its spans go; null where they are not sent. */
+    readonly spans: SpanStream | null;
     /** Folder of the program's files, once it is known. */
     root: string;
     /** When the command began, for how long it took. */
@@ -51,6 +53,8 @@ export function watched(options: Options): Watch {
     const abort = new AbortController();
     const shown = options["quiet"] ? silent : options["json"] ? jsonLines() : progress(process.stderr);
     const file = options["traceFile"] === undefined ? null : openSync(String(options["traceFile"]), "w", 0o600);
+    const collector = telemetry(options);
+    const spans = collector === null ? null : new SpanStream(collector, { content: options["otelContent"] === true });
     const hits = new Set<NodeJS.Signals>();
     let ended = false;
     const stop = (signal: NodeJS.Signals): void => {
@@ -72,7 +76,9 @@ export function watched(options: Options): Watch {
         begun: Date.now(),
         root: process.cwd(),
         progress: shown,
+        spans,
         event(event) {
+            spans?.event(event);
             if (file !== null && !ended) writeSync(file, `${JSON.stringify(event)}\n`);
             shown.event(event);
         },
@@ -200,12 +206,9 @@ function telemetry(options: Options): Collector | null {
 }
 
 /** A collector that takes nothing is a warning: the run is what it is. */
-async function send(handle: RunHandle<Json>, options: Options): Promise<void> {
-    const collector = telemetry(options);
-    if (collector === null) return;
-    const events: LedgerEvent[] = [];
-    for await (const event of handle.events) events.push(event);
-    const sent = await sendSpans(events, collector, { content: options["otelContent"] === true });
+async function send(handle: RunHandle<Json>, { spans }: Watch): Promise<void> {
+    if (spans === null) return;
+    const sent = await spans.end(await Array.fromAsync(handle.events));
     if (!sent.ok) say(`${paint(process.stderr)("yellow", "warning")}: no spans were sent: ${plainLine(sent.message)}`);
 }
 
@@ -297,7 +300,7 @@ export async function finish(
         for await (const event of handle.events) events.push(event);
         process.stderr.write(`${traceText(events, { paint: paint(process.stderr) as never })}\n`);
     }
-    await send(handle, options);
+    await send(handle, watch);
     if (!options["quiet"] && !options["json"]) {
         summary(result, Date.now() - watch.begun);
         // which model answered, and the one line that puts a better one in its place

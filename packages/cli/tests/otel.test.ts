@@ -9,6 +9,9 @@ let at: Room;
 let collector: Server;
 let address: string;
 let status = 200;
+/** Resolves when a span has come: what waits for it is answered only then. */
+let held: Promise<void>;
+let spanCame: () => void;
 let got: { path: string; headers: IncomingHttpHeaders; body: string }[] = [];
 
 beforeAll(async () => {
@@ -32,6 +35,8 @@ main agent A {
             body += piece;
         });
         request.on("end", () => {
+            if (request.url === "/held") return void held.then(() => response.writeHead(200).end("at last"));
+            spanCame();
             got.push({ path: request.url ?? "", headers: request.headers, body });
             response.writeHead(status, { "content-type": "application/json" }).end(status === 200 ? "{}" : "full up");
         });
@@ -46,6 +51,9 @@ afterAll(() => {
 beforeEach(() => {
     got = [];
     status = 200;
+    held = new Promise((done) => {
+        spanCame = done;
+    });
 });
 
 /** Without blocking this process, in which the collector is. */
@@ -66,14 +74,15 @@ function remit(env: Record<string, string>, ...args: string[]): Promise<{ code: 
         child.on("close", (code) => done({ code, out, err }));
     });
 }
-const names = (): string[] =>
-    JSON.parse(got[0]?.body ?? "{}").resourceSpans[0].scopeSpans[0].spans.map((span: { name: string }) => span.name);
+const spans = (): { name: string; spanId: string }[] =>
+    got.flatMap(({ body }) => JSON.parse(body).resourceSpans[0].scopeSpans[0].spans as { name: string; spanId: string }[]);
+const names = (): string[] => spans().map(({ name }) => name);
 
 test("a run's spans go to the endpoint, without content", async () => {
     expect(await remit({}, "run", "a.remit", "--quiet", "--otel", address)).toMatchObject({ code: 0, err: "" });
-    expect(got.map((one) => one.path)).toEqual(["/v1/traces"]);
+    expect(new Set(got.map((one) => one.path))).toEqual(new Set(["/v1/traces"]));
     expect(got[0]?.headers["content-type"]).toBe("application/json");
-    expect(names()).toEqual(["invoke_workflow A", "generate A.main[0]", expect.stringContaining("chat ")]);
+    expect(names().sort()).toEqual([expect.stringContaining("chat "), "generate A.main[0]", "invoke_workflow A"]);
     expect(got[0]?.body).not.toMatch(/secret of the trade|Say it shortly/);
 });
 
@@ -82,18 +91,42 @@ test("the environment says where, with what headers, as whom; content only when 
         OTEL_EXPORTER_OTLP_ENDPOINT: `${address}/base/`,
         OTEL_EXPORTER_OTLP_HEADERS: "x-key=a%20b,wrong,=c",
         OTEL_SERVICE_NAME: "shop",
+        OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=test,service.version=2%2E1,service.name=other,=x",
     };
     expect(await remit(env, "run", "a.remit", "--quiet", "--otel", "--otel-content")).toMatchObject({ code: 0, err: "" });
     expect(got[0]).toMatchObject({ path: "/base/v1/traces", headers: { "x-key": "a b" } });
     expect(got[0]?.body).toMatch(/secret of the trade/);
-    expect(got[0]?.body).toContain('{"key":"service.name","value":{"stringValue":"shop"}}');
+    const [about] = JSON.parse(got[0]?.body ?? "{}").resourceSpans;
+    const attributes = Object.fromEntries(
+        about.resource.attributes.map(({ key, value }: { key: string; value: { stringValue: string } }) => [key, value.stringValue]),
+    );
+    expect(attributes).toMatchObject({ "service.name": "shop", "service.version": "2.1", "deployment.environment.name": "test" });
+    expect(attributes).toHaveProperty(["telemetry.sdk.version"]);
+    expect(about.scopeSpans[0].scope).toEqual({ name: "remit", version: expect.stringMatching(/^\d+\.\d+\.\d+/) });
 });
 
 test("a finished run is sent by `trace`, with the same ids", async () => {
     await remit({}, "run", "a.remit", "--quiet", "--otel", address);
     const ids = /"traceId":"\w+"/.exec(got[0]?.body ?? "")?.[0];
     expect(await remit({}, "trace", "last", "--otel", address)).toMatchObject({ code: 0, err: `Sent 3 spans to ${address}/v1/traces.\n` });
-    expect(got[1]?.body).toContain(ids);
+    expect(got.at(-1)?.body).toContain(ids);
+});
+
+test("a span is sent when it ends, while its run goes on, and once", async () => {
+    at.write(
+        "slow.remit",
+        `import tool Repo from "file://workspace"
+import tool Web from "${address}"
+main func() {
+    Repo.read({ path: "a.remit" })
+    Web.get({ url: "/held" }).status
+}
+`,
+    );
+    const ran = await remit({}, "run", "slow.remit", "--quiet", "--yes", "--otel", address);
+    expect(ran).toMatchObject({ code: 0, out: "200\n" });
+    expect(names()[0]).toBe("execute_tool Repo.read");
+    expect(names().sort()).toEqual(["execute_tool Repo.read", "execute_tool Web.get", "invoke_workflow slow.remit"]);
 });
 
 test("a collector that is down, or full, is a warning; no address is a mistake", async () => {

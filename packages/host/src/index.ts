@@ -190,4 +190,4 @@ export { RAS_LIMITS, type RasLimits } from "./ras/process.ts";
 export type { Riff, Riffs } from "./ras/riffs.ts";
 export { callProgram, listRiffs, loadRas, type RasObservation, type RasProgram, type RasRunOptions, talkToRun } from "./ras/run.ts";
 export { RIA_CAPABILITIES } from "./ras/capabilities.ts";
-export { type Collector, collectorHeaders, collectorUrl, type Sent, sendSpans } from "./telemetry/otlp.ts";
+export { type Collector, collectorHeaders, collectorUrl, type Sent, SpanStream, sendSpans } from "./telemetry/otlp.ts";

@@ -47,7 +47,9 @@ export * from "./ledger/diff.ts";
 export * from "./ledger/explain.ts";
 export { type ExplainOptions, explainText } from "./ledger/explain-text.ts";
 export * from "./ledger/otel.ts";
-export { type Paint, type TraceOptions, type TraceRow, traceRows, traceText } from "./ledger/trace.ts";
+export { traceparent } from "./ledger/otlp-json.ts";
+export { withEntries } from "./ledger/told.ts";
+export { type Paint, type TraceOptions, type TraceRow, traceLine, traceRows, traceText } from "./ledger/trace.ts";
 export {
     type Evidence,
     type Finding as AuditFinding,

@@ -1,8 +1,9 @@
 /** `remit trace`: what a run did, for people and for other tools; `remit trace verify` checks the chain. */
 import { here, secretsNow } from "../here.ts";
 import { exported, type LedgerStore, sendSpans, shownStore } from "@remit/host";
+import { VERSION } from "../version.ts";
 import type { LedgerEvent } from "@remit/machine";
-import { otlp, traceText } from "@remit/machine";
+import { otlp, traceLine, traceText } from "@remit/machine";
 import { counted, EXIT, paint, plain, plainLine, print, safeJson, say, UsageError } from "../io.ts";
 import { openForReading, openRun } from "../ledger.ts";
 
@@ -71,6 +72,12 @@ async function verify(id: string | undefined, options: Record<string, unknown>):
     }
 }
 
+/** An event as it comes: its kind and place, or what an agent told by it. */
+function followed(event: LedgerEvent): string[] {
+    if (event.kind === "agent.noted") return traceLine(event);
+    return [`${event.kind} ${event.path.split("/").at(-1) ?? event.path}`];
+}
+
 async function follow(store: LedgerStore, id: string, options: Record<string, unknown>): Promise<number> {
     const secrets = secretsNow();
     let next = 1;
@@ -86,9 +93,8 @@ async function follow(store: LedgerStore, id: string, options: Record<string, un
             next = event.seq + 1;
             if (options["ndjson"]) await write(`${safeJson(event)}\n`);
             else
-                await write(
-                    `${plainLine(event.time.slice(11, 23))} ${depth(event.path)}${plainLine(event.kind)} ${plainLine(event.path.split("/").at(-1) ?? event.path)}\n`,
-                );
+                for (const line of followed(event))
+                    await write(`${plainLine(event.time.slice(11, 23))} ${depth(event.path)}${plainLine(line)}\n`);
         }
         const run = await store.run(id);
         if (stopped) return EXIT.cancelled;
@@ -103,7 +109,7 @@ async function follow(store: LedgerStore, id: string, options: Record<string, un
 async function otel(events: LedgerEvent[], options: Record<string, unknown>): Promise<number> {
     const content = options["content"] === true;
     if (options["otel"] === true) {
-        print(safeJson(otlp(events, { content })));
+        print(safeJson(otlp(events, { content, version: VERSION })));
         return EXIT.ok;
     }
     const sent = await sendSpans(events, { env: here().env, endpoint: String(options["otel"]) }, { content });

@@ -35,6 +35,8 @@ const REMIT = `may Repo.read, Repo.write in "free/**"
         ask Repo.write in "src/**"
         spend 10 min, 200k tokens`;
 
+const names = (otlp: string): string[] => [...otlp.matchAll(/"name":"([^"]+)","kind"/g)].map(([, name]) => name as string);
+
 type Data = { readonly [key: string]: Json };
 const of = (events: readonly LedgerEvent[], kind: string): Data[] =>
     events.filter((one) => one.kind === kind).map((one) => one.data as Data);
@@ -142,13 +144,23 @@ export function programs(traits: Traits): void {
             const { trajectory } = value.first.data;
             expect(checkTrajectory(trajectory)).toEqual([]);
             expect(trajectory).toMatchObject({ agent: { name: expect.any(String) }, steps: expect.any(Array) });
+            const { id } = here.run1();
+            const whole = JSON.parse(here.at.remit("trace", id, "--atif").out) as Json;
             const judge =
-                "import json, sys\nfrom harbor.utils.trajectory_validator import TrajectoryValidator\nv = TrajectoryValidator()\nprint([] if v.validate(json.load(sys.stdin)) else v.errors)";
+                "import json, sys\nfrom harbor.utils.trajectory_validator import TrajectoryValidator\nv = TrajectoryValidator()\nprint([e for t in json.load(sys.stdin) if not v.validate(t) for e in v.errors])";
             const env = { ...process.env, PYTHONPATH: await harbor(), PYTHONDONTWRITEBYTECODE: "1" };
-            expect(spawnSync("python3", ["-c", judge], { env, input: JSON.stringify(trajectory), encoding: "utf8" })).toMatchObject({
-                status: 0,
-                stdout: "[]\n",
-            });
+            expect(
+                spawnSync("python3", ["-c", judge], { env, input: JSON.stringify([trajectory, whole]), encoding: "utf8" }),
+            ).toMatchObject({ status: 0, stdout: "[]\n" });
+            // every call that its model made is seen, by the name that the model gave it
+            const made = here.model.heard.flatMap(({ user, results }) => (user.includes("Look around") ? [results.length] : []));
+            const shown = look(here.at.folder);
+            const called = "call" in shown ? shown.call.name : "";
+            const [first] = JSON.stringify(trajectory).matchAll(/"function_name":"([^"]+)"/g);
+            expect(first?.[1]).toBe(called);
+            expect(Math.max(...made)).toBe(1);
+            expect(here.at.remit("trace", id).out).toContain(`- ${called}({`);
+            expect(names(here.at.remit("trace", id, "--otel").out)).toContain(`execute_tool ${called}`);
             expect(here.judged()).toMatchObject({ sound: true, equal: true });
             await gone(processes);
         });

@@ -36,9 +36,10 @@ async function openProcess(target: ProcessTarget, first: AgentTurn, context: Age
     const sdk = await import("@agentclientprotocol/sdk");
     const unconfined = first.agent.unconfined === true;
     const servers = passedOn(first.hands, context);
+    const folders = foldersOf(first.hands, context.workspace);
     const confined = await confine({
         target,
-        folders: foldersOf(first.hands, context.workspace),
+        folders,
         sandbox: context.sandbox,
         unconfined,
         env: context.env,
@@ -58,6 +59,8 @@ async function openProcess(target: ProcessTarget, first: AgentTurn, context: Age
         name: first.agent.name,
         workspace: context.workspace,
         mode: target.mode,
+        modeIfThere: confined.confinement === "sandbox" ? target.modeInSandbox : undefined,
+        readsItself: target.readsItself && !unconfined && folders.every(({ access }) => access !== "none"),
         options: target.options,
         graceMs: target.graceMs,
         servers: ({ http }) =>

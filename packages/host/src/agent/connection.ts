@@ -10,7 +10,7 @@ import type { AgentReply, AgentTurn } from "@remit/machine";
 import { AgentFail } from "./fail.ts";
 import { fileHands, gateOf } from "./hands.ts";
 import { type Link, link, refusedBy, type Sdk, type Trace } from "./link.ts";
-import { objectOf } from "./transcript.ts";
+import { objectOf } from "./reported.ts";
 
 export interface Given {
     readonly [key: string]: unknown;
@@ -31,6 +31,8 @@ export interface ConnectionOptions {
     readonly sdk: Sdk;
     readonly workspace: string;
     readonly graceMs: number;
+    /** It reads what its sandbox shows itself, and is offered no reading. */
+    readonly readsItself?: boolean;
     readonly trace?: Trace | undefined;
 }
 
@@ -66,9 +68,10 @@ export class Connection {
             protocolVersion: VERSION,
             clientInfo: { name: "remit", title: "Remit", version: "0.1.0" },
             clientCapabilities: {
-                fs: { readTextFile: has("read"), writeTextFile: has("write") },
+                fs: { readTextFile: has("read") && this.options.readsItself !== true, writeTextFile: has("write") },
                 terminal: hands.some((hand) => hand.uri.startsWith("shell:") && gateOf(hand, "run") !== null),
                 elicitation: { form: {} },
+                session: { compaction: {} },
             },
         });
         if (said.protocolVersion !== VERSION)

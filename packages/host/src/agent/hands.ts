@@ -14,7 +14,7 @@ import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Json } from "@remit/language";
 import type { AgentHand } from "@remit/machine";
 import type { AgentUse } from "../run/host.ts";
-import { objectOf } from "./transcript.ts";
+import { objectOf } from "./reported.ts";
 
 /** A hand that reaches files, and where they are. */
 export interface FileHand {

@@ -9,7 +9,7 @@
  */
 import type { AnyMessage, ClientApp, ClientConnection, Stream } from "@agentclientprotocol/sdk";
 import { AgentFail } from "./fail.ts";
-import { objectOf } from "./transcript.ts";
+import { objectOf } from "./reported.ts";
 
 export type Sdk = typeof import("@agentclientprotocol/sdk");
 

@@ -6,10 +6,12 @@
 import type { AgentTurn } from "@remit/machine";
 import { type Connection, type Given, listOf, shown } from "./connection.ts";
 import { AgentFail } from "./fail.ts";
-import { objectOf } from "./transcript.ts";
+import { objectOf } from "./reported.ts";
 
 export interface Wishes {
     readonly mode: string | undefined;
+    /** Taken where no mode is wished and the agent has it. */
+    readonly modeIfThere?: string | undefined;
     readonly options: { readonly [id: string]: string | boolean };
 }
 
@@ -32,7 +34,7 @@ export async function choose(at: Connection, wishes: Wishes, said: Given, { mode
         const row = known.find((one) => one.id === mode);
         return !confined && ASKS_NOBODY.test(`${String(mode)} ${String(row?.name ?? "")}`);
     };
-    const { mode } = wishes;
+    const mode = wishes.mode ?? known.find(({ id }) => id === wishes.modeIfThere)?.id?.toString();
     if (mode !== undefined) {
         if (askless(mode))
             throw denied(`in the mode '${mode}' it asks for nothing, which takes a sandbox`, "choose another mode in agents.NAME.mode");

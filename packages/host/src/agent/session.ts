@@ -11,7 +11,7 @@ import { type Carrier, Connection, type ConnectionOptions } from "./connection.t
 import { AgentFail, failureOf } from "./fail.ts";
 import { choose, type Wishes } from "./modes.ts";
 import { serving } from "./serve.ts";
-import { objectOf } from "./transcript.ts";
+import { objectOf } from "./reported.ts";
 import { Turn } from "./turn.ts";
 
 export interface SessionOptions extends ConnectionOptions, Wishes {

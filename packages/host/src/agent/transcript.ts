@@ -3,15 +3,19 @@
  *
  * Boundary: from updates of the protocol, which are hostile, to `AgentReply`; sends nothing.
  *
- * TN1: messages and thoughts are grouped by `messageId`, or until something else comes. An update of a call changes the entry of that call.
+ * TN1: messages and thoughts are grouped by `messageId`, or until something else comes. An update of a call or a compaction changes its entry.
  * TN2: nothing is invented: what the agent did not report is not there. Arguments are the last that were not empty.
  * TN3: what counts against a limit is counted when it comes, so that a limit ends a turn while it runs.
  * TN4: whatever an agent tells, a turn keeps no more than `MAX_KEPT` of it; one that tells more is ended as one that passed a limit.
+ * TN6: an agent that says at the end of a turn of several calls of its model no more than what its context holds then has told of the last alone:
+ *     its usage is `partial`.
  * TN5: each report is noted as it comes: a new entry, a piece of text, a call whose arguments, state or permission changed. What is noted is bounded
  *     like what is kept, however often a call changes.
  */
 import type { Json } from "@remit/language";
 import type { AgentEntry, AgentLimits, AgentMedia, AgentNote, AgentReply, FailureKind, Usage } from "@remit/machine";
+import { type CallEntry, describe, type Given, itemsOf, objectOf, weightOf } from "./reported.ts";
+import { Rounds } from "./rounds.ts";
 import { costOf, mostOfTokens, sumOfTokens, type Tokens, tokensOf, usageOf } from "./usage.ts";
 
 export interface Breach {
@@ -20,30 +24,25 @@ export interface Breach {
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
-type CallEntry = Writable<Extract<AgentEntry, { kind: "call" }>>;
+type CompactionEntry = Writable<Extract<AgentEntry, { kind: "compaction" }>>;
 interface TextEntry {
     kind: "thought" | "message";
     text: string;
     time: string;
+    round: number;
     media?: readonly AgentMedia[];
     /** As the protocol has it; not told. */
     id?: string;
 }
-type Entry = CallEntry | TextEntry | Extract<AgentEntry, { kind: "plan" | "compaction" }>;
+type Entry = CallEntry | TextEntry | CompactionEntry | Extract<AgentEntry, { kind: "plan" | "usage" }>;
 
-/** Larger results of the agent's own tools are cut, UTF-16 units: they are told, not used. */
-const MAX_OUTPUT = 64 * 1024;
-/** Entries that are kept; what comes after them is counted only. */
+/** Entries that are kept; of what comes after them the number is told. */
 const MAX_ENTRIES = 10_000;
 /** What is kept of a turn: of all messages and thoughts, and with all else that was told, UTF-16 units. */
 const MAX_TEXT = 16 * 1024 * 1024;
 const MAX_KEPT = 2 * MAX_TEXT;
-/** What is nested deeper is not told: no tool takes it. */
-const MAX_DEPTH = 500;
-/** Beyond the texts in it, what an entry takes, and what each value in it does. */
+/** Beyond the texts in it, what an entry takes. */
 const PER_ENTRY = 100;
-const PER_VALUE = 4;
-const STATES = ["pending", "in_progress", "completed", "failed"] as const;
 
 export interface TranscriptOptions {
     readonly limits: AgentLimits;
@@ -58,6 +57,11 @@ export class Transcript {
     private readonly began = performance.now();
     private readonly entries: Entry[] = [];
     private readonly calls = new Map<string, CallEntry>();
+    private readonly compactions = new Map<string, CompactionEntry>();
+    private readonly rounds = new Rounds();
+    private unkept = 0;
+    /** Tokens that its context held when it said so last. */
+    private context: number | undefined;
     private readonly resources: { uri: string; mediaType: string; text: string }[] = [];
     private steps = 0;
     private bytes = 0;
@@ -100,12 +104,14 @@ export class Transcript {
                 this.called(given);
                 return;
             case "plan":
-                this.aside({ kind: "plan", items: itemsOf(given.entries), time: this.time() });
+                this.aside({ kind: "plan", items: itemsOf(given.entries), time: this.time(), round: this.rounds.at });
                 return;
             case "compaction_update":
-                this.aside({ kind: "compaction", time: this.time() });
+            case "compaction_summary_chunk":
+                this.compacted(given);
                 return;
             case "usage_update": {
+                if (typeof given.used === "number" && given.used > 0) this.context = given.used;
                 const said = costOf(given.cost);
                 if (said !== undefined) this.costs(said);
                 const spent = this.spent();
@@ -140,16 +146,25 @@ export class Transcript {
 
     usage(): Usage | undefined {
         const spent = this.spent();
-        return usageOf(mostOfTokens(this.reported, this.summed), spent);
+        const usage = usageOf(mostOfTokens(this.reported, this.summed), spent);
+        return usage !== undefined && this.isPartial() ? { ...usage, partial: true } : usage;
+    }
+
+    /** TN6. */
+    private isPartial(): boolean {
+        const { reported, summed, context } = this;
+        if (reported === null || summed !== null || context === undefined || this.rounds.at === 0 || this.calls.size === 0) return false;
+        return reported.total <= context + reported.output;
     }
 
     reply({ stop, confinement, agent }: Pick<AgentReply, "stop" | "confinement" | "agent">): AgentReply {
-        const { entries, resources, steps, calls } = this;
+        const { entries, resources, steps, calls, unkept } = this;
         return {
             text: entries.flatMap((entry) => (entry.kind === "message" && entry.text !== "" ? [entry.text] : [])).join("\n\n"),
             ...(resources.length === 0 ? {} : { resources }),
             stop,
             entries: entries.map(told),
+            ...(unkept === 0 ? {} : { unkept }),
             ...(agent === undefined ? {} : { agent }),
             confinement,
             spent: { steps, calls: calls.size, ms: Math.round(performance.now() - this.began) },
@@ -189,28 +204,62 @@ export class Transcript {
     private add(entry: Entry, units = 0): boolean {
         const fits = this.entries.length < MAX_ENTRIES && this.room(PER_ENTRY + units);
         if (fits) this.entries.push(entry);
+        else this.unkept++;
         return fits;
     }
 
-    private aside(entry: Extract<AgentEntry, { kind: "plan" | "compaction" }>): void {
+    private aside(entry: Extract<AgentEntry, { kind: "plan" | "usage" }>): void {
         if (this.add(entry, entry.kind === "plan" ? (weightOf(entry.items, MAX_KEPT) ?? 0) : 0)) this.note({ entry });
     }
 
+    /** A compaction keeps its place; what is told of it later changes it. */
+    private compacted(given: Given): void {
+        const id = typeof given.compactionId === "string" ? given.compactionId : "";
+        const known = this.compactions.get(id);
+        const entry: CompactionEntry = known ?? { kind: "compaction", ...(id === "" ? {} : { id }), time: this.time() };
+        if (known === undefined && !this.add(entry)) return;
+        if (id !== "") this.compactions.set(id, entry);
+        const { status, error, summary } = given;
+        if (typeof status === "string") entry.status = status.slice(0, PER_ENTRY);
+        if (typeof error === "string") this.keep(error, (text) => (entry.error = text));
+        if (Array.isArray(summary) || summary === null) delete entry.summary;
+        const blocks: readonly unknown[] =
+            given.sessionUpdate === "compaction_update" ? (Array.isArray(summary) ? summary : []) : [given.content];
+        for (const one of blocks) {
+            const { text } = objectOf(one);
+            if (typeof text === "string" && text !== "") this.keep(text, () => (entry.summary = (entry.summary ?? "") + text));
+        }
+        if (given.sessionUpdate === "compaction_update") this.note({ entry: { ...entry } });
+    }
+
+    private keep(text: string, put: (text: string) => void): void {
+        if (this.room(text.length)) put(text);
+    }
+
     private chunk(kind: "thought" | "message", given: Given): void {
-        const id = typeof given.messageId === "string" ? given.messageId : undefined;
-        const last = this.entries.at(-1);
-        const goesOn = last?.kind === kind && (id === undefined || last.id === undefined || last.id === id);
-        const entry: TextEntry = goesOn ? last : { kind, text: "", time: this.time(), ...(id === undefined ? {} : { id }) };
-        const isKept = goesOn || this.add(entry);
-        if (!goesOn && kind === "message") this.step();
-        const more = this.content(entry, objectOf(given.content));
-        if (isKept && (more !== null || !goesOn))
-            this.note({ entry: { kind, text: "", time: entry.time, ...more }, ...(goesOn ? { more: true } : {}) });
+        const content = objectOf(given.content);
+        // an empty text says nothing: it comes with what was used
+        if (content.type !== "text" || content.text !== "") this.said(kind, given, content);
         const used = tokensOf(objectOf(objectOf(given._meta).usage));
         if (used === null) return;
         this.summed = sumOfTokens(this.summed, used);
+        const usage = usageOf(used, undefined);
+        if (usage !== undefined) this.aside({ kind: "usage", usage, time: this.time(), round: this.rounds.used() });
         this.tokensLeft();
         this.noteUsage();
+    }
+
+    private said(kind: "thought" | "message", given: Given, content: Given): void {
+        const id = typeof given.messageId === "string" ? given.messageId : undefined;
+        const round = this.rounds.text(kind, id);
+        const last = this.entries.at(-1);
+        const goesOn = last?.kind === kind && last.id === id && last.round === round;
+        const entry: TextEntry = goesOn ? last : { kind, text: "", time: this.time(), round, ...(id === undefined ? {} : { id }) };
+        const isKept = goesOn || this.add(entry);
+        if (!goesOn && kind === "message") this.step();
+        const more = this.content(entry, content);
+        if (isKept && (more !== null || !goesOn))
+            this.note({ entry: { kind, text: "", time: entry.time, round, ...more }, ...(goesOn ? { more: true } : {}) });
     }
 
     /** What a piece of a message or thought adds to its entry; null: nothing. */
@@ -254,15 +303,19 @@ export class Transcript {
         if (id === "" || this.all > MAX_KEPT) return;
         let entry = this.calls.get(id);
         if (entry === undefined) {
-            entry = { kind: "call", id, name: "", status: "pending", time: this.time() };
+            entry = { kind: "call", id, name: "", status: "pending", time: this.time(), round: this.rounds.call(id) };
             if (this.calls.size < MAX_ENTRIES) {
                 this.calls.set(id, entry);
                 this.weights.set(entry, { input: 0, rest: 0, isTold: this.add(entry) });
-            }
+            } else this.unkept++;
             this.step();
             this.over("limit.calls", "tool calls", this.options.limits.calls, this.calls.size);
         }
         describe(entry, given);
+        if (entry.status === "completed" || entry.status === "failed") {
+            entry.ended ??= this.time();
+            this.rounds.ended(id);
+        } else delete entry.ended;
         const input = isFilled(given.rawInput) ? weightOf(given.rawInput, MAX_KEPT) : undefined;
         if (input === null) delete entry.input;
         else if (input !== undefined && input <= MAX_KEPT) entry.input = given.rawInput as Json;
@@ -273,11 +326,11 @@ export class Transcript {
     /** `input`: what its arguments weigh; undefined where they did not change, null where they were too deep. */
     private weigh(entry: CallEntry, input: number | null | undefined): void {
         const before = this.weights.get(entry) ?? { input: 0, rest: 0, isTold: false };
-        const { id, name, title, toolKind, locations, output } = entry;
+        const { id, name, title, toolKind, locations, output, raw, diffs } = entry;
         const after = {
             ...before,
             input: input === undefined ? before.input : (input ?? 0),
-            rest: PER_ENTRY + (weightOf([id, title, toolKind, name, locations, output], MAX_KEPT) ?? 0),
+            rest: PER_ENTRY + (weightOf([id, title, toolKind, name, locations, output, raw, diffs], MAX_KEPT) ?? 0),
         };
         this.all += after.input + after.rest - before.input - before.rest;
         if (this.weights.has(entry)) this.weights.set(entry, after);
@@ -322,87 +375,13 @@ export class Transcript {
     }
 }
 
-/** What an update says of a call, its arguments aside. */
-function describe(entry: CallEntry, given: Given): void {
-    if (typeof given.title === "string" && given.title !== "") entry.title = given.title;
-    if (typeof given.kind === "string") entry.toolKind = given.kind;
-    // Some agents say it where the protocol leaves room for what is their own.
-    const name = [given.name, objectOf(given._meta).toolName].find((one): one is string => typeof one === "string" && one !== "");
-    if (name !== undefined || entry.name === "" || entry.name === entry.title || entry.name === entry.toolKind)
-        entry.name = name ?? (entry.name !== "" && entry.name !== entry.toolKind ? entry.name : (entry.title ?? entry.toolKind ?? ""));
-    if (STATES.some((state) => state === given.status)) entry.status = given.status as CallEntry["status"];
-    if (Array.isArray(given.locations))
-        entry.locations = given.locations.map((one: unknown) => objectOf(one).path).filter((path) => typeof path === "string");
-    const output = outputOf(given);
-    if (output !== undefined) entry.output = output;
-}
-
 function told(entry: Entry): AgentEntry {
     if (entry.kind !== "thought" && entry.kind !== "message") return entry;
-    const { kind, text, time, media } = entry;
-    return kind === "thought" || media === undefined ? { kind, text, time } : { kind, text, time, media };
-}
-
-interface Given {
-    readonly [key: string]: unknown;
-}
-
-export function objectOf(value: unknown): Given {
-    return value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Given) : {};
+    const { kind, text, time, round, media } = entry;
+    return kind === "thought" || media === undefined ? { kind, text, time, round } : { kind, text, time, round, media };
 }
 
 function isFilled(value: unknown): boolean {
     if (value === undefined || value === null) return false;
     return typeof value !== "object" || Object.keys(value).length > 0;
-}
-
-function itemsOf(given: unknown): { content: string; status: string }[] {
-    if (!Array.isArray(given)) return [];
-    return given.slice(0, MAX_ENTRIES).map((one: unknown) => {
-        const { content, status } = objectOf(one);
-        return { content: typeof content === "string" ? content : "", status: typeof status === "string" ? status : "pending" };
-    });
-}
-
-/** Text of a call's content, else its raw output. */
-function outputOf(given: Given): Json | undefined {
-    const parts = Array.isArray(given.content) ? given.content.map(partOf).filter((text) => text !== "") : [];
-    if (parts.length > 0) return cut(parts.join("\n"));
-    if (given.rawOutput === undefined || given.rawOutput === null) return undefined;
-    const raw = given.rawOutput as Json;
-    if (typeof raw === "string") return cut(raw);
-    const weight = weightOf(raw, MAX_TEXT);
-    if (weight === null || weight > MAX_TEXT) return undefined;
-    const text = JSON.stringify(raw);
-    return text.length > MAX_OUTPUT ? cut(text) : raw;
-}
-
-function partOf(given: unknown): string {
-    const part = objectOf(given);
-    if (part.type === "diff" && typeof part.path === "string") return `changed ${part.path}`;
-    const content = objectOf(part.content);
-    return typeof content.text === "string" ? content.text : "";
-}
-
-/** A copy: a mere part would keep the whole text in memory. */
-function cut(text: string): string {
-    if (text.length <= MAX_OUTPUT) return text;
-    return `${Buffer.from(text.slice(0, MAX_OUTPUT)).toString()}… (${text.length - MAX_OUTPUT} more)`;
-}
-
-/** About how many UTF-16 units a value takes; no more than a little over `most` is looked at. Null: it is nested deeper than `MAX_DEPTH`. */
-export function weightOf(value: unknown, most: number): number | null {
-    let weight = 0;
-    const open: { readonly value: unknown; readonly depth: number }[] = [{ value, depth: 0 }];
-    for (let one = open.pop(); one !== undefined; one = open.pop()) {
-        weight += PER_VALUE + (typeof one.value === "string" ? one.value.length : 0);
-        if (one.value === null || typeof one.value !== "object") continue;
-        if (one.depth >= MAX_DEPTH) return null;
-        for (const [key, inner] of Object.entries(one.value)) {
-            if (!Array.isArray(one.value)) weight += key.length;
-            open.push({ value: inner, depth: one.depth + 1 });
-        }
-        if (weight > most) return weight;
-    }
-    return weight;
 }

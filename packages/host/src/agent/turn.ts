@@ -6,7 +6,7 @@
  * TU2: a turn that is to end is cancelled first; an agent that does not answer within its grace time is killed, with all it started.
  * TU3: a turn that ended early fails with what there was of its reply in `detail.reply`.
  * TU6: a turn that ended ends nothing more: what comes later, as the end of its time, neither cancels nor kills the turns after it.
- * TU5: a limit on tokens or cost with an agent that reports none of it fails after the first turn, unless steps or time are bounded, too.
+ * TU5: a limit on tokens or cost with an agent that reports none of it, or its last call alone (TN6), fails after the first turn, unless steps or time are bounded, too.
  */
 import type { Json } from "@remit/language";
 import type { AgentReply, AgentTurn, Effect, FailureKind, Outcome } from "@remit/machine";
@@ -15,7 +15,8 @@ import type { CallIO } from "../tool/tool.ts";
 import { type Connection, type Given, shown } from "./connection.ts";
 import { AgentFail } from "./fail.ts";
 import { type FileHand, fileHands } from "./hands.ts";
-import { objectOf, Transcript, weightOf } from "./transcript.ts";
+import { objectOf, weightOf } from "./reported.ts";
+import { Transcript } from "./transcript.ts";
 
 export interface TurnOptions {
     readonly at: Connection;
@@ -197,11 +198,12 @@ export class Turn {
             throw this.failed("invalid_payload", `it ended its turn with '${shown(response.stopReason)}', which is no reason to stop`);
         const usage = transcript.usage();
         const [noTokens, noCost] = [
-            limits.tokens !== undefined && usage?.input === undefined,
+            limits.tokens !== undefined && (usage?.input === undefined || usage.partial === true),
             limits.usd !== undefined && usage?.usd === undefined,
         ];
         if ((noTokens || noCost) && limits.ms === undefined && limits.steps === undefined) {
-            const message = `it does not report its ${noTokens ? "tokens" : "cost"}, so that a limit on them bounds nothing`;
+            const said = usage?.partial === true && noTokens ? "reports the tokens of its last call alone" : undefined;
+            const message = `it ${said ?? `does not report its ${noTokens ? "tokens" : "cost"}`}, so that a limit on them bounds nothing`;
             throw this.failed(noTokens ? "limit.tokens" : "limit.cost", message, { hint: "bound its turns or its time as well" });
         }
         const value = this.reply(stop) as unknown as Json;

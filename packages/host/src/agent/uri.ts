@@ -51,6 +51,9 @@ export interface ProcessTarget extends Wishes {
     readonly programs: readonly string[];
     /** What it cannot do here because a program is missing, a sentence each. */
     readonly lacks: readonly string[];
+    /** As in the table of known agents. */
+    readonly modeInSandbox: string | undefined;
+    readonly readsItself: boolean;
 }
 
 /** A server that runs somewhere else. */
@@ -79,6 +82,10 @@ interface Known {
     readonly command: readonly string[];
     readonly install: string;
     readonly wants?: readonly Wants[];
+    /** The mode that it begins in where Remit's sandbox is around it and no configuration says another. */
+    readonly modeInSandbox?: string;
+    /** It takes no error of `fs/read_text_file` for a file that is not there, so what its sandbox shows it reads itself. */
+    readonly readsItself?: true;
 }
 
 /** opencode brings no ripgrep: `rg` of the search path is taken, then what it downloaded itself, which it cannot from a sandbox. */
@@ -89,13 +96,20 @@ const RIPGREP: Wants = {
     install: "install ripgrep (Debian, Ubuntu, Fedora: the package `ripgrep`)",
 };
 
-/** Known agents: how each is started, and what brings it. In the mode that qwen-code would choose itself its own model decides what is asked. */
+/**
+ * Known agents: how each is started, and what brings it. In the mode that qwen-code would choose itself its own model decides what is asked. codex puts
+ * each command into a sandbox of its own, which cannot be made inside ours: its commands would all fail, and it would tell of none.
+ */
 export const KNOWN: { readonly [name: string]: Known } = {
     opencode: { command: ["opencode", "acp"], install: "npm install -g opencode-ai", wants: [RIPGREP] },
     "qwen-code": { command: ["qwen", "--acp", "--approval-mode", "default"], install: "npm install -g @qwen-code/qwen-code" },
     claude: { command: ["claude-agent-acp"], install: "npm install -g @agentclientprotocol/claude-agent-acp" },
-    codex: { command: ["codex-acp"], install: "npm install -g @agentclientprotocol/codex-acp" },
-    gemini: { command: ["gemini", "--acp"], install: "npm install -g @google/gemini-cli" },
+    codex: {
+        command: ["codex-acp"],
+        install: "npm install -g @agentclientprotocol/codex-acp",
+        modeInSandbox: "agent-full-access",
+    },
+    gemini: { command: ["gemini", "--acp"], install: "npm install -g @google/gemini-cli", readsItself: true },
 };
 
 const GRACE_MS = 2_000;
@@ -117,7 +131,7 @@ export function targetOf(uri: string, sources: AgentSources): AgentTarget {
 function namedTarget(name: string, sources: AgentSources): AgentTarget {
     const { config } = sources;
     const said = Object.hasOwn(config.agents, name) ? config.agents[name] : undefined;
-    const known = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
+    const known = knownAs(name);
     const withheld = config.withheld.get(`agent:${name}`);
     if (said === undefined && withheld !== undefined)
         throw new AgentFail(
@@ -206,8 +220,14 @@ function processTarget({ name, command, said, folder, install }: Program, source
         endpoints: (said.endpoints ?? []).map((origin) => new URL(origin)),
         read: (said.sandbox?.read ?? []).map((path) => resolve(folder, path)),
         ...wantedOf(name, sources.env),
+        modeInSandbox: knownAs(name)?.modeInSandbox,
+        readsItself: knownAs(name)?.readsItself === true,
         ...wishesOf(said),
     };
+}
+
+function knownAs(name: string): Known | undefined {
+    return Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
 }
 
 /** Programs that a known agent looks for, as far as they are here. */
@@ -215,7 +235,7 @@ function wantedOf(name: string, env: Environment): Pick<ProcessTarget, "programs
     const cache = env.XDG_CACHE_HOME ?? (env.HOME === undefined ? null : join(env.HOME, ".cache"));
     const programs: string[] = [];
     const lacks: string[] = [];
-    for (const { program, kept, without, install } of (Object.hasOwn(KNOWN, name) ? KNOWN[name]?.wants : undefined) ?? []) {
+    for (const { program, kept, without, install } of knownAs(name)?.wants ?? []) {
         const own = cache === null ? null : join(cache, kept);
         const found = findCommand(program, "/", env) ?? (own !== null && isProgram(own) ? own : null);
         if (found === null) lacks.push(`${name} finds no \`${program}\`: ${without}; ${install}`);

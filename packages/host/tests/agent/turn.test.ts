@@ -38,9 +38,9 @@ test("an agent answers, and what it told is in order", async () => {
         confinement: "sandbox",
         agent: { name: "tester", version: "1.2.3", model: "small" },
         entries: [
-            { kind: "thought", text: "Hm. Yes.", time },
-            { kind: "message", text: "One message.", time },
-            { kind: "message", text: "Another.", time },
+            { kind: "thought", text: "Hm. Yes.", time, round: 0 },
+            { kind: "message", text: "One message.", time, round: 0 },
+            { kind: "message", text: "Another.", time, round: 1 },
             {
                 kind: "call",
                 id: "c1",
@@ -52,9 +52,11 @@ test("an agent answers, and what it told is in order", async () => {
                 status: "completed",
                 locations: ["/x/a.txt"],
                 time,
+                ended: time,
+                round: 1,
             },
-            { kind: "plan", items: [{ content: "Mend it", status: "pending" }], time },
-            { kind: "message", text: "Done.", time },
+            { kind: "plan", items: [{ content: "Mend it", status: "pending" }], time, round: 1 },
+            { kind: "message", text: "Done.", time, round: 2 },
         ],
         spent: { steps: 4, calls: 1, ms: expect.any(Number) },
     });
@@ -103,12 +105,13 @@ test("capabilities are announced as far as the hands go", async () => {
     };
     await using none = rig();
     await none.reply([]);
-    expect(asked(none.seen)).toEqual({ fs: { readTextFile: false, writeTextFile: false }, terminal: false, elicitation: { form: {} } });
+    const always = { elicitation: { form: {} }, session: { compaction: {} } };
+    expect(asked(none.seen)).toEqual({ fs: { readTextFile: false, writeTextFile: false }, terminal: false, ...always });
     await using all = rig();
     await all.reply([], {
         hands: [handOf("file://workspace", { read: "may", write: "ask" }), handOf("shell:", { run: "ask" }, undefined, "Shell")],
     });
-    expect(asked(all.seen)).toEqual({ fs: { readTextFile: true, writeTextFile: true }, terminal: true, elicitation: { form: {} } });
+    expect(asked(all.seen)).toEqual({ fs: { readTextFile: true, writeTextFile: true }, terminal: true, ...always });
 });
 
 test("documents are embedded where the agent takes them, else told as text", async () => {

@@ -401,60 +401,14 @@ const AGENT_TURN = shape(
 /** One prompt turn of a session with an agent. The host opens the session at its first turn and ends it once the session's call is over. */
 export type AgentTurn = Told<typeof AGENT_TURN>;
 
-const MEDIA = shape({ mediaType: text, data: text }, {});
-/** A picture or sound that the agent gave: base64, or the name of a blob. */
-export type AgentMedia = Told<typeof MEDIA>;
-
-const ENTRY = any(
-    shape({ kind: is("thought"), text }, { time: text }),
-    shape({ kind: is("message"), text }, { time: text, media: list(MEDIA) }),
-    shape(
-        { kind: is("call"), id: text, name: text, status: one(["pending", "in_progress", "completed", "failed"]) },
-        {
-            title: text,
-            /** As the protocol has it: read, edit, delete, move, search, execute, think, fetch, switch_mode, other. */
-            toolKind: text,
-            input: json,
-            output: json,
-            locations: list(text),
-            /** What was decided about it, and by whom: `remit`, `person`, `nobody`. */
-            permission: shape({ allowed: flag, by: text }, { why: text }),
-            time: text,
-        },
-    ),
-    shape({ kind: is("plan"), items: list(shape({ content: text, status: text }, {})) }, { time: text }),
-    shape({ kind: is("compaction") }, { summary: text, time: text }),
-);
-/** What happened during a turn, in order, as far as the agent told: the trajectory is made of it. `time` in ISO 8601. */
-export type AgentEntry = Told<typeof ENTRY>;
-
-/** What an agent reports while it works, as it comes. `more`: the text goes on in its last entry of the same kind; a call stands for all that was said of it. */
-export type AgentNote =
-    | { readonly entry: AgentEntry; readonly more?: true }
-    /** What the turn used so far. */
-    | { readonly usage: Usage }
-    /** How the agent calls itself, and how its process is kept. */
-    | { readonly about: Pick<AgentReply, "agent" | "confinement"> };
-
-export const AGENT_REPLY = shape(
-    {
-        /** The messages of the turn, joined. */
-        text,
-        stop: one(["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]),
-        entries: list(ENTRY),
-        /** How its process was kept: in a sandbox of the operating system, without one, or it is none of ours (a server, a stub). */
-        confinement: one(["sandbox", "unconfined", "remote"]),
-        /** Steps and tool calls that were counted. */
-        spent: shape({ steps: count, calls: count, ms: number }, {}),
-    },
-    {
-        resources: list(shape({ uri: text, mediaType: text, text }, {})),
-        /** As the agent calls itself. */
-        agent: shape({ name: text, version: text }, { model: text }),
-    },
-);
-/** Outcome value of a turn. A turn that ended by a limit, a crash or a cancel fails; `failure.detail.reply` then holds what there was of this. */
-export type AgentReply = Told<typeof AGENT_REPLY>;
+export {
+    AGENT_REPLY,
+    type AgentDiff,
+    type AgentEntry,
+    type AgentMedia,
+    type AgentNote,
+    type AgentReply,
+} from "./told.ts";
 
 // ---- effects -----------------------------------------------------------------------------------------------------------
 

@@ -5,11 +5,21 @@
  *
  * US2: what is told is hostile. It never lowers what was counted, and what is counted is a finite number from 0.
  */
-import { number, says, shape, type Told } from "../shape/build.ts";
+import { is, number, says, shape, type Told } from "../shape/build.ts";
 
 /** What a provider says was used. */
 export const USAGE = says(
-    shape({}, { input: number, cached: number, output: number, reasoning: number, usd: number }),
+    shape(
+        {},
+        {
+            input: number,
+            cached: number,
+            output: number,
+            reasoning: number,
+            usd: number,
+            partial: says(is(true), "tokens of a part of it only: an agent that reports its last call alone"),
+        },
+    ),
     "tokens; usd where the price is known",
 );
 export type Usage = Told<typeof USAGE>;
@@ -25,7 +35,7 @@ export function sumOf(a: number, b: number): number {
 
 /** Two usages joined field by field; a field that `b` does not have stays as it is in `a`. */
 function joined(a: Usage, b: Usage, join: (a: number, b: number) => number): Usage {
-    const out: { -readonly [K in keyof Usage]: Usage[K] } = { ...a };
+    const out: { -readonly [K in keyof Usage]: Usage[K] } = { ...a, ...(b.partial === true ? { partial: true } : {}) };
     for (const key of USAGE_FIELDS) if (b[key] !== undefined) out[key] = join(amountTold(a[key]), amountTold(b[key]));
     return out;
 }
@@ -39,7 +49,7 @@ export function mostUsage(a: Usage, b: Usage | undefined): Usage {
 }
 /** What `now` says beyond `before`; a field that `now` does not have stays absent. */
 export function usageSince(before: Usage, now: Usage): Usage {
-    const out: { -readonly [K in keyof Usage]: Usage[K] } = {};
+    const out: { -readonly [K in keyof Usage]: Usage[K] } = now.partial === true ? { partial: true } : {};
     for (const key of USAGE_FIELDS) if (now[key] !== undefined) out[key] = Math.max(0, amountTold(now[key]) - amountTold(before[key]));
     return out;
 }

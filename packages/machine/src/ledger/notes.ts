@@ -80,6 +80,7 @@ function keyOf(note: AgentNote): string | null {
     if (!("entry" in note)) return "usage" in note ? "usage" : null;
     const { entry } = note;
     if (entry.kind === "call") return `call ${entry.id}`;
+    if (entry.kind === "compaction") return entry.id === undefined ? null : `compaction ${entry.id}`;
     return entry.kind === "message" || entry.kind === "thought" ? entry.kind : null;
 }
 
@@ -88,6 +89,7 @@ function joinedTo(last: AgentNote, note: AgentNote): AgentNote | null {
     if (!("entry" in note) || !("entry" in last)) return note;
     const [before, entry] = [last.entry, note.entry];
     if (before.kind === "call" && entry.kind === "call") return { entry: later(before, entry) };
+    if (before.kind === "compaction" && entry.kind === "compaction") return { entry: { ...before, ...entry } };
     if (note.more !== true) return null;
     if (before.kind === "thought" && entry.kind === "thought") return { ...last, entry: { ...before, text: before.text + entry.text } };
     if (before.kind !== "message" || entry.kind !== "message") return null;

@@ -10,11 +10,12 @@
  * | generate | `generate LABEL` | INTERNAL |
  * | provider turn | `chat MODEL` | CLIENT |
  * | tool call | `execute_tool TOOL.METHOD` | INTERNAL |
+ * | call of an agent's own tool | `execute_tool NAME` | INTERNAL |
  * | memory query | `retrieval MEMORY` | CLIENT |
  * | session with an agent | `yield AGENT`, `agent AGENT` … | INTERNAL |
  * | turn of an agent outside the program | `invoke_agent AGENT` | CLIENT |
  * | function that an agent gave | `invoke_workflow payload` | INTERNAL |
-| run of a Re in Act program | `invoke_workflow NAME`, NAME that of the Riff; its `reason()` is `reason` with `chat MODEL` below | INTERNAL |
+ * | run of a Re in Act program | `invoke_workflow NAME`, NAME that of the Riff; its `reason()` is `reason` with `chat MODEL` below | INTERNAL |
  * | question, input | `ask`, `input` | INTERNAL |
  *
  * OL1: content (prompts, replies, arguments, results) is left out unless asked for.
@@ -32,7 +33,6 @@ import {
     type Happening,
     type JsonObject,
     listIn,
-    millis,
     modelName,
     numberIn,
     objectIn,
@@ -41,12 +41,24 @@ import {
     textIn,
     treeOf,
 } from "./read.ts";
-import { hash32 } from "../value/text.ts";
+import { attributes, nanos, spanId, traceId } from "./otlp-json.ts";
+import { withEntries } from "./told.ts";
 
 export interface OtelOptions {
     /** Prompts, replies, arguments and results as attributes. */
     readonly content?: boolean;
     readonly service?: string;
+    /** Of Remit, as the version of the scope. */
+    readonly version?: string;
+    /** Further attributes of the resource. */
+    readonly resource?: { readonly [name: string]: string };
+}
+
+/** A span, and whether it will not change any more. */
+export interface OtelSpan {
+    readonly id: string;
+    readonly isOver: boolean;
+    readonly span: Json;
 }
 
 const INTERNAL = 1;
@@ -55,16 +67,36 @@ const ERROR = 2;
 
 /** An OTLP `ExportTraceServiceRequest` in its JSON form (ids in hex, times in nanoseconds as strings). */
 export function otlp(events: Iterable<LedgerEvent>, options: OtelOptions = {}): Json {
-    const all = [...events];
-    const spans: JsonObject[] = [];
+    return otlpOf(
+        otelSpans(events, options).map(({ span }) => span),
+        options,
+    );
+}
+
+/** The spans of a run as far as it went, those of calls that agents made themselves among them. */
+export function otelSpans(events: Iterable<LedgerEvent>, options: OtelOptions = {}): OtelSpan[] {
+    const all = withEntries([...events]);
+    const spans: OtelSpan[] = [];
     const starts = startsOf(all);
     const ras = rasRunOf(all);
     for (const root of treeOf(all)) collect(root, null, { content: options.content === true, spans, starts, ras });
+    return spans;
+}
+
+/** Spans as the body of one request. */
+export function otlpOf(spans: readonly Json[], { service, version, resource }: OtelOptions): Json {
+    const about = {
+        "telemetry.sdk.name": "remit",
+        "telemetry.sdk.language": "nodejs",
+        ...(version === undefined ? {} : { "telemetry.sdk.version": version }),
+        ...resource,
+        "service.name": service ?? resource?.["service.name"] ?? "remit",
+    };
     return {
         resourceSpans: [
             {
-                resource: { attributes: attributes({ "service.name": options.service ?? "remit" }) },
-                scopeSpans: [{ scope: { name: "remit" }, spans }],
+                resource: { attributes: attributes(about) },
+                scopeSpans: [{ scope: { name: "remit", ...(version === undefined ? {} : { version }) }, spans: [...spans] }],
             },
         ],
     };
@@ -72,19 +104,11 @@ export function otlp(events: Iterable<LedgerEvent>, options: OtelOptions = {}): 
 
 interface Collecting {
     readonly content: boolean;
-    readonly spans: JsonObject[];
+    readonly spans: OtelSpan[];
     /** When the effect of a path was first begun. */
     readonly starts: ReadonlyMap<string, string>;
     readonly ras: RasRun | null;
 }
-
-/** Trace context (W3C) of what the effect of `path` does in the world: the ids of its span. */
-export function traceparent(run: string, path: string): string {
-    return `00-${traceId(run)}-${spanId(run, path, 0)}-01`;
-}
-
-const traceId = (run: string): string => idOf(run, 32);
-const spanId = (run: string, path: string, nth: number): string => idOf(`${run} ${path} ${nth}`, 16);
 
 /** A provider turn has one event of its own, at its end; it began when its effect did. */
 function startsOf(events: readonly LedgerEvent[]): Map<string, string> {
@@ -98,15 +122,21 @@ function startsOf(events: readonly LedgerEvent[]): Map<string, string> {
 function collect(node: TreeNode, parent: string | null, c: Collecting): void {
     /** Spans of this place, each with the number of its first event. */
     const made: { readonly id: string; readonly seq: number }[] = [];
-    node.happenings.forEach((one, nth) => {
+    let nth = -1;
+    for (const one of node.happenings) {
+        if (one.family === "agent.noted") {
+            ownCall(one, node, made.at(-1)?.id ?? parent, c);
+            continue;
+        }
+        nth++;
         const plain = SPANS[one.family]?.(one, c.content);
         const about = plain === undefined || c.ras === null ? plain : asRas(plain, one, node.path, c.ras);
-        if (about === undefined) return;
+        if (about === undefined) continue;
         const event = eventOf(one);
         const id = spanId(event.run, node.path, nth);
         const begun = one.single === undefined ? event.time : (c.starts.get(node.path) ?? event.time);
         const failed = textIn(about.attributes["error.type"]);
-        c.spans.push({
+        const span: JsonObject = {
             traceId: traceId(event.run),
             spanId: id,
             ...(parent === null ? {} : { parentSpanId: parent }),
@@ -116,11 +146,56 @@ function collect(node: TreeNode, parent: string | null, c: Collecting): void {
             endTimeUnixNano: nanos(about.runs === true ? lastOf(node, event) : (one.end ?? event).time),
             attributes: attributes({ ...about.attributes, "remit.path": node.path }),
             status: failed === undefined ? {} : { code: ERROR, message: textIn(about.attributes["remit.error.message"]) ?? failed },
-        });
+        };
+        c.spans.push({ id, isOver: about.runs !== true && (one.end !== undefined || one.single !== undefined), span });
         made.push({ id, seq: event.seq });
-    });
+    }
     // what happens below belongs to what was begun last before it
     for (const child of node.children) collect(child, (made.findLast((one) => one.seq < child.seq) ?? made[0])?.id ?? parent, c);
+}
+
+/** A call of an agent's own tool: under the turn in which the agent told of it. */
+function ownCall(one: Happening, { path }: TreeNode, parent: string | null, { content, spans }: Collecting): void {
+    if (text(one, "kind") !== "call") return;
+    const { run, time } = eventOf(one);
+    const [id, said, status] = [text(one, "id") ?? "", text(one, "name") ?? "", text(one, "status")];
+    // OL2: some agents have no name for a tool but a title with a path in it
+    const name = /^[\w.:-]{1,64}$/.test(said) ? said : (text(one, "toolKind") ?? "tool");
+    const isOver = status === "completed" || status === "failed";
+    const permission = objectIn(get(one, "permission") ?? null);
+    const begun = text(one, "time") ?? time;
+    spans.push({
+        id: spanId(run, `${path} ${id}`, 0),
+        isOver,
+        span: {
+            traceId: traceId(run),
+            spanId: spanId(run, `${path} ${id}`, 0),
+            ...(parent === null ? {} : { parentSpanId: parent }),
+            name: `execute_tool ${name}`,
+            kind: INTERNAL,
+            startTimeUnixNano: nanos(begun),
+            endTimeUnixNano: nanos(text(one, "ended") ?? (isOver ? begun : time)),
+            attributes: attributes({
+                "gen_ai.operation.name": "execute_tool",
+                "gen_ai.tool.name": name,
+                "gen_ai.tool.type": "function",
+                "gen_ai.tool.call.id": id,
+                "remit.tool.kind": text(one, "toolKind"),
+                "remit.permission": permission.allowed === undefined ? undefined : permission.allowed === true ? "allowed" : "refused",
+                "remit.permission.by": textIn(permission.by),
+                "error.type": status === "failed" ? "tool" : undefined,
+                ...(content
+                    ? {
+                          "gen_ai.tool.call.arguments": jsonText(get(one, "input")),
+                          "gen_ai.tool.call.result": jsonText(get(one, "output")),
+                          "remit.tool.diffs": jsonText(get(one, "diffs")),
+                      }
+                    : {}),
+                "remit.path": path,
+            }),
+            status: status === "failed" ? { code: ERROR, message: "tool" } : {},
+        },
+    });
 }
 
 /** A span of a Re in Act program under its own name; none for what only runs it. */
@@ -394,32 +469,4 @@ function partsOf(message: JsonObject): Json[] {
 
 function jsonText(value: Json | undefined): string | undefined {
     return value === undefined ? undefined : JSON.stringify(value);
-}
-
-// ---- OTLP/JSON ---------------------------------------------------------------------------------------------------------
-
-function attributes(values: Span["attributes"]): Json[] {
-    return Object.entries(values).flatMap(([key, value]) =>
-        value === undefined || value === null ? [] : [{ key, value: anyValue(value) }],
-    );
-}
-
-function anyValue(value: Json): Json {
-    if (typeof value === "string") return { stringValue: value };
-    if (typeof value === "boolean") return { boolValue: value };
-    if (typeof value === "number") return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
-    if (Array.isArray(value)) return { arrayValue: { values: value.map(anyValue) } };
-    return { stringValue: JSON.stringify(value) };
-}
-
-function nanos(time: string): string {
-    const ms = millis(time);
-    return ms === null ? "0" : `${ms}000000`;
-}
-
-/** `digits` hex digits made from a text. */
-function idOf(of: string, digits: number): string {
-    let out = "";
-    for (let part = 1; out.length < digits; part++) out += hash32(of, part).toString(16).padStart(8, "0");
-    return out.slice(0, digits);
 }

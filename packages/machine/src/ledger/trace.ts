@@ -8,9 +8,7 @@
  */
 import type { Json } from "@remit/language";
 import { refusalIn, refusalText } from "../authority/refusal.ts";
-import type { AgentNote } from "../effect/effect.ts";
 import type { LedgerEvent } from "./events.ts";
-import { entriesOf } from "./notes.ts";
 import { shortened } from "../value/text.ts";
 import {
     called,
@@ -29,6 +27,7 @@ import {
     textIn,
     treeOf,
 } from "./read.ts";
+import { withEntries } from "./told.ts";
 
 /** Style names are those of Node's `util.styleText`: `bold dim red green yellow cyan`. */
 export type Paint = (style: string, text: string) => string;
@@ -72,11 +71,26 @@ export function traceRows(events: Iterable<LedgerEvent>, options: TraceOptions =
     const out: TraceRow[] = [];
     const all = [...events];
     const writer: Writer = { full: options.full === true, paint: options.paint ?? asItIs, out, waiting: waitingIn(all) };
-    for (const node of treeOf(reported(all))) writeNode(node, 0, writer);
+    for (const node of treeOf(withEntries(all).filter(isShown))) writeNode(node, 0, writer);
     return out;
 }
 
+/** What an agent told by one event, a line each; for a run that is watched. Pieces of a text that goes on are shown as they come. */
+export function traceLine(event: LedgerEvent): string[] {
+    const w: Writer = { full: false, paint: asItIs, out: [], waiting: [] };
+    return listIn(field(event, "notes"))
+        .map((note) => objectIn(objectIn(note).entry))
+        .filter(({ kind }) => kind !== undefined && kind !== "usage")
+        .map((entry) => {
+            const { what, came = "" } = entryLine(entry, w);
+            return came === "" ? what : `${what} ${came}`;
+        });
+}
+
 const asItIs: Paint = (_, text) => text;
+
+/** What a call of an agent's model used stands in the sum of its turn. */
+const isShown = (event: LedgerEvent): boolean => event.kind !== "agent.noted" || field(event, "kind") !== "usage";
 
 interface Writer {
     readonly full: boolean;
@@ -84,21 +98,6 @@ interface Writer {
     readonly out: TraceRow[];
     /** Paths of questions without an answer, in a run that has not ended. */
     readonly waiting: readonly string[];
-}
-
-/** What agents reported in turns that broke off: an event an entry. Of the others the reply is told. */
-function reported(events: readonly LedgerEvent[]): LedgerEvent[] {
-    const told = new Map<string, AgentNote[]>();
-    for (const event of events)
-        if (event.kind === "agent.noted")
-            told.set(event.path, [...(told.get(event.path) ?? []), ...(listIn(field(event, "notes")) as unknown as AgentNote[])]);
-    for (const event of events) if (event.kind === "agent.answered" && field(event, "ok") === true) told.delete(event.path);
-    return events.flatMap((event) => {
-        if (event.kind !== "agent.noted") return [event];
-        const notes = told.get(event.path) ?? [];
-        told.delete(event.path);
-        return entriesOf(notes).map((entry) => ({ ...event, data: entry as unknown as Json }));
-    });
 }
 
 function waitingIn(events: readonly LedgerEvent[]): string[] {
@@ -134,11 +133,14 @@ function firstChild(node: TreeNode): number {
 function writeLine(one: Happening, depth: number, w: Writer): void {
     const describe = LINES[one.family] ?? plainLine;
     const { what, came = "", bad = false, detail = [] } = describe(one, w);
-    const aside = [duration(one), used(one)].filter((text) => text !== "").join(", ");
+    const isEntry = one.family === "agent.noted";
+    const aside = [isEntry ? spanText(text(one, "time"), text(one, "ended")) : duration(one), used(one)]
+        .filter((text) => text !== "")
+        .join(", ");
     const { start, single, end } = one;
     const first = eventOf(one);
     w.out.push({
-        ...{ depth, path: first.path, family: one.family, what, came, bad, aside, detail },
+        ...{ depth: isEntry ? depth + 1 : depth, path: first.path, family: one.family, what, came, bad, aside, detail },
         seqs: [start, single, end].flatMap((event) => (event === undefined ? [] : [event.seq])),
         from: millis(first.time),
         to: start === undefined ? millis(first.time) : end === undefined ? null : millis(end.time),
@@ -278,14 +280,7 @@ const LINES: { readonly [family: string]: Describe } = {
             detail: [...said.map((part) => ["prompt", part] as const), ["reply", answer ?? ""] as const],
         };
     },
-    "agent.noted": (one, w) => {
-        const [name, output] = [text(one, "name"), get(one, "output")];
-        const said = name === "" ? (get(one, "text") ?? get(one, "items") ?? get(one, "summary") ?? "") : (get(one, "input") ?? "");
-        return {
-            what: `reported ${plainText(name === "" ? text(one, "kind") : name)} ${shown(said, w)}`.trimEnd(),
-            came: output === undefined ? plainText(text(one, "status")) : `→ ${shown(output, w)}`,
-        };
-    },
+    "agent.noted": (one, w) => entryLine(objectIn(eventOf(one).data), w),
     yield: (one, w) => ({ what: `${plainText(text(one, "by", "yield"))} to ${plainText(text(one, "agent"))}`, ...outcome(one, w, "") }),
     "yield.payload": (one, w) => {
         const errors = listIn(get(one, "errors")).map((error) => textIn(error) ?? "");
@@ -341,6 +336,62 @@ const LINES: { readonly [family: string]: Describe } = {
     },
 };
 
+/** What an agent told: a call of a tool of its own, what it said or thought, its plan, a compaction. */
+function entryLine(entry: { [key: string]: Json }, w: Writer): Line {
+    const kind = textIn(entry.kind) ?? "";
+    if (kind === "call") return callLine(entry, w);
+    if (kind === "plan") {
+        const items = listIn(entry.items).map(objectIn);
+        const shownItems = items.map((item) => `${textIn(item.content) ?? ""} (${(textIn(item.status) ?? "").replaceAll("_", " ")})`);
+        return { what: `plan ${shown(shownItems.join(", "), w)}` };
+    }
+    const said = textIn(entry.text) ?? textIn(entry.summary) ?? "";
+    const words: { readonly [kind: string]: string } = { message: "said", thought: "thought", compaction: "compacted its context" };
+    const what = `${words[kind] ?? `reported ${plainText(kind)}`}${said === "" ? "" : ` ${shown(said, w)}`}`;
+    const status = textIn(entry.status);
+    return { what, ...(status === undefined || status === "completed" ? {} : { came: plainText(status) }) };
+}
+
+function callLine(entry: { [key: string]: Json }, w: Writer): Line {
+    const permission = objectIn(entry.permission);
+    const status = textIn(entry.status) ?? "";
+    const diffs = listIn(entry.diffs).map(objectIn);
+    const { output } = entry;
+    const failed = status === "failed";
+    const refused = permission.allowed === false ? ` refused by ${plainText(textIn(permission.by) ?? "")}` : "";
+    const done = output === undefined ? diffs.map(({ path }) => `changed ${plainText(textIn(path) ?? "")}`).join(", ") : shown(output, w);
+    const came = failed
+        ? `failed:${refused} ${done}`.trimEnd()
+        : status === "completed"
+          ? done === ""
+              ? "done"
+              : `→ ${done}`
+          : plainText(status);
+    return {
+        what: `${plainText(textIn(entry.name) || "tool")}(${entry.input === undefined ? "" : shown(entry.input, w)})`,
+        came,
+        bad: failed,
+        detail: [
+            ...(entry.raw === undefined ? [] : [["raw output", JSON.stringify(entry.raw)] as const]),
+            ...diffs.map(
+                (diff) => [`change of ${textIn(diff.path) ?? ""}`, changeText(textIn(diff.old) ?? "", textIn(diff.new) ?? "")] as const,
+            ),
+        ],
+    };
+}
+
+/** What differs between two texts: the lines that go and those that come, without those that both begin or end with. */
+function changeText(old: string, now: string): string {
+    const [before, after] = [old, now].map((text) => (text === "" ? [] : text.replace(/\n$/, "").split("\n"))) as [string[], string[]];
+    let head = 0;
+    while (head < before.length && head < after.length && before[head] === after[head]) head++;
+    let tail = 0;
+    while (tail < before.length - head && tail < after.length - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
+    const cutOf = (lines: readonly string[], mark: string): string[] =>
+        lines.slice(head, lines.length - tail).map((line) => `${mark}${line}`);
+    return [...cutOf(before, "-"), ...cutOf(after, "+")].join("\n");
+}
+
 const plainLine: Describe = (one, w) => {
     const event = eventOf(one);
     return { what: `${plainText(one.family)} ${plainText(event.path.split("/").at(-1) ?? "")}`, ...outcome(one, w, "result") };
@@ -373,7 +424,11 @@ function shown(value: Json, w: Writer): string {
 
 function duration(one: Happening): string {
     if (one.start === undefined || one.end === undefined) return "";
-    const [from, to] = [millis(one.start.time), millis(one.end.time)];
+    return spanText(one.start.time, one.end.time);
+}
+
+function spanText(start: string, end: string): string {
+    const [from, to] = [millis(start), millis(end)];
     return from === null || to === null ? "" : timeText(to - from);
 }
 
@@ -386,6 +441,7 @@ export function timeText(ms: number): string {
 function used(one: Happening): string {
     const usage = objectIn(get(one, "usage") ?? null);
     const [input, output, usd] = [numberIn(usage.input), numberIn(usage.output), numberIn(usage.usd)];
-    const tokens = input === undefined && output === undefined ? "" : `${input ?? "?"} tokens in, ${output ?? "?"} out`;
+    const part = usage.partial === true ? " in its last call alone" : "";
+    const tokens = input === undefined && output === undefined ? "" : `${input ?? "?"} tokens in, ${output ?? "?"} out${part}`;
     return [tokens, usd === undefined || usd === 0 ? "" : `$${usd.toFixed(4)}`].filter((part) => part !== "").join(", ");
 }

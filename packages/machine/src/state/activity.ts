@@ -21,7 +21,7 @@ import {
     type Outcome,
     type ToolRequest,
 } from "../effect/effect.ts";
-import type { Usage } from "../effect/usage.ts";
+import { addUsage, type Usage } from "../effect/usage.ts";
 import { Fail } from "../effect/failure.ts";
 import type { Exceeded } from "./accounts.ts";
 import type { AgentConfig } from "../native/agent-config.ts";
@@ -101,7 +101,7 @@ export function stepEnded(m: Machine, { kind, request, path }: Effect, outcome: 
         if (doing.entries.length < MAX_ENTRIES)
             doing.entries = [...doing.entries, ...(call ? [toolEntry(kind, request, path, outcome)] : turnEntries(outcome))];
         if (kind === "agent" && outcome.ok) doing.calls += (outcome.value as unknown as Partial<AgentReply>).spent?.calls ?? 0;
-        doing.usage = sum(doing.usage, outcome.usage);
+        if (outcome.usage !== undefined) doing.usage = addUsage(doing.usage ?? {}, outcome.usage);
         doing.origins = [...new Set([...doing.origins, ...(outcome.ok ? outcome.origins : (outcome.origins ?? []))])].sort();
     }
 }
@@ -168,13 +168,6 @@ function turnEntries(outcome: Outcome): AgentEntry[] {
 function cut(value: Json): Json {
     const text = typeof value === "string" ? value : JSON.stringify(value);
     return text.length <= MAX_OUTPUT ? value : `${text.slice(0, MAX_OUTPUT)}…`;
-}
-
-function sum(a: Usage | null, b: Usage | undefined): Usage | null {
-    if (b === undefined) return a;
-    const made: { -readonly [K in keyof Usage]: number } = { ...a };
-    for (const [key, n] of Object.entries(b) as [keyof Usage, number][]) made[key] = (made[key] ?? 0) + n;
-    return made;
 }
 
 /** What stands against more, where `agent()` said how much there is. */

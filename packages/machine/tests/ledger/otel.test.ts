@@ -3,7 +3,7 @@ import { JsonTraceSerializer } from "@opentelemetry/otlp-transformer";
 import * as semconv from "@opentelemetry/semantic-conventions/incubating";
 import { beforeAll, expect, test } from "vitest";
 import type { Json } from "@remit/language";
-import { otlp, traceparent, traceText } from "../../src/index.ts";
+import { otelSpans, otlp, traceparent, traceText } from "../../src/index.ts";
 import { event, RUN, sample, seal } from "./support.ts";
 
 interface Span {
@@ -22,7 +22,31 @@ const SESSION = "main/Coder.yield#0";
 const reply: Json = {
     text: "```remit\nfunc f() { 1 }\n```",
     stop: "end_turn",
-    entries: [],
+    entries: [
+        { kind: "message", text: "I look." },
+        {
+            kind: "call",
+            id: "c1",
+            name: "read",
+            title: "Read a.txt",
+            toolKind: "read",
+            input: { path: "a.txt" },
+            output: "the secret text",
+            status: "completed",
+            time: "2026-11-21T12:00:00.000Z",
+            ended: "2026-11-21T12:00:01.500Z",
+        },
+        {
+            kind: "call",
+            id: "c2",
+            name: "Writing to b.txt",
+            toolKind: "edit",
+            status: "failed",
+            diffs: [{ path: "b.txt", old: "one\ntwo\n", new: "one\n2\n" }],
+            permission: { allowed: false, by: "remit" },
+        },
+        { kind: "plan", items: [{ content: "mend it", status: "in_progress" }] },
+    ],
     agent: { name: "codex", version: "9", model: "m-1" },
     confinement: "sandbox",
     spent: { steps: 1, calls: 0, ms: 5 },
@@ -93,12 +117,14 @@ test("a session is its turns, what the agent did in them, and the function that 
         ["invoke_workflow Main", 1, undefined],
         ["yield Coder", 1, "invoke_workflow Main"],
         ["invoke_agent Coder", 3, "yield Coder"],
+        ["execute_tool read", 1, "invoke_agent Coder"],
+        ["execute_tool edit", 1, "invoke_agent Coder"],
         ["invoke_workflow payload", 1, "yield Coder"],
         ["execute_tool Repo.read", 1, "invoke_agent Coder"],
         ["execute_tool Repo.list", 1, "invoke_workflow payload"],
         ["invoke_agent Coder", 3, "yield Coder"],
     ]);
-    const [payload, list] = [spans[3] as Span, spans[5] as Span];
+    const [payload, list] = [spans[5] as Span, spans[7] as Span];
     expect(payload.endTimeUnixNano).toBe(list.endTimeUnixNano);
     expect(payload.startTimeUnixNano < payload.endTimeUnixNano).toBe(true);
 });
@@ -116,12 +142,39 @@ test("what an agent's turn says, and what only with content", () => {
         "gen_ai.usage.output_tokens": "9",
         "remit.confinement": "sandbox",
     });
-    expect(held(spans[6] as Span)).toMatchObject({ "error.type": "limit.time", "gen_ai.provider.name": "_OTHER" });
-    expect(spans[6]?.status.code).toBe(2);
-    expect(JSON.stringify(spans)).not.toMatch(/secret|func f/);
+    expect(held(spans[8] as Span)).toMatchObject({ "error.type": "limit.time", "gen_ai.provider.name": "_OTHER" });
+    expect(spans[8]?.status.code).toBe(2);
+    expect(JSON.stringify(spans)).not.toMatch(/secret|func f|a\.txt|b\.txt/);
     const told = spansOf(RUN_EVENTS, true);
     expect(held(told[2] as Span)["gen_ai.input.messages"]).toContain("the secret");
     expect(held(told[2] as Span)["gen_ai.output.messages"]).toContain("func f");
+});
+
+test("a call that the agent made itself is a span of its own, from its begin to its end", () => {
+    const [read, edit] = [spans[3] as Span, spans[4] as Span];
+    expect(held(read)).toMatchObject({ "gen_ai.tool.name": "read", "gen_ai.tool.call.id": "c1", "remit.tool.kind": "read" });
+    expect(BigInt(read.endTimeUnixNano) - BigInt(read.startTimeUnixNano)).toBe(1_500_000_000n);
+    expect(held(edit)).toMatchObject({ "error.type": "tool", "remit.permission": "refused", "remit.permission.by": "remit" });
+    const [, , , told, changed] = spansOf(RUN_EVENTS, true) as [Span, Span, Span, Span, Span];
+    expect(held(told)).toMatchObject({ "gen_ai.tool.call.arguments": '{"path":"a.txt"}', "gen_ai.tool.call.result": '"the secret text"' });
+    expect(held(changed)["remit.tool.diffs"]).toContain("two");
+});
+
+test("what is over while the run goes on is the same span that is sent at its end", () => {
+    const half = otelSpans(RUN_EVENTS.slice(0, 6));
+    const whole = new Map(otelSpans(RUN_EVENTS).map((one) => [one.id, one.span]));
+    const over = half.filter(({ isOver }) => isOver);
+    expect(over.map(({ span }) => (span as unknown as Span).name)).toEqual([
+        "invoke_agent Coder",
+        "execute_tool read",
+        "execute_tool edit",
+        "execute_tool Repo.read",
+    ]);
+    for (const { id, span } of over) expect(whole.get(id)).toEqual(span);
+    expect(half.filter(({ isOver }) => !isOver).map(({ span }) => (span as unknown as Span).name)).toEqual([
+        "invoke_workflow Main",
+        "yield Coder",
+    ]);
 });
 
 /** Operation → how a span of it is named, its kind, and what it must say. */
@@ -180,7 +233,7 @@ test("the body has the shape that OpenTelemetry's own serialiser gives", () => {
 test("trace context names the span of an effect before there is one", () => {
     for (const span of spans) {
         const path = held(span)["remit.path"] as string;
-        if (span.name === "invoke_workflow payload") continue;
+        if (span.name === "invoke_workflow payload" || held(span)["gen_ai.tool.call.id"] !== undefined) continue;
         expect(traceparent(RUN, path)).toBe(`00-${span.traceId}-${span.spanId}-01`);
     }
 });
@@ -190,5 +243,10 @@ test("the trace for people has them too", () => {
     expect(text).toContain("yield to Coder");
     expect(text).toContain('Coder asked "the secret" →');
     expect(text).toContain("Coder gave a function");
+    expect(text).toContain('- said "I look."');
+    expect(text).toContain('- read({"path":"a.txt"}) → "the secret text" (1.5 s)');
+    expect(text).toContain("- Writing to b.txt() failed: refused by remit changed b.txt");
+    expect(text).toContain('- plan "mend it (in progress)"');
+    expect(traceText(RUN_EVENTS, { full: true })).toMatch(/change of b\.txt:\n +-two\n +\+2\n/);
     expect(text).toContain(`failed: "too late, secret"`);
 });

@@ -178,6 +178,7 @@ export function metricsOf(usage: Usage | undefined): Metrics | undefined {
     if (isMoney(usd)) made.cost_usd = usd;
     else if (usd !== undefined) odd.reported_usd = plainNumber(usd);
     if (reasoning !== undefined) odd.reasoning_tokens = plainNumber(reasoning);
+    if (usage.partial === true) odd.partial = true;
     if (Object.keys(odd).length > 0) made.extra = odd;
     return Object.keys(made).length === 0 ? undefined : made;
 }
@@ -190,17 +191,18 @@ export function account(to: Building, usage: Usage | undefined): void {
     else to.used.push(usage);
 }
 
-function totals(of: Building): { readonly metrics: FinalMetrics; readonly unreported: number } {
+function totals(of: Building): { readonly metrics: FinalMetrics; readonly unreported: number; readonly partial: number } {
     const own: FinalMetrics = {};
     const inside = of.inside.map(totals);
     const unreported = inside.reduce((sum, one) => sum + one.unreported, of.unreported);
+    const partial = inside.reduce((sum, one) => sum + one.partial, of.used.filter((usage) => usage.partial === true).length);
     for (const [total, one] of TOTALS)
         for (const value of [...of.used.map((usage) => metricsOf(usage)?.[one]), ...inside.map(({ metrics }) => metrics[total])])
             if (value !== undefined) own[total] = (own[total] ?? 0) + value;
     // cached ones may have been reported where the whole was not
     const { total_cached_tokens: cached, total_prompt_tokens: prompt } = own;
     if (cached !== undefined && prompt !== undefined && cached > prompt) delete own.total_cached_tokens;
-    return { metrics: own, unreported };
+    return { metrics: own, unreported, partial };
 }
 
 // ---- the whole ---------------------------------------------------------------------------------------------------------
@@ -214,7 +216,11 @@ function whole(of: Building): Trajectory {
     const inside = of.inside.map(whole);
     // a trajectory has at least one step
     if (of.steps.length === 0) addStep(of, { source: "system", message: "" });
-    const { metrics, unreported } = totals(of);
+    const { metrics, unreported, partial } = totals(of);
+    const counts = {
+        ...(unreported === 0 ? {} : { turns_without_usage: unreported }),
+        ...(partial === 0 ? {} : { turns_with_partial_usage: partial }),
+    };
     const audio = inside.some((one) => one.schema_version === "ATIF-v1.8") || of.steps.some(hasAudio);
     return {
         schema_version: audio ? "ATIF-v1.8" : "ATIF-v1.7",
@@ -225,7 +231,7 @@ function whole(of: Building): Trajectory {
         final_metrics: {
             ...metrics,
             total_steps: of.steps.length,
-            ...(unreported === 0 ? {} : { extra: { turns_without_usage: unreported } }),
+            ...(Object.keys(counts).length === 0 ? {} : { extra: counts }),
         },
         ...(Object.keys(of.extra).length === 0 ? {} : { extra: of.extra }),
         ...(inside.length === 0 ? {} : { subagent_trajectories: inside }),

@@ -39,7 +39,7 @@ import {
     resultContent,
     type Written,
 } from "./build.ts";
-import { addEnd, addPrompt, addReply, sessionAgent } from "./session.ts";
+import { addEnd, addPrompt, addReply, argumentsIn, sessionAgent } from "./session.ts";
 import type { AtifToolCall, JsonObject, ObservationResult, Step } from "./types.ts";
 
 export interface AtifOfRunOptions {
@@ -189,7 +189,11 @@ const STEPS: { readonly [kind: string]: On } = {
         const session = textIn(field(event, "session")) ?? event.path;
         const to = opened(p, event, session, { name: agentName(event), version: "unknown" }, undefined);
         noted(p, session);
-        const step = addPrompt(to, promptOf(field(event, "prompt")), event.time);
+        const prompt = promptOf(field(event, "prompt"));
+        const handing = p.calls.get(session);
+        if (handing !== undefined && Object.keys(handing.call.arguments).length === 0)
+            handing.call.arguments = argumentsIn(prompt, textIn(to.extra.opened_by));
+        const step = addPrompt(to, prompt, event.time);
         addExtra(step, { path: event.path, turn: numberIn(field(event, "turn")) });
     },
     "agent.noted": (p, event) => {

@@ -1,15 +1,17 @@
 /**
  * ATIF: sessions with an agent outside the program.
  *
- * Boundary: from prompts and replies (`AgentReply`) to steps. An agent does not say where one call of its model ends and the next begins, so
- * `llm_call_count` is left out; a step is a thought, a message, or both, with the calls that follow.
+ * Boundary: from prompts and replies (`AgentReply`) to steps.
  *
+ * SEI2: a step is one call of the agent's model, as far as its reports let that be seen (`round`); of a recording without rounds it is a thought, a
+ *     message, or both, with the calls that follow. `llm_call_count` is there only where the agent said what that call used.
  * SEI1: a call and its result stand in one step; of several reports of one call the last input, output and status that say something count.
  */
 import type { Json } from "@remit/language";
 import type { AgentEntry, AgentPart, AgentReply, Failure } from "../../effect/effect.ts";
 import type { Usage } from "../../effect/usage.ts";
 import { entriesOf } from "../notes.ts";
+import { listIn, objectIn, textIn } from "../read.ts";
 import {
     account,
     addCall,
@@ -115,18 +117,17 @@ export function addPrompt(to: Building, prompt: readonly AgentPart[], time?: str
     return made;
 }
 
-/** The steps of a turn. `metrics` are those of the whole turn, on its last step; the agent does not say them of each. */
+/**
+ * The steps of a turn. Where the agent says what each call of its model used, each step has that; else `metrics` are those of the whole turn, on its
+ * last step.
+ */
 export function addReply(to: Building, turn: Omit<SessionTurn, "prompt">, time?: string): void {
     const { reply, failure } = turn;
     const before = to.steps.length;
-    let open: Step | null = null;
-    const begin = (when: string | undefined): Step => {
-        open = addStep(to, { source: "agent", message: "" }, when);
-        return open;
-    };
-    for (const entry of entriesOf((reply?.entries ?? []).map((one) => ({ entry: one })))) open = addEntry(to, entry, open, begin);
+    const steps = new Steps(to);
+    for (const entry of entriesOf((reply?.entries ?? []).map((one) => ({ entry: one })))) steps.add(entry);
     const of = (source: Step["source"]): Step | undefined => to.steps.slice(before).findLast((step) => step.source === source);
-    const metrics = metricsOf(turn.usage);
+    const metrics = steps.hasUsage ? costAlone(turn.usage) : metricsOf(turn.usage);
     const resources = reply?.resources ?? [];
     // a reply whose entries say nothing of it: its text, or what it cost, has a step of its own
     const said = reply !== undefined && reply.text !== "" && !reply.entries.some((entry) => entry.kind === "message");
@@ -134,7 +135,7 @@ export function addReply(to: Building, turn: Omit<SessionTurn, "prompt">, time?:
     if (said || (last === undefined && (metrics !== undefined || resources.length > 0)))
         last = addStep(to, { source: "agent", message: reply?.text ?? "" }, time);
     if (last !== undefined) {
-        if (metrics !== undefined) last.metrics = metrics;
+        if (metrics !== undefined) last.metrics = { ...last.metrics, ...metrics };
         if (resources.length > 0)
             addExtra(last, { resources: resources.map((one) => ({ uri: one.uri, media_type: one.mediaType, text: one.text })) });
     }
@@ -144,68 +145,138 @@ export function addReply(to: Building, turn: Omit<SessionTurn, "prompt">, time?:
         stop_reason: reply?.stop,
         confinement: reply?.confinement,
         spent: reply === undefined ? undefined : { ...reply.spent },
+        not_kept: reply?.unkept,
         error: failure === undefined ? undefined : { kind: failure.kind, message: failure.message },
     });
 }
 
+function costAlone(usage: Usage | undefined): ReturnType<typeof metricsOf> {
+    return usage?.usd === undefined ? undefined : metricsOf({ usd: usage.usd });
+}
+
 type Call = Extract<AgentEntry, { kind: "call" }>;
 
-/** Gives the step that is open afterwards. */
-function addEntry(to: Building, entry: AgentEntry, open: Step | null, begin: (time: string | undefined) => Step): Step | null {
-    const { time } = entry;
-    const acted = open?.tool_calls !== undefined;
-    switch (entry.kind) {
-        case "thought": {
-            const step = open === null || acted || open.message !== "" ? begin(time) : open;
-            step.reasoning_content = step.reasoning_content === undefined ? entry.text : `${step.reasoning_content}\n${entry.text}`;
-            return step;
-        }
-        case "message": {
-            const step = open === null || acted || open.message !== "" ? begin(time) : open;
-            const files = (entry.media ?? []).map((one) => mediaPart(to.media, one));
-            const parts = files.filter(isPart);
-            const words: ContentPart[] = entry.text === "" ? [] : [{ type: "text", text: entry.text }];
-            step.message = parts.length === 0 ? entry.text : [...words, ...parts];
-            const other = files.filter((one): one is JsonObject => !isPart(one));
-            if (other.length > 0) addExtra(step, { media: other });
-            return step;
-        }
-        case "call": {
-            const step = open ?? begin(time);
-            addToolCall(to, step, entry);
-            return step;
-        }
-        case "plan": {
-            const step = open ?? begin(time);
-            addExtra(step, { plan: entry.items.map((item) => ({ content: item.content, status: item.status })) });
-            return step;
-        }
-        case "compaction": {
-            // what stands in place of what was before is known only where the agent told it
-            const known = entry.summary !== undefined;
-            const step = addStep(to, { source: "system", message: "" }, time);
-            step.extra = { context_management: { type: "compaction", ...(known ? { boundary: "replace" } : {}) } };
-            if (entry.summary !== undefined) addResult(step, { content: entry.summary });
-            return null;
+/** Steps of one reply, entry by entry. */
+class Steps {
+    /** The agent said what each call of its model used. */
+    hasUsage = false;
+    private readonly to: Building;
+    private open: Step | null = null;
+    private round: number | undefined;
+
+    constructor(to: Building) {
+        this.to = to;
+    }
+
+    add(entry: AgentEntry): void {
+        const { to } = this;
+        switch (entry.kind) {
+            case "thought": {
+                const step = this.stepOf(entry, true);
+                step.reasoning_content = step.reasoning_content === undefined ? entry.text : `${step.reasoning_content}\n${entry.text}`;
+                return;
+            }
+            case "message": {
+                const step = this.stepOf(entry, true);
+                const files = (entry.media ?? []).map((one) => mediaPart(to.media, one));
+                const parts = files.filter(isPart);
+                const other = files.filter((one): one is JsonObject => !isPart(one));
+                step.message = together(step.message, entry.text, parts);
+                if (other.length > 0) addExtra(step, { media: other });
+                return;
+            }
+            case "call":
+                addToolCall(to, this.stepOf(entry, false), entry);
+                return;
+            case "plan":
+                addExtra(this.stepOf(entry, false), { plan: entry.items.map((item) => ({ content: item.content, status: item.status })) });
+                return;
+            case "usage": {
+                const step = this.stepOf(entry, false);
+                const metrics = metricsOf(entry.usage);
+                this.hasUsage = true;
+                step.llm_call_count = 1;
+                if (metrics !== undefined) step.metrics = metrics;
+                return;
+            }
+            case "compaction":
+                addCompaction(to, entry);
+                this.open = null;
         }
     }
+
+    /** SEI2. `isText`: in a recording without rounds it begins a step where something was said or done before. */
+    private stepOf({ time, round }: Exclude<AgentEntry, { kind: "compaction" }>, isText: boolean): Step {
+        const { open } = this;
+        const goesOn = round === undefined ? !isText || (open?.tool_calls === undefined && open?.message === "") : this.round === round;
+        if (open !== null && goesOn) return open;
+        this.round = round;
+        this.open = addStep(this.to, { source: "agent", message: "" }, time);
+        return this.open;
+    }
+}
+
+/** A message and what goes on in it after something else. */
+function together(before: Step["message"], text: string, parts: readonly ContentPart[]): Step["message"] {
+    if (parts.length === 0 && typeof before === "string") return before === "" || text === "" ? before + text : `${before}\n\n${text}`;
+    const words = (said: string): ContentPart[] => (said === "" ? [] : [{ type: "text", text: said }]);
+    return [...(typeof before === "string" ? words(before) : before), ...words(text), ...parts];
+}
+
+function addCompaction(to: Building, entry: Extract<AgentEntry, { kind: "compaction" }>): void {
+    const { id, status, summary, error, time } = entry;
+    // what stands in place of what was before is known only where the agent told it
+    const known = summary !== undefined && status !== "failed" && status !== "cancelled";
+    const step = addStep(to, { source: "system", message: "" }, time);
+    addExtra(step, {
+        context_management: { type: "compaction", ...(known ? { boundary: "replace" } : {}) },
+        compaction_id: id,
+        status: status === "completed" ? undefined : status,
+        error,
+    });
+    if (summary !== undefined) addResult(step, { content: summary });
 }
 
 function addToolCall(to: Building, step: Step, entry: Call): void {
     const call = addCall(step, { id: entry.id, name: entry.name || entry.title || entry.toolKind || "tool", args: entry.input });
     const done = entry.status === "completed" || entry.status === "failed";
+    const { output, raw, diffs = [] } = entry;
     addExtra(call, {
         title: entry.title === entry.name ? undefined : entry.title,
         kind: entry.toolKind,
         locations: entry.locations === undefined || entry.locations.length === 0 ? undefined : [...entry.locations],
         permission: entry.permission === undefined ? undefined : { ...entry.permission },
         status: done ? undefined : entry.status,
+        diffs:
+            diffs.length === 0
+                ? undefined
+                : diffs.map(({ path, old, new: text }) => ({ path, ...(old === undefined ? {} : { old_text: old }), new_text: text })),
     });
-    if (!done) return;
+    if (!done && output === undefined) return;
     const made = addResult(step, { source_call_id: call.tool_call_id });
-    addExtra(made, { is_error: entry.status === "failed" });
-    if (entry.output === undefined) return;
-    const { content, other } = resultContent(to.media, entry.output);
+    addExtra(made, {
+        is_error: done ? entry.status === "failed" : undefined,
+        raw_output: raw,
+        ended: entry.ended,
+    });
+    const changed = entry.status === "completed" && diffs.length > 0 ? diffs.map(({ path }) => `changed ${path}`).join("\n") : undefined;
+    if (output === undefined && changed === undefined) return;
+    const { content, other } = resultContent(to.media, output ?? (changed as string));
     made.content = content;
     if (other.length > 0) addExtra(made, { media: [...other] });
+}
+
+/** What the call that hands over was given, as the agent was told first: the text, or the values and names of what was passed. */
+export function argumentsIn(prompt: readonly AgentPart[], by: string | undefined): JsonObject {
+    const handed = by === "yield" ? prompt.find((part) => part.type === "resource" && part.uri === "remit:yield") : undefined;
+    if (handed === undefined)
+        return { [by === "send" ? "text" : "prompt"]: prompt.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n") };
+    const read: unknown = JSON.parse(handed.text);
+    const args: JsonObject = {};
+    for (const param of listIn(objectIn(read as Json).params).map(objectIn)) {
+        const value =
+            param.value ?? (param.handle === undefined ? null : { handle: listIn(param.handle).map((one) => objectIn(one).name ?? null) });
+        Object.defineProperty(args, textIn(param.name) ?? "", { value, enumerable: true, writable: true, configurable: true });
+    }
+    return args;
 }

@@ -170,6 +170,7 @@ export function mutated(mutation: Mutation): Json {
 const text = fc.oneof(fc.string(), fc.string({ unit: "binary", maxLength: 6 }), fc.constantFrom("", "ok", "a\nb", "\ud83d"));
 const json = fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>;
 const time = fc.option(fc.oneof(fc.constantFrom("2026-11-21T12:00:00.000Z", "yesterday", ""), text), { nil: undefined });
+const round = fc.nat({ max: 2 });
 const media = fc.record({
     mediaType: fc.constantFrom("image/png", "image/JPEG", "audio/wav", "audio/mp3", "video/mp4", "image/svg+xml", "../../x", ""),
     data: fc.constantFrom("AA==", "AQ==", ""),
@@ -198,6 +199,9 @@ const call = fc.record(
         toolKind: fc.constantFrom("read", "execute"),
         input: json,
         output: fc.oneof(json, blocks, fc.record({ content: blocks }) as unknown as fc.Arbitrary<Json>),
+        raw: json,
+        diffs: fc.array(fc.record({ path: text, old: text, new: text }, { requiredKeys: ["path", "new"] }), { maxLength: 2 }),
+        round,
         locations: fc.array(text, { maxLength: 2 }),
         permission: fc.record({ allowed: fc.boolean(), by: fc.constantFrom("remit", "person", "nobody") }),
         time,
@@ -206,12 +210,16 @@ const call = fc.record(
 );
 
 const entry = fc.oneof(
-    fc.record({ kind: fc.constant("thought" as const), text, time }),
-    fc.record({ kind: fc.constant("message" as const), text, media: fc.array(media, { maxLength: 2 }), time }),
+    fc.record({ kind: fc.constant("thought" as const), text, time, round }, { requiredKeys: ["kind", "text"] }),
+    fc.record(
+        { kind: fc.constant("message" as const), text, media: fc.array(media, { maxLength: 2 }), time, round },
+        { requiredKeys: ["kind", "text"] },
+    ),
     call,
     call,
     fc.record({ kind: fc.constant("plan" as const), items: fc.array(fc.record({ content: text, status: text }), { maxLength: 2 }) }),
-    fc.record({ kind: fc.constant("compaction" as const), summary: text }, { requiredKeys: ["kind"] }),
+    fc.record({ kind: fc.constant("compaction" as const), id: text, status: text, error: text, summary: text }, { requiredKeys: ["kind"] }),
+    fc.record({ kind: fc.constant("usage" as const), usage: fc.record({ input: fc.nat(), output: fc.nat() }), round }),
 ) as fc.Arbitrary<AgentEntry>;
 
 export const reply = fc.record(

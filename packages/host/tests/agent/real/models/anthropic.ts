@@ -1,9 +1,15 @@
 /** Anthropic messages, as Claude's agent speaks them. */
-import { nameOf, objects, type Said, textOf, USAGE, type Wire } from "./wire.ts";
+import { callsOf, nameOf, objects, type Said, textOf, USAGE, type Wire } from "./wire.ts";
 
 function blocks(said: Said, id: string): { readonly type: string; readonly [key: string]: unknown }[] {
     const text = said.text === undefined ? [] : [{ type: "text", text: said.text }];
-    return "call" in said ? [...text, { type: "tool_use", id: `toolu_${id}`, name: said.call.name, input: said.call.input }] : text;
+    const calls = callsOf(said).map(({ name, input }, index) => ({
+        type: "tool_use",
+        id: `toolu_${id}${index === 0 ? "" : `_${index}`}`,
+        name,
+        input,
+    }));
+    return [...text, ...calls];
 }
 
 export const anthropic: Wire = {

@@ -1,7 +1,9 @@
 /** OpenAI chat completions, as opencode and qwen-code speak them: `data:` lines of chunks, then `[DONE]`. */
-import { type Body, isObject, nameOf, objects, textOf, USAGE, type Wire } from "./wire.ts";
+import { type Body, callsOf, isObject, nameOf, objects, textOf, USAGE, type Wire } from "./wire.ts";
 
 const usage = { prompt_tokens: USAGE.input, completion_tokens: USAGE.output, total_tokens: USAGE.input + USAGE.output };
+
+const idOf = (id: string, index: number): string => `call_${id}${index === 0 ? "" : `_${index}`}`;
 
 export const chat: Wire = {
     hear(path, body) {
@@ -35,14 +37,20 @@ export const chat: Wire = {
         if ("hang" in said) return [first];
         const last = { data: { id, object: "chat.completion.chunk", created: 0, model, choices: [], usage } };
         if (!("call" in said)) return [first, chunk({}, "stop"), last];
-        const call = { index: 0, id: `call_${id}`, type: "function", function: { name: said.call.name, arguments: "" } };
-        const input = { index: 0, function: { arguments: JSON.stringify(said.call.input) } };
-        return [first, chunk({ tool_calls: [call] }), chunk({ tool_calls: [input] }), chunk({}, "tool_calls"), last];
+        const calls = callsOf(said).flatMap(({ name, input }, index) => [
+            chunk({ tool_calls: [{ index, id: idOf(id, index), type: "function", function: { name, arguments: "" } }] }),
+            chunk({ tool_calls: [{ index, function: { arguments: JSON.stringify(input) } }] }),
+        ]);
+        return [first, ...calls, chunk({}, "tool_calls"), last];
     },
     whole(said, id, model) {
         const calls =
             "call" in said
-                ? [{ id: `call_${id}`, type: "function", function: { name: said.call.name, arguments: JSON.stringify(said.call.input) } }]
+                ? callsOf(said).map(({ name, input }, index) => ({
+                      id: idOf(id, index),
+                      type: "function",
+                      function: { name, arguments: JSON.stringify(input) },
+                  }))
                 : undefined;
         const message = { role: "assistant", content: said.text ?? "", ...(calls === undefined ? {} : { tool_calls: calls }) };
         const finish = calls === undefined ? "stop" : "tool_calls";

@@ -1,10 +1,10 @@
 /** Gemini's `generateContent` and `streamGenerateContent`, as gemini-cli speaks them. */
-import { isObject, nameOf, objects, type Said, textOf, USAGE, type Wire } from "./wire.ts";
+import { callsOf, isObject, nameOf, objects, type Said, textOf, USAGE, type Wire } from "./wire.ts";
 
 function answer(said: Said, id: string, model: string): unknown {
     const parts = [
         ...(said.text === undefined ? [] : [{ text: said.text }]),
-        ...("call" in said ? [{ functionCall: { name: said.call.name, args: said.call.input } }] : []),
+        ...callsOf(said).map(({ name, input }) => ({ functionCall: { name, args: input } })),
     ];
     const usageMetadata = {
         promptTokenCount: USAGE.input,

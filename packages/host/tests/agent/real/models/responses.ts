@@ -1,5 +1,5 @@
 /** OpenAI Responses, as codex speaks them. */
-import { nameOf, objects, type Said, textOf, USAGE, type Wire } from "./wire.ts";
+import { callsOf, nameOf, objects, type Said, textOf, USAGE, type Wire } from "./wire.ts";
 
 const usage = {
     input_tokens: USAGE.input,
@@ -13,8 +13,17 @@ function items(said: Said, id: string): unknown[] {
     const content = [{ type: "output_text", text: said.text ?? "", annotations: [] }];
     const message = { type: "message", id: `msg_${id}`, role: "assistant", status: "completed", content };
     if (!("call" in said)) return [message];
-    const { name, input } = said.call;
-    return [{ type: "function_call", id: `fc_${id}`, call_id: `call_${id}`, name, arguments: JSON.stringify(input), status: "completed" }];
+    return callsOf(said).map(({ name, input }, index) => {
+        const nth = index === 0 ? id : `${id}_${index}`;
+        return {
+            type: "function_call",
+            id: `fc_${nth}`,
+            call_id: `call_${nth}`,
+            name,
+            arguments: JSON.stringify(input),
+            status: "completed",
+        };
+    });
 }
 
 export const responses: Wire = {

@@ -24,10 +24,21 @@ export interface Heard {
     readonly body: Body;
 }
 
+export interface Called {
+    readonly name: string;
+    readonly input: Body;
+}
+
+/** All calls of a reply, in order. */
+export function callsOf(said: Said): readonly Called[] {
+    return "call" in said ? [said.call, ...(said.also ?? [])] : [];
+}
+
 /** What the model says: a text, or a call of one of the agent's tools. */
 export type Said =
     | { readonly text: string }
-    | { readonly call: { readonly name: string; readonly input: Body }; readonly text?: string }
+    /** `also`: further calls of the same reply. */
+    | { readonly call: Called; readonly also?: readonly Called[]; readonly text?: string }
     /** Begins an answer and never ends it. */
     | { readonly hang: true; readonly text?: string };
 
