@@ -13,7 +13,7 @@ import { LimitError } from "../access/limits.ts";
 import type { Server } from "../server.ts";
 import { consolePage } from "./console.ts";
 import { lendScript } from "./lend.ts";
-import { answer, type Env, HttpError, refused, type Route } from "./route.ts";
+import { answer, type Env, HttpError, refused, type Route, signalOf } from "./route.ts";
 import { ROUTES } from "./routes.ts";
 import { socketOf } from "./socket.ts";
 
@@ -83,7 +83,7 @@ function methodNotAllowed(rows: readonly Route[]): HttpError {
 
 function told(server: Server, error: Error, c: Context): Response {
     // Who asked is gone: no client hears the answer.
-    if (c.req.raw.signal.aborted) return c.body(null, 400);
+    if (signalOf(c).aborted) return c.body(null, 400);
     const known = knownOf(error) ?? new HttpError(500, "error", "the server could not do it; its log says why");
     if (known.status === 500) server.log("error", `${c.req.method} ${c.req.path}: ${error.stack ?? error.message}`);
     const { status, kind, message, hint, headers } = known;

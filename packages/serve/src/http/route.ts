@@ -3,6 +3,7 @@
  *
  * Boundary: shapes and the way from a request to a row's handler.
  */
+import type { Readable } from "node:stream";
 import type { Json } from "@remit/language";
 import type { Context } from "hono";
 import type { z } from "zod";
@@ -17,6 +18,10 @@ export type Env = {
     Bindings: {
         /** Who sends it, where a WebSocket has said so before. */
         readonly client?: Client;
+        /** What came over a WebSocket. */
+        readonly message?: Message;
+        /** The request as Node has it, where it came by one. */
+        readonly incoming?: Readable;
         /** Another process handed it on: it is performed here, or not at all. */
         readonly here?: true;
         readonly outgoing?: { destroy(): void };
@@ -28,6 +33,16 @@ export type Env = {
         client?: string;
     };
 };
+
+/** A request that came as a message. */
+export interface Message {
+    /** Its body, read; `undefined`: it has none. */
+    readonly body: unknown;
+    /** Of the whole message. */
+    readonly bytes: number;
+    /** Ends with the connection. */
+    readonly signal: AbortSignal;
+}
 
 export interface Asked<B> {
     readonly server: Server;
@@ -116,7 +131,7 @@ const MAX_BODY = 1 << 20;
 
 /** Runs a row for a request. Throws `HttpError`. */
 export async function answer(server: Server, row: Route, c: Context<Env>): Promise<Response> {
-    const { headers, method, signal } = c.req.raw;
+    const { headers, method } = c.req.raw;
     c.set("route", row.path);
     let client: Client | null = null;
     if (row.scope !== null) {
@@ -142,7 +157,10 @@ export async function answer(server: Server, row: Route, c: Context<Env>): Promi
         body: row.body === undefined ? undefined : await bodyOf(c, row.body, row.most ?? MAX_BODY),
         query: (name) => c.req.query(name),
         header: (name) => c.req.header(name),
-        signal,
+        // Asked for by few: Hono makes a whole `Request` for it.
+        get signal() {
+            return signalOf(c);
+        },
         c,
     };
     const gave = await row.run(asked);
@@ -158,12 +176,12 @@ async function elsewhere(server: Server, row: Route, c: Context, client: Client)
     const session = c.req.param("session");
     if (processes === null || session === undefined || !row.path.startsWith(OF_SESSION) || row.streams === true) return null;
     if (!(await processes.has(session))) return null;
-    const { url, method, signal } = c.req.raw;
+    const { url, method } = c.req.raw;
     const { pathname, search } = new URL(url);
     const key = c.req.header("idempotency-key");
-    const body = row.body === undefined ? "" : new TextDecoder().decode(await read(c.req.raw, row.most ?? MAX_BODY));
+    const body = row.body === undefined ? "" : await textOf(c, row.most ?? MAX_BODY);
     const headers: { readonly [name: string]: string } = key === undefined ? {} : { "idempotency-key": key };
-    const said = await processes.forward({ session, client, method, path: pathname + search, headers, body }, signal);
+    const said = await processes.forward({ session, client, method, path: pathname + search, headers, body }, signalOf(c));
     if (said === null)
         throw new HttpError(503, "unreachable", "the process that has the session did not answer", {
             hint: "ask again; a turn that is sent again with the same Idempotency-Key is the same turn",
@@ -173,18 +191,13 @@ async function elsewhere(server: Server, row: Route, c: Context, client: Client)
     return new Response(gave, { status: said.status, headers: { "cache-control": "no-store", ...said.headers } });
 }
 
+/** Ends when the client is gone. */
+export function signalOf(c: Context): AbortSignal {
+    return (c.env as Env["Bindings"]).message?.signal ?? c.req.raw.signal;
+}
+
 async function bodyOf(c: Context, schema: z.ZodType, most: number): Promise<unknown> {
-    const bytes = await read(c.req.raw, most);
-    let json: unknown = {};
-    if (bytes.length > 0) {
-        if (!/^application\/json\b/i.test(c.req.header("content-type") ?? ""))
-            throw new HttpError(415, "media-type", "the body has to be JSON", { hint: "send `Content-Type: application/json`" });
-        try {
-            json = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-        } catch (error) {
-            throw new HttpError(400, "syntax", `the body is no JSON: ${(error as Error).message}`);
-        }
-    }
+    const json = await jsonOf(c, most);
     if (isTooDeep(json)) throw new HttpError(400, "contract", `the body is nested more than ${MAX_DEPTH} deep`);
     const checked = schema.safeParse(json);
     if (checked.success) return checked.data;
@@ -195,12 +208,41 @@ async function bodyOf(c: Context, schema: z.ZodType, most: number): Promise<unkn
     });
 }
 
-async function read(request: Request, most: number): Promise<Uint8Array> {
-    const said = Number(request.headers.get("content-length") ?? 0);
+async function jsonOf(c: Context, most: number): Promise<unknown> {
+    const { message } = c.env as Env["Bindings"];
+    if (message !== undefined) {
+        if (message.bytes > most && Buffer.byteLength(textIn(message)) > most) throw tooLarge(most);
+        return message.body ?? {};
+    }
+    const bytes = await read(c, most);
+    if (bytes.length === 0) return {};
+    if (!/^application\/json\b/i.test(c.req.header("content-type") ?? ""))
+        throw new HttpError(415, "media-type", "the body has to be JSON", { hint: "send `Content-Type: application/json`" });
+    try {
+        return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    } catch (error) {
+        throw new HttpError(400, "syntax", `the body is no JSON: ${(error as Error).message}`);
+    }
+}
+
+async function textOf(c: Context, most: number): Promise<string> {
+    const { message } = c.env as Env["Bindings"];
+    return message === undefined ? new TextDecoder().decode(await read(c, most)) : textIn(message);
+}
+
+function textIn({ body }: Message): string {
+    return body === undefined ? "" : JSON.stringify(body);
+}
+
+/** From Node's own stream where there is one: the one of a `Request` costs more than all that is done with a short body. */
+async function read(c: Context, most: number): Promise<Uint8Array> {
+    const said = Number(c.req.header("content-length") ?? 0);
     if (said > most) throw tooLarge(most);
+    const { incoming } = c.env as Env["Bindings"];
     const parts: Uint8Array[] = [];
     let bytes = 0;
-    for await (const part of request.body ?? []) {
+    // What is too long is answered on the connection that it comes over, so that stays open.
+    for await (const part of incoming?.iterator({ destroyOnReturn: false }) ?? c.req.raw.body ?? []) {
         bytes += part.length;
         if (bytes > most) throw tooLarge(most);
         parts.push(part);

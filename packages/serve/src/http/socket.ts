@@ -56,6 +56,8 @@ class Connection implements WSEvents {
     readonly #server: Server;
     readonly #app: Hono<Env>;
     readonly #request: Request;
+    /** Of each request. */
+    readonly #place: { readonly origin: string; readonly host: string };
     #client: Client | null;
     readonly #listening = new Map<string, Listening>();
     /** Requests that have no answer yet. */
@@ -71,6 +73,7 @@ class Connection implements WSEvents {
         this.#app = app;
         this.#client = client;
         this.#request = request;
+        this.#place = { origin: new URL(request.url).origin, host: request.headers.get("host") ?? "" };
     }
 
     onOpen = (_: unknown, ws: WSContext): void => {
@@ -107,7 +110,7 @@ class Connection implements WSEvents {
         else if (this.#client !== null && this.#server.isRevoked(this.#client)) ws.close(4401, "the client was revoked");
         else if (this.#client === null) ws.close(4401, "the first message has to be a ticket");
         else if ("listen" in message) await this.#listen(message.listen, message.from ?? 0, this.#client, ws);
-        else await this.#ask(message, this.#client, ws);
+        else await this.#ask(message, Buffer.byteLength(data as string), { client: this.#client, ws });
     }
 
     async #identify(said: { readonly ticket: string } | { readonly token: string }, ws: WSContext): Promise<void> {
@@ -141,8 +144,8 @@ class Connection implements WSEvents {
         await this.#server.sockets?.send(ws.raw as WebSocket, text);
     }
 
-    async #ask(message: Asking, client: Client, ws: WSContext): Promise<void> {
-        const { id } = message;
+    async #ask(message: Asking, bytes: number, { client, ws }: { readonly client: Client; readonly ws: WSContext }): Promise<void> {
+        const { id, body } = message;
         const refuse = (status: number, error: object): Promise<void> => this.#send(ws, { id, status, body: { error } });
         if (this.#asked >= MAX_ASKED) {
             const message = `${MAX_ASKED} requests of this connection wait for their answers`;
@@ -152,29 +155,23 @@ class Connection implements WSEvents {
         try {
             const request = this.#requestOf(message);
             if (typeof request === "string") return await refuse(400, { kind: "contract", message: request });
-            const response = await this.#app.fetch(request, { client });
+            const response = await this.#app.fetch(request, { client, message: { body, bytes, signal: this.#over.signal } });
             const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
             if (!isJson) await response.body?.cancel();
-            await this.#send(ws, { id, status: response.status, body: isJson ? await response.json() : null });
+            await this.#sendText(ws, `{"id":${id},"status":${response.status},"body":${isJson ? await response.text() : "null"}}`);
         } finally {
             this.#asked--;
         }
     }
 
-    /** A text where it cannot be one. */
+    /** Without the body, which is read already, and the signal: a connection's would keep each request. A text where it cannot be one. */
     #requestOf({ method, path, headers = {}, body }: Asking): Request | string {
         if (method === "GET" && body !== undefined) return "a GET has no body";
         const key = Object.entries(headers).find(([name]) => name.toLowerCase() === "idempotency-key")?.[1];
         if (key !== undefined && !/^[\x20-\x7e]*$/.test(key)) return "an idempotency key is made of printable ASCII";
-        const { origin } = new URL(this.#request.url);
+        const { origin, host } = this.#place;
         if (!URL.canParse(path, origin)) return "the path is none";
-        const host = this.#request.headers.get("host") ?? "";
-        return new Request(new URL(path, origin), {
-            method,
-            headers: { ...(key === undefined ? {} : { "idempotency-key": key }), host, "content-type": "application/json" },
-            ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-            signal: this.#over.signal,
-        });
+        return new Request(new URL(path, origin), { method, headers: { ...(key === undefined ? {} : { "idempotency-key": key }), host } });
     }
 
     async #listen(id: string, from: number, client: Client, ws: WSContext): Promise<void> {
