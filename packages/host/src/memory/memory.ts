@@ -9,7 +9,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { dirname, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { isObject, type Json } from "@remit/language";
+import { canonicalJson, isObject, type Json } from "@remit/language";
 import type { Effect, Failure, MemoryRequest, Outcome } from "@remit/machine";
 import { makeFolder } from "../ledger/place.ts";
 import type { PerformIO } from "../run/host.ts";
@@ -120,8 +120,8 @@ function stored({ origins = [], ...envelope }: Envelope, pointer: string): Store
 
 interface Query {
     readonly kind: string | null;
-    /** Lower case. */
-    readonly text: string | null;
+    /** Finds the text that is asked for, by simple case folding. */
+    readonly text: RegExp | null;
     readonly where: { readonly [key: string]: Json } | null;
     readonly limit: number;
 }
@@ -134,14 +134,15 @@ function queryOf(name: string, arg: Json): Query {
     if (where !== null && !isObject(where)) throw new ToolFail("'where' must be an object");
     if (limit !== null && !(typeof limit === "number" && Number.isSafeInteger(limit) && limit > 0))
         throw new ToolFail("'limit' must be a positive integer");
-    return { kind, text: text?.toLowerCase() ?? null, where, limit: limit ?? DEFAULT_LIMIT };
+    const found = text === null ? null : new RegExp(text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "iu");
+    return { kind, text: found, where, limit: limit ?? DEFAULT_LIMIT };
 }
 
 function matches(record: { readonly [key: string]: Json }, { kind, text, where }: Query): boolean {
     if (kind !== null && (!Object.hasOwn(record, "kind") || record.kind !== kind)) return false;
     if (text !== null) {
-        const own = Object.hasOwn(record, "text") && typeof record.text === "string" ? record.text : JSON.stringify(record);
-        if (!own.toLowerCase().includes(text)) return false;
+        const own = Object.hasOwn(record, "text") && typeof record.text === "string" ? record.text : "";
+        if (!text.test(own) && !text.test(canonicalJson(record))) return false;
     }
     return (
         where === null || Object.keys(where).every((key) => Object.hasOwn(record, key) && equal(record[key] as Json, where[key] as Json))

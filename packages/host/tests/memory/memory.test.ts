@@ -87,7 +87,7 @@ describe.each(STORES)("%s", (uri) => {
         const found = async (query: Json) => (await notes.records(query)).map((record) => (record as { n: number }).n);
         expect(await found({})).toEqual([3, 2, 1]);
         expect(await found({ kind: "lesson" })).toEqual([2, 1]);
-        expect(await found({ text: "LOG" })).toEqual([1]);
+        expect(await found({ text: "LOG" })).toEqual([3, 1]);
         expect(await found({ text: '"b":[2]' })).toEqual([2]);
         expect(await found({ where: { tags: { b: [2], a: 1 } } })).toEqual([2]);
         expect(await found({ where: { n: 3, kind: "fact" } })).toEqual([3]);
