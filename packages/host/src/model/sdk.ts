@@ -9,6 +9,7 @@
  * SDK3: a response longer than `MAX_BYTES` is cut off with an error.
  */
 import type { LanguageModel } from "ai";
+import { thinking } from "./ollama.ts";
 import type { Provider } from "./uri.ts";
 
 export type SdkModel = Extract<LanguageModel, { readonly specificationVersion: "v4" }>;
@@ -43,7 +44,7 @@ export async function sdkModel(choice: SdkChoice): Promise<SdkModel> {
     const shared = {
         ...base,
         ...(choice.headers === undefined ? {} : { headers: choice.headers }),
-        fetch: guarded(choice.fetch, choice.heard),
+        fetch: guarded(choice.provider === "ollama" ? thinking(choice.fetch, MAX_BYTES) : choice.fetch, choice.heard),
     };
     switch (choice.provider) {
         case "openai": {

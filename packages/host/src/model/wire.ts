@@ -4,7 +4,7 @@
  * Boundary: shapes only; nothing is sent here.
  *
  * How hard a model thinks (AgentScript's mapping): OpenAI and compatible endpoints get `reasoning_effort` (true → medium; auto and false say
- * nothing), Anthropic a thinking budget (true, auto and low 1024 tokens, medium 4096, high 10000), Google its own levels.
+ * nothing), an Ollama its own `think` (`ollama.ts`; auto says nothing), Anthropic a thinking budget (true, auto and low 1024 tokens, medium 4096, high 10000), Google its own levels.
  */
 import type { Json } from "@remit/language";
 import type { ModelReply, ModelTurn, ToolCall, Usage } from "@remit/machine";
@@ -54,6 +54,8 @@ function think(
     provider: Provider,
 ): { reasoning?: "low" | "medium" | "high"; options?: { [key: string]: Json } } | null {
     const level = request.think;
+    if (provider === "ollama" && level !== undefined && level !== "auto")
+        return { options: { reasoningEffort: level === true ? "on" : level === false ? "none" : level } };
     if (level === undefined || level === false) return null;
     if (provider === "anthropic") {
         // Its thinking blocks would have to come back with their signatures when the results of tools go to it, and a conversation does not keep them.

@@ -1,6 +1,6 @@
 /**
  * A loopback server that plays model providers: the wire formats of OpenAI's chat completions, Anthropic's messages, Google's
- * generateContent and Ollama's list of models, whole and streamed.
+ * generateContent, Ollama's list of models and its own chat, whole and streamed.
  *
  * What it says is a script of replies, taken in order; the last one is given again. Every request is kept as it came.
  */
@@ -121,9 +121,15 @@ async function play(reply: FakeReply, path: string, body: FakeRequest["body"], r
         return;
     }
     const stream = body?.stream === true || path.includes("streamGenerateContent");
-    const format = path.includes("/messages") ? anthropic : path.includes("enerateContent") ? google : openai;
+    const format = path.includes("/messages")
+        ? anthropic
+        : path.includes("enerateContent")
+          ? google
+          : path === "/api/chat"
+            ? ollama
+            : openai;
     if (!stream) return json(response, 200, format.whole(reply, body), reply.headers);
-    response.writeHead(200, { "content-type": "text/event-stream", ...reply.headers });
+    response.writeHead(200, { "content-type": path === "/api/chat" ? "application/x-ndjson" : "text/event-stream", ...reply.headers });
     let sent = 0;
     for (const event of format.events(reply, body)) {
         if (reply.dropAfter !== undefined && sent >= reply.dropAfter) {
@@ -325,3 +331,27 @@ const google: Format = {
     whole: (reply) => googleBody(reply, reply.text, true),
     events: (reply) => [...piecesOf(reply).map((text) => event(googleBody(reply, text, false))), event(googleBody(reply, undefined, true))],
 };
+
+/** Its own API; the one like OpenAI's is `openai`. */
+const ollama: Format = {
+    whole: (reply, body) => ollamaLine(reply, body, reply.text ?? "", true),
+    events: (reply, body) => [
+        ...piecesOf(reply).map((text) => `${JSON.stringify(ollamaLine({}, body, text, false))}\n`),
+        `${JSON.stringify(ollamaLine(reply, body, "", true))}\n`,
+    ],
+};
+
+function ollamaLine({ thinking, calls, finish, usage }: FakeReply, body: FakeRequest["body"], content: string, done: boolean): unknown {
+    const { input, output } = usageOf(usage === undefined ? {} : { usage });
+    return {
+        model: body.model,
+        message: {
+            role: "assistant",
+            content,
+            ...(thinking === undefined ? {} : { thinking }),
+            ...(calls === undefined ? {} : { tool_calls: calls.map(({ name, args }) => ({ function: { name, arguments: args } })) }),
+        },
+        done,
+        ...(done ? { done_reason: finish ?? "stop", prompt_eval_count: input, eval_count: output } : {}),
+    };
+}

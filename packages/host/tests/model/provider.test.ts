@@ -230,16 +230,65 @@ describe("what is sent", () => {
             if (last === undefined) throw new Error("nothing was sent");
             return last.body;
         };
-        for (const provider of ["openai", "ollama"] as const) {
-            expect((await sent(provider, true)).reasoning_effort).toBe("medium");
-            expect((await sent(provider, "high")).reasoning_effort).toBe("high");
-            expect((await sent(provider, "auto")).reasoning_effort).toBeUndefined();
-            expect((await sent(provider, false)).reasoning_effort).toBeUndefined();
-        }
+        expect((await sent("openai", true)).reasoning_effort).toBe("medium");
+        expect((await sent("openai", "high")).reasoning_effort).toBe("high");
+        expect((await sent("openai", "auto")).reasoning_effort).toBeUndefined();
+        expect((await sent("openai", false)).reasoning_effort).toBeUndefined();
+        for (const think of [true, false, "low"] as const) expect(await sent("ollama", think)).toMatchObject({ think, stream: false });
+        expect(await sent("ollama", "auto")).not.toHaveProperty("think");
         expect((await sent("anthropic", true)).thinking).toMatchObject({ type: "enabled", budget_tokens: 1024 });
         expect((await sent("anthropic", "medium")).thinking).toMatchObject({ budget_tokens: 4096 });
         expect((await sent("anthropic", "high")).thinking).toMatchObject({ budget_tokens: 10_000 });
         expect((await sent("anthropic", false)).thinking).toBeUndefined();
+    });
+
+    it("an Ollama that is told how to think is asked by its own API: schema, bounds, calls, results and pictures", async () => {
+        const call = { name: "Find_run", args: { path: "src" } };
+        await using it = await against("ollama", [
+            { thinking: "hm", calls: [call] },
+            { text: '{"ok": true}', thinking: "so", finish: "length" },
+        ]);
+        const { messages } = turnOf(it.uri);
+        const input: ToolOffer["input"] = { type: "object", properties: { path: { type: "string" } } };
+        const more = { think: true, temperature: 0.2, maxOutput: 50 } as const;
+        const first = replyOf(await ask(it.models, turnOf(it.uri, { ...more, tools: [{ name: "Find_run", input }] })));
+        expect(first).toMatchObject({ calls: [call], finish: "tool", thinking: "hm" });
+        const [made] = first.calls ?? [];
+        const after = [
+            ...messages,
+            { role: "assistant" as const, content: "", calls: first.calls ?? [] },
+            { role: "tool" as const, call: made?.id as string, name: "Find_run", result: { files: [] } },
+            { role: "user" as const, content: [{ type: "file" as const, mediaType: "image/png", data: "iVBORw0KGgo=" }] },
+        ];
+        const io = quiet();
+        const second = await ask(it.models, turnOf(it.uri, { ...more, messages: after, contract: YES, stream: true }), io);
+        expect(replyOf(second)).toMatchObject({ value: { ok: true }, finish: "length", thinking: "so" });
+        expect(second.usage).toMatchObject({ input: 10, output: 5 });
+        expect(io.emitted).toContainEqual({ type: "text", delta: "true}" });
+        const [one, two] = it.server.requests.filter(({ method }) => method === "POST");
+        expect([one?.path, two?.path]).toEqual(["/api/chat", "/api/chat"]);
+        expect(one?.body).toMatchObject({
+            think: true,
+            options: { temperature: 0.2, num_predict: 50 },
+            tools: [{ function: { name: "Find_run" } }],
+        });
+        expect(two?.body).toMatchObject({ stream: true, format: { required: ["ok"] } });
+        expect(two?.body.messages.slice(2)).toMatchObject([
+            { role: "assistant", tool_calls: [{ function: { name: "Find_run", arguments: { path: "src" } } }] },
+            { role: "tool", tool_name: "Find_run", content: '{"files":[]}' },
+            { role: "user", images: ["iVBORw0KGgo="] },
+        ]);
+    });
+
+    it("an Ollama whose own API answers with what is no JSON fails the turn", async () => {
+        await using it = await against("ollama", [{ body: "not json" }]);
+        for (const stream of [false, true]) {
+            const outcome = await ask(it.models, turnOf(it.uri, { think: true, stream }));
+            expect(outcome).toMatchObject({
+                ok: false,
+                failure: { message: expect.stringContaining("gave an answer that cannot be read") },
+            });
+        }
     });
 
     it("Anthropic takes no temperature while it thinks: said before anything is sent", async () => {
