@@ -4,13 +4,16 @@
  * Boundary: calls and descriptions; connections are in `mcp-servers.ts`. Results are AgentScript's: `{ok, text, content, structured, isError}`.
  *
  * MCP4: `readOnly` and `repeatable` are what the server says in its annotations; without a word a tool neither only reads nor may be repeated.
+ * MCP6: labels that a server states (`_meta.ifc` of a result or of a part of it, `openWorldHint: true`) restrict: one part that is not trusted, or that is
+ *     private, is enough, and a word that is not known counts as the stricter.
  * MCP5: what a server describes is cut to `MAX_TOOLS`, `MAX_DESCRIPTION` and `MAX_SCHEMA` before a model or a person sees it.
  */
 import type { Client } from "@modelcontextprotocol/client";
 import type { Json } from "@remit/language";
+import type { Claims } from "@remit/machine";
 import { type Fields, objectArgument, readFields } from "./args.ts";
 import { type Connection, tidy } from "./mcp-servers.ts";
-import { type CallIO, type MethodInfo, type Open, ToolFail } from "./tool.ts";
+import { type CallIO, type MethodInfo, type Open, Sourced, ToolFail } from "./tool.ts";
 
 const MAX_TOOLS = 512;
 /** UTF-16 units. */
@@ -90,7 +93,7 @@ async function callTool(
     { key, tool, timeout }: { readonly key: string; readonly tool: Tool; readonly timeout: number },
     args: { readonly [key: string]: Json },
     io: CallIO,
-): Promise<Json> {
+): Promise<Json | Sourced> {
     connection.calls.set(io, 0);
     try {
         const result = await connection.client.callTool(
@@ -112,7 +115,8 @@ async function callTool(
                     }),
             },
         );
-        return resultOf(result);
+        const claims = claimsOf(result, tool);
+        return Object.keys(claims).length === 0 ? resultOf(result) : new Sourced(resultOf(result), undefined, claims);
     } catch (error) {
         throw await failed(error, connection, key, io.signal, timeout);
     } finally {
@@ -131,6 +135,20 @@ function resultOf(result: Awaited<ReturnType<Client["callTool"]>>): Json {
         content: content as Json,
         structured,
         isError,
+    };
+}
+
+/** MCP6. */
+function claimsOf(result: Awaited<ReturnType<Client["callTool"]>>, { annotations }: Tool): Claims {
+    const stated = [result, ...(result.content ?? [])].flatMap((one) => (one._meta?.["ifc"] === undefined ? [] : [one._meta["ifc"]]));
+    const says = (key: string, harmless: string): boolean =>
+        stated.some((one) => {
+            const fields = typeof one === "object" && one !== null ? (one as { readonly [key: string]: unknown }) : { [key]: one };
+            return fields[key] !== undefined && fields[key] !== harmless;
+        });
+    return {
+        ...(says("integrity", "trusted") || annotations?.openWorldHint === true ? { untrusted: true as const } : {}),
+        ...(says("confidentiality", "public") ? { private: true as const } : {}),
     };
 }
 

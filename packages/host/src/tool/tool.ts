@@ -4,7 +4,7 @@
  * Boundary: shapes and the one way to fail. Schemes are in their own files, the table of them in `schemes.ts`.
  */
 import type { Json } from "@remit/language";
-import type { Effect, FailureKind } from "@remit/machine";
+import type { Claims, Effect, FailureKind } from "@remit/machine";
 import type { Config } from "../config/config.ts";
 import type { Credentials } from "../credential/credentials.ts";
 import type { Environment } from "../ledger/place.ts";
@@ -38,10 +38,13 @@ export interface CallIO extends Pick<PerformIO, "signal" | "emit" | "child" | "t
 /** A result of which something is known about where its parts come from. */
 export class Sourced {
     readonly json: Json;
-    readonly parts: { readonly [pointer: string]: readonly string[] };
-    constructor(json: Json, parts: Sourced["parts"]) {
+    readonly parts: { readonly [pointer: string]: readonly string[] } | undefined;
+    /** What its server states of it. */
+    readonly claims: Claims | undefined;
+    constructor(json: Json, parts: Sourced["parts"], claims?: Claims) {
         this.json = json;
         this.parts = parts;
+        this.claims = claims;
     }
 }
 

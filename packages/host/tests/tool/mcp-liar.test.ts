@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Json } from "@remit/language";
 import { describe, expect, test } from "vitest";
-import { call, failure, type Work, work } from "./setup.ts";
+import { call, failure, perform, type Work, work } from "./setup.ts";
 
 const LIAR = join(import.meta.dirname, "mcp-liar.mjs");
 const SERVER = "mcp://liar";
@@ -106,5 +106,32 @@ describe("a server over HTTP", () => {
             more();
         });
         expect((await failure(at(here, endless.url), SERVER, "go", {})).message).toContain("larger than");
+    });
+    test("MCP6: labels that it states can only restrict, and a word that is not known is the stricter", async () => {
+        await using here = work();
+        const part = (ifc?: Json): Json => ({ type: "text", text: "said", ...(ifc === undefined ? {} : { _meta: { ifc } }) });
+        const cases: readonly (readonly [{ [key: string]: Json }, object | undefined])[] = [
+            [{ content: [part()] }, undefined],
+            [{ content: [part()], _meta: { ifc: { integrity: "trusted", confidentiality: "public" } } }, undefined],
+            [{ content: [part()], _meta: { ifc: { integrity: "untrusted", confidentiality: "public" } } }, { untrusted: true }],
+            [{ content: [part()], _meta: { ifc: { integrity: "trusted", confidentiality: "private" } } }, { private: true }],
+            [{ content: [part(), part({ integrity: "untrusted" })], _meta: { ifc: { integrity: "trusted" } } }, { untrusted: true }],
+            [
+                { content: [part()], _meta: { ifc: { integrity: ["trusted"], confidentiality: "user_identity" } } },
+                { untrusted: true, private: true },
+            ],
+            [{ content: [part()], _meta: { ifc: "trusted" } }, { private: true }],
+            [{ content: [part()], _meta: { ifc: { claims: {} } } }, undefined],
+        ];
+        let nth = 0;
+        await using server = await overHttp((message, _request, response) => {
+            const [result] = cases[nth++] as (typeof cases)[number];
+            response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id: message.id, result }));
+        });
+        const tools = at(here, server.url);
+        for (const [result, claims] of cases) {
+            const outcome = await perform(tools, SERVER, "go", [{}]);
+            expect([outcome.ok && outcome.claims, outcome.ok && outcome.origins], JSON.stringify(result)).toEqual([claims, ["tool:T"]]);
+        }
     });
 });

@@ -35,11 +35,22 @@ const usage = ref<Usage>("Usage");
 const site = orNull(ref<Site>("Site"));
 const contract = ref<Contract>("Contract");
 
+/** What a server states of what it gives. It restricts, and grants nothing. */
+export const CLAIMS = shape(
+    {},
+    {
+        untrusted: says(is(true), "others may have written it, whatever the import says"),
+        private: says(is(true), "only the person of the run may read it"),
+    },
+);
+export type Claims = Told<typeof CLAIMS>;
+
 export const OUTCOMES = {
     done: shape(
         { ok: is(true), value: json, origins: says(list(text), "origins of the value") },
         {
             parts: says(named(list(text)), "further origins of parts, by JSON Pointer"),
+            claims: CLAIMS,
             usage,
             described: says(text, "of the answer to a question about a call: hash of what the tool said of its method when it was asked"),
             bindings: says(named(GIVEN), "of a part of the program that ran elsewhere: what blocks in it with a name gave"),

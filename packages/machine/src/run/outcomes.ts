@@ -8,7 +8,7 @@ import { methodName } from "@remit/language";
 import { repeats, toldBy, valuesIn } from "../authority/evidence.ts";
 import { Fail } from "../effect/failure.ts";
 import { replyIn } from "../agent/reply.ts";
-import { readersOfResult } from "../state/result-readers.ts";
+import { claimedOf, readersOfResult } from "../state/result-readers.ts";
 import { stepEnded } from "../state/activity.ts";
 import { answerEntry } from "./entry.ts";
 import type { Pending } from "../state/fiber.ts";
@@ -20,9 +20,9 @@ import { isOrigin } from "../value/label.ts";
 import { waitsOf, waitingCall } from "../state/ops.ts";
 import { overdrawn, uncharged } from "../state/spending.ts";
 
-/** An outcome with the labels that `reads` clauses of the import give its value, or what its failure tells. */
-function withReaders(m: Machine, effect: Effect, outcome: Outcome): Outcome {
-    const more = readersOfResult(m, effect, outcome.ok ? outcome.value : null);
+/** An outcome with the labels that `reads` clauses of the import give its value, or what its failure tells, and those that its server states. */
+function withLabels(m: Machine, effect: Effect, outcome: Outcome): Outcome {
+    const more = [...readersOfResult(m, effect, outcome.ok ? outcome.value : null), ...claimedOf(m, effect, outcome)];
     return more.length === 0 ? outcome : { ...outcome, origins: [...new Set([...(outcome.origins ?? []), ...more])].sort() };
 }
 
@@ -35,7 +35,7 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
     }
     m.enter(fiber);
     if (fiber.frames.length > 0) m.stand(fiber, fiber.top);
-    const outcome = withReaders(m, effect, told);
+    const outcome = withLabels(m, effect, told);
     const wait = fiber.frames.length === 0 ? null : fiber.top.native;
     const calls = effect.kind === "agent" ? replyIn(outcome)?.spent.calls : undefined;
     const turned = turnOf(m, pending, outcome);
@@ -63,7 +63,7 @@ function turnOf(m: Machine, { fiber, effect }: Pending, outcome: Outcome): "mode
 /** Gives an outcome to the instruction that waits for it. */
 export function tell(m: Machine, pending: Pending, told: Outcome): void {
     const { fiber, effect } = pending;
-    const outcome = withReaders(m, effect, told);
+    const outcome = withLabels(m, effect, told);
     try {
         if (effect.kind === "input" && m.entry !== null && fiber.frames.length === 0) {
             answerEntry(m, outcome);

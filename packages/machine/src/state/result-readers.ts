@@ -1,14 +1,28 @@
 /**
- * Who may read what an effect brings.
+ * Who may read what an effect brings, and what its server states of it.
  *
  * Boundary: from an effect and its outcome to labels, by the `reads` clauses of its import. What they mean is `authority/readers.ts`.
+ *
+ * RST1: what a server states adds labels and takes none away: a value of a trusted import is not trusted where its server says so, and one that it calls
+ *     private goes where the person of the run reads it, and nowhere else.
  */
 import type { Json } from "@remit/language";
-import { readersGiven } from "../authority/readers.ts";
-import { type Effect, type MemoryRequest, type ModelTurn, opOf, type ToolRequest } from "../effect/effect.ts";
+import { readersGiven, readersLabel } from "../authority/readers.ts";
+import { type Effect, type MemoryRequest, type ModelTurn, opOf, type Outcome, type ToolRequest } from "../effect/effect.ts";
 import type { Ops } from "./ops.ts";
 
 const NOBODY_SAYS: readonly string[] = [];
+
+/** RST1. The origin beside `tool:NAME` is none that a clause trusts. */
+export function claimedOf({ authority }: Ops, { kind, request }: Effect, outcome: Outcome): readonly string[] {
+    const { claims } = outcome.ok ? outcome : {};
+    if (claims === undefined || kind !== "tool") return NOBODY_SAYS;
+    const origin = `tool:${(request as unknown as ToolRequest).tool}`;
+    return [
+        ...(claims.untrusted === true && authority.trusts(origin) ? [`untrusted:${origin}`] : []),
+        ...(claims.private === true ? [readersLabel([authority.base])] : []),
+    ];
+}
 
 /** Labels that say who may read what an effect brings, or what its failure tells: `reads` clauses of its import. */
 export function readersOfResult(m: Ops, { kind, request }: Effect, value: Json): readonly string[] {
