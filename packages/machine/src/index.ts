@@ -64,6 +64,7 @@ export {
 export * from "./audit/invariant.ts";
 export { type AuditOptions, type Auditor, auditEvents, auditorOf, RULES, type RuleRow } from "./audit/rules.ts";
 export { type Profile, profileOf } from "./audit/drift.ts";
+export { type Reached, reachedIn } from "./audit/reached.ts";
 export * from "./audit/report.ts";
 export type { AtifMedia, Written as AtifWritten } from "./ledger/atif/build.ts";
 export { type AtifCheckOptions, type AtifProblem, checkTrajectory } from "./ledger/atif/check.ts";

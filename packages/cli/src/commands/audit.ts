@@ -22,6 +22,7 @@ import {
     isDay,
     type Invariant,
     junit,
+    type Reached,
     sarif,
     type Severity,
     severityRank,
@@ -66,8 +67,21 @@ export default async function audit(args: string[], options: Options): Promise<n
     if (options["sarif"]) printJson(sarif(open, { version: VERSION, suppressed: accepted }), true);
     else if (options["junit"]) process.stdout.write(junit(open, failOn, looked.unsure));
     else if (options["json"])
-        printJson({ findings: open, accepted, fabricated: looked.fabricated, unsure: looked.unsure, failOn } as unknown as Json, true);
-    else show(open, accepted.length, failOn, looked.unsure.length > 0);
+        printJson(
+            {
+                findings: open,
+                accepted,
+                fabricated: looked.fabricated,
+                reached: looked.reached,
+                unsure: looked.unsure,
+                failOn,
+            } as unknown as Json,
+            true,
+        );
+    else {
+        show(open, accepted.length, failOn, looked.unsure.length > 0);
+        showReached(looked.reached);
+    }
     for (const why of looked.unsure) say(`could not tell: ${plain(why)}`);
     for (const one of looked.fabricated) say(`left out, its evidence is not there: ${plain(one.message)} (${plain(one.by)})`);
     if (keep !== null && looked.unsure.length === 0) {
@@ -166,7 +180,7 @@ async function ofFile(file: string): Promise<Looked> {
                 by: "remit",
             };
         });
-    return { looked: { findings, fabricated: [], unsure }, config };
+    return { looked: { findings, fabricated: [], reached: [], unsure }, config };
 }
 
 function show(findings: readonly AuditFinding[], accepted: number, failOn: Severity, unsure: boolean): void {
@@ -177,4 +191,29 @@ function show(findings: readonly AuditFinding[], accepted: number, failOn: Sever
     const none = unsure ? "no findings, but not everything could be looked at" : "clean";
     const over = atLeast(findings, failOn).length;
     print(findings.length === 0 ? `${none}${known}` : `${counted(findings.length, "finding")}, ${over} at ${failOn} or over${known}`);
+}
+
+/** The table of what could have happened, with what did: calls by what chose them and what was in them. */
+function showReached(reached: readonly Reached[]): void {
+    if (reached.length === 0) return;
+    const head = ["who", "use", "data from", "was", "unasked", "after a yes", "not allowed", "refused"];
+    const lines = reached.map(({ principal, use, arg, origin, unasked, asked, denied, refused }) => [
+        principal,
+        use,
+        origin,
+        arg === null ? "what chose it" : `in ${arg}`,
+        ...[unasked, asked, denied, refused].map((n) => (n === 0 ? "" : String(n))),
+    ]);
+    const all = [head, ...lines];
+    const widths = head.map((_, i) => Math.max(...all.map((line) => (line[i] as string).length)));
+    print("\nCalls by what is not trusted:");
+    for (const line of all)
+        print(
+            plain(
+                line
+                    .map((cell, i) => cell.padEnd(widths[i] as number))
+                    .join("  ")
+                    .trimEnd(),
+            ),
+        );
 }

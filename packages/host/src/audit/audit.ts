@@ -14,6 +14,8 @@ import {
     type LedgerEvent,
     merged,
     parseInvariant,
+    type Reached,
+    reachedIn,
     resolved,
 } from "@remit/machine";
 import type { LedgerStore } from "../ledger/store.ts";
@@ -22,6 +24,8 @@ export interface Audited {
     readonly findings: readonly AuditFinding[];
     /** Findings of others whose evidence is not there. */
     readonly fabricated: readonly AuditFinding[];
+    /** What data of each origin chose, and was in; of a program nothing. */
+    readonly reached: readonly Reached[];
     /** Why it cannot be told; empty where everything was looked at. */
     readonly unsure: readonly string[];
 }
@@ -44,7 +48,7 @@ export async function auditRun(store: LedgerStore, id: string, options: AuditRun
         event: (run, seq) => (run === info.id ? (events.find((event) => event.seq === seq) ?? null) : null),
         line: (file, line) => places.has(`${file}:${line}`),
     });
-    return { findings: merged(found, checked.good), fabricated: checked.fabricated, unsure };
+    return { findings: merged(found, checked.good), fabricated: checked.fabricated, reached: reachedIn(events, program), unsure };
 }
 
 /** Why what is kept of a run cannot be relied on; empty where it can. */

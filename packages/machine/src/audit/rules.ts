@@ -13,6 +13,7 @@ import { isObject, type Json, type Program, trustedOrigins } from "@remit/langua
 import { shownPrincipal } from "../authority/authority.ts";
 import { refusalIn, refusalText } from "../authority/refusal.ts";
 import type { EventKind, LedgerEvent } from "../ledger/events.ts";
+import { isOrigin } from "../value/label.ts";
 import { drifted, type Profile } from "./drift.ts";
 import type { Evidence, Finding, Severity } from "./finding.ts";
 import { grants } from "./grants.ts";
@@ -75,8 +76,7 @@ export function auditorOf(program: Program, options: AuditOptions = {}): Auditor
         invariants: options.invariants ?? [],
         same: sameImports(program),
         declared: declarations(),
-        untrusted: (origins) =>
-            origins.filter((o) => o !== "user" && !o.startsWith("endorsed:") && !o.startsWith("only:") && !trusted.has(o)),
+        untrusted: (origins) => origins.filter((o) => isOrigin(o) && o !== "user" && !o.startsWith("endorsed:") && !trusted.has(o)),
         used: new Map(),
         asked: new Set(),
         flows: new Map(),

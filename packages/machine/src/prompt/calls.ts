@@ -233,7 +233,11 @@ class Turn {
         const labels = originsUnion(state.origins, ...Object.values(call.carried ?? {}));
         if (call.stage === "call") {
             const offer = this.offerOf(call);
-            this.events.push({ kind: "tool.started", suffix, data: toolData(offer, call), labels });
+            const { carried } = call;
+            // What it was given by references it did not choose by.
+            const apart: { [key: string]: Json } =
+                carried === undefined ? {} : { origins: carried as unknown as Json, chosen: [...state.origins] };
+            this.events.push({ kind: "tool.started", suffix, data: { ...toolData(offer, call), ...apart }, labels });
             return { suffix, kind: "tool", request: toolRequest(offer, call), labels };
         }
         const { tool, method } = call.name === LOOK && state.hidden !== undefined ? this.lookOffer() : this.offerOf(call);
