@@ -3,7 +3,7 @@
  *
  * Boundary: pure; events in, counts out. What it could have done is the checker's (`hostileUses` of the language).
  *
- * REA1: who chose is kept where a `choice` clause or the policy `untrusted` applies, and of a model's or an agent's calls always; elsewhere the record
+ * AUC1: who chose is kept where a `choice` clause or the policy `untrusted` applies, and of a model's or an agent's calls always; elsewhere the record
  *     does not tell it, and nothing is counted.
  */
 import { isObject, type Json, type Program, trustedOrigins } from "@remit/language";

@@ -7,7 +7,7 @@ import { type Asked, formOf, once, said } from "../authority/running.ts";
 
 const ask: Policy = { untrusted: { gate: "ask" } };
 const LET =
-    'import tool Log from "mcp://log" { write: may, choice write: from("tool:Inbox"), arg text: from("tool:Inbox", "model:Claude") }\n';
+    'import tool Log from "mcp://log" { write: may, choice write: from("tool:Inbox", "tool:Log"), arg text: from("tool:Inbox", "tool:Log", "model:Claude") }\n';
 
 function reached(body: string, more: Asked = {}, policy: Policy = ask): string[] {
     const form = formOf(program(`m = Inbox.read({})\ns = m.subject\n${body}`, LET));
