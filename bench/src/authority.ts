@@ -30,33 +30,47 @@ const CHAIN = `
  items.length`;
 const BARE = `import tool Work from "mcp://work"\nimport tool Files from "file://workspace"\n`;
 const CLAUSES = `
-import tool Work from "mcp://work" { arg to: trusted, arg i: from("user", "tool:Work") or ask, reset: ask }
+import tool Work from "mcp://work" { arg to: trusted, arg i: from("user", "tool:Work") or ask, arg before: from("user", "tool:Work"), reset: ask }
 import tool Files from "file://workspace" { write: never }
 `;
+/** The same, and a rule about who decides that a call happens. */
+const CHOICE = CLAUSES.replace("reset: ask", 'reset: ask, choice: from("user", "tool:Work") or ask');
+/** Of what a rule about choices does not let decide: every condition of the work depends on it. */
+const FOREIGN = ["user", "tool:Web"];
 const REMIT = `remit { may Work.step  may Work.look  ask Work.send  may Files.read in "src/**", "docs/*.md"  never Files.write }`;
 
 /** The same body with nothing said about authority, and with something said about everything. */
-function bareAndBound(funcs: string, body: string): { readonly bare: Compiled; readonly bound: Compiled } {
+function bareAndBound(funcs: string, body: string): { readonly bare: Compiled; readonly bound: Compiled; readonly choosing: Compiled } {
     const inner = `main func(n) {\n${body}\n}`;
     const paid = `main func(n) {\nspend 90M steps, 1M calls, 1000M tokens {\nreturn work(n)\n}\n}\nfunc work(n) {\n${body}\n}`;
     const imports = body.includes("Work.") ? BARE : "";
     return {
         bare: compileText(`${imports}${funcs}\nmain agent Bench {\n${inner}\n}\n`),
         bound: compileText(`${CLAUSES}${funcs}\nmain agent Bench {\n${REMIT}\n${paid}\n}\n`),
+        choosing: compileText(`${CHOICE}${funcs}\nmain agent Bench {\n${REMIT}\n${paid}\n}\n`),
     };
 }
+
+/** What `Work` says of itself. */
+const METHODS = ["step", "look", "send", "reset"].map((name) => ({
+    name,
+    input: { type: "object", properties: { i: {}, before: {}, to: {} } },
+}));
 
 function chain(compiled: Compiled, inputLabels: readonly string[], origins: string[]): unknown {
     const machine = Machine.start(compiled, { run: "bench", programHash: "bench", input: EFFECTS, inputLabels });
     for (let i = 0; ; ) {
         const { state, effects, result } = machine.advance();
         if (state === "done") return result?.ok === true ? result.value : JSON.stringify(result);
-        for (const { path, kind } of effects) {
+        for (const { path, kind, request } of effects) {
             if (kind !== "tool") throw new Error(`asked at ${path}`);
-            machine.resolve(path, { ok: true, value: i++ % 7, origins });
+            const isAsked = (request as { readonly op?: Json }).op === "describe";
+            machine.resolve(path, { ok: true, value: isAsked ? { methods: METHODS } : i++ % 7, origins });
         }
     }
 }
+
+const WHOLE = "all that stands before a call";
 
 /** Decisions at one time; a clock cannot tell one. */
 const AT_ONCE = 1_000;
@@ -84,7 +98,7 @@ function decisions(compiled: Compiled): Case[] {
         method,
         given: valuesGiven(args, m.run),
         chosenBy: "program",
-        chosen: 0,
+        chosen: from,
         readOnly: undefined,
         right: null,
     });
@@ -108,7 +122,7 @@ function decisions(compiled: Compiled): Case[] {
         one("and a clause about the origins of an argument", use("Work", "mcp://work", "step", args), standing("Work")),
         one("a path within bounds", use("Files", "file://workspace", "read", [value({ path: "src/a/b.ts" })]), standing("Files")),
         {
-            name: "all that stands before a call",
+            name: WHOLE,
             run: () => {
                 let last: unknown;
                 for (let i = 0; i < AT_ONCE; i++) last = gate(m, call, target, args);
@@ -139,17 +153,29 @@ function processorTimes(cases: readonly Case[]): number[] {
 
 export async function authority(): Promise<Section> {
     const works = WORK.map((work) => {
-        const { bare, bound } = bareAndBound(work.remit.funcs ?? "", work.remit.body);
-        return { name: work.name, bare: () => runPure(bare, work.n, []), bound: () => runPure(bound, work.n, ["user"]) };
+        const { bare, bound, choosing } = bareAndBound(work.remit.funcs ?? "", work.remit.body);
+        return {
+            name: work.name,
+            bare: () => runPure(bare, work.n, []),
+            bound: () => runPure(bound, work.n, ["user"]),
+            choosing: () => runPure(choosing, work.n, FOREIGN),
+        };
     });
-    const { bare, bound } = bareAndBound("", CHAIN);
-    works.push({
+    const chosen = works.map(({ name, bare, choosing }) => ({ name: `${name}: chosen by another`, bare, bound: choosing }));
+    const { bare, bound, choosing } = bareAndBound("", CHAIN);
+    const effects = {
         name: `${EFFECTS.toLocaleString("en")} effects`,
         bare: () => chain(bare, [], []) as never,
         bound: () => chain(bound, ["user"], ["tool:Work"]) as never,
-    });
-    const cases = decisions(bound);
-    for (const work of works) {
+    };
+    const cases = [
+        ...decisions(bound),
+        ...decisions(choosing)
+            .slice(1, 2)
+            .map(({ name, run }) => ({ name: `${name}, and about who chose`, run })),
+    ];
+    const all = [...works, effects, ...chosen];
+    for (const work of all) {
         const [one, other] = [work.bare(), work.bound()];
         if (one !== other || typeof one !== "number") throw new Error(`${work.name}: ${String(one)} and ${String(other)}`);
         for (let i = 0; i < 20; i++) {
@@ -160,7 +186,7 @@ export async function authority(): Promise<Section> {
     for (const { run } of cases) for (let i = 0; i < 20; i++) run();
     const rows: Row[] = [];
     const ratios: number[] = [];
-    for (const work of works) {
+    for (const work of all) {
         const [free, held] = processorTimes([
             { name: "bare", run: work.bare },
             { name: "bound", run: work.bound },
@@ -180,7 +206,7 @@ export async function authority(): Promise<Section> {
     const times = processorTimes(cases);
     cases.forEach(({ name }, i) => {
         const time = ((times[i] as number) * 1e6) / AT_ONCE;
-        const whole = i === cases.length - 1;
+        const whole = name === WHOLE;
         rows.push({
             name: `one check: ${name}`,
             ours: time,

@@ -6,21 +6,22 @@
  * CAS1: a call counts one step after its arguments; each run of a lambda counts one.
  */
 
-import { type ExprForm, isNamespace, type Json, type Site, withArticle } from "@remit/language";
+import { type ExprForm, isNamespace, type Site, withArticle } from "@remit/language";
 import type { Builtin, Lambda } from "../builtin/builtin.ts";
 import { findBuiltin } from "../builtin/table.ts";
 import { Fail } from "../effect/failure.ts";
 import { located, unknownProperty } from "../value/access.ts";
-import { fromJson } from "../value/json.ts";
 import { aNameOf, join, rawOf } from "../value/operators.ts";
 import { Capability, Labelled, List, Obj, type Raw, type Value } from "../value/value.ts";
 import { WORK } from "../value/work.ts";
-import { type Code, type RunState, type Slots, slots0, slots1, slots2, slotsOf } from "./code.ts";
-import { born, covered, outward, writable } from "./containers.ts";
+import { type Code, type RunState, type Slots, slots0, slots1, slots2 } from "./code.ts";
+import { born, covered, writable } from "./containers.ts";
 import { type Context, expr, fails, lookUp, siteOf } from "./context.ts";
 import { checkArguments, checkResult } from "./contracts.ts";
 import { asLambda } from "./effects.ts";
 import { handoverOf } from "./handover.ts";
+import { defaultsFrom, FnLambda, isALambda, LooseLambda, replacedHere, runsOver, SlotLambda, StrictLambda } from "./lambdas.ts";
+import { inside } from "./loose.ts";
 import { type Rows, rowFor, rowsOf } from "./members.ts";
 import type { Fn } from "./program.ts";
 import {
@@ -32,12 +33,11 @@ import {
     enterStrict,
     isLoose,
     labelAt,
-    raisePc,
     receiver,
     runStrict,
     tested,
 } from "./strict.ts";
-import { type Along, failing, NOTHING_ALONG } from "./ways.ts";
+import { failing, NOTHING_ALONG } from "./ways.ts";
 
 /** An argument as a built-in takes it. */
 export type Arg = (f: Slots) => Value | Lambda;
@@ -105,9 +105,9 @@ function strictMethod(cx: Context, e: ExprForm & { kind: "call" }, callee: ExprF
 }
 
 /** Methods that give something that others hold, or nothing new. */
-const SHARING: ReadonlySet<string> = new Set(["add", "find", "first", "last", "get", "reduce"]);
+export const SHARING: ReadonlySet<string> = new Set(["add", "find", "first", "last", "get", "reduce"]);
 /** Methods that give new lists or objects inside a new one. */
-const NESTING: ReadonlySet<string> = new Set(["entries", "group_by"]);
+export const NESTING: ReadonlySet<string> = new Set(["entries", "group_by"]);
 
 /** A method of data as the code names it. `safe`: `?.`. */
 export interface Method {
@@ -139,10 +139,10 @@ export function strictlyCalled(
     const row = rowFor(rows, raw);
     const [item] = args;
     if (row?.mutates === true && item !== undefined && !isALambda(item)) writable(m, object, item, { pc, chosen: 0, at, loose });
-    if (isHeld) for (const arg of args) if (arg instanceof SlotLambda || arg instanceof StrictLambda) arg.over = raw;
+    if (isHeld) for (const arg of args) runsOver(arg, raw);
     let value = callMethod(m, self, args, method, at);
     // What a lambda did to the receiver shows in what was read of it.
-    if (isHeld) value = join(m, value, raw.label);
+    if (isHeld && raw.label !== 0) value = join(m, value, raw.label);
     return SHARING.has(name) ? value : born(m, value, pc, NESTING.has(name) ? 2 : 1, loose);
 }
 
@@ -157,18 +157,11 @@ function userCall(cx: Context, fn: Fn, e: ExprForm & { kind: "call" }, at: Site 
 }
 
 /** A lambda runs as closures, in which what an agent wrote never does. */
-function unlessReplaced(fn: Fn, at: Site | null, code: Code): Code {
+export function unlessReplaced(fn: Fn, at: Site | null, code: Code): Code {
     return (f) => {
         if (f[0].replaced?.has(fn.id) === true) throw replacedHere(fn, at);
         return code(f);
     };
-}
-
-function replacedHere(fn: Fn, at: Site | null): Fail {
-    return new Fail("value", `${fn.name} was defined anew by an agent and cannot be called in a lambda`, {
-        site: at,
-        hint: "call it in a `for`",
-    });
 }
 
 function userCallAs(cx: Context, fn: Fn, args: readonly Code[], at: Site | null): Code {
@@ -243,15 +236,6 @@ export function wrongCount(fn: Fn, given: number): string | null {
     return `${fn.name} expects ${expected} argument${expected === "1" ? "" : "s"}, got ${given}`;
 }
 
-/** Code for the defaults of the parameters from `given` on. */
-export function defaultsFrom(fn: Fn, given: number): Code[] {
-    return fn.form.params.slice(given).map((p) => {
-        const json: Json = p.default ?? null;
-        if (json === null || typeof json !== "object") return () => json;
-        return (f) => fromJson(json, f[0].heap);
-    });
-}
-
 // ---- built-ins -------------------------------------------------------------------------------------------------------
 
 export function argsOf(cx: Context, e: ExprForm & { kind: "call" }): Arg[] {
@@ -264,6 +248,7 @@ export function argsOf(cx: Context, e: ExprForm & { kind: "call" }): Arg[] {
             const flow = e.callee.kind === "member" && CHOOSING.has(e.callee.name) ? cx.flow : 0;
             const caller: Caller = { flow: cx.flow, along: failing(cx) };
             const along = cx.places?.along ?? NOTHING_ALONG;
+            if (cx.loose) return (f) => new LooseLambda(f, cx.flow, flow === 0 ? null : along, named);
             if (cx.flow !== 0 || named.strict) return (f) => new StrictLambda(f, caller, flow === 0 ? null : along, named);
             return (f) => new FnLambda(f[0], named);
         }
@@ -271,92 +256,13 @@ export function argsOf(cx: Context, e: ExprForm & { kind: "call" }): Arg[] {
     });
 }
 
-class SlotLambda implements Lambda {
-    readonly arity: number;
-    private readonly f: Slots;
-    private readonly slots: readonly number[];
-    private readonly body: Code;
-    /** In strict code, what the items are in. */
-    over: List | Obj | null = null;
-    constructor(f: Slots, slots: readonly number[], body: Code) {
-        this.f = f;
-        this.slots = slots;
-        this.body = body;
-        this.arity = slots.length;
-    }
-    call(args: readonly Value[]): Value {
-        const { f, slots } = this;
-        if (--f[0].left < 0) f[0].over();
-        for (let i = 0; i < slots.length; i++) f[slots[i] as number] = args[i] ?? null;
-        if (this.over !== null && this.over.label !== 0) for (const slot of slots) f[slot] = join(f[0], f[slot] as Value, this.over.label);
-        return this.body(f);
-    }
-}
-
 /** `chooses`: what the method gives depends on what this gives. */
 function lambdaArg(cx: Context, e: ExprForm & { kind: "lambda" }, chooses: boolean): Arg {
     cx.scope.push();
     const slots = e.params.map((p) => cx.scope.define(p));
-    const body = chooses ? tested(cx, e.body) : expr(cx, e.body);
+    const body = inside(cx, () => (chooses ? tested(cx, e.body) : expr(cx, e.body)));
     cx.scope.pop();
     return (f) => new SlotLambda(f, slots, body);
-}
-
-/** A function of the program given by name where a lambda is taken. */
-class FnLambda implements Lambda {
-    readonly arity: number;
-    private readonly m: RunState;
-    private readonly fn: Fn;
-    private readonly defaults: readonly Code[];
-    constructor(m: RunState, fn: Fn) {
-        this.m = m;
-        this.fn = fn;
-        this.arity = fn.form.params.length;
-        this.defaults = defaultsFrom(fn, 0);
-    }
-    call(args: readonly Value[]): Value {
-        const { m, fn } = this;
-        if (m.replaced?.has(fn.id) === true) throw replacedHere(fn, null);
-        const g = slotsOf(fn.closure.slots, m, args.slice(0, this.arity));
-        for (let i = args.length; i < this.arity; i++) g[i + 1] = (this.defaults[i] as Code)(g);
-        if (--m.left < 0) m.over();
-        if (--m.depth < 0) m.deep();
-        checkArguments(m, fn, g, null);
-        const r = checkResult(m, fn, fn.closure.run(g), null);
-        m.depth++;
-        return r;
-    }
-}
-
-/** A function given by name where the caller or the function is strict. `chooses`: what is raised where the method chooses by its results, else null. */
-class StrictLambda implements Lambda {
-    readonly arity: number;
-    private readonly f: Slots;
-    private readonly caller: Caller;
-    private readonly chooses: Along | null;
-    private readonly fn: Fn;
-    private readonly defaults: readonly Code[];
-    over: List | Obj | null = null;
-    constructor(f: Slots, caller: Caller, chooses: Along | null, fn: Fn) {
-        this.f = f;
-        this.caller = caller;
-        this.chooses = chooses;
-        this.fn = fn;
-        this.arity = fn.form.params.length;
-        this.defaults = defaultsFrom(fn, 0);
-    }
-    call(args: readonly Value[]): Value {
-        const { f, fn, caller, over } = this;
-        const { flow } = caller;
-        const g = slotsOf(fn.strictClosure.slots, f[0], args.slice(0, this.arity));
-        if (over !== null) for (let i = 1; i <= this.arity; i++) g[i] = join(f[0], g[i] as Value, over.label);
-        for (let i = args.length; i < this.arity; i++) g[i + 1] = (this.defaults[i] as Code)(g);
-        enterStrict(g, fn, f, flow, !fn.strict && flow !== 0 && isLoose(f, flow));
-        counted(f[0]);
-        const value = runStrict(fn, g, f, caller, null);
-        if (this.chooses !== null) raisePc(f, flow, value, this.chooses);
-        return value;
-    }
 }
 
 export function globalCall(row: Builtin, args: readonly Arg[], at: Site | null): Code {
@@ -403,10 +309,6 @@ function decided(m: RunState, error: unknown, self: Raw, l: number, args: readon
     }
     for (const arg of args) if (arg instanceof Labelled) error.labels = m.labels.union(error.labels, arg.l);
     return error;
-}
-
-export function isALambda(arg: Value | Lambda): arg is Lambda {
-    return arg instanceof SlotLambda || arg instanceof FnLambda || arg instanceof StrictLambda;
 }
 
 /** `object.name(args)` where the object is data. */

@@ -25,8 +25,10 @@ import { blockStep, testOf } from "./control.ts";
 import { narrowing } from "./delegation.ts";
 import { failureValue, raisedFailure } from "./failure.ts";
 import { listCode, objectCode } from "./literals.ts";
+import { branching, inside, lendingComparison, lendingTest, looseCode, meetingWhereRaised, seen, shows } from "./loose.ts";
+import { looseCall } from "./loose-calls.ts";
 import { memberCode, propertyCode } from "./members.ts";
-import { operator, sumInto } from "./operators.ts";
+import { type Compare, operator, sumInto } from "./operators.ts";
 import type { Fn } from "./program.ts";
 import { Scope } from "./scope.ts";
 import {
@@ -45,20 +47,20 @@ import {
     triedAs,
     withPc,
 } from "./strict.ts";
-import { Places, parted, tried, waysOf } from "./ways.ts";
+import { Places, parted, tried, type Ways, waysOf } from "./ways.ts";
 
-export function closureForm(fn: Fn, strict = false): ClosureForm {
+export function closureForm(fn: Fn, how: "plain" | "strict" | "loose" = "plain"): ClosureForm {
     const scope = new Scope();
     for (const p of fn.form.params) scope.define(p.name);
-    const cx = contextOf(fn, scope, strict ? fn.form.body : null);
+    const cx = contextOf(fn, scope, how === "plain" ? null : fn.form.body, how === "loose");
     const run = valueOfBlock(cx, fn.form.body);
     return { slots: scope.size, run };
 }
 
 /** For code with these names. `strict`: the body of a strict function whose parameters are defined, else null. */
-export function contextOf({ program, file, agent }: Where, scope: Scope, strict: readonly StmtForm[] | null): Context {
+export function contextOf({ program, file, agent }: Where, scope: Scope, strict: readonly StmtForm[] | null, loose = false): Context {
     const places = strict === null ? null : new Places(strict);
-    return { program, file, agent, scope, flow: strict === null ? 0 : flowSlots(scope), places, code };
+    return { program, file, agent, scope, flow: strict === null ? 0 : flowSlots(scope, loose), places, loose, code };
 }
 
 /** A block whose value is that of its last statement, if that is an expression; `return` inside ends it with its value. */
@@ -104,14 +106,12 @@ export function step(cx: Context, s: StmtForm): Step {
         case "loop":
         case "repeat": {
             const ways = waysOf(cx, [[s]]);
-            return meetingStep(
-                flow,
-                ways,
-                parted(cx, [[s]], ways, () => stepOf(cx, s), s.kind === "if" ? null : [s]),
-            );
+            if (s.kind === "if" && cx.loose) return parted(cx, [[s]], ways, () => branches(cx, s.branches, s.otherwise, ways));
+            const made = parted(cx, [[s]], ways, () => stepOf(cx, s), s.kind === "if" ? null : [s]);
+            return cx.loose ? meetingWhereRaised(flow, ways, made) : meetingStep(flow, ways, made);
         }
         case "assign":
-            return s.target.kind === "name" ? stepOf(cx, s) : noting(cx, s.target, stepOf(cx, s));
+            return cx.loose || s.target.kind === "name" ? stepOf(cx, s) : noting(cx, s.target, stepOf(cx, s));
         default:
             return stepOf(cx, s);
     }
@@ -119,8 +119,16 @@ export function step(cx: Context, s: StmtForm): Step {
 
 /** `e` where nothing but the way that is taken depends on it, which carries labels in strict code alone. */
 export function condition(cx: Context, e: ExprForm): Code {
-    if (cx.flow !== 0 || e.kind !== "binary" || !(e.op === "<" || e.op === "<=" || e.op === ">" || e.op === ">=")) return tested(cx, e);
-    return operator(e.op, operand(cx, e.left), operand(cx, e.right), siteOf(cx, e.at), compares);
+    const isOrder = e.kind === "binary" && (e.op === "<" || e.op === "<=" || e.op === ">" || e.op === ">=");
+    if ((cx.flow !== 0 && !cx.loose) || !isOrder) return cx.loose ? expr(cx, e) : tested(cx, e);
+    return operator(e.op, operand(cx, e.left), operand(cx, e.right), siteOf(cx, e.at), cx.loose ? lendingComparison(cx) : unboxed);
+}
+
+const unboxed: Compare = (f, op, a, b, at) => compares(f[0], op, a, b, at);
+
+/** What `condition` gives, as a truth value. The loose form leaves it to this to lend what is not compared. */
+function test(cx: Context, e: ExprForm): (f: Slots) => boolean {
+    return cx.loose ? lendingTest(cx, condition(cx, e)) : testOf(condition(cx, e));
 }
 
 function stepOf(cx: Context, s: StmtForm): Step {
@@ -186,7 +194,7 @@ function repeated(cx: Context, s: StmtForm & { kind: "repeat" }): Step {
 }
 
 function looped(cx: Context, s: StmtForm & { kind: "loop" }): Step {
-    const until = testOf(condition(cx, s.until));
+    const until = test(cx, s.until);
     const { max } = s;
     const body = block(cx, s.body);
     return (f) => {
@@ -209,19 +217,18 @@ function iterated(cx: Context, s: StmtForm & { kind: "for" }): Step {
     const slot = cx.scope.define(s.item);
     const body = block(cx, s.body);
     cx.scope.pop();
-    const isStrict = cx.flow !== 0;
+    const { flow } = cx;
+    const isStrict = flow !== 0;
+    const inner = !cx.loose || cx.places?.inner === true;
     return (f) => {
         const m = f[0];
-        let all = list(f);
+        const all = list(f);
         let l = all instanceof Labelled ? all.l : 0;
         const items = listOf(all, at).items;
         const n = Math.min(items.length, max);
         for (let i = 0; i < n; i++) {
             if (--m.left < 0) m.over();
-            if (isStrict) {
-                all = covered(m, all);
-                l = labelOf(all);
-            }
+            if (isStrict) l = labelOf(seen(m, all, inner ? 0 : labelAt(f, flow), inner));
             f[slot] = l === 0 ? (items[i] as Value) : join(m, items[i] as Value, l);
             const done = body(f);
             if (done !== undefined && done !== CONTINUE) return done === BREAK ? undefined : done;
@@ -260,11 +267,13 @@ function guarded<T>(f: Slots, body: (f: Slots) => T, handler: (f: Slots) => T, s
     }
 }
 
-function branches(cx: Context, list: readonly BranchForm[], otherwise: readonly StmtForm[] | undefined): Step {
+function branches(cx: Context, list: readonly BranchForm[], otherwise: readonly StmtForm[] | undefined, ways: Ways | null = null): Step {
     let rest: Step | null = otherwise === undefined ? null : block(cx, otherwise);
     for (let i = list.length - 1; i >= 0; i--) {
         const branch = list[i] as BranchForm;
-        rest = choose(condition(cx, branch.test), block(cx, branch.body), rest);
+        const first = condition(cx, branch.test);
+        const yes = block(cx, branch.body);
+        rest = cx.loose ? branching(cx, i === 0 ? ways : null, first, { yes, no: rest }) : choose(first, yes, rest);
     }
     return rest ?? (() => undefined);
 }
@@ -339,7 +348,7 @@ function assignInto(
     value: ExprForm,
     at: Site | null,
 ): Step {
-    const { flow } = cx;
+    const { flow, loose } = cx;
     const given = expr(cx, value);
     const object = changedBy(cx, target.object);
     const index = target.kind === "member" ? null : expr(cx, target.index);
@@ -355,8 +364,10 @@ function assignInto(
             const before = index === null ? property(f, whole) : readIndex(m, whole, i, at);
             v = op === "+=" ? plus(m, before, v, at) : numeric(m, "-", before, v, at);
         }
-        v = withPc(f, flow, v);
-        writable(m, o, v, { pc: labelAt(f, flow), chosen: lent(f, flow, labelOf(i)), at, loose: isLoose(f, flow) });
+        const isShown = loose && !(i instanceof Labelled) && shows(o, v, labelAt(f, flow));
+        if (!isShown) v = withPc(f, flow, v);
+        const chosen = loose ? m.labels.chosenBy(labelOf(i)) : lent(f, flow, labelOf(i));
+        if (!isShown) writable(m, o, v, { pc: labelAt(f, flow), chosen, at, loose: loose || isLoose(f, flow) });
         if (index === null) writeMember(m.heap, o, name, v, at);
         else writeIndex(m, o, i, v, at);
         return undefined;
@@ -366,11 +377,12 @@ function assignInto(
 function assignSlot(cx: Context, name: string, value: ExprForm, at: Site | null): Step {
     if (cx.scope.isFenced(name))
         return fails("value", `an iteration of a parallel for cannot assign '${name}', which its siblings share`, at);
-    if (cx.flow === 0 && value.kind === "binary" && value.op === "+") {
+    const carries = cx.flow !== 0 && !cx.loose;
+    if (!carries && value.kind === "binary" && value.op === "+") {
         const [l, r] = [operand(cx, value.left), operand(cx, value.right)];
         return sumInto(slotFor(cx, name), l, r, siteOf(cx, value.at) ?? at);
     }
-    const code = cx.flow === 0 ? expr(cx, value) : carrying(cx.flow, expr(cx, value));
+    const code = carries ? carrying(cx.flow, expr(cx, value)) : expr(cx, value);
     return into(slotFor(cx, name), code);
 }
 
@@ -383,13 +395,13 @@ function into(slot: number, code: Code): Step {
 
 // ---- expressions -----------------------------------------------------------------------------------------------------
 
-/** `inside`: what is in a list or object is read, too. */
-export function operand(cx: Context, e: ExprForm, inside = true): Operand {
+/** `looksInside`: what is in a list or object is read, too. */
+export function operand(cx: Context, e: ExprForm, looksInside = true): Operand {
     if (e.kind === "literal") return { kind: "k", value: e.value };
     if (e.kind === "name") {
         const slot = cx.scope.find(e.name);
         // In strict code more than the slot may be to be read (CL2).
-        if (slot !== 0 && (cx.flow === 0 || !inside)) return { kind: "s", slot };
+        if (slot !== 0 && (cx.flow === 0 || cx.loose || !looksInside)) return { kind: "s", slot };
     }
     return { kind: "e", code: expr(cx, e) };
 }
@@ -397,7 +409,8 @@ export function operand(cx: Context, e: ExprForm, inside = true): Operand {
 function code(cx: Context, e: ExprForm): Code {
     if (cx.flow === 0) return exprOf(cx, e);
     const parts = partsOf(e);
-    return strictCode(cx, e, parts === null ? exprOf(cx, e) : parted(cx, parts, waysOf(cx, parts), () => exprOf(cx, e)));
+    const made = parts === null ? exprOf(cx, e) : parted(cx, parts, waysOf(cx, parts), () => exprOf(cx, e));
+    return cx.loose ? looseCode(cx, e, made) : strictCode(cx, e, made);
 }
 
 function exprOf(cx: Context, e: ExprForm): Code {
@@ -422,26 +435,27 @@ function exprOf(cx: Context, e: ExprForm): Code {
                     return fails("value", `${e.object.name}.${e.name} ${what}`, at);
                 }
             }
-            return memberCode(operand(cx, e.object), e.name, e.safe === true, at);
+            const loose = cx.loose ? { flow: cx.flow, inner: cx.places?.inner === true } : null;
+            return memberCode(operand(cx, e.object), e.name, e.safe === true, at, loose);
         }
         case "index":
-            return indexCode(operand(cx, e.object), operand(cx, e.index), siteOf(cx, e.at), cx.flow !== 0);
+            return indexCode(cx, operand(cx, e.object), operand(cx, e.index), siteOf(cx, e.at));
         case "unary":
             return unary(cx, e);
         case "binary":
             return binary(cx, e);
         case "call":
-            return callCode(cx, e);
+            return (cx.loose ? looseCall(cx, e) : null) ?? callCode(cx, e);
         case "lambda":
             return fails("value", "a lambda may stand only where a built-in method takes one", siteOf(cx, e.at));
         case "if.expr": {
             let rest: Code = e.otherwise === undefined ? () => null : valueBlock(cx, e.otherwise);
             for (let i = e.branches.length - 1; i >= 0; i--) {
                 const branch = e.branches[i] as BranchForm;
-                const test = testOf(condition(cx, branch.test));
+                const first = test(cx, branch.test);
                 const yes = valueBlock(cx, branch.body);
                 const no = rest;
-                rest = (f) => (test(f) ? yes(f) : no(f));
+                rest = (f) => (first(f) ? yes(f) : no(f));
             }
             return rest;
         }
@@ -512,14 +526,15 @@ export function nameCode(cx: Context, name: string, at: Site | null): Code {
     };
 }
 
-function indexCode(l: Operand, r: Operand, at: Site | null, isStrict: boolean): Code {
+function indexCode({ flow, loose, places }: Context, l: Operand, r: Operand, at: Site | null): Code {
     const object = codeOf(l);
-    if (isStrict) {
+    if (flow !== 0) {
         const index = codeOf(r);
+        const inner = !loose || places?.inner === true;
         return (f) => {
             const o = object(f);
             const i = index(f);
-            return readIndex(f[0], covered(f[0], o), i, at);
+            return readIndex(f[0], seen(f[0], o, inner ? 0 : labelAt(f, flow), inner), i, at);
         };
     }
     if (r.kind === "k") {
@@ -564,7 +579,7 @@ function binary(cx: Context, e: ExprForm & { kind: "binary" }): Code {
     const at = siteOf(cx, e.at);
     if (e.op === "and" || e.op === "or" || e.op === "??") {
         const left = tested(cx, e.left);
-        const right = expr(cx, e.right);
+        const right = inside(cx, () => expr(cx, e.right));
         if (e.op === "??")
             return (f) => {
                 const a = left(f);
@@ -584,6 +599,6 @@ function binary(cx: Context, e: ExprForm & { kind: "binary" }): Code {
         };
     }
     // Lists and objects are compared by what is in them; other operators fail on them.
-    const inside = e.op === "==" || e.op === "!=";
-    return operator(e.op, operand(cx, e.left, inside), operand(cx, e.right, inside), at);
+    const looksInside = e.op === "==" || e.op === "!=";
+    return operator(e.op, operand(cx, e.left, looksInside), operand(cx, e.right, looksInside), at);
 }

@@ -23,7 +23,7 @@ import { violation } from "../effect/broken.ts";
 import { type Joins, join, labelOf, nameOf, rawOf } from "../value/operators.ts";
 import { Labelled, List, Obj, type Raw, type Value } from "../value/value.ts";
 
-const isContainer = (v: Raw): v is List | Obj => v instanceof List || v instanceof Obj;
+export const isContainer = (v: Raw): v is List | Obj => typeof v === "object" && (v instanceof List || v instanceof Obj);
 
 /** CL2. */
 export function covered(m: Joins, value: Value): Value {
@@ -35,6 +35,7 @@ export function covered(m: Joins, value: Value): Value {
 export function born(m: Joins, value: Value, l: number, depth = 1, loose = false): Value {
     // What has no label of its own gets none that its reference does not show already (CL7).
     if (loose && l === 0 && !(value instanceof Labelled)) return value;
+    if (!isContainer(rawOf(value))) return value;
     const rest: { readonly value: Value; readonly l: number; readonly depth: number }[] = [{ value, l, depth }];
     for (let one = rest.pop(); one !== undefined; one = rest.pop()) {
         const raw = rawOf(one.value);
@@ -53,6 +54,9 @@ export function born(m: Joins, value: Value, l: number, depth = 1, loose = false
 /** Everything that a reference leads to gets a label (CL6). `path`: what has led to here. */
 export function raise(m: Joins, value: Value, l: number, path: number, loose = false): void {
     const { labels } = m;
+    // Nearly always there is nothing to do.
+    const top = rawOf(value);
+    if (!isContainer(top) || labels.within(l, top.label)) return;
     const rest: { readonly value: Value; readonly path: number }[] = [{ value, path }];
     for (let one = rest.pop(); one !== undefined; one = rest.pop()) {
         const raw = rawOf(one.value);
@@ -85,6 +89,7 @@ export function writable(m: Joins, to: Value, value: Value, { pc, chosen, at, lo
     const raw = rawOf(to);
     // The heap refuses every change of what iterations share.
     if (!isContainer(raw) || !m.heap.mayChange(raw)) return;
+    if (loose && pc === 0 && chosen === 0 && raw.label === 0 && !(to instanceof Labelled)) return;
     const { labels } = m;
     const by = labels.union(pc, labelOf(to));
     // Who chose is noted where it is new, and refuses nothing (CL7).

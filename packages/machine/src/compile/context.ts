@@ -24,6 +24,8 @@ export interface Context extends Where {
     readonly flow: number;
     /** Of strict code, where compiling stands in it. */
     readonly places: Places | null;
+    /** Strict code in its loose form (`loose.ts`). */
+    readonly loose: boolean;
     readonly code: (cx: Context, e: ExprForm) => Code;
 }
 

@@ -27,6 +27,7 @@ import {
     type Region,
 } from "./instructions.ts";
 import { Lifter } from "./lift.ts";
+import { hasLooseForm, marking } from "./loose.ts";
 import type { Fn } from "./program.ts";
 import { Scope } from "./scope.ts";
 import { numberSites } from "./sites.ts";
@@ -424,7 +425,10 @@ export class Emitter {
     private whole(s: LoopForm, detail: Detail | null = null): Instruction | null {
         if (!this.lifter.isWhole(s)) return null;
         const made = this.emit(OP.LOOP, step(this.cx, s), 0, detail);
-        if (this.cx.flow !== 0) made.plain = step({ ...this.cx, flow: 0, places: null }, s);
+        const { flow } = this.cx;
+        if (flow !== 0) made.plain = step({ ...this.cx, flow: 0, places: null }, s);
+        if (flow !== 0 && hasLooseForm(this.fn, [s]))
+            made.loose = marking(flow, waysOf(this.cx, [[s]]), step({ ...this.cx, loose: true }, s));
         this.wholes++;
         return made;
     }

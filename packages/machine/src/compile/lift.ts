@@ -12,11 +12,12 @@
 import { type ArgForm, type ExprForm, isModule, printFormExpr, type SpreadForm, type StmtForm, shownName, walk } from "@remit/language";
 import type { Builtin } from "../builtin/builtin.ts";
 import { type StageCall, stageCallOf } from "./blocks.ts";
-import { argsOf, defaultsFrom, refusalOf, wrongArgs, wrongCount } from "./calls.ts";
+import { argsOf, refusalOf, wrongArgs, wrongCount } from "./calls.ts";
 import type { Code, Step } from "./code.ts";
 import { expr, fails, lookUp, siteOf } from "./context.ts";
 import { asLambda, clockOf, EFFECTS, leaves } from "./effects.ts";
 import type { Emitter, LoopForm } from "./frames.ts";
+import { defaultsFrom } from "./lambdas.ts";
 import { agentOptions, type HandoverKind, handoverOf } from "./handover.ts";
 import { type Detail, type GenerateDetail, type GenerateOptionsForm, type HandoverDetail, OP, type PathSite } from "./instructions.ts";
 import { rowsOf } from "./members.ts";

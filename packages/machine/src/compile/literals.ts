@@ -12,6 +12,7 @@ import { Labelled, List, Obj, type Shape, type Value } from "../value/value.ts";
 import { WORK } from "../value/work.ts";
 import type { Code, RunState, Slots } from "./code.ts";
 import { type Context, expr, siteOf } from "./context.ts";
+import { inside } from "./loose.ts";
 import { tested } from "./strict.ts";
 
 export function listCode(cx: Context, e: ExprForm & { kind: "list" }): Code {
@@ -27,10 +28,12 @@ export function listCode(cx: Context, e: ExprForm & { kind: "list" }): Code {
             return new List(made, f[0].heap);
         };
     }
-    const parts = e.items.map((i) =>
-        i.kind === "spread"
-            ? { spread: true, code: tested(cx, i.value), at: siteOf(cx, i.at ?? e.at) }
-            : { spread: false, code: expr(cx, i), at: null },
+    const parts = inside(cx, () =>
+        e.items.map((i) =>
+            i.kind === "spread"
+                ? { spread: true, code: tested(cx, i.value), at: siteOf(cx, i.at ?? e.at) }
+                : { spread: false, code: expr(cx, i), at: null },
+        ),
     );
     return (f) => {
         const made = new List([], f[0].heap);
@@ -89,11 +92,13 @@ export function objectCode(cx: Context, e: ExprForm & { kind: "object" }): Code 
             return make(f, slots);
         };
     }
-    const parts = e.entries.map((i) => ({
-        key: i.kind === "entry" ? i.key : null,
-        code: i.kind === "entry" ? expr(cx, i.value) : tested(cx, i.value),
-        at: siteOf(cx, i.at ?? e.at),
-    }));
+    const parts = inside(cx, () =>
+        e.entries.map((i) => ({
+            key: i.kind === "entry" ? i.key : null,
+            code: i.kind === "entry" ? expr(cx, i.value) : tested(cx, i.value),
+            at: siteOf(cx, i.at ?? e.at),
+        })),
+    );
     return (f) => {
         const { heap } = f[0];
         const made = new Obj(heap.root, [], heap);

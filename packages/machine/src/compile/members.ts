@@ -10,6 +10,7 @@ import { located, unknownProperty } from "../value/access.ts";
 import { aNameOf, join } from "../value/operators.ts";
 import { Capability, Labelled, List, Obj, type Raw, type Shape, type Value } from "../value/value.ts";
 import { type Code, codeOf, type Operand, type Slots } from "./code.ts";
+import { placeOf, seen } from "./loose.ts";
 
 /** Rows of the built-in table that have a name, by what they are on. */
 export interface Rows {
@@ -36,7 +37,13 @@ export function rowFor(rows: Rows, self: Raw): Builtin | undefined {
     return undefined;
 }
 
-export function memberCode(o: Operand, name: string, safe: boolean, at: Site | null): Code {
+/** Where a member is read in the loose form of strict code. */
+export interface Loose {
+    readonly flow: number;
+    readonly inner: boolean;
+}
+
+export function memberCode(o: Operand, name: string, safe: boolean, at: Site | null, loose: Loose | null = null): Code {
     const read = propertyCode(name, safe, at);
     const isLength = name === "length" && rowsOf(name).list?.property === true;
     let shape: Shape | null = null;
@@ -51,6 +58,26 @@ export function memberCode(o: Operand, name: string, safe: boolean, at: Site | n
         }
         return read(f, object);
     };
+    if (loose !== null) {
+        const { flow, inner } = loose;
+        const code = codeOf(o);
+        return (f) => {
+            const object = code(f);
+            if (object instanceof Obj && object.shape === shape) {
+                const { label } = object;
+                const value = object.slots[slot] as Value;
+                if (typeof value === "object" && value !== null) {
+                    const pc = placeOf(f, flow);
+                    const inside = seen(f[0], value, pc, inner);
+                    return label === 0 || (label === pc && !inner) ? inside : join(f[0], inside, label);
+                }
+                return label === 0 || (label === placeOf(f, flow) && !inner) ? value : join(f[0], value, label);
+            }
+            if (isLength && object instanceof List && object.label === 0) return object.items.length;
+            const pc = placeOf(f, flow);
+            return seen(f[0], slow(f, seen(f[0], object, pc, inner)), pc, inner);
+        };
+    }
     if (o.kind === "s") {
         const from = o.slot;
         return (f) => {

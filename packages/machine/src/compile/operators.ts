@@ -9,16 +9,20 @@
  * of which there were 120, brought nothing more there.
  */
 import type { BinaryOpForm, Site } from "@remit/language";
-import { concat, equals, LONG, minus, numeric, plus, times } from "../value/operators.ts";
+import { concat, equals, LONG, minus, type NumberOp, numeric, plus, times } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
 import { type Code, codeOf, type Operand, type Slots, type Step } from "./code.ts";
 
 type Operator = Exclude<BinaryOpForm, "and" | "or" | "??">;
 
 /** An operator over two operands of these kinds. `compare`: what orders values other than two raw numbers. */
-type Make<L, R> = (x: L, y: R, at: Site | null, compare: typeof numeric) => Code;
+type Make<L, R> = (x: L, y: R, at: Site | null, compare: Compare) => Code;
 
-export function operator(op: Operator, l: Operand, r: Operand, at: Site | null, compare = numeric): Code {
+export type Compare = (f: Slots, op: NumberOp, a: Value, b: Value, at: Site | null) => Value;
+
+const whole: Compare = (f, op, a, b, at) => numeric(f[0], op, a, b, at);
+
+export function operator(op: Operator, l: Operand, r: Operand, at: Site | null, compare = whole): Code {
     if (l.kind === "s" && r.kind === "k") {
         const make = SLOT_AND_CONSTANT[op];
         if (make !== undefined) return make(l.slot, r.value, at, compare);
@@ -99,22 +103,22 @@ const GENERAL: Readonly<Record<Operator, Make<Code, Code>>> = {
     "<": (x, y, at, compare) => (f) => {
         const a = x(f);
         const b = y(f);
-        return typeof a === "number" && typeof b === "number" ? a < b : compare(f[0], "<", a, b, at);
+        return typeof a === "number" && typeof b === "number" ? a < b : compare(f, "<", a, b, at);
     },
     "<=": (x, y, at, compare) => (f) => {
         const a = x(f);
         const b = y(f);
-        return typeof a === "number" && typeof b === "number" ? a <= b : compare(f[0], "<=", a, b, at);
+        return typeof a === "number" && typeof b === "number" ? a <= b : compare(f, "<=", a, b, at);
     },
     ">": (x, y, at, compare) => (f) => {
         const a = x(f);
         const b = y(f);
-        return typeof a === "number" && typeof b === "number" ? a > b : compare(f[0], ">", a, b, at);
+        return typeof a === "number" && typeof b === "number" ? a > b : compare(f, ">", a, b, at);
     },
     ">=": (x, y, at, compare) => (f) => {
         const a = x(f);
         const b = y(f);
-        return typeof a === "number" && typeof b === "number" ? a >= b : compare(f[0], ">=", a, b, at);
+        return typeof a === "number" && typeof b === "number" ? a >= b : compare(f, ">=", a, b, at);
     },
     "==": (x, y, at) => (f) => {
         const a = x(f);
@@ -139,11 +143,11 @@ const SLOT_AND_CONSTANT: { readonly [op in Operator]?: Make<number, Value> } = {
     },
     "<": (x, b, at, compare) => (f) => {
         const a = f[x] as Value;
-        return typeof a === "number" && typeof b === "number" ? a < b : compare(f[0], "<", a, b, at);
+        return typeof a === "number" && typeof b === "number" ? a < b : compare(f, "<", a, b, at);
     },
     ">=": (x, b, at, compare) => (f) => {
         const a = f[x] as Value;
-        return typeof a === "number" && typeof b === "number" ? a >= b : compare(f[0], ">=", a, b, at);
+        return typeof a === "number" && typeof b === "number" ? a >= b : compare(f, ">=", a, b, at);
     },
 };
 
@@ -161,11 +165,11 @@ const TWO_SLOTS: { readonly [op in Operator]?: Make<number, number> } = {
     "<": (x, y, at, compare) => (f) => {
         const a = f[x] as Value;
         const b = f[y] as Value;
-        return typeof a === "number" && typeof b === "number" ? a < b : compare(f[0], "<", a, b, at);
+        return typeof a === "number" && typeof b === "number" ? a < b : compare(f, "<", a, b, at);
     },
     ">=": (x, y, at, compare) => (f) => {
         const a = f[x] as Value;
         const b = f[y] as Value;
-        return typeof a === "number" && typeof b === "number" ? a >= b : compare(f[0], ">=", a, b, at);
+        return typeof a === "number" && typeof b === "number" ? a >= b : compare(f, ">=", a, b, at);
     },
 };

@@ -28,6 +28,8 @@ import { closureForm } from "./closures.ts";
 import type { ClosureForm } from "./code.ts";
 import { analyse, type Reach } from "./effects.ts";
 import { frameForm } from "./frames.ts";
+import { hasLooseForm } from "./loose.ts";
+import { unfilled } from "./strict.ts";
 import type { AgentContext, FrameForm } from "./instructions.ts";
 
 /** Where a function stands, and what it is. */
@@ -55,6 +57,7 @@ export class Fn {
     readonly strict: boolean;
     private closures: ClosureForm | null = null;
     private strictly: ClosureForm | null = null;
+    private loosely: ClosureForm | null = null;
     private framed: FrameForm | null = null;
     private strictFramed: FrameForm | null = null;
     private mutated: Mutations | null = null;
@@ -88,8 +91,14 @@ export class Fn {
     }
 
     get strictClosure(): ClosureForm {
-        if (this.strictly === null) this.strictly = closureForm(this, true);
+        if (this.strictly === null) this.strictly = closureForm(this, "strict");
         return this.strictly;
+    }
+
+    /** For callers that keep choices alone and catch no failure: only `pc` is filled in of the hidden slots. */
+    get looseClosure(): ClosureForm {
+        if (this.loosely === null) this.loosely = hasLooseForm(this, this.form.body) ? closureForm(this, "loose") : unfilled(this);
+        return this.loosely;
     }
 
     /** What calling it changes of what it did not make. */

@@ -26,11 +26,12 @@ import { readIndex } from "../value/access.ts";
 import { deepLabels, join, rawOf } from "../value/operators.ts";
 import { Labelled, type Value } from "../value/value.ts";
 import { changesIn, namesIn } from "./changes.ts";
-import type { Code, Done, RunState, Slots, Step } from "./code.ts";
+import type { ClosureForm, Code, Done, RunState, Slots, Step } from "./code.ts";
 import { born, covered, outward, raise } from "./containers.ts";
 import { type Context, expr, siteOf } from "./context.ts";
 import { checkArguments, checkResult } from "./contracts.ts";
 import { failureValue } from "./failure.ts";
+import { lending } from "./loose.ts";
 import { memberCode } from "./members.ts";
 import type { Fn } from "./program.ts";
 import type { Scope } from "./scope.ts";
@@ -40,9 +41,9 @@ import { type Along, failing, NOTHING_ALONG, rootsOf, type Ways, waysOf } from "
 export const FLOW = { pc: 0, caught: 1, caughtOutside: 2, choice: 3, slots: 4 } as const;
 
 /** Makes the hidden slots of a function whose parameters are defined. */
-export function flowSlots(scope: Scope): number {
+export function flowSlots(scope: Scope, loose: boolean): number {
     const flow = scope.temporary();
-    for (let i = 1; i < FLOW.slots; i++) scope.temporary();
+    for (let i = 1; i < FLOW.slots && !loose; i++) scope.temporary();
     return flow;
 }
 
@@ -100,6 +101,7 @@ export function withPc(f: Slots, flow: number, value: Value): Value {
 }
 
 export function raising(cx: Context, code: Code): Code {
+    if (cx.loose) return lending(cx, code);
     const { flow } = cx;
     const along = cx.places?.along ?? NOTHING_ALONG;
     return (f) => {
@@ -306,6 +308,20 @@ export function enterStrict(g: Slots, fn: Fn, f: Slots | null, flow: number, loo
     if (!loose && (isFirst || isLoose(f, flow))) for (let i = 1; i < own; i++) born(g[0], g[i] as Value, 0, Number.POSITIVE_INFINITY);
 }
 
+/** The strict form of a function for a caller that fills in `pc` alone (`loose.ts`). */
+export function unfilled(fn: Fn): ClosureForm {
+    const own = flowOf(fn);
+    return {
+        slots: fn.strictClosure.slots,
+        run: (g) => {
+            g[own + FLOW.caught] = false;
+            g[own + FLOW.caughtOutside] = false;
+            g[own + FLOW.choice] = true;
+            return fn.strictClosure.run(g);
+        },
+    };
+}
+
 /** What a caller learns by the return of a callee: that it did not fail. */
 export function leaveStrict(g: Slots, fn: Fn, f: Slots, flow: number, along: Along): void {
     const own = flowOf(fn);
@@ -367,7 +383,7 @@ function raiseDeep(f: Slots, flow: number, value: Value, along: Along): void {
 export const CHOOSING: ReadonlySet<string> = new Set(["filter", "find", "sort_by", "any", "all", "group_by"]);
 
 /** Methods whose number of results depends on what is in the items. */
-const COMPARING: ReadonlySet<string> = new Set(["unique"]);
+export const COMPARING: ReadonlySet<string> = new Set(["unique"]);
 
 /** A method of data: the lambda it runs, and what it changes, depend on its receiver. */
 export function methodCall(cx: Context, e: ExprForm & { kind: "call" }, code: Code): Code {
@@ -406,12 +422,15 @@ export function changedBy(cx: Context, e: ExprForm): Code {
     if (e.kind !== "index") return expr(cx, e);
     const object = changedBy(cx, e.object);
     const index = expr(cx, e.index);
-    const { flow } = cx;
+    const { flow, loose } = cx;
     const at = siteOf(cx, e.at);
     return (f) => {
         const o = object(f);
         const i = index(f);
-        if (i instanceof Labelled) raise(f[0], o, lent(f, flow, i.l), labelAt(f, flow), isLoose(f, flow));
+        if (i instanceof Labelled) {
+            const l = loose ? f[0].labels.chosenBy(i.l) : lent(f, flow, i.l);
+            raise(f[0], o, l, labelAt(f, flow), loose || isLoose(f, flow));
+        }
         return covered(f[0], readIndex(f[0], covered(f[0], o), i, at));
     };
 }

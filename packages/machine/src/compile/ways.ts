@@ -42,6 +42,8 @@ export class Places {
     tried: readonly StmtForm[] | null = null;
     /** Of the nearest code around whose ways part. */
     along: Along = NOTHING_ALONG;
+    /** Inside an expression whose ways part: what it gives does not carry all that `pc` has there. */
+    inner = false;
     private readonly known = new Map<FormPart, { changes: Changes; version: number; roots: Roots }>();
 
     constructor(body: readonly StmtForm[]) {

@@ -9,7 +9,8 @@ import type { CallDetail, CallValueDetail, Instruction } from "../compile/instru
 import { type Value, Capability, Obj } from "../value/value.ts";
 import { checkArguments, checkResult } from "../compile/contracts.ts";
 import { answering, type Fn, type AgentEntry } from "../compile/program.ts";
-import { enterStrict, isLoose, raisePc, labelAt, runStrict, withPc } from "../compile/strict.ts";
+import { runLoose } from "../compile/loose.ts";
+import { enterStrict, flowOf, isLoose, raisePc, labelAt, runStrict, withPc } from "../compile/strict.ts";
 import { Fail } from "../effect/failure.ts";
 import { labelOf, rawOf } from "../value/operators.ts";
 import { callMethod, type Method, strictlyCalled, wrongCount } from "../compile/calls.ts";
@@ -23,7 +24,7 @@ import { refuse } from "../state/refusal.ts";
 import { byNames, isOfVerbs } from "../state/stage.ts";
 import { countCall, stepsSpent } from "../state/steps.ts";
 import type { Machine } from "./machine.ts";
-import { CLOSURE_DEPTH, backToFrames, giveUp } from "./stretches.ts";
+import { CLOSURE_DEPTH, backToFrames, giveUp, keepsLoosely, putBack } from "./stretches.ts";
 
 /** Runs a call as closures (true) or pushes its frame (false). */
 export function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Slots): boolean {
@@ -50,7 +51,8 @@ export function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L
     }
     // As long as nothing in the run could choose, there is nothing to keep.
     const flow = run.labels.isForeign ? frame.form.flow : 0;
-    const closure = flow === 0 ? fn.closure : fn.strictClosure;
+    const isLoosely = flow !== 0 && keepsLoosely(run, frame);
+    const closure = flow === 0 ? fn.closure : isLoosely ? fn.looseClosure : fn.strictClosure;
     const g = slots0(closure.slots, run);
     const n = args.length;
     for (let i = 0; i < n; i++) g[i + 1] = (args[i] as Code)(L);
@@ -63,7 +65,10 @@ export function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L
         const place = L[flow];
         const mark = run.begin("pure", depth < CLOSURE_DEPTH ? depth : CLOSURE_DEPTH);
         try {
-            if (flow !== 0) {
+            if (isLoosely) {
+                g[flowOf(fn)] = place as Value;
+                L[I.slot] = runLoose(fn, g, true, I.site);
+            } else if (flow !== 0) {
                 enterStrict(g, fn, L, flow, true);
                 L[I.slot] = runStrict(fn, g, L, { flow, along: I.failing }, I.site);
             } else {
@@ -74,7 +79,7 @@ export function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L
             frame.pc++;
             return true;
         } catch (error) {
-            if (error !== BAIL && !(error instanceof RangeError)) throw error;
+            if (error !== BAIL && !(error instanceof RangeError) && !(isLoosely && error instanceof Fail)) throw error;
             backToFrames(m, mark);
             // What the return had raised: else the same return on frames would raise nothing along with it.
             if (flow !== 0) L[flow] = place as Value;
@@ -103,7 +108,7 @@ export function callValue(m: Machine, fiber: Fiber, frame: Frame, I: Instruction
     const { run } = m;
     const d = I.detail as CallValueDetail;
     const { flow } = frame.form;
-    const before = L[flow];
+    const before = L.slice();
     const mark = run.begin("single", CLOSURE_DEPTH);
     try {
         const object = (I.code as Code)(L);
@@ -132,7 +137,7 @@ export function callValue(m: Machine, fiber: Fiber, frame: Frame, I: Instruction
         return fiber.top !== frame && m.result === null ? "pushed" : "wait";
     } catch (error) {
         if (error !== BAIL) throw error;
-        if (flow !== 0) L[flow] = before as Value;
+        putBack(L, before);
         giveUp(m, fiber, mark, I.step);
         return "slice";
     }

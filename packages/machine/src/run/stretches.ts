@@ -17,7 +17,7 @@ import type { NextDetail, Instruction } from "../compile/instructions.ts";
 import { rawOf } from "../value/operators.ts";
 import type { Fiber, Frame } from "../state/fiber.ts";
 import type { Machine } from "./machine.ts";
-import { type Mark, tooLong, MAX_STEPS } from "../state/run.ts";
+import { type Mark, type Run, tooLong, MAX_STEPS } from "../state/run.ts";
 import { stepsSpent } from "../state/steps.ts";
 
 /** Nested calls that one stretch of closures may hold: far below what any JavaScript stack takes. */
@@ -26,18 +26,14 @@ export const CLOSURE_DEPTH = 150;
 /** An instruction with a lambda. False where the slice is over and it has to run again, from its beginning. */
 export function stretch(m: Machine, fiber: Fiber, I: Instruction, L: Slots): boolean {
     const { run } = m;
-    const { flow } = fiber.top.form;
-    const [pc, caught] = [L[flow], L[flow + FLOW.caught]];
+    const before = L.slice();
     const mark = run.begin("single", CLOSURE_DEPTH);
     let value: unknown;
     try {
         value = I.code(L);
     } catch (error) {
         if (error !== BAIL) throw error;
-        if (flow !== 0) {
-            L[flow] = pc as Value;
-            L[flow + FLOW.caught] = caught as Value;
-        }
+        putBack(L, before);
         giveUp(m, fiber, mark, I.step);
         return false;
     }
@@ -45,6 +41,11 @@ export function stretch(m: Machine, fiber: Fiber, I: Instruction, L: Slots): boo
     fiber.need = 0;
     if (I.slot !== 0) L[I.slot] = value as Value;
     return true;
+}
+
+/** Variables, which a lambda or a loop may have assigned before it was given up. */
+export function putBack(L: Slots, before: readonly unknown[]): void {
+    for (let i = 1; i < before.length; i++) L[i] = before[i] as Value;
 }
 
 /** Puts back what an instruction did that needs more steps than the slice had, or fails where more cannot be had. */
@@ -88,6 +89,17 @@ export function leavesEvents(m: Machine, frame: Frame, d: NextDetail): boolean {
     return list instanceof List && Math.min(list.items.length, d.max) <= MAX_QUIET_EVENTS;
 }
 
+function loopAsClosures({ run }: Machine, frame: Frame, I: Instruction): Step {
+    // As long as nothing in the run could choose, there is nothing to keep.
+    if (I.plain !== null && !run.labels.isForeign) return I.plain;
+    return I.loose !== null && keepsLoosely(run, frame) ? I.loose : (I.code as Step);
+}
+
+/** Whether what a frame runs as closures may take the loose form (`loose.ts`). */
+export function keepsLoosely({ labels }: Run, { form, locals, isStrict }: Frame): boolean {
+    return form.flow !== 0 && !isStrict && locals[form.flow + FLOW.caught] !== true && !labels.derives;
+}
+
 /** A loop as closures. False where it has to run as instructions, as strict code always does. */
 export function wholeLoop(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Slots): boolean {
     const { run } = m;
@@ -96,14 +108,14 @@ export function wholeLoop(m: Machine, fiber: Fiber, frame: Frame, I: Instruction
     const depth = m.depthLimit - fiber.base - fiber.frames.length;
     if (m.inFrames || run.steps < m.framesUntil || depth < 0) return false;
     const before = L.slice();
+    const one = loopAsClosures(m, frame, I);
     const mark = run.begin("pure", depth < CLOSURE_DEPTH ? depth : CLOSURE_DEPTH);
     try {
-        // As long as nothing in the run could choose, there is nothing to keep.
-        ((I.plain !== null && !run.labels.isForeign ? I.plain : I.code) as Step)(L);
+        one(L);
     } catch (error) {
-        if (error !== BAIL && !(error instanceof RangeError)) throw error;
+        if (error !== BAIL && !(error instanceof RangeError) && !(one === I.loose && error instanceof Fail)) throw error;
         backToFrames(m, mark);
-        for (let i = 1; i < before.length; i++) L[i] = before[i] as Value;
+        putBack(L, before);
         return false;
     }
     run.end();

@@ -15,7 +15,7 @@ import { Fail } from "../effect/failure.ts";
 import type { Value } from "../value/value.ts";
 import type { Machine } from "../run/machine.ts";
 import type { Lambda } from "../builtin/builtin.ts";
-import { isALambda } from "../compile/calls.ts";
+import { isALambda } from "../compile/lambdas.ts";
 import { agentStarted } from "./events.ts";
 import { Fiber, Frame, pathOf, siteAt } from "./fiber.ts";
 import type { Call, Iteration, Ops } from "./ops.ts";

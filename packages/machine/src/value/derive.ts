@@ -26,6 +26,7 @@ interface Node extends Step {
 }
 
 export class DerivedLabels extends Labels {
+    override readonly derives = true;
     private readonly nodes: Node[] = [{ site: null, path: "", what: "value", origins: [], parents: [] }];
     private readonly made = new Map<string, number>();
     /** What a set of origins that comes in now belongs to. */

@@ -32,6 +32,9 @@ export class Labels {
     /** Some set of this run has more in it than the user's word: before that nothing chooses (LA9). */
     isForeign = false;
 
+    /** Every set remembers how it was made: then nothing may be put off. */
+    readonly derives: boolean = false;
+
     /** A set that is new. */
     protected met(origins: readonly string[]): void {
         this.isRestricted ||= origins.some((origin) => origin.startsWith("only:"));

@@ -34,8 +34,9 @@ const MAX_EQUAL_DEPTH = 500;
 
 export function join(m: Joins, value: Value, l: number): Value {
     if (l === 0) return value;
-    if (value instanceof Labelled) return value.l === l ? value : new Labelled(value.v, m.labels.union(value.l, l));
-    return new Labelled(value, l);
+    if (!(value instanceof Labelled)) return new Labelled(value, l);
+    const all = m.labels.union(value.l, l);
+    return all === value.l ? value : new Labelled(value.v, all);
 }
 
 export function rawOf(value: Value): Raw {

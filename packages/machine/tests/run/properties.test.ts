@@ -141,6 +141,11 @@ describe("one run, however it is run", () => {
         expect(plain(runAll(form, { options: { mode: "frames" } }))).toEqual(plain(runAll(form)));
     });
 
+    test("what a lambda assigns before it is given up is put back", () => {
+        const form = formOf(body("n = 0  xs = [1, 2, 3, 4].map((x) => if true { n = n + x\n n } else { 0 })\n return [n, xs]"));
+        expect(runAll(form, { options: { slice: 5 } }).result).toMatchObject({ ok: true, value: [10, [1, 3, 6, 10]] });
+    });
+
     test("paths are unique", () => {
         fc.assert(
             fc.property(randomProgram, (p) => {
