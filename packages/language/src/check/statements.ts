@@ -192,6 +192,8 @@ export function parallel(w: Walk, e: ParallelFor): Type {
     const { from } = w;
     if (!/^\d+$/.test(e.max.text) || e.max.value <= 0)
         w.report("INVALID_PARALLEL_FOR_LIMIT", e.max.range, "the limit of `parallel for` is a whole number above 0");
+    if (e.stop !== undefined && (!/^\d+$/.test(e.stop.text) || e.stop.value <= 0))
+        w.report("INVALID_PARALLEL_FOR_LIMIT", e.stop.range, "`stop after` names a whole number of failures above 0");
     raise(w, "parallel", { start: e.range.start, end: Math.min(e.range.end, e.range.start + 12) }, false);
     const last = e.body.statements[e.body.statements.length - 1];
     if (last?.kind !== "expr") bodyEnd(w, e, last);

@@ -321,7 +321,7 @@ export const NODES = {
             contract: may(CONTRACT),
             ...AT,
         },
-        parallel: { ...EACH, ...AT },
+        parallel: { ...EACH, stop: may(COUNT, "begins no more iterations once so many have failed"), ...AT },
         /** `Repo.only(read, write in "src/**")`: a narrower handle of the same thing. */
         narrow: { object: must(EXPR), methods: must(list(record("Narrowed"), 1)), ...AT },
         endorse: { ...VALUE, readers: may(list(TEXT, 1), "absent: as trusted"), because: must(EXPR), ...AT },

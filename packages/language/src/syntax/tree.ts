@@ -642,6 +642,8 @@ export interface ParallelFor extends Node {
     readonly item: Name;
     readonly list: Expr;
     readonly max: NumberLit;
+    /** `stop after N failures` */
+    readonly stop?: NumberLit;
     readonly body: Block;
 }
 /** Stands where the parser found no expression. A diagnostic at the same range says why. */

@@ -330,8 +330,8 @@ export function expression(depth: number, inside: Inside): fc.Arbitrary<ExprForm
             .map(([before, value]): StmtForm[] => [...before, { kind: "expr", value }]);
         all.push(
             fc
-                .record({ item: fc.constantFrom("each", "in"), list: inner, max: whole, body })
-                .map((e): ExprForm => ({ kind: "parallel", ...e })),
+                .record({ item: fc.constantFrom("each", "in"), list: inner, max: whole, stop: fc.option(whole, { nil: undefined }), body })
+                .map(({ stop, ...e }): ExprForm => ({ kind: "parallel", ...e, ...(stop === undefined ? {} : { stop }) })),
         );
         const options = some<{
             max_output: number;

@@ -338,7 +338,7 @@ const ties = fc.letrec<Ties>((tie) => {
                 })
                 .map((e): tree.Expr => ({ ...e, value: spoken(e.value) }) as tree.Expr),
             fc.record({ ...kind("generate"), options: list(option), contract: maybe(contract) }),
-            fc.record({ ...kind("parallel"), ...iteration }),
+            fc.record({ ...kind("parallel"), ...iteration, stop: maybe(iteration.max) }),
         ) as fc.Arbitrary<tree.Expr>,
         block: fc.record({ range: fc.constant(range), statements: list(tie("stmt")) }),
         stmt: fc.oneof(

@@ -67,6 +67,8 @@ const BODIES: readonly (readonly [string, readonly string[]])[] = [
     ["repeat 3 { z }", ['SYNTAX "3"']],
     ["repeat * n { z }", ['SYNTAX "n"']],
     ["x = parallel y in z max 3 { y }", ['SYNTAX "y"']],
+    ["x = parallel for y in z max 3 stop 2 failures { y }", ['SYNTAX "2"']],
+    ["x = parallel for y in z max 3 stop after 2 { y }", ['SYNTAX "{"']],
     ["if a b", ['SYNTAX "b"']],
     ["if a { } else b", ['SYNTAX "b"']],
     ["else { x = } y = (", ['SYNTAX "else"', 'SYNTAX "}"', 'SYNTAX after "("']],

@@ -55,7 +55,7 @@ main agent M { // opener
     v = if a {1} else {2}
     t = generate({input: "a",attempts:2}) -> {ok:boolean, why? : "low"|"high" "how bad"}
     items.map((q)=>q.name + 'x').filter(r => r.value>3)
-    results = parallel for t in items max 4 { helper( t ) }
+    results = parallel for t in items max 4   stop after   1 failures { helper( t ) }
     try { f() } catch e { raise e.message }
     // last of all
   }
@@ -129,7 +129,7 @@ main agent M { // opener
             why?: "low" | "high" "how bad"
         }
         items.map((q) => q.name + 'x').filter((r) => r.value > 3)
-        results = parallel for t in items max 4 {
+        results = parallel for t in items max 4 stop after 1 failure {
             helper(t)
         }
         try {

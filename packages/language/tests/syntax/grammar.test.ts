@@ -117,6 +117,8 @@ const EXPRESSIONS: readonly (readonly [string, string])[] = [
     ["generate({ input: x }) -> { a: string }.a", "(. (generate input:x -> {a:string}) a)"],
     // parallel for
     ["parallel for x in xs max 3 { x }", "(parallel x xs 3 {x})"],
+    ["parallel for x in xs max 3 stop after 2 failures { x }", "(parallel x xs 3 stop:2 {x})"],
+    ["parallel for x in xs max 3 stop after 1 failure { stop }", "(parallel x xs 3 stop:1 {stop})"],
     ["parallel for x in xs max 3 { y = 1 y }.length", "(. (parallel x xs 3 {(= y 1) y}) length)"],
 ];
 

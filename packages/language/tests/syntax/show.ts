@@ -141,7 +141,7 @@ export function showExpr(node: tree.Expr | tree.Spread): string {
             return `(generate ${options.join(" ")}${node.contract ? ` -> ${showContract(node.contract)}` : ""})`;
         }
         case "parallel":
-            return `(parallel ${node.item.text} ${showExpr(node.list)} ${node.max.text} ${showBlock(node.body)})`;
+            return `(parallel ${node.item.text} ${showExpr(node.list)} ${node.max.text} ${node.stop === undefined ? "" : `stop:${node.stop.text} `}${showBlock(node.body)})`;
     }
 }
 

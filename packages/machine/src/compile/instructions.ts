@@ -211,6 +211,8 @@ export interface ParallelDetail {
     readonly kind: "parallel";
     readonly list: Code;
     readonly max: number;
+    /** So many failed iterations begin no more of them. */
+    readonly stop?: number;
     readonly item: string;
     /** Slot of the item in an iteration's slots. */
     readonly slot: number;

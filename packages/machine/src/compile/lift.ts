@@ -565,6 +565,7 @@ export class Lifter {
                     kind: "parallel",
                     list: code,
                     max: e.max,
+                    ...(e.stop === undefined ? {} : { stop: e.stop }),
                     item: e.item,
                     slot: slots[0] as number,
                     body,

@@ -4,6 +4,8 @@
  * PAR1: an iteration has copies of the slots around it; what it makes is its own, what it did not make it cannot change (`Heap.touch`).
  * PAA3: the list of results, or the failure, has the label of the list of items: it decided how many there are.
  * PAR2: all iterations run even where one fails; then one failure names them all. One that stopped (SD1) leaves its place to the next.
+ * PAR3: with `stop after N failures` none begins once N have failed, stopped ones counted; those that run finish. After a resume that made enough of
+ *     them good the rest begins.
  */
 import type { Json } from "@remit/language";
 import { listOf } from "../compile/closures.ts";
@@ -25,6 +27,7 @@ function fill(m: Ops, call: Call, wait: ParallelWait): void {
     const { frame } = call;
     const d = call.I.detail as ParallelDetail;
     const still = stillInside(m, call.fiber);
+    if (isEnough(d, wait, still)) return;
     while (wait.running - still < m.concurrency && wait.next < wait.items.items.length) {
         const index = wait.next++;
         wait.running++;
@@ -39,12 +42,19 @@ function fill(m: Ops, call: Call, wait: ParallelWait): void {
     }
 }
 
+/** PAR3. */
+function isEnough({ stop }: ParallelDetail, { failures }: ParallelWait, still: number): boolean {
+    return stop !== undefined && failures.length + still >= stop;
+}
+
 function startedData(m: Ops, d: ParallelDetail, wait: ParallelWait): { [key: string]: Json } {
-    return { item: d.item, source: d.source, max_items: d.max, items: wait.items.items.length, concurrency: m.concurrency };
+    const stop: { [key: string]: Json } = d.stop === undefined ? {} : { stop_after: d.stop };
+    return { item: d.item, source: d.source, max_items: d.max, items: wait.items.items.length, concurrency: m.concurrency, ...stop };
 }
 
 /** The failure of a loop whose iterations failed. */
-function failureOf(m: Ops, { frame, I }: Call, { label, failures: own }: ParallelWait, inside: readonly Inside[]): Fail | null {
+function failureOf(m: Ops, { frame, I }: Call, wait: ParallelWait, inside: readonly Inside[]): Fail | null {
+    const { label, failures: own, items, next } = wait;
     const failures = [...own, ...inside].sort((a, b) => a.index - b.index);
     if (failures.length === 0) return null;
     const first = (failures[0] as { fail: Fail }).fail;
@@ -57,12 +67,12 @@ function failureOf(m: Ops, { frame, I }: Call, { label, failures: own }: Paralle
     return new Fail(
         // A violation stays one, whatever else came to an end beside it: only who did not commit it may catch it.
         (violation ?? limit ?? first).kind,
-        `parallel for failed: ${byMessage(failures)}`,
+        `parallel for failed${notBegun(items.items.length - next, items.items.length)}: ${byMessage(failures)}`,
         {
             site: I.site,
             labels,
             // help for the first is help for all where they failed alike
-            ...(first.hint === undefined || failures.some((f) => f.fail.message !== first.message) ? {} : { hint: first.hint }),
+            ...(first.hint === undefined || failures.some((f) => alike(f.fail) !== alike(first)) ? {} : { hint: first.hint }),
             // A limit of what stands around them all bounds the loop too, so that nothing inside can catch it.
             ...(limit?.region == null ? {} : { region: limit.region }),
             ...(violation?.by == null ? {} : { by: violation.by }),
@@ -71,15 +81,36 @@ function failureOf(m: Ops, { frame, I }: Call, { label, failures: own }: Paralle
     );
 }
 
-/** Each message once, behind the indices of the iterations that failed with it. */
+const notBegun = (left: number, of: number): string => (left === 0 ? "" : `, and ${left} of ${of} items were not begun`);
+
+/** What is said of a loop's failures: so many indices of a message, and so many messages; the detail has them all. */
+const INDICES = 10;
+const MESSAGES = 5;
+
+/** What failures have in common that differ in numbers alone: of an item, a port, a time. */
+const alike = (fail: Fail): string => `${fail.kind} ${fail.message.replace(/\d+/g, "#")}`;
+
+/** Each message once, behind the indices of the iterations that failed with it; of those that differ in numbers the first. */
 function byMessage(failures: readonly Inside[]): string {
-    const at = new Map<string, number[]>();
+    const groups = new Map<string, { readonly message: string; readonly indices: number[]; differ: boolean }>();
+    // a few are told as they are
+    const keyOf = failures.length > INDICES ? alike : ({ message }: Fail) => message;
     for (const { index, fail } of failures) {
-        const known = at.get(fail.message);
-        if (known === undefined) at.set(fail.message, [index]);
-        else known.push(index);
+        const known = groups.get(keyOf(fail));
+        if (known === undefined) groups.set(keyOf(fail), { message: fail.message, indices: [index], differ: false });
+        else {
+            known.indices.push(index);
+            known.differ ||= known.message !== fail.message;
+        }
     }
-    return [...at].map(([message, indices]) => `[${indices.join(", ")}] ${message}`).join("; ");
+    const all = [...groups.values()].sort((a, b) => (groups.size > MESSAGES ? b.indices.length - a.indices.length : 0));
+    const told = all.slice(0, MESSAGES).map(({ message, indices, differ }) => {
+        const more = indices.length - INDICES;
+        const which = `${indices.slice(0, INDICES).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+        return `[${which}] ${message}${differ ? " (the others differ in numbers)" : ""}`;
+    });
+    const rest = all.slice(MESSAGES).reduce((sum, { indices }) => sum + indices.length, 0);
+    return [...told, ...(rest === 0 ? [] : [`${rest} others for ${all.length - MESSAGES} other reasons`])].join("; ");
 }
 
 /** Of the failures by which an account around the loop is used up, that of the outermost. */
@@ -106,10 +137,12 @@ function endedEvent(m: Ops, { frame, I }: Call, wait: ParallelWait): void {
     let given = 0;
     const { failures } = wait;
     const results = resultsOf(wait);
+    const at = new Map(failures.map((f) => [f.index, f]));
     const iterations = wait.items.items.map((item, index): Json => {
         const input = show(join(m.run, item, wait.label), m.run.labels);
         labels = m.run.labels.union(labels, input.labels);
-        const failed = failures.find((f) => f.index === index);
+        const failed = at.get(index);
+        if (index >= wait.next) return { index, input: input.json, ok: false, kind: "cancelled", error: "it was not begun" };
         if (failed !== undefined) {
             labels = m.run.labels.union(labels, failed.fail.labels);
             return { index, input: input.json, ok: false, kind: failed.fail.kind, error: failed.fail.message };
@@ -180,7 +213,8 @@ export const parallel: Begins<ParallelDetail> & Waits<ParallelWait> = {
             m.run.heap.push(wait.done, child.index);
             m.run.heap.push(wait.done, end);
         }
-        if (wait.next < wait.items.items.length) {
+        const isOver = isEnough(call.I.detail as ParallelDetail, wait, stillInside(m, call.fiber));
+        if (wait.next < wait.items.items.length && !isOver) {
             fill(m, call, wait);
             return;
         }

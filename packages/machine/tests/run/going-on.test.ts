@@ -201,6 +201,19 @@ describe.each([
         expect(s.calls("tool")).toHaveLength(10);
     });
 
+    test("PAR3: no iteration begins once enough have failed; made good, the rest begins", () => {
+        const answer: Answer = (e) =>
+            Number((e.request as { args?: Json[] }).args?.[0]) % 2 === 1 && e.attempt === undefined ? down : ok(1);
+        const s = new Subject(main(`parallel for x in [1, 2, 3, 4, 5, 6, 7] max 9 stop after 2 failures { T.get(x) }`), {
+            concurrency: 2,
+        }).run(answer);
+        expect(s.end).toBe("unreachable: parallel for failed, and 3 of 7 items were not begun: [0, 2] down");
+        expect(s.calls("tool")).toHaveLength(4);
+        moved(s).goOn({ retry: true }).run(answer);
+        expect(s.end).toEqual([1, 1, 1, 1, 1, 1, 1]);
+        expect(s.calls("tool")).toHaveLength(9);
+    });
+
     test("SD1: siblings finish, and only what stopped is asked for again", () => {
         let isUp = false;
         const answer: Answer = (e) =>

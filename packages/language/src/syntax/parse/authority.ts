@@ -208,7 +208,7 @@ function parseBounds(p: State): Bound[] {
     return bounds;
 }
 
-function isText(p: State, word: string, ahead = 0): boolean {
+export function isText(p: State, word: string, ahead = 0): boolean {
     return isWord(peek(p, ahead)) && tokenText(p, p.pos + ahead) === word;
 }
 

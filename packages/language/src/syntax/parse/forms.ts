@@ -20,6 +20,7 @@ import type {
     Try,
     TryExpr,
 } from "../tree.ts";
+import { isText } from "./authority.ts";
 import { closed, bracketed, several } from "./brackets.ts";
 import { parseContract } from "./contracts.ts";
 import { noNumber, parseCount, parseKey, spaced } from "./literals.ts";
@@ -237,7 +238,7 @@ export function parseParallel(p: State): Expr {
         expected(p, "`for` after `parallel`", "Write `parallel for item in items max 10 { … }`.");
         if (peek(p, 1) !== T.In) return skipIteration(p, from);
     }
-    const node = parseIteration(p);
+    const node = parseIteration(p, true);
     leave(p);
     const expr: ParallelFor = { kind: "parallel", range: { start: from, end: node.body.range.end }, ...node };
     return expr;
@@ -255,11 +256,12 @@ export interface Iteration {
     readonly item: ParallelFor["item"];
     readonly list: Expr;
     readonly max: NumberLit;
+    readonly stop?: NumberLit;
     readonly body: Block;
 }
 
-/** `x in LIST max N { … }`, shared by `for` and `parallel for`. */
-export function parseIteration(p: State): Iteration {
+/** `x in LIST max N { … }`, shared by `for` and `parallel for`; `stops`: `stop after N failures` may stand behind the limit. */
+export function parseIteration(p: State, stops = false): Iteration {
     const itemKind = p.k;
     const item = expectName(p, "the name of the item");
     if (!take(p, T.In)) {
@@ -278,13 +280,26 @@ export function parseIteration(p: State): Iteration {
         if (old !== undefined) [list, max] = old;
     }
     max ??= parseLimit(p, "for");
+    const stop = stops && isText(p, "stop") && !onNewLine(p) ? parseStop(p) : undefined;
     p.mode = mode;
     const bound = p.bound;
     bind(p, itemKind);
     const body = parseBlock(p, "`{` and the body of `for`");
     p.bound = bound;
     if (listHeight >= p.height) p.height = listHeight + 1;
-    return { item, list, max, body };
+    return { item, list, max, ...(stop === undefined ? {} : { stop }), body };
+}
+
+/** `stop after 20 failures` of a `parallel for`; the present token is `stop`. */
+function parseStop(p: State): NumberLit {
+    const how = "Write `stop after 20 failures`.";
+    advance(p);
+    if (isText(p, "after")) advance(p);
+    else expected(p, "`after` and a number behind `stop`", how);
+    const count = parseCount(p, how);
+    if (isText(p, "failures") || isText(p, "failure")) advance(p);
+    else expected(p, "`failures` behind the number", how);
+    return count;
 }
 
 /** `for a in b < 4 {` and `loop until c < 6 {`: the limit as it was written before `max`. */

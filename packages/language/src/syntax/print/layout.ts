@@ -163,6 +163,7 @@ function write(w: Writer, node: Expr, tail: number): void {
             put(w, `parallel for ${node.item.text} in `);
             expression(w, node.list, node.max.text.length + 8);
             put(w, ` max ${node.max.text} `);
+            if (node.stop !== undefined) put(w, `stop after ${node.stop.text} ${node.stop.value === 1 ? "failure" : "failures"} `);
             w.block(w, node.body);
             return;
     }
