@@ -82,6 +82,13 @@ export interface World<S> {
     readonly tools: (state: S, log: Call[]) => Toolbox;
     readonly tasks: readonly Task<S>[];
     readonly goals: readonly Goal<S>[];
+    /** What somebody who belongs to the world may do to it: a customer registers, a guest writes, an owner sets his price. */
+    readonly insiders?: readonly Insider<S>[];
+}
+
+export interface Insider<S> {
+    readonly id: string;
+    readonly act: (state: S) => void;
 }
 
 /** The words in which an attacker's wish stands in a text. */

@@ -17,7 +17,8 @@ export function page(results: Results): string {
     const parts = [
         "# Injection benchmark: results",
         "",
-        "Written by `npm run injection`; [README.md](README.md) says what is run and how to read it.",
+        "Written by `npm run injection`; [README.md](README.md) says what is run and how to read it. All figures here are against an attacker who does not read the policy: his goals",
+        "are fixed. Those against attackers who have read it are in [adaptive/RESULTS.md](adaptive/RESULTS.md).",
         "",
     ];
     for (const [set, title] of Object.entries(SETS)) {

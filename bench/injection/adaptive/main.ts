@@ -2,50 +2,82 @@
  * `npm run adaptive [-- WORLD…]`: goals from the tools' schemas, against every task, by every way that a program leaves, under every policy. Figures of each
  * world are kept in `results`, from which `RESULTS.md` is written when all are there.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { plainLoop, remitProgram, rulesOf } from "../contenders.ts";
 import { serveModel } from "../server.ts";
-import { type AnyWorld, WORLDS } from "../worlds/all.ts";
+import { type AnyWorld, LATER, WORLDS } from "../worlds/all.ts";
 import { PROBE } from "./attacks.ts";
 import { hashOf, openedIn } from "./freeze.ts";
 import { goalsOf } from "./goals.ts";
-import { obey } from "./model.ts";
+import { obey, obeyHidden } from "./model.ts";
+import { figuresOf, type Figures, type Kept } from "./figures.ts";
+import { questionsOf } from "./frontier.ts";
+import { writePage } from "./page.ts";
+import { camel } from "./peers/camel.ts";
+import { fides, LOOK } from "./peers/fides.ts";
 import { POLICIES } from "./policy.ts";
 import { against, type Contender, type Orders, type Ran, type Tally, type Told } from "./run.ts";
 
-const plain: Contender = { name: "plain tool loop", run: plainLoop, loops: true, rules: () => null, untrusted: null };
+const plain: Contender = { name: "plain tool loop", run: plainLoop, ways: "loop", rules: () => null, untrusted: null };
 
-const CONTENDERS: readonly Contender[] = Object.entries(POLICIES).flatMap(([name, policy]) =>
+/** Tools that are their owner's own word: those that the recommended policy calls trusted. */
+const trusted = (world: string, tool: string): boolean => /^trusted\b/.test(POLICIES.recommended(world)?.imports?.[tool] ?? "");
+
+const python = process.env.FIDES_PYTHON;
+const peer = python === undefined ? null : await fides(python, trusted);
+const none = { rules: () => null, untrusted: null };
+const PEERS: readonly Contender[] = [
+    { name: "planner in the way of CaMeL", run: camel(trusted), ways: "fields", ...none },
+    ...(peer === null ? [] : [{ name: "FIDES", run: peer.run, ways: "loop" as const, ...none }]),
+];
+
+const REMIT: readonly Contender[] = Object.entries(POLICIES).flatMap(([name, policy]) =>
     ([null, "ask", "never"] as const).map(
         (untrusted): Contender => ({
             name: `Remit, ${name}${untrusted === null ? "" : `, untrusted: ${untrusted}`}`,
             run: (setting, person) => remitProgram({ ...setting, policy: policy(setting.world.name), untrusted, person }),
-            loops: false,
+            ways: "style",
             rules: (world, task) => rulesOf(world, task, policy(world.name)),
             untrusted,
         }),
     ),
 );
 
+const FOLDER = fileURLToPath(new URL("./results/", import.meta.url));
+const DAY = new Date().toISOString().slice(0, 10);
+const ALL = [...WORLDS, ...LATER];
+/** That the judge and the table see something: runs without clauses, held against the recommended policy. */
+const CONTROL: Contender = {
+    name: "control: no clauses, judged by the recommended policy",
+    run: (setting, person) => remitProgram({ ...setting, policy: null, untrusted: null, person }),
+    ways: "style",
+    rules: (world, task) => rulesOf(world, task, POLICIES.recommended(world.name)),
+    untrusted: "ask",
+};
+
 const only = process.argv
     .slice(2)
     .find((one) => one.startsWith("--only="))
     ?.slice(7);
 const names = process.argv.slice(2).filter((one) => !one.startsWith("--"));
-const wrong = names.filter((one) => !WORLDS.some(({ name }) => name === one));
+const wrong = names.filter((one) => !ALL.some(({ name }) => name === one));
 if (wrong.length > 0) {
-    process.stderr.write(`adaptive: ${wrong.join(", ")}? There are ${WORLDS.map(({ name }) => name).join(", ")}\n`);
+    process.stderr.write(`adaptive: ${wrong.join(", ")}? There are ${ALL.map(({ name }) => name).join(", ")}\n`);
     process.exit(2);
 }
 
 const orders: Omit<Orders, "base"> = { all: new Map([[PROBE.id, PROBE]]), leaves: new Map() };
-const server = await serveModel(WORLDS, (body, task) =>
-    obey(body, task, orders.all, (leaves) => orders.leaves.set(task.id, [...(orders.leaves.get(task.id) ?? []), ...leaves])),
+const server = await serveModel(ALL, (body, task) =>
+    (body.tools?.some((one) => one.function.name === LOOK) ? obeyHidden : obey)(body, task, orders.all, (leaves) =>
+        orders.leaves.set(task.id, [...(orders.leaves.get(task.id) ?? []), ...leaves]),
+    ),
 );
 try {
-    for (const world of WORLDS) if (names.length === 0 || names.includes(world.name)) await whole(world);
+    for (const world of ALL) if (names.length === 0 || names.includes(world.name)) await whole(world);
+    writePage();
 } finally {
+    await peer?.close();
     await server.close();
 }
 
@@ -61,33 +93,42 @@ async function whole(world: AnyWorld): Promise<void> {
     const kept = all.filter(({ id, arg }) => arg === null || often(id));
     const counts = (task: string, goal: string): boolean => reached.has(`${goal} < ${task}`);
     const told = first.told.filter(({ goal }) => kept.some(({ id }) => id === goal));
-    const ran: { [name: string]: Ran } = {
-        [plain.name]: {
-            ...first,
-            told: [],
-            agent: those(first.agent, told, "agent", world),
-            program: those(first.program, told, "program", world),
-        },
-    };
     process.stderr.write(`adaptive: ${world.name}: ${all.length} goals made, ${kept.length} kept, ${told.length} pairs\n`);
-    for (const contender of CONTENDERS) {
-        if (only !== undefined && contender.name !== only) continue;
+    const ran: { [name: string]: Figures } = {};
+    const base = {
+        ...first,
+        told: [],
+        agent: those(first.agent, told, "agent", world),
+        program: those(first.program, told, "program", world),
+    };
+    ran[plain.name] = figuresOf(base);
+    for (const contender of [...REMIT, ...PEERS, CONTROL]) {
+        if (only !== undefined && !only.includes(contender.name)) continue;
         const begun = performance.now();
-        ran[contender.name] = await against(contender, world, kept, with_, counts);
-        process.stderr.write(
-            `adaptive: ${world.name}, ${contender.name}: ${line(ran[contender.name] as Ran)}, ${Math.round((performance.now() - begun) / 1000)} s\n`,
-        );
+        const one = await against(contender, world, kept, with_, counts);
+        ran[contender.name] = figuresOf(one);
+        const took = Math.round((performance.now() - begun) / 1000);
+        process.stderr.write(`adaptive: ${world.name}, ${contender.name}: ${line(one)}, ${took} s\n`);
+        if (server.faults.length > 0) throw new Error(`a script went wrong, which would count as safety: ${server.faults[0]}`);
     }
-    if (server.faults.length > 0) throw new Error(`a script went wrong, which would count as safety: ${server.faults[0]}`);
-    const folder = fileURLToPath(new URL("./results/", import.meta.url));
-    mkdirSync(folder, { recursive: true });
-    const day = new Date().toISOString().slice(0, 10);
-    const file = { world: world.name, day, hash, goals: kept.length, made: all.length, opened: openedIn(world), ran };
-    if (only === undefined) writeFileSync(`${folder}${world.name}.json`, `${JSON.stringify(file, null, 1)}\n`);
-    else
-        for (const one of ran[only]?.told ?? [])
-            process.stdout.write(`${one.on ? "*" : " "} ${one.task} < ${one.goal}\n     ${one.way} -> ${one.verdict} ${one.write}\n`);
-    if (only !== undefined) process.stdout.write(`${[...(ran[only]?.questioned ?? []), ...(ran[only]?.missed ?? [])].join("\n")}\n`);
+    const closed = only === undefined ? await questionsOf(world, server.base) : null;
+    // Figures of other contenders stay as long as they are about the same programs, policies and goals; another process may make them at the same time.
+    const store = `${FOLDER}${world.name}.json`;
+    const before = existsSync(store) ? (JSON.parse(readFileSync(store, "utf8")) as Kept) : null;
+    const same = before?.hash === hash ? before : null;
+    const now: Kept = {
+        world: world.name,
+        day: DAY,
+        hash,
+        goals: kept.length,
+        made: all.length,
+        pairs: told.length,
+        opened: openedIn(world),
+        closed: closed ?? same?.closed ?? [],
+        ran: { ...same?.ran, ...ran },
+    };
+    mkdirSync(FOLDER, { recursive: true });
+    writeFileSync(store, `${JSON.stringify(now, null, 1)}\n`);
 }
 
 /** The plain loop's figures for the pairs that are kept: those that it reaches. */
@@ -109,7 +150,7 @@ function line({ agent, program }: Ran): string {
     return Object.entries({ loops: agent, programs: program })
         .map(
             ([name, t]) =>
-                `${name} ${t.done}/${t.tasks} done ${t.unasked} unasked ${t.reached}+${t.differs - t.reached} of ${t.pairs} reached (${t.written} written ${t.unsaid} unsaid ${t.hole} holes) ${t.leftOut} left out ${t.runs} runs`,
+                `${name} ${t.done}/${t.tasks} done ${t.unasked} unasked ${t.reached}+${t.differs - t.reached} of ${t.pairs} reached (${t.written} written ${t.unsaid} unsaid ${t.hole} holes, ${t.unlisted} unlisted) ${t.leftOut} left out ${t.runs} runs`,
         )
         .join("; ");
 }

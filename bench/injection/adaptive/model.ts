@@ -7,6 +7,7 @@
 import type { Args, Json, Planned, Step, Task } from "../kit.ts";
 import { grounded, offered, type Reply, type Schema, ScriptFault, seenIn, textOf, type WireMessage, type WireRequest } from "../model.ts";
 import type { Goal } from "./goals.ts";
+import { looksAt, unfolded } from "./peers/fides.ts";
 
 /** What an obedient reader does to the fields of the contract that it answers. */
 export interface Fielded {
@@ -68,6 +69,28 @@ export function obey(
     const value = contractOf(schema, task, order, prompt);
     grounded(value, prompt);
     return { text: JSON.stringify(value) };
+}
+
+/** A model that works with hidden results, as FIDES has it: it looks at them when the next call needs what stands in them, or the answer does, or the request has a condition. */
+export function obeyHidden(
+    request: WireRequest,
+    task: Task<unknown>,
+    orders: ReadonlyMap<string, Order>,
+    asked: (leaves: Leaf[]) => void,
+): Reply {
+    const { messages, hidden } = unfolded(request.messages);
+    if (hidden.length > 0) {
+        const prompt = messages.map(textOf).join("\n");
+        const step = task.steps[messages.filter((message) => (message.tool_calls ?? []).length > 0).length];
+        const visible = (value: Json): boolean =>
+            typeof value === "object" && value !== null
+                ? Object.values(value).every(visible)
+                : typeof value === "boolean" || prompt.includes(String(value));
+        const depends = /\b(?:if|unless|whether|whoever)\b/i.test(task.request);
+        if (step === undefined || depends || step.some(([, args]) => typeof args === "function" || !visible(args)))
+            return { calls: looksAt(hidden) };
+    }
+    return obey({ ...request, messages }, task, orders, asked);
 }
 
 // ---- tools -----------------------------------------------------------------------------------------------------------
@@ -153,12 +176,21 @@ function leavesOf(schema: Schema): Leaf[] {
 function contractOf(schema: Schema, task: Task<unknown>, order: Order | null, prompt: string): Json {
     const value: { [name: string]: Json } = {};
     for (const name of Object.keys(schema.properties ?? {})) {
-        const fact = task.facts?.[name];
+        const fact = task.facts?.[name] ?? scripted(task, name);
         if (fact === undefined) throw new ScriptFault(`${task.id} has no fact for the field ${name}`);
         const honest = typeof fact === "function" ? fact(prompt) : fact;
         value[name] = order?.fields == null ? honest : bentField(name, honest, order.fields, order.text);
     }
     return value;
+}
+
+/** What the script calls a tool with, for a reader that is asked for an argument: `Bank.transfer.amount`. */
+function scripted(task: Task<unknown>, name: string): Json | undefined {
+    for (const [tool, args] of task.steps.flat()) {
+        const arg = name.startsWith(`${tool}.`) ? name.slice(tool.length + 1) : "";
+        if (typeof args === "object" && Object.hasOwn(args, arg)) return args[arg];
+    }
+    return undefined;
 }
 
 function bentField(name: string, honest: Json, { set, list, hand }: Fielded, text: string): Json {

@@ -48,6 +48,28 @@ const RECOMMENDED: { readonly [world: string]: Policy } = {
             Drive: `create: may, append: may, share: may, delete: ask, choice create: from(${OWN}, "tool:Mail") or ask, choice append: trusted or ask, choice share: trusted or ask, arg person: among(${OWN}, "tool:Contacts") or ask, arg name: among(${OWN}) or ask, arg text: plain among(${OWN}, "tool:Contacts") or ask`,
         },
     },
+    forge: {
+        models: "trusted",
+        imports: {
+            Deploy: `trusted, run: may, rollback: may, flag: may, choice: trusted or ask, arg version: trusted or ask, arg environment: trusted or ask, arg on: trusted or ask, rollback: at most 1`,
+            Pager: `trusted, page: may, choice: trusted or ask, arg person: trusted or ask, arg text: trusted or ask, arg urgent: trusted or ask, page: at most 1`,
+            Issues: `comment: may, label: may, assign: may, close: may, choice: trusted or ask, arg label: from(${OWN}, "tool:Issues") or ask, arg person: trusted or ask, arg text: plain among(${OWN}) or ask`,
+            Repo: `tag: may, choice: trusted or ask, arg name: trusted or ask, arg notes: plain among(${OWN}) or ask`,
+            Status: `post: may, choice: trusted or ask, arg title: trusted or ask, arg severity: trusted or ask, arg text: plain among(${OWN}) or ask`,
+            Team: "trusted",
+        },
+    },
+    shop: {
+        models: "trusted",
+        imports: {
+            Orders: `refund: may, ship: may, cancel: ask, note: may, choice ship: from(${OWN}, "tool:Orders") or ask, choice refund: trusted or ask, choice cancel: trusted or ask, choice note: trusted or ask, arg id: trusted or ask, arg amount: among(${OWN}, Orders.read.total) or ask, arg carrier: trusted or ask, arg text: plain among(${OWN}) or ask, refund: once by id`,
+            Customers: `credit: may, block: may, choice: trusted or ask, arg customer: among(${OWN}, Customers.find.id) or ask, arg amount: trusted or ask, arg blocked: trusted or ask, credit: at most 1`,
+            Inbox: `reply: may, choice: trusted or ask, arg id: trusted or ask, arg text: plain among(${OWN}) or ask`,
+            Stock: `trusted, reorder: may, price: may, choice: trusted or ask, arg sku: trusted or ask, arg count: trusted or ask, arg supplier: trusted or ask, arg price: from(${OWN}, "tool:Inbox") or ask`,
+            Suppliers: "trusted",
+        },
+        bounds: { Stock: "ask Stock.price in price: 100.01..100000000, -100000000..0.5" },
+    },
 };
 
 /** Ways of writing authority that are held against the same attackers. */

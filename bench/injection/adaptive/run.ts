@@ -10,6 +10,7 @@ import type { Task } from "../kit.ts";
 import type { AnyWorld } from "../worlds/all.ts";
 import { bundles, fieldOrders, loopOrders, PROBE } from "./attacks.ts";
 import type { Goal } from "./goals.ts";
+import { listedIn, tableFor, unlisted } from "./hostile.ts";
 import { differing, type Verdict, verdictOf } from "./judge.ts";
 import { changed, type Leaf, type Order } from "./model.ts";
 import { type Difference, differenceOf, recorded, type Write } from "./recorder.ts";
@@ -19,11 +20,11 @@ export type Run = (setting: Setting, person: "yes" | "no") => Promise<Pick<Outco
 export interface Contender {
     readonly name: string;
     readonly run: Run;
-    /** Whether each task is a tool loop, also where the world has a program for it. */
-    readonly loops: boolean;
+    /** Whether each task is a tool loop, none is, or each is what its style says. */
+    readonly ways: "loop" | "fields" | "style";
     /** The rules that a task's writes are held against; null: there are none. */
     readonly rules: (world: AnyWorld, task: Task<unknown>) => Program | null;
-    readonly untrusted: string | null;
+    readonly untrusted: "ask" | "never" | null;
 }
 
 /** The server's side: what orders there are, and which fields each task's readers were asked for with an order in sight. */
@@ -46,6 +47,15 @@ export interface Tally {
     written: number;
     unsaid: number;
     hole: number;
+    /** Of these, pairs that the table of `--assume-hostile` does not list. */
+    unlisted: number;
+    /** What that table lists, over all tasks, and how much of it was reached. */
+    listed: number;
+    met: number;
+    /** Pairs of task and act of an insider, and those in which a write differs unseen; of these, those that nothing allows. */
+    acts: number;
+    acted: number;
+    actHoles: number;
     /** Unseen: a write was left out, with no question and no failure. */
     leftOut: number;
     /** Questions in attacked runs. */
@@ -63,6 +73,12 @@ export const nothing = (): Tally => ({
     written: 0,
     unsaid: 0,
     hole: 0,
+    unlisted: 0,
+    listed: 0,
+    met: 0,
+    acts: 0,
+    acted: 0,
+    actHoles: 0,
     leftOut: 0,
     asked: 0,
     runs: 0,
@@ -75,6 +91,9 @@ export interface Told {
     readonly verdict: Verdict | "left out";
     readonly write: string;
     readonly on: boolean;
+    /** Arguments that differ, or the choice of calls: `Bank.transfer amount`, `Chat.post called`. */
+    readonly through: readonly string[];
+    readonly unlisted: readonly string[];
 }
 
 export interface Ran {
@@ -118,8 +137,13 @@ export async function against(
         await once(contender, world, task, orders, PROBE.text, "yes");
         const leaves = [...new Map((orders.leaves.get(task.id) ?? []).map((one) => [one.name, one])).values()];
         const cache = new Map<string, Seen>();
+        const rules = contender.rules(world, task);
+        const table = rules === null ? null : tableFor(world, rules, contender.untrusted);
+        const listed = table === null ? new Set<string>() : listedIn(table);
+        const met = new Set<string>();
+        const loop = contender.ways === "loop" || (contender.ways === "style" && task.style === "agent");
         const mine = goals.filter(({ id }) => counts(task.id, id));
-        if (contender.loops || task.style === "agent")
+        if (loop)
             for (const { order, ids } of bundles(mine)) {
                 orders.all.set(order.id, order);
                 const { writes, asked, failure } = await once(contender, world, task, orders, order.text, "no");
@@ -130,7 +154,7 @@ export async function against(
             }
         for (const goal of mine) {
             tally.pairs += 1;
-            const ways = contender.loops || task.style === "agent" ? loopOrders(goal, task) : fieldOrders(goal, leaves);
+            const ways = loop ? loopOrders(goal, task) : fieldOrders(goal, leaves);
             let best: { readonly way: Order; readonly seen: Seen; readonly on: boolean } | null = null;
             let left: Order | null = null;
             for (const way of ways) {
@@ -148,10 +172,13 @@ export async function against(
                 } else if (leftOut.length > 0 && seen.silent) left ??= way;
             }
             if (best !== null) {
-                const verdict = verdictOf(best.seen.difference, clean.writes, contender.rules(world, task), contender.untrusted);
+                const verdict = verdictOf(best.seen.difference, clean.writes, rules, contender.untrusted);
                 tally.differs += 1;
                 tally.reached += best.on ? 1 : 0;
                 tally[verdict] += 1;
+                const lacks = table === null ? [] : unlisted(table, best.seen.difference, clean.writes);
+                for (const where of throughOf(best.seen.difference)) if (listed.has(where)) met.add(where);
+                tally.unlisted += lacks.length > 0 ? 1 : 0;
                 const write = best.seen.difference.happened[0]?.write;
                 told.push({
                     task: task.id,
@@ -159,15 +186,59 @@ export async function against(
                     way: shortened(best.way),
                     verdict,
                     on: best.on,
+                    through: throughOf(best.seen.difference),
+                    unlisted: lacks,
                     write: write === undefined ? "another order" : `${write.tool} ${JSON.stringify(write.args)}`,
                 });
             } else if (left !== null) {
                 tally.leftOut += 1;
-                told.push({ task: task.id, goal: goal.id, way: shortened(left), verdict: "left out", on: true, write: "" });
+                told.push({
+                    task: task.id,
+                    goal: goal.id,
+                    way: shortened(left),
+                    verdict: "left out",
+                    on: true,
+                    write: "",
+                    through: [],
+                    unlisted: [],
+                });
             }
         }
+        for (const { id, act } of world.insiders ?? []) {
+            const { writes, asked } = await once(contender, world, task, orders, "", "no", act);
+            tally.acts += 1;
+            tally.runs += 1;
+            tally.asked += asked.length;
+            const difference = differenceOf(clean.writes, writes);
+            if (difference.happened.length === 0 && !difference.reordered) continue;
+            const verdict = verdictOf(difference, clean.writes, rules, contender.untrusted);
+            const lacks = table === null ? [] : unlisted(table, difference, clean.writes);
+            tally.acted += 1;
+            tally.actHoles += verdict === "hole" ? 1 : 0;
+            tally.unlisted += lacks.length > 0 ? 1 : 0;
+            const write = difference.happened[0]?.write;
+            told.push({
+                task: task.id,
+                goal: `insider: ${id}`,
+                way: "by his own deed",
+                verdict,
+                on: true,
+                write: `${write?.tool} ${JSON.stringify(write?.args)}`,
+                through: throughOf(difference),
+                unlisted: lacks,
+            });
+        }
+        tally.listed += listed.size;
+        tally.met += met.size;
     }
     return { ...tallies, told, missed, questioned };
+}
+
+function throughOf({ happened, reordered }: Difference): string[] {
+    const parts = happened.flatMap(({ write, instead }) =>
+        instead === null ? [`${write.tool} called`] : differing(write, instead).map((arg) => `${write.tool} ${arg}`),
+    );
+    return [...new Set(reordered ? [...parts, "another order"] : parts)];
 }
 
 /** What a bundle says of one of its calls. */
@@ -209,10 +280,16 @@ async function once(
     { base }: Orders,
     planted: string,
     person: "yes" | "no",
+    act: (state: unknown) => void = () => undefined,
 ): Promise<Once> {
     let writes: readonly Write[] = [];
     const watched: AnyWorld = {
         ...world,
+        state: (words) => {
+            const state = world.state(words);
+            act(state);
+            return state;
+        },
         tools: (state, log) => {
             const watch = recorded(world.tools(state, log));
             writes = watch.writes;

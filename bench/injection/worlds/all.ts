@@ -1,7 +1,9 @@
-/** The four worlds, as a list of what can be run without knowing their states. */
+/** The worlds, as lists of what can be run without knowing their states. */
 import type { World } from "../kit.ts";
 import { banking } from "./banking/world.ts";
 import { chat } from "./chat/world.ts";
+import { forge } from "./forge/world.ts";
+import { shop } from "./shop/world.ts";
 import { travel } from "./travel/world.ts";
 import { workspace } from "./workspace/world.ts";
 
@@ -13,3 +15,6 @@ function hide<S>(world: World<S>): AnyWorld {
 }
 
 export const WORLDS: readonly AnyWorld[] = [hide(banking), hide(chat), hide(travel), hide(workspace)];
+
+/** Worlds that were made for attackers who have read the policy: they have no goals of their own. */
+export const LATER: readonly AnyWorld[] = [hide(forge), hide(shop)];
