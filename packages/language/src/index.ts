@@ -64,6 +64,7 @@ export { contractOf, literalOf } from "./contract/from-tree.ts";
 export { inferContract } from "./contract/infer.ts";
 export type { Mismatch } from "./contract/problem.ts";
 export { toJsonSchema } from "./contract/schema.ts";
+export { namedArguments, objectArgument, type Signature, type SignatureParam } from "./contract/signature.ts";
 export { showContract, showJson } from "./contract/show.ts";
 export { typescriptDeclarations, type TypeTextOptions, typescriptType } from "./contract/typescript.ts";
 export { zeroValue } from "./contract/zero.ts";
@@ -110,7 +111,7 @@ export { type PromptSurface, promptSurfaces, type SurfaceItem } from "./check/su
 export { CODES, type Code, type CodeRow } from "./diagnostics/codes.ts";
 export { didYouMean, nearest } from "./diagnostics/nearest.ts";
 export { type RenderOptions, renderDiagnostic } from "./diagnostics/render.ts";
-export { type Allowed, type Description, type LoadedProgram, loadProgram, type ProgramFiles } from "./load/program.ts";
+export { type Allowed, type Description, type LoadedProgram, loadProgram, type Members, type ProgramFiles } from "./load/program.ts";
 export { isModule } from "./load/schemes.ts";
 export { type Answer, type AnswerOptions, type ReadAnswer, readAnswer, schemaOfValue } from "./answer/answer.ts";
 export { isSource } from "./answer/fences.ts";

@@ -2,7 +2,7 @@
 import { here } from "../here.ts";
 import { resolve } from "node:path";
 import { checkFile, createTools, findRoot, loadConfig } from "@remit/host";
-import type { Json } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import { EXIT, paint, plain, print, printJson, say } from "../io.ts";
 import { folder } from "../running.ts";
 
@@ -39,7 +39,7 @@ export default async function tools(args: string[], options: Record<string, unkn
             if (tool.hint) print(`  ${colour("cyan", "help")}: ${plain(tool.hint)}`);
             for (const method of tool.methods)
                 print(
-                    `  ${plain(method.name)}${method.readOnly ? colour("dim", "  reads only") : ""}${method.description ? `  ${plain(method.description.split("\n")[0] ?? "").slice(0, 90)}` : ""}`,
+                    `  ${plain(method.name)}${plain(argumentsOf(method.input))}${method.readOnly ? colour("dim", "  reads only") : ""}${method.description ? `  ${plain(method.description.split("\n")[0] ?? "").slice(0, 90)}` : ""}`,
                 );
             if (tool.open) print(colour("dim", "  … and any other method"));
         }
@@ -47,6 +47,15 @@ export default async function tools(args: string[], options: Record<string, unkn
     } finally {
         await made.close();
     }
+}
+
+/** `(path, as?)`; empty where the tool does not say. */
+function argumentsOf(input: Json): string {
+    if (!isObject(input) || !isObject(input.properties ?? null)) return "";
+    const needed = Array.isArray(input.required) ? input.required : [];
+    return `(${Object.keys(input.properties as object)
+        .map((name) => (needed.includes(name) ? name : `${name}?`))
+        .join(", ")})`;
 }
 
 /** The tool imports of all files of a program. */

@@ -52,7 +52,9 @@ export async function checkFile(path: string, options: CheckFileOptions = {}): P
     const { config } = await settingOf(full, options);
     const project = projectOf(config);
     const entry = { file: tree.nameOf(main.path), text: main.text, secrets: knownSecrets(here.env, config) };
-    const checked = check(readTree(tree, entry, { allowTool: allowedBy(config, tree.root), verbs: options.registry?.verbs }), { project });
+    const checked = check(readTree(tree, entry, { allowTool: allowedBy(config, tree.root, here.env), verbs: options.registry?.verbs }), {
+        project,
+    });
     const isSound = checked.diagnostics.every((one) => one.severity !== "error" || OF_AUTHORITY.has(one.code));
     const form = isSound ? lower(checked) : null;
     if (form !== null) refuseForm(form, entry.secrets);

@@ -25,7 +25,10 @@ import type { Failure } from "@remit/machine";
 import type { Config } from "../config/config.ts";
 import { RemitError } from "../failure/error.ts";
 import { queueDescription } from "../tool/queue.ts";
+import type { Environment } from "../ledger/place.ts";
+import { isLocalModule, localPath } from "../tool/module.ts";
 import { allowTool } from "../tool/tools.ts";
+import { typesOf } from "../tool/types.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import { LoadError } from "./error.ts";
 import { refuseForm, refuseText } from "./secrets.ts";
@@ -52,6 +55,8 @@ export interface Around {
     readonly config?: Config | undefined;
     /** Verbs of its stages. Default: Remit's own. */
     readonly verbs?: Registry | undefined;
+    /** Where the cache of what types say is found. */
+    readonly env: Environment;
 }
 
 /** Compiles a file with all it imports. Throws `LoadError` with every error, `RemitError` where a text holds a known secret. */
@@ -59,8 +64,8 @@ export function compileTree(tree: ProgramTree, main: MainFile, around: Around): 
     return lowered(checkedTree(readProgram(tree, main, around)), main.secrets);
 }
 
-export function readProgram(tree: ProgramTree, main: MainFile, { config, verbs }: Around): LoadedProgram {
-    return readTree(tree, main, { allowTool: config === undefined ? undefined : allowedBy(config, tree.root), verbs });
+export function readProgram(tree: ProgramTree, main: MainFile, { config, verbs, env }: Around): LoadedProgram {
+    return readTree(tree, main, { allowTool: config === undefined ? undefined : allowedBy(config, tree.root, env), verbs });
 }
 
 /** Throws `LoadError` with every error of all files. */
@@ -84,12 +89,17 @@ function textsOf({ files, descriptions }: CheckedProgram): ReadonlyMap<string, s
     return new Map([...descriptions, ...[...files].map(([name, one]) => [name, one.source.text] as const)]);
 }
 
-/** The allow list of a configuration, as the checker asks it. */
-export function allowedBy(config: Config, root: string): AllowTool {
+/** The allow list of a configuration, as the checker asks it, and what the types of an allowed module say. */
+export function allowedBy(config: Config, root: string, env: Environment): AllowTool {
     return (uri, file) => {
         const said = allowTool(uri, file, { config, root });
         if (!said.ok) return { allowed: false, reason: said.message, hint: said.hint };
-        return said.effectful === undefined ? { allowed: true } : { allowed: true, effectful: said.effectful };
+        const typed = isLocalModule(uri) ? typesOf(localPath(uri, file, root), env) : null;
+        return {
+            allowed: true,
+            ...(said.effectful === undefined ? {} : { effectful: said.effectful }),
+            ...(typed === null || typed.why === null ? {} : "members" in typed ? { members: typed.members } : { unread: typed.why }),
+        };
     };
 }
 

@@ -132,8 +132,8 @@ async function loadText(from: { readonly source: string; readonly file?: string 
     return loadedOf(compileTree(opened.tree, opened.main, around(options)), opened, options);
 }
 
-export function around({ config, registry }: LoadProgramOptions): Around {
-    return { config, verbs: registry?.verbs };
+export function around({ config, registry, here }: LoadProgramOptions): Around {
+    return { config, verbs: registry?.verbs, env: here.env };
 }
 
 async function loadFile(from: string, options: LoadProgramOptions): Promise<Loaded> {

@@ -130,7 +130,10 @@ export function method<Input, Given = Input, Output = unknown>(
         readonly output?: StandardSchema<Output, unknown>;
         readonly call: (input: Given, context: ToolCallContext) => Output | Promise<Output>;
     },
-): HostMethod & { readonly call: (input: Given, context: ToolCallContext) => Output | Promise<Output> } {
+): Omit<HostMethod, "call" | "input"> & {
+    readonly input: StandardSchema<Input, Given>;
+    readonly call: (input: Given, context: ToolCallContext) => Output | Promise<Output>;
+} {
     return about;
 }
 

@@ -11,13 +11,16 @@ import { isBuiltin } from "node:module";
 import { realpathSync, statSync } from "node:fs";
 import { dirname, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { Json } from "@remit/language";
+import type { Json, Signature } from "@remit/language";
 import { unknownMethod } from "./args.ts";
 import type { Config, ConfigFile } from "../config/config.ts";
 import { describedBy, type HostMethod, methodOf, resultOf, type ToolCallContext } from "./functions.ts";
+import { heldArguments, heldResult, shownInput } from "./held.ts";
 import { findPackage, inRange, packageFile, packageName } from "./packages.ts";
 import { plainJson } from "./plain.ts";
-import { type MethodInfo, type Open, type Sourced, type ToolContext, ToolFail, type ToolHandle } from "./tool.ts";
+import { isStandard } from "./standard.ts";
+import { type MethodInfo, type Open, Sourced, type ToolContext, ToolFail, type ToolHandle } from "./tool.ts";
+import { typesOf } from "./types.ts";
 
 const PROTOTYPE_NAMES = new Set([
     "__proto__",
@@ -87,16 +90,22 @@ export const openModule: Open = async (uri, about, context) => {
     } catch (error) {
         throw new ToolFail(`${uri} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`, { kind: "unreachable" });
     }
-    return moduleTool(about.name, module, found.readOnly);
+    const typed = found.path === undefined ? null : typesOf(found.path, context.env);
+    const signatures = typed !== null && "members" in typed ? typed.members.signatures : [];
+    return moduleTool(about.name, module, { readOnly: found.readOnly, signatures });
 };
 
-function locate(uri: string, file: string, context: ToolContext): { readonly url: string; readonly readOnly: boolean } {
+function locate(
+    uri: string,
+    file: string,
+    context: ToolContext,
+): { readonly url: string; readonly readOnly: boolean; readonly path?: string } {
     if (uri.startsWith("node:")) return { url: uri, readOnly: false };
     if (!uri.startsWith("npm:")) {
         const path = localPath(uri, file, context.root);
         if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
             throw new ToolFail(`there is no file ${uri}`, { kind: "unreachable" });
-        return { url: pathToFileURL(realpathSync(path)).href, readOnly: false };
+        return { url: pathToFileURL(realpathSync(path)).href, readOnly: false, path };
     }
     const { name, sub } = packageName(uri.slice(4)) as { name: string; sub: string };
     const allowed = context.config.npm[name] as NonNullable<Config["npm"][string]>;
@@ -109,7 +118,8 @@ function locate(uri: string, file: string, context: ToolContext): { readonly url
     return { url: pathToFileURL(packageFile(found, name, sub)).href, readOnly: allowed.effectful === false };
 }
 
-function localPath(uri: string, file: string, root: string): string {
+/** Absolute: of a module of the program. */
+export function localPath(uri: string, file: string, root: string): string {
     if (uri.startsWith("file://")) return fileURLToPath(uri);
     return isAbsolute(uri) ? uri : resolve(join(root, dirname(file)), uri);
 }
@@ -117,8 +127,12 @@ function realOr(path: string): string {
     return statSync(path, { throwIfNoEntry: false }) === undefined ? path : realpathSync(path);
 }
 
-/** `readOnly`: the configuration says that its functions change nothing. */
-export function moduleTool(name: string, module: object, readOnly: boolean): ToolHandle {
+/** `readOnly`: the configuration says that its functions change nothing. `signatures`: what their types say, as far as it is known. */
+export function moduleTool(
+    name: string,
+    module: object,
+    { readOnly, signatures = [] }: { readonly readOnly: boolean; readonly signatures?: readonly Signature[] },
+): ToolHandle {
     const fallback: unknown = Object.hasOwn(module, "default") ? (module as { default: unknown }).default : undefined;
     const holders = [module, fallback].filter(
         (one): one is object => (typeof one === "object" && one !== null) || typeof one === "function",
@@ -131,7 +145,17 @@ export function moduleTool(name: string, module: object, readOnly: boolean): Too
     const names = [...new Set(holders.flatMap((holder) => Object.keys(holder)))].filter(
         (one) => one !== "default" && methodOf(member(one)?.value) !== null,
     );
-    const methods = (): MethodInfo[] => names.map((one) => describedBy(one, methodOf(member(one)?.value) as HostMethod, readOnly));
+    const signed = new Map(signatures.map((one) => [one.name, one]));
+    const methods = (): MethodInfo[] =>
+        names.map((one) => {
+            const own = methodOf(member(one)?.value) as HostMethod;
+            const said = describedBy(one, own, readOnly);
+            const signature = signed.get(one);
+            if (signature === undefined) return said;
+            const { description = signature.description } = said;
+            const input = own.input === undefined ? shownInput(signature) : null;
+            return { ...said, ...(description === undefined ? {} : { description }), ...(input === null ? {} : { input }) };
+        });
     return {
         methods,
         call: async (method, args, io): Promise<Json | Sourced> => {
@@ -145,7 +169,15 @@ export function moduleTool(name: string, module: object, readOnly: boolean): Too
             const saysMore = call !== found.value;
             const about: ToolCallContext = { signal: io.signal, emit: io.emit };
             const on = saysMore ? found.value : found.holder === module ? undefined : found.holder;
-            return resultOf(own, `${name}.${method}`, (given) => call.apply(on, [...given, ...(saysMore ? [about] : [])]), args);
+            const shown = `${name}.${method}`;
+            const signature = signed.get(method);
+            // A schema beside the function says more than its types do.
+            const given = signature === undefined || isStandard(own.input) ? args : heldArguments(signature, args, shown);
+            const gave = await resultOf(own, shown, (all) => call.apply(on, [...all, ...(saysMore ? [about] : [])]), given);
+            if (signature === undefined || own.output !== undefined) return gave;
+            return gave instanceof Sourced
+                ? new Sourced(heldResult(signature, gave.json, shown), gave.parts)
+                : heldResult(signature, gave, shown);
         },
     };
 }

@@ -13,7 +13,7 @@ import type { BlockDecl, Define, Func, File as TreeFile } from "../syntax/tree.t
 import { checkAuthority } from "./authority.ts";
 import { checkAgentUse, checkBudget, checkConfig } from "./context.ts";
 import { checkReach, settleEffects } from "./effects.ts";
-import { checkBlocks, checkOrder } from "./blocks.ts";
+import { type BlockChecks, checkBlocks, checkOrder } from "./blocks.ts";
 import { checkEntry, checkStart } from "./entry.ts";
 import { checkInstructions, visit } from "./functions.ts";
 import {
@@ -27,6 +27,7 @@ import {
     reporter,
 } from "../scope/model.ts";
 import { declareFile, newFunc } from "./names.ts";
+import { membersOf } from "./outside.ts";
 import { resultOf } from "./results.ts";
 import { checkUnlooked } from "./unlooked.ts";
 import { eachNode } from "../syntax/nodes.ts";
@@ -109,6 +110,7 @@ export function check(program: LoadedProgram, { answer = false, project = null }
         answer,
         project,
         verbs: program.verbs ?? NATIVE_VERBS,
+        members: membersOf(program),
         readOnly: program.readOnly,
         suggestions: MAX_SUGGESTIONS,
         depth: 0,
@@ -161,11 +163,15 @@ export function check(program: LoadedProgram, { answer = false, project = null }
         ...(program.prelude === undefined ? {} : { prelude: program.prelude }),
         descriptions: new Map([...(program.described ?? new Map()).values()].map(({ file, text }) => [file, text])),
         diagnostics: sorted(found, program.order),
-        info: {
-            functions: new Map(funcs.map((func) => [func.node, functionInfo(func, checking)])),
-            generates: funcs.flatMap((func) => func.generates),
-            blocks: blocks.flatMap(({ file, values }) => values.map((one) => ({ file: file.name, ...one }))),
-        },
+        info: infoOf(checking, funcs, blocks),
+    };
+}
+
+function infoOf(checking: Checking, funcs: readonly FuncInfo[], blocks: readonly BlockChecks[]): CheckInfo {
+    return {
+        functions: new Map(funcs.map((func) => [func.node, functionInfo(func, checking)])),
+        generates: funcs.flatMap((func) => func.generates),
+        blocks: blocks.flatMap(({ file, values }) => values.map((one) => ({ file: file.name, ...one }))),
     };
 }
 

@@ -9,6 +9,7 @@ import type { Call, Expr } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import { type Binding, DATA, type Walk } from "../scope/model.ts";
 import { suggestion } from "./names.ts";
+import { outsideCall } from "./outside.ts";
 import { arity, raise, walkArgs } from "./sites.ts";
 import { MEMORY_METHODS, methodsOf, toolWrites } from "./tools.ts";
 import { ANY, LIST, type Type } from "../scope/types.ts";
@@ -33,8 +34,10 @@ export function toolCall(w: Walk, e: Call, tool: Binding, name: string, at: Rang
         if (w.level > 0)
             w.report("PARALLEL_FOR_REACHES_EFFECT", e.callee.range, `iterations in parallel call ${tool.name}.${name}, which may write`);
     }
+    const members = tool.import === null ? undefined : w.checking.members.get(tool.import);
+    const result = members === undefined ? ANY : outsideCall(w, e, { tool, name, at, types }, members);
     w.isFresh(DATA);
-    return ANY;
+    return result;
 }
 
 /** Schemes whose tools take no field but their own. */

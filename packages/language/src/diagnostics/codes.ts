@@ -176,6 +176,10 @@ const CHECKS = {
     BREAK_OUTSIDE_LOOP: { severity: "error", summary: "`break` or `continue` stands outside a loop." },
     UNREACHABLE: { severity: "warning", summary: "A statement can never run because the one before it always leaves." },
 
+    TOOL_TYPES_UNREAD: {
+        severity: "note",
+        summary: "Nothing is known of the functions of a TypeScript module: its types cannot be read here.",
+    },
     TOOL_ERROR_FAILS: {
         severity: "note",
         summary:

@@ -226,7 +226,8 @@ function beginsWithName(node: tree.Expr): boolean {
 
 // ---- contracts -------------------------------------------------------------------------------------------------------
 
-function raiseContract(c: Contract): tree.ContractNode {
+/** A contract as it would be written; its places are none. */
+export function raiseContract(c: Contract): tree.ContractNode {
     switch (c.type) {
         case "ref":
             return { kind: "c.name", name: name(c.name), ...at };

@@ -9,6 +9,7 @@
  */
 import type { Schema } from "../authority/schemas.ts";
 import { schemeOf } from "../authority/thing.ts";
+import type { Signature } from "../contract/signature.ts";
 import type { Code } from "../diagnostics/codes.ts";
 import { CODES } from "../diagnostics/codes.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
@@ -22,9 +23,15 @@ import { namesInFlow, preludeFor } from "../verbs/prelude.ts";
 import type { Registry } from "../verbs/verb.ts";
 import { CODE, COMMANDS, EXAMPLES, MODULE, OF_AGENTSCRIPT, PROGRAM, SCHEMES, SHELLS } from "./schemes.ts";
 
-/** `effectful: false`: its functions change nothing. `hint`: what to do about it, where the host knows better than the general advice. */
+/** What its types say of a module that is imported as a tool. `open`: it may have members that they do not name. */
+export interface Members {
+    readonly signatures: readonly Signature[];
+    readonly open: boolean;
+}
+
+/** `effectful: false`: its functions change nothing. `unread`: why nothing is known of `members`, and what to do about it. `hint`: what to do about it, where the host knows better than the general advice. */
 export type Allowed =
-    | { readonly allowed: true; readonly effectful?: boolean }
+    | { readonly allowed: true; readonly effectful?: boolean; readonly members?: Members; readonly unread?: string }
     | { readonly allowed: false; readonly reason: string; readonly hint?: string };
 
 export interface ProgramFiles {
@@ -54,6 +61,8 @@ export interface LoadedProgram {
     readonly links: ReadonlyMap<string, ReadonlyMap<string, string>>;
     /** Imports of packages and local modules that the allow list says only read. */
     readonly readOnly: ReadonlySet<Import>;
+    /** Modules whose types are known. */
+    readonly members?: ReadonlyMap<Import, Members>;
     /** Tools that a file of the tree describes. */
     readonly described?: ReadonlyMap<Import, Description>;
     /** Imports of agents from the file that declares them: reported, and the name is the agent's. */
@@ -132,11 +141,11 @@ export function loadProgram(entry: string, files: ProgramFiles, verbs: Registry 
         if (tree === undefined) imports.report(name, "IMPORT_NOT_FOUND", node.uri.range, `there is no file ${target}`);
         else imports.linkAgent(node, name, tree);
     }
-    const { links, readOnly, described, found } = imports;
+    const { links, readOnly, members, described, found } = imports;
     const prelude = addPrelude(trees, verbs);
     if (prelude !== null) order.unshift(prelude);
     const more = prelude === null ? {} : { prelude };
-    return { entry, files: trees, order, links, readOnly, described, own, diagnostics: found, verbs, ...more };
+    return { entry, files: trees, order, links, readOnly, members, described, own, diagnostics: found, verbs, ...more };
 }
 
 /** The code of the verbs that blocks use, under a name that no other file has. */
@@ -161,6 +170,7 @@ class Imports {
     readonly found: Diagnostic[] = [];
     readonly links = new Map<string, Map<string, string>>();
     readonly readOnly = new Set<Import>();
+    readonly members = new Map<Import, Members>();
     readonly described = new Map<Import, Description>();
 
     constructor(files: ProgramFiles) {
@@ -246,7 +256,12 @@ class Imports {
         }
         const answer: Allowed = this.files.allowTool?.(uri, file) ?? { allowed: false, reason: "there is no allow list" };
         if (!answer.allowed) this.report(file, "UNAUTHORIZED_TOOL_IMPORT", at, `'${uri}' is not allowed: ${answer.reason}`, answer.hint);
-        else if (scheme !== "node" && answer.effectful === false) this.readOnly.add(node);
+        else {
+            const { effectful, members, unread } = answer;
+            if (scheme !== "node" && effectful === false) this.readOnly.add(node);
+            if (members !== undefined) this.members.set(node, members);
+            if (unread !== undefined) this.report(file, "TOOL_TYPES_UNREAD", at, `nothing is known of '${uri}': ${unread}`);
+        }
     }
 
     private describedTool(node: Import, file: string): void {

@@ -12,6 +12,7 @@ import { fix } from "../text/fix.ts";
 import type { Project } from "../authority/project.ts";
 import type { Schema } from "../authority/schemas.ts";
 import type { Registry } from "../verbs/verb.ts";
+import type { Signature } from "../contract/signature.ts";
 import type { Code } from "../diagnostics/codes.ts";
 import { CODES } from "../diagnostics/codes.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
@@ -212,6 +213,18 @@ export interface Local {
     end: number;
 }
 
+/** What is known of the functions of modules, by their imports. */
+export type Members = ReadonlyMap<Import, { readonly functions: ReadonlyMap<string, Outside>; readonly open: boolean }>;
+
+/** A function outside the program, with its contracts as the checker reads them. */
+export interface Outside {
+    readonly signature: Signature;
+    readonly params: readonly ContractNode[];
+    readonly result: ContractNode;
+    /** What one object that stands for all arguments must hold. */
+    readonly named: ContractNode | null;
+}
+
 /** What the whole program has in common. */
 export interface Checking {
     readonly files: Map<string, FileScope>;
@@ -236,6 +249,8 @@ export interface Checking {
     readonly project: Project | null;
     /** What a stage may call besides what its file has. */
     readonly verbs: Registry;
+    /** Functions of modules whose types are known. */
+    readonly members: Members;
     /** Import nodes of local modules that only read. */
     readonly readOnly: ReadonlySet<Import>;
     /** Suggestions of near names that may still be looked for: a text full of errors needs no more. */

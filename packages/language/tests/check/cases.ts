@@ -123,6 +123,7 @@ export function load(files: ReadonlyMap<string, string>, entry: string): LoadedP
         },
         allowTool: (uri) => {
             if (uri === "npm:yaml" || uri === "node:crypto" || uri === "./tools.ts") return { allowed: true };
+            if (uri === "./untyped.ts") return { allowed: true, unread: "TypeScript is not installed" };
             if (uri === "./reader.ts" || uri === "npm:pure") return { allowed: true, effectful: false };
             return { allowed: false, reason: "it is not in the allow list" };
         },

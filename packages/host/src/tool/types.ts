@@ -1,0 +1,94 @@
+/**
+ * Signatures of a TypeScript module's functions, from their types: one pass of the project's own compiler, kept until a file of it changes.
+ *
+ * Boundary: nothing of the module is run. The compiler is code of the project: it is asked only about modules that a trusted configuration allows.
+ *
+ * TYP1: what a type says that JSON cannot hold, or that is too large, is `json`: a signature says no more than is true of every right call.
+ * TYP2: whatever is wrong with the cache's own files is a miss, and a cache that cannot be written is none.
+ */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, extname, join, sep } from "node:path";
+import type { Members } from "@remit/language";
+import type ts from "typescript";
+import { sha256 } from "../ledger/blob.ts";
+import { cacheFolder, type Environment, writePrivate } from "../ledger/place.ts";
+import { signaturesIn } from "./typed.ts";
+
+/** `why`: why nothing is known, and what to do about it; null: there are no types to read. */
+export type Typed = { readonly members: Members; readonly why?: undefined } | { readonly why: string | null };
+
+const TYPED = new Set([".ts", ".mts", ".cts"]);
+const MAGIC = "remit-signatures/1";
+
+interface Entry {
+    readonly files: readonly { readonly path: string; readonly sha256: string }[];
+    readonly members: Members;
+}
+
+/** `path`: absolute. `cache`: folder; default: the user's. */
+export function typesOf(path: string, env: Environment, cache = cacheFolder(env)): Typed {
+    if (!TYPED.has(extname(path))) return { why: null };
+    const found = compilerFor(path);
+    if (found === null) return { why: NO_COMPILER };
+    const kept = join(cache, "signatures", `${sha256(JSON.stringify([MAGIC, found.version, path]))}.json`);
+    const before = readEntry(kept);
+    if (before !== null) return { members: before };
+    const made = read(found.load(), path);
+    try {
+        writePrivate(kept, JSON.stringify(made));
+    } catch (error) {
+        if (!(error instanceof Error && "code" in error)) throw error;
+    }
+    return { members: made.members };
+}
+
+/** The name beside `typescript` is for projects that compile with TypeScript 7, whose interface for programs is another one. */
+const NAMES = ["typescript", "typescript-6"];
+const NO_COMPILER =
+    "its types are read with TypeScript 5 or 6, which is not installed in the project; beside TypeScript 7: npm install --save-dev typescript-6@npm:typescript@6";
+
+/** The project's compiler, which is loaded only where types have to be read. */
+function compilerFor(path: string): { readonly version: string; load(): typeof ts } | null {
+    const require = createRequire(path);
+    for (const name of NAMES) {
+        try {
+            const { version } = require(`${name}/package.json`) as { readonly version: string };
+            if (/^[56]\./.test(version)) return { version, load: () => require(name) as typeof ts };
+        } catch (error) {
+            if ((error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND") throw error;
+        }
+    }
+    return null;
+}
+
+function read(compiler: typeof ts, path: string): Entry {
+    const named = compiler.findConfigFile(dirname(path), compiler.sys.fileExists);
+    const config = named === undefined ? {} : (compiler.readConfigFile(named, compiler.sys.readFile).config as unknown);
+    const { options } = compiler.parseJsonConfigFileContent(config, { ...compiler.sys, readDirectory: () => [] }, dirname(named ?? path));
+    const program = compiler.createProgram([path], {
+        target: compiler.ScriptTarget.ES2022,
+        module: compiler.ModuleKind.NodeNext,
+        moduleResolution: compiler.ModuleResolutionKind.NodeNext,
+        ...options,
+        strict: true,
+        noEmit: true,
+        skipLibCheck: true,
+        allowImportingTsExtensions: true,
+    });
+    const own = program
+        .getSourceFiles()
+        .filter((one) => !one.fileName.includes("/node_modules/") && !program.isSourceFileDefaultLibrary(one));
+    const files = own.map((one) => ({ path: one.fileName.split("/").join(sep), sha256: sha256(one.text) }));
+    return { files, members: signaturesIn(compiler, program, path) };
+}
+
+function readEntry(kept: string): Members | null {
+    try {
+        const { files, members } = JSON.parse(readFileSync(kept, "utf8")) as Entry;
+        return files.every((one) => sha256(readFileSync(one.path, "utf8").replace(/^\uFEFF/, "")) === one.sha256) ? members : null;
+    } catch (error) {
+        if (error instanceof SyntaxError || (error instanceof Error && "code" in error)) return null;
+        throw error;
+    }
+}

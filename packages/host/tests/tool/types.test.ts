@@ -1,0 +1,133 @@
+/** Contracts of a project's `./tools.ts` from its types, read by the project's own TypeScript: real ones of both versions. */
+import { mkdirSync, symlinkSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Json, showContract } from "@remit/language";
+import { expect, test } from "vitest";
+import { checkFile } from "../../src/load/check.ts";
+import { typesOf } from "../../src/tool/types.ts";
+import { perform, type Work, work } from "./setup.ts";
+
+const MODULES = fileURLToPath(new URL("../../../../node_modules", import.meta.url));
+const TOOLS = `import type { Item } from "./item.ts";
+/** Adds two numbers. */
+export function add(a: number, b = 2): number { return a + b; }
+export async function find({ id, how }: { id: string; how: "fast" | "slow" }): Promise<Item | undefined> {
+    return id === "lie" ? ({ name: 3 } as unknown as Item) : id === "" ? undefined : { name: id, price: how.length };
+}
+export const all = (...names: string[]): Item[] => names.map((name) => ({ name, price: 1 }));
+export function either(a: string): string; export function either(a: number): number; export function either(a: unknown): unknown { return a; }
+export function odd<T>(x: T, at: Date, made: Map<string, T>, call: () => void): Record<string, number> { return {}; }
+export const VERSION = "1";
+export default { later: (flag?: boolean, limit?: 1 | 2 | null): void => {}, add: () => "hidden" };
+`;
+
+/** A project with these packages. */
+function project(packages: { readonly [name: string]: string }): Work {
+    const here = work();
+    here.write("package.json", '{ "type": "module" }');
+    here.write("tools.ts", TOOLS);
+    here.write("item.ts", "export interface Item { name: string; price: number; parent?: Item }\n");
+    here.write("remit.json", '{ "allow": { "local": ["tools.ts"] } }');
+    mkdirSync(join(here.workspace, "node_modules"));
+    for (const [name, target] of Object.entries(packages)) symlinkSync(join(MODULES, target), join(here.workspace, "node_modules", name));
+    return here;
+}
+
+function read(here: Work): readonly string[] | string | null {
+    const typed = typesOf(join(here.workspace, "tools.ts"), here.env);
+    if (!("members" in typed)) return typed.why;
+    const lines = typed.members.signatures.map(({ name, params, result }) => {
+        const list = params.map(
+            (one) => `${one.rest === true ? "..." : ""}${one.name}${one.optional === true ? "?" : ""}: ${showContract(one.contract)}`,
+        );
+        return `${name}(${list.join(", ")}) ${showContract(result)}`;
+    });
+    return lines.sort();
+}
+const checked = async (here: Work, text: string): Promise<string[]> => {
+    const { diagnostics } = await checkFile(here.write("main.remit", text), { env: here.env, trust: true, workspace: here.workspace });
+    return diagnostics.map((one) => `${one.severity} ${one.code} ${one.message}`);
+};
+
+const SIGNATURES = [
+    "add(a: number, b?: number) number",
+    "all(...names: string) list[{ name: string, price: number, parent?: json }]",
+    "either(...arguments: json) json",
+    'find(input: { id: string, how: "fast" | "slow" }) { name: string, price: number, parent?: json }?',
+    "later(flag?: boolean, limit?: (1 | 2)?) none",
+    "odd(x: json, at: json, made: json, call: json) {}",
+];
+
+test("a call is held to the types of a module, by the checker and at run time; a model is shown them", async () => {
+    await using here = project({ typescript: "typescript" });
+    expect(read(here)).toEqual(SIGNATURES);
+    expect(await checked(here, 'import tool T from "./tools.ts"\nmain func() { T.add("1") }\n')).toEqual([
+        "error CONTRACT_MISMATCH 'a' of T.add(): a string is no number",
+    ]);
+
+    const tools = here.tools(here.config());
+    const said = async (method: string, ...args: Json[]): Promise<Json> => {
+        const outcome = await perform(tools, "./tools.ts", method, args);
+        return outcome.ok ? outcome.value : outcome.failure.message.replace("Tool T.", "").replace(" (./tools.ts) failed", "");
+    };
+    expect(await said("add", 1)).toBe(3);
+    expect(await said("add", { b: 4, a: 1 })).toBe(5);
+    expect(await said("find", { id: "a", how: "fast" })).toEqual({ name: "a", price: 4 });
+    expect(await said("find", { id: "", how: "fast" })).toBe(null);
+    expect(await said("all", "a", "b")).toHaveLength(2);
+    expect(await said("later", true, null)).toBe(null);
+    expect(await said("add", "1")).toMatch(/^add: T\.add\(a\) must be a number/);
+    expect(await said("add")).toBe("add: T.add takes 1 to 2 arguments, not 0");
+    expect(await said("add", { b: 4 })).toMatch(/^add: the argument of T\.add.*a/);
+    expect(await said("find", { id: "a", how: "soon" })).toMatch(/^find: T\.find\(input\) .*"fast", "slow".*how/);
+    expect(await said("find", { id: "lie", how: "slow" })).toMatch(/^find: the result of T\.find .*a string.*name/);
+    const { methods } = await tools.describe({ name: "T", uri: "./tools.ts", file: "main.remit" });
+    expect(methods.find((one) => one.name === "add")).toMatchObject({
+        description: "Adds two numbers.",
+        input: { properties: { a: { type: "number" }, b: { type: "number" } }, required: ["a"] },
+    });
+});
+
+test("types are read once, and again when a file of theirs changes", async () => {
+    await using here = project({});
+    here.write("node_modules/typescript/package.json", '{ "name": "typescript", "version": "6.0.3", "main": "index.cjs" }');
+    here.write(
+        "node_modules/typescript/index.cjs",
+        `const real = require(${JSON.stringify(join(MODULES, "typescript"))});
+exports.asked = 0;
+Object.assign(exports, real, { createProgram: (...all) => (exports.asked++, real.createProgram(...all)) });`,
+    );
+    const asked = (): number => createRequire(join(here.workspace, "tools.ts"))("typescript").asked;
+    expect(read(here)).toEqual(SIGNATURES);
+    expect(read(here)).toEqual(SIGNATURES);
+    expect(asked()).toBe(1);
+    here.write("item.ts", "export interface Item { name: string }\n");
+    expect(read(here)).toContain("all(...names: string) list[{ name: string }]");
+    expect(asked()).toBe(2);
+});
+
+test("where there is no TypeScript, or 7 alone, the checker says in a note what to install", async () => {
+    await using none = project({});
+    const program = 'import tool T from "./tools.ts"\nmain func() { T.add("1") }\n';
+    expect(await checked(none, program)).toEqual([
+        expect.stringMatching(/^note TOOL_TYPES_UNREAD .*TypeScript 5 or 6, which is not installed/),
+    ]);
+    await using seven = project({ typescript: "typescript-7" });
+    expect(await checked(seven, program)).toEqual([expect.stringContaining("npm install --save-dev typescript-6@npm:typescript@6")]);
+    await using both = project({ typescript: "typescript-7", "typescript-6": "typescript" });
+    expect(await checked(both, program)).toEqual([expect.stringContaining("error CONTRACT_MISMATCH")]);
+    // JavaScript has no types to read.
+    expect(typesOf(none.write("plain.mjs", "export const x = () => 1;\n"), none.env)).toEqual({ why: null });
+});
+
+test("nothing is asked of a project that is not trusted", async () => {
+    await using here = project({});
+    here.write("node_modules/typescript/package.json", '{ "name": "typescript", "version": "6.0.3", "main": "index.cjs" }');
+    here.write("node_modules/typescript/index.cjs", "globalThis.remitTestRan = true;");
+    const main = here.write("main.remit", 'import tool T from "./tools.ts"\nmain func() { T.add("1") }\n');
+    const { diagnostics } = await checkFile(main, { env: here.env, workspace: here.workspace });
+    expect(diagnostics.map((one) => one.code)).toEqual(["UNAUTHORIZED_TOOL_IMPORT"]);
+    expect("remitTestRan" in globalThis).toBe(false);
+});
