@@ -5,10 +5,13 @@
  *
  * AE1: what could be one is one: a word too many is a question, one too few an attacker's link in the user's name.
  * AE2: time is linear in the text.
+ * AE3: a name with full stops and nothing else that tells of an address is one where it ends in a top-level domain: readers' programs link `readme.md`
+ *     and leave `parser.ts` alone. Names in other letters than ASCII count as one.
  *
  * Not found: what is spelled out ("example dot com"), names that a reader would have to look up, and what a picture shows.
  */
 import type { Json } from "@remit/language";
+import { TOP_LEVEL } from "./tld-data.ts";
 
 /** Digits of the shortest number that counts as one of an account or a telephone. */
 const MIN_DIGITS = 7;
@@ -19,7 +22,11 @@ const BETWEEN_WORDS = /\s+/u;
 const OPENING = "([{<\"'“„‘«*_~`|";
 const CLOSING = ")]}>\"'”’»*_~`|.,;:!?…";
 /** Full stops as browsers read them in host names; `a` stands before one and `ab` behind. */
-const HOST = /[\p{L}\p{N}\p{M}\p{Cf}-][.\u3002\uff0e\uff61\u2024][\p{L}\p{Cf}][\p{L}\p{N}\p{M}\p{Cf}-]/u;
+const WIDE_STOPS = /[\u3002\uff0e\uff61\u2024]/u;
+const STOPS = /[.\u3002\uff0e\uff61\u2024]/u;
+/** What ends a name: a sign that linkers take into none, and two full stops. Of signs that are no letters they take many. */
+const NOT_OF_HOSTS = /(?:[\p{Z}\p{Cc}<>|\uff5c]|(?![.\u3002\uff0e\uff61\u2024-])\p{P})+|[.\u3002\uff0e\uff61\u2024]{2,}/u;
+const DOTTED = /[\p{L}\p{N}\p{M}\p{Cf}-][.\u3002\uff0e\uff61\u2024][\p{L}\p{Cf}][\p{L}\p{N}\p{M}\p{Cf}-]/u;
 const NUMBERED = /\d\.\d{1,3}\.\d{1,3}\.\d/;
 const SCHEME = /(?:^|[^\p{L}\p{N}])(?:www\.|(?:https?|wss?|ftps?|file|mailto|tel|sms|data|javascript|vbscript|blob|view-source):(?=\S))/iu;
 /** A host without its scheme (WHATWG URL, "special authority slashes"): both slashes count as both in a browser, and `\\\\host\\share` elsewhere. */
@@ -58,15 +65,49 @@ export function* saidIn(json: Json): Generator<string | number> {
     }
 }
 
-/** Whether a value holds a link: an address with a scheme, or a host name with something behind it. A host name alone may be a file's. */
+/**
+ * Whether a value holds a link: an address with a scheme, or a name with full stops and something behind it, which a tool may ask wherever it ends. A
+ * host name alone may be a file's.
+ */
 export function hasLink(json: Json): boolean {
-    return addressesIn(json).some((address) => {
-        const word = shownAs(address);
-        if (word.includes("://") || /^www\./iu.test(word)) return true;
-        const behind = word.replace(/^[\\/]+/, "");
-        const end = behind.search(/[\\/?#:]/);
-        return end > 0 && HOST.test(behind.slice(0, end));
+    for (const one of saidIn(json))
+        for (const piece of String(one).split(BETWEEN_WORDS)) if ([bare(piece), bare(shownAs(piece))].some(asksBehind)) return true;
+    return addressesIn(json).some((address) => asksBehind(shownAs(address)));
+}
+
+function asksBehind(word: string): boolean {
+    if (word.includes("://") || /^www\./iu.test(word)) return true;
+    const behind = word.replace(/^[\\/]+/, "");
+    const end = behind.search(/[\\/?#:]/);
+    return end > 0 && DOTTED.test(behind.slice(0, end));
+}
+
+/** Names that are kept for special use, which some networks resolve (RFC 6761, 6762, 7686). */
+const SPECIAL = "example invalid internal lan local localhost onion test";
+const TOP: ReadonlySet<string> = new Set(`${TOP_LEVEL} ${SPECIAL}`.split(" "));
+
+/** AE3. A full stop of other writings is one of a name to a browser, and a sign between words to a linker. */
+function hasHost(word: string): boolean {
+    return word.split(NOT_OF_HOSTS).some((run) => {
+        if (!STOPS.test(run)) return false;
+        return endsAtTop(run.split(STOPS)) || (WIDE_STOPS.test(run) && run.split(WIDE_STOPS).some((part) => endsAtTop(part.split("."))));
     });
+}
+
+function endsAtTop(labels: readonly string[]): boolean {
+    // A full stop behind the name is the sentence's.
+    const last = labels.at(-1) === "" ? labels.length - 2 : labels.length - 1;
+    return last > 0 && labels[last - 1] !== "" && isTop(labels[last] as string);
+}
+
+const NOT_ASCII = /[^\x20-\x7e]/;
+
+function isTop(label: string): boolean {
+    const name = label
+        .normalize("NFKC")
+        .toLowerCase()
+        .replace(/\p{Cf}+/gu, "");
+    return NOT_ASCII.test(name) || name.startsWith("xn--") || TOP.has(/^[a-z0-9]*/.exec(name)?.[0] ?? "");
 }
 
 function inText(text: string, found: string[]): void {
@@ -91,7 +132,14 @@ function inWords(text: string, found: string[]): void {
         const isDate = DATE.test(word);
         const isNumber = !isDate && !AMOUNT.test(word) && digits(word) >= MIN_DIGITS;
         const shown = shownAs(piece);
-        if (isNumber || leads(word) || leads(bare(shown)) || [piece, shown].some((one) => LINKED.test(`${announced} ${one}`)))
+        if (
+            isNumber ||
+            leads(word) ||
+            leads(bare(shown)) ||
+            isName(piece) ||
+            isName(shown) ||
+            [piece, shown].some((one) => LINKED.test(`${announced} ${one}`))
+        )
             found.push(word);
         announced = ANNOUNCED.exec(`${announced} ${piece}`)?.[0] ?? "";
         if (!isDate && GROUP.test(word) && digits(word) > 0) group.push(word);
@@ -197,11 +245,16 @@ function leads(word: string): boolean {
         word.includes("://") ||
         SCHEME.test(word) ||
         MAIL.test(word) ||
-        HOST.test(word) ||
+        hasHost(word) ||
         NUMBERED.test(word) ||
         RELATIVE.test(word) ||
         LOCAL.test(word)
     );
+}
+
+/** Linkers take signs into a name that a sentence puts around one. */
+function isName(piece: string): boolean {
+    return MAIL.test(piece) || hasHost(piece);
 }
 
 function digits(text: string): number {

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { addressesIn } from "../../src/authority/addresses.ts";
 import { cases } from "../cases.ts";
 import { followedIn } from "./oracles.ts";
-import { dice, harmless, hostile } from "./texts.ts";
+import { dice, glued, harmless, hostile } from "./texts.ts";
 
 const SEED = Number(process.env["REMIT_TEST_SEED"] ?? 1);
 
@@ -23,6 +23,19 @@ test("whatever one of them follows in a hostile text is an address", () => {
     }
     // Else the test would hold of a rule that finds nothing.
     expect(led).toBeGreaterThan(runs / 4);
+});
+
+test("whatever one of them links of names with full stops is an address", () => {
+    const roll = dice(SEED);
+    let led = 0;
+    for (let n = 0; n < cases(20_000); n++) {
+        const text = glued(roll);
+        const followed = text.includes(".") ? followedIn(text) : null;
+        if (followed === null) continue;
+        led++;
+        expect(addressesIn(text), `${followed.by} follows ${JSON.stringify(text)} to ${followed.to}`).not.toEqual([]);
+    }
+    expect(led).toBeGreaterThan(100);
 });
 
 test.each(['See [now]( <f\ttp:/evil/x y> "t")', "[now]\n\n[now]: <fi\tle:[::1]>"])("a tab in a destination: %j", (text) => {

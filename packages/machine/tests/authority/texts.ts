@@ -42,6 +42,15 @@ const HOSTS = [
         "evil.com",
         "www.evil.com",
         "evil.io",
+        "evil.com.ts",
+        "evil.com..ts",
+        "evil.ts",
+        "evil.md",
+        "evil.zip",
+        "evil.js.com",
+        "evil.com-x",
+        "evil.com_x.ts",
+        "EVIL.CoM",
         "localhost",
         "localhost:80",
         "203.0.113.7",
@@ -95,6 +104,36 @@ export function hostile(roll: Roll): string {
     return one(roll, ["", "See ", "Answer:\n\n", "x", "1. "]) + wrapped + one(roll, ["", " now.", "\n", "!"]);
 }
 
+/** Pieces that names are made of, and signs between them that linkers read in one way or another. */
+const PIECES = [
+    ...[
+        "evil",
+        ".",
+        ".",
+        ".",
+        "..",
+        "com",
+        "ts",
+        "md",
+        "name",
+        "io",
+        "x",
+        "1",
+        "\u00fc",
+        "\u0440\u0444",
+        "\u3002",
+        "\u200b",
+        "\u00ad",
+        "%2e",
+    ],
+    ...["-", "_", "'", ":", "/", "@", "|", ">", "(", ")", "*", "`", "\u2026", "~", "#", "?", "\\", "&", "=", ",", "\uff5c", " "],
+];
+
+/** A word that may be a name with full stops. */
+export function glued(roll: Roll): string {
+    return times(3 + roll(7), () => one(roll, PIECES)).join("");
+}
+
 const NAMES = ["Ann", "Bob Miller", "Dr. Sato", "Ms O'Brien", "the team", "Jürgen", "our customer in Lyon"];
 const THINGS = [
     "the parser",
@@ -105,6 +144,10 @@ const THINGS = [
     "the mobile app",
     "login",
     "exports to CSV",
+    "console.log()",
+    "`style.css`",
+    "tsconfig.json",
+    "CHANGELOG.txt",
     "time zones",
     "the cache",
 ];
@@ -129,7 +172,22 @@ const ASIDES = [
     "after all",
     "at last",
 ];
-const FILES = ["src/index", "the README", "parse()", "config", "line 42", "the tests", "render(x, y)", "a null check", "the while loop"];
+const FILES = [
+    "parser.ts",
+    "src/lib/index.d.ts:12",
+    "package.json",
+    "vite.config.js",
+    "notes.txt",
+    "src/index",
+    "the README",
+    "parse()",
+    "config",
+    "line 42",
+    "the tests",
+    "render(x, y)",
+    "a null check",
+    "the while loop",
+];
 
 function release(roll: Roll): string {
     const lines = times(
