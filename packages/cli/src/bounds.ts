@@ -33,6 +33,11 @@ export function server(command: Command): Command {
         .option("--profile <name>", "profile of Temporal's profile file (TEMPORAL_PROFILE)");
 }
 
+/** The key with which answers to the questions of runs on Temporal are signed; `more` says what this command does with it. */
+export function decisionKey(command: Command, more: string): Command {
+    return command.option("--decision-key <file>", `Ed25519 key (PEM): ${more}`);
+}
+
 /** A Temporal server, and the workers of one of its queues. */
 export function place(command: Command): Command {
     return server(command).option("--queue <name>", "task queue; default: remit");

@@ -1,11 +1,11 @@
 /** A client of the runs on a Temporal server, for one command. */
 import { setTimeout as after } from "node:timers/promises";
 import { openStore, RemitError } from "@remit/host";
-import type { Question, RemitClient } from "@remit/temporal";
+import type { Answer, Asked, Question, RemitClient } from "@remit/temporal";
 import { showFailure } from "./failure.ts";
 import { here, ledgerHere } from "./here.ts";
 import { EXIT, plain, plainLine, printJson, say } from "./io.ts";
-import { queue, settings, temporal } from "./temporal.ts";
+import { queue, settings, signer, temporal } from "./temporal.ts";
 
 type Options = Record<string, unknown>;
 
@@ -21,7 +21,10 @@ export async function asking<T>(
     try {
         const connection = await connect(place);
         try {
-            return await ask(remitClient({ connection, store, namespace: place.namespace, env, ...queue(options) }), store);
+            return await ask(
+                remitClient({ connection, store, namespace: place.namespace, env, ...queue(options), ...signer(options) }),
+                store,
+            );
         } finally {
             await connection.close();
         }
@@ -37,6 +40,19 @@ export function shownQuestion({ id, kind, request, options }: Question, run: str
     return plain(
         `  ${kind} ${plainLine(id)}: ${plainLine(question ?? "")}${hint === undefined ? "" : `\n    ${plainLine(hint)}, then`}\n    remit approve ${run} ${plainLine(id)} ANSWER${plainLine(takes)}`,
     );
+}
+
+/** Rejects with `RemitError` where it is not taken. */
+export async function answer(client: RemitClient, { run, question }: Asked, answer: Omit<Answer, "question">): Promise<void> {
+    const { refusalOf } = await temporal();
+    try {
+        await client.answer(run, { question: question.id, ...answer });
+    } catch (error) {
+        const message = refusalOf(error);
+        if (message === null) throw error;
+        const hint = client.signs || question.nonce === undefined ? {} : { hint: "sign it with --decision-key FILE" };
+        throw new RemitError({ kind: "denied", message, ...hint });
+    }
 }
 
 /** Between two looks for questions of a run that is waited for, milliseconds. */

@@ -1,7 +1,7 @@
 /** The commands about blocks and about runs on Temporal: names, options, examples. */
 import type { Command } from "commander";
 import { once } from "./io.ts";
-import { place } from "./bounds.ts";
+import { decisionKey, place } from "./bounds.ts";
 
 type Work = (args: string[], options: Record<string, unknown>) => Promise<number>;
 type Commands = typeof import("./commands/on-temporal.ts");
@@ -41,7 +41,7 @@ export function ofBlocks(add: Add, put: { readonly [name in "bounds" | "ledger" 
             .option("--as <identity>", "on whose behalf, such as user:alice: whose delegated credentials are sent (REMIT_AS)")
             .option("--trust", "let projects' configuration start commands and load modules");
     const working = (command: Command): Command =>
-        reaching(command)
+        decisionKey(reaching(command), "an answer to a question counts only where it is signed with it; the public half does")
             .option("--deployment <name>", "worker deployment: executions stay with the build that they began with")
             .option("--build <id>", "with --deployment: name of this build; default: that of Remit's machine")
             .option("--max-activities <n>", "effects performed at once")
@@ -72,24 +72,25 @@ export function ofBlocks(add: Add, put: { readonly [name in "bounds" | "ledger" 
     of("status", "What a run on Temporal does now, and what it asks");
     of("result", "Wait for the value of a run on Temporal");
     of("cancel", "Stop a run on Temporal");
-    place(
-        put.ledger(
-            add(
-                "approve <run> [question] [answer]",
-                "Answer a question of a run on Temporal; the answer is `once` where none is given",
-                load("approve"),
-            ),
+    const answering = (command: Command): Command =>
+        decisionKey(place(put.ledger(command)), "the answer is signed with it, for workers that take no other").option(
+            "--by <user>",
+            "who answers; default: the owner of the run",
+        );
+    answering(
+        add(
+            "approve <run> [question] [answer]",
+            "Answer a question of a run on Temporal; the answer is `once` where none is given",
+            load("approve"),
         ),
-    ).option("--by <user>", "who answers; default: the owner of the run");
-    place(
-        put.ledger(
-            add(
-                "signal <run> <name> [value]",
-                "Give a run on Temporal the input that it waits for by this name; cancel and drain are signals of every run",
-                load("signal"),
-            ),
+    );
+    answering(
+        add(
+            "signal <run> <name> [value]",
+            "Give a run on Temporal the input that it waits for by this name; cancel and drain are signals of every run",
+            load("signal"),
         ),
-    ).option("--by <user>", "who gives it; default: the owner of the run");
+    );
 }
 
 /** Options of what goes on with a run here or there. */

@@ -1,20 +1,23 @@
 /** The commands of the server and of those who use it: names, options, examples. */
 import type { Command } from "commander";
-import { limits, server } from "./bounds.ts";
+import { decisionKey, limits, server } from "./bounds.ts";
 
 type Work = (args: string[], options: Record<string, unknown>) => Promise<number>;
 type Add = (name: string, description: string, load: () => Promise<{ default: Work }>) => Command;
 
 /** `ledger` puts the option of that name on a command. */
 export function ofServing(add: Add, ledger: (command: Command) => Command): void {
-    server(
-        ledger(
-            add(
-                "serve [program]",
-                "Serve sessions over HTTP: turns of a program, tools that clients lend, approvals",
-                () => import("./commands/serve.ts"),
-            ),
-        ).option("--on <backend>", "memory or temporal: turns are runs of this process, or on a Temporal server; default: memory"),
+    decisionKey(
+        server(
+            ledger(
+                add(
+                    "serve [program]",
+                    "Serve sessions over HTTP: turns of a program, tools that clients lend, approvals",
+                    () => import("./commands/serve.ts"),
+                ),
+            ).option("--on <backend>", "memory or temporal: turns are runs of this process, or on a Temporal server; default: memory"),
+        ),
+        "with --on temporal: decisions are signed with it, so that another command can answer, too; made where it is not there; default: a new one",
     )
         .option("-m, --model <uri>", "model for every `import llm` (REMIT_MODEL)")
         .option("-w, --workspace <dir>", "folder the tools may reach; default: the current folder")

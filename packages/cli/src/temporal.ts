@@ -3,7 +3,9 @@
  *
  * Boundary: names and options. What a worker, a client and a server are is `@remit/temporal`'s.
  */
-import type { BlockRunner, QueueCaller, ResumeRunOptions, RunCarriers } from "@remit/host";
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { type BlockRunner, type QueueCaller, type ResumeRunOptions, type RunCarriers, writePrivate } from "@remit/host";
 import type * as Temporal from "@remit/temporal";
 import { here } from "./here.ts";
 import { plainLine, say, UsageError } from "./io.ts";
@@ -78,11 +80,11 @@ export async function carriersThere(options: Options, host: Pick<ResumeRunOption
     if (on === "temporal") {
         const { onlyErrors, runCarriers } = await temporal();
         onlyErrors();
-        return runCarriers({ connect: settings(options), env: here().env, host });
+        return runCarriers({ connect: settings(options), env: here().env, host, ...signer(options, true) });
     }
     if (on !== undefined && on !== "memory") throw new UsageError(`--on takes memory or temporal, not '${plainLine(String(on))}'`);
-    const idle = ["address", "namespace", "profile"].find((name) => options[name] !== undefined);
-    if (idle !== undefined) throw new UsageError(`--${idle} is for --on temporal`);
+    const idle = ["address", "namespace", "profile", "decisionKey"].find((name) => options[name] !== undefined);
+    if (idle !== undefined) throw new UsageError(`--${idle === "decisionKey" ? "decision-key" : idle} is for --on temporal`);
     return undefined;
 }
 
@@ -90,6 +92,40 @@ export function settings(options: Options): Temporal.ConnectSettings {
     const said = (name: "address" | "namespace" | "profile"): object =>
         options[name] === undefined ? {} : { [name]: String(options[name]) };
     return { env: here().env, ...said("address"), ...said("namespace"), ...said("profile") };
+}
+
+/** The private key of `--decision-key`. `makes`: where the file is not there, it is written. Throws `UsageError`. */
+export function signer(options: Options, makes = false): { readonly signer?: KeyObject } {
+    const { decisionKey: file } = options;
+    if (file === undefined) return {};
+    if (makes && !existsSync(String(file))) {
+        const { privateKey } = generateKeyPairSync("ed25519");
+        writePrivate(String(file), privateKey.export({ type: "pkcs8", format: "pem" }).toString());
+        say(`wrote ${plainLine(String(file))}: who has it can answer the questions of this server's turns`);
+    }
+    return { signer: keyIn(String(file), createPrivateKey, "a private Ed25519 key") };
+}
+
+/** What a worker needs of the key of `--decision-key`, of which the public half does. Throws `UsageError`. */
+export function signers(options: Options): { readonly signers?: readonly KeyObject[] } {
+    const { decisionKey: file } = options;
+    return file === undefined ? {} : { signers: [keyIn(String(file), createPublicKey, "an Ed25519 key")] };
+}
+
+function keyIn(file: string, read: (pem: string) => KeyObject, what: string): KeyObject {
+    let pem: string;
+    try {
+        pem = readFileSync(file, "utf8");
+    } catch (error) {
+        throw new UsageError(`--decision-key ${plainLine(file)} cannot be read: ${(error as Error).message}`);
+    }
+    try {
+        const key = read(pem);
+        if (key.asymmetricKeyType === "ed25519") return key;
+    } catch {
+        // Below: the library's reason may hold parts of the key.
+    }
+    throw new UsageError(`--decision-key ${plainLine(file)} is not ${what}`, "openssl genpkey -algorithm ed25519 makes one");
 }
 
 export function queue(options: Options): { readonly queue?: string } {

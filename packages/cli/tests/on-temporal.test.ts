@@ -1,5 +1,6 @@
 /** The command line against a real Temporal server: one command starts it with a worker, others begin, ask about and answer runs there. */
 import { spawn, type ChildProcess } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
@@ -20,6 +21,8 @@ function eventually(args: readonly string[], when: (ran: Ran) => boolean): Ran {
     return ran;
 }
 
+/** The worker takes answers that are signed with it alone. */
+const KEY = ["--decision-key", "decisions.pem"];
 let here: Room;
 let dev: ChildProcess;
 let address = "";
@@ -42,12 +45,19 @@ beforeAll(async () => {
         "save.remit",
         'import tool Files from "file://workspace" { write: ask }\nmain func(text: string) { Files.write({ path: "out.txt", content: text })  "saved" }\n',
     );
+    const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+    here.write("decisions.pem", privateKey.export({ type: "pkcs8", format: "pem" }).toString());
+    here.write("public.pem", publicKey.export({ type: "spki", format: "pem" }).toString());
     metrics = await freePort();
-    dev = spawn(process.execPath, [BIN, "temporal", "dev", "--workspace", here.folder, "--metrics", `127.0.0.1:${metrics}`], {
-        cwd: here.folder,
-        env: here.env,
-        stdio: ["ignore", "ignore", "pipe"],
-    });
+    dev = spawn(
+        process.execPath,
+        [BIN, "temporal", "dev", "--workspace", here.folder, "--metrics", `127.0.0.1:${metrics}`, "--decision-key", "public.pem"],
+        {
+            cwd: here.folder,
+            env: here.env,
+            stdio: ["ignore", "ignore", "pipe"],
+        },
+    );
     let said = "";
     await new Promise<void>((resolve, reject) => {
         dev.stderr?.on("data", (chunk: Buffer) => {
@@ -78,7 +88,9 @@ test("a question is shown, answered and followed by the value", () => {
     const status = eventually(["status", run, "--address", address], ({ code, out }) => code !== 0 || out.includes("done"));
     expect(status).toMatchObject({ code: 3 });
     expect(status.out).toContain("May user call Files.write?");
-    expect(here.remit("approve", run, "--address", address).code).toBe(0);
+    expect(here.remit("approve", run, "--address", address)).toMatchObject({ code: 1, err: expect.stringContaining("is not signed") });
+    expect(here.remit("approve", run, "--address", address, "--decision-key", "public.pem")).toMatchObject({ code: 2 });
+    expect(here.remit("approve", run, "--address", address, ...KEY).code).toBe(0);
     expect(here.remit("result", run, "--address", address)).toMatchObject({ code: 0, out: '"saved"\n' });
 });
 
@@ -94,7 +106,7 @@ test("a run goes from here to Temporal and back, and the command says what becam
     expect(there).toMatchObject({ code: 0, err: expect.stringContaining("goes on on Temporal") });
     const waits = (): Ran => eventually(["status", "last", "--address", address], ({ code }) => code === 3);
     waits();
-    expect(here.remit("approve", "last", "--address", address).code).toBe(0);
+    expect(here.remit("approve", "last", "--address", address, ...KEY).code).toBe(0);
     waits();
     expect(here.remit("resume", "last", "--yes")).toMatchObject({ code: 2, err: expect.stringContaining("--on memory takes it over") });
     const back = here.remit("resume", "last", "--on", "memory", "--yes", "--address", address);
@@ -135,7 +147,7 @@ test("a run that waits for a part of its input gets it by its name", () => {
     const run = here.remit("submit", "greet.remit", "--input", "{}", ...at).out.trim();
     eventually(["status", run, ...at], ({ code }) => code === 3);
     expect(here.remit("signal", run, "nick", "Ada", ...at)).toMatchObject({ code: 2, err: expect.stringContaining("it waits for name") });
-    expect(here.remit("signal", run, "name", "Ada", ...at).code).toBe(0);
+    expect(here.remit("signal", run, "name", "Ada", ...at, ...KEY).code).toBe(0);
     expect(here.remit("result", run, ...at)).toMatchObject({ code: 0, out: '"Hello Ada"\n' });
 });
 

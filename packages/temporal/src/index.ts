@@ -19,6 +19,7 @@ export {
 } from "./client/schedules.ts";
 export type { Released, ReleaseOptions } from "./client/owner.ts";
 export { type TemporalBlocks, type TemporalBlocksOptions, temporalBlocks } from "./client/blocks.ts";
+export { refusalOf } from "./client/asked.ts";
 export { queueCaller } from "./client/queues.ts";
 export { CodecError, type Keys } from "./codec/encryption.ts";
 export * from "./wire/messages.ts";

@@ -4,12 +4,12 @@ import type { Json } from "@remit/language";
 import { mayAnswer, shownApprovers } from "@remit/machine";
 import type { Answer, Question, RemitClient, RemitWorkerOptions } from "@remit/temporal";
 import { atLeastOne, whole } from "../amounts.ts";
-import { asking, resultOf, shownQuestion } from "../client.ts";
+import { answer, asking, resultOf, shownQuestion } from "../client.ts";
 import { here, ledgerHere } from "../here.ts";
 import { EXIT, paint, plainLine, print, printJson, say, UsageError } from "../io.ts";
 import { hostOptions, loadOptions, watched } from "../running.ts";
 import { untilStopped } from "../stopped.ts";
-import { queue, settings, temporal } from "../temporal.ts";
+import { queue, settings, signers, temporal } from "../temporal.ts";
 import { answersOf } from "./resume.ts";
 import { readInput } from "./run.ts";
 
@@ -56,7 +56,14 @@ async function work(options: Options, stopped: Promise<void>): Promise<number> {
     const how = { ...versionOf(options), tune: tuneOf(options) };
     onlyErrors(metrics === undefined ? {} : { metrics: String(metrics) });
     const ledger = ledgerHere(options);
-    const made = await createWorker({ connect: settings(options), ledger, ...queue(options), ...how, host: hostOptions(options) });
+    const made = await createWorker({
+        connect: settings(options),
+        ledger,
+        ...queue(options),
+        ...signers(options),
+        ...how,
+        host: hostOptions(options),
+    });
     say(`This worker carries out runs of ${plainLine(shownLedger(ledger))}; Ctrl-C ends it.`);
     if (metrics !== undefined) say(`Its metrics are at http://${plainLine(String(metrics))}/metrics.`);
     await Promise.race([stopped, made.ended]);
@@ -160,7 +167,7 @@ export const approve = of(async (client, run, options, [which, said]) => {
         );
     const { question } = found;
     const by = answering(question, options);
-    await client.answer(found.run, { question: question.id, by, ...answerTo(question, said) });
+    await answer(client, found, { by, ...answerTo(question, said) });
     say(`${paint(process.stderr)("green", "answered")}: ${plainLine(said ?? "once")}`);
     return EXIT.ok;
 });
@@ -202,7 +209,7 @@ export const signal = of(async (client, run, options, [name, value]) => {
         );
     if (value === undefined) throw new UsageError(`say which value '${plainLine(name ?? "")}' has`);
     const by = answering(question, options);
-    await client.answer(run, { question: question.id, by, ...answerTo(question, value) });
+    await answer(client, { run, question }, { by, ...answerTo(question, value) });
     say(`run ${run} has its ${plainLine(name ?? "")}`);
     return EXIT.ok;
 });

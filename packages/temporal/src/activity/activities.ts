@@ -7,6 +7,7 @@
  * WAC1: an effect that is cut short because its worker ends is lost with it: what became of it is looked up, as after a crash.
  * WA5: an execution that lost the run to another owner is told so, and nothing is performed for it.
  */
+import type { KeyObject } from "node:crypto";
 import {
     AskError,
     infoOf,
@@ -26,6 +27,7 @@ import { ApplicationFailure, Context } from "@temporalio/activity";
 import {
     type Activities,
     BEAT_MS,
+    type DecideInput,
     FAILURES,
     type LookInput,
     named,
@@ -41,6 +43,7 @@ import {
     type UpAnswer,
     type UpInput,
 } from "../wire/messages.ts";
+import { isSigned } from "../wire/signature.ts";
 import { begunRuns, type Programs } from "./begun.ts";
 import { keep, patiently, wholeOf } from "./carried.ts";
 import { part } from "./parts.ts";
@@ -55,6 +58,8 @@ export interface ActivityOptions {
     readonly queue: string;
     readonly programs?: Programs;
     readonly ofRun?: OfRuns;
+    /** Public keys, one of which has to have signed an answer; absent: none has to. */
+    readonly signers?: readonly KeyObject[];
 }
 
 export interface RunActivities {
@@ -66,11 +71,11 @@ export interface RunActivities {
 }
 
 export function activitiesOf(options: ActivityOptions): RunActivities {
-    const { store, host, programs = {} } = options;
+    const { store, host, programs = {}, signers } = options;
     const begun = begunRuns(store, host, programs);
     const worlds = worldsOf(store, host, options.ofRun);
     const activities: Activities = {
-        open: (wanted) => opened(store, worlds, wanted),
+        open: async (wanted) => ({ ...(await opened(store, worlds, wanted)), ...(signers === undefined ? {} : { signed: true }) }),
         program: (hash) => store.program(hash),
         perform: (wanted) => beating(() => worlds.use(wanted.run, (world) => perform(options, world, wanted))),
         part: (wanted) => worlds.use(wanted.run, (world) => part({ store, host }, world, wanted)),
@@ -80,9 +85,11 @@ export function activitiesOf(options: ActivityOptions): RunActivities {
             if (carried.batches.some(({ batch }) => batch.end !== undefined)) await worlds.drop(carried.run);
             return null;
         },
-        decide: async ({ ask, decision, by, ...carried }) => {
+        decide: async ({ ask, decision = "", by, signed, ...carried }) => {
             await worlds.use(carried.run, ({ secrets }) => keep({ store, secrets }, carried));
-            await store.asks.decide(ask, decision, by);
+            if (signers !== undefined && !isOf(signers, { ask, decision, by, signed, ...carried }))
+                throw ApplicationFailure.nonRetryable("the answer is signed by no key of this worker", FAILURES.refused);
+            if (ask !== undefined) await store.asks.decide(ask, decision, by);
             return null;
         },
         close: async ({ run, session }) => {
@@ -136,6 +143,13 @@ async function beating<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** Takes the run for the execution that asks, also from an earlier execution of the same workflow, or from the owner that gave it to this one (HND1). */
+/** What is said is what was signed: a workflow of another make can call an activity, too. */
+function isOf(signers: readonly KeyObject[], { run, ask, decision, by, signed }: DecideInput): boolean {
+    if (signed === undefined || (ask !== undefined && ask !== signed.question.id)) return false;
+    const { answer, question } = signed;
+    return answer.by === by && (answer.decision ?? "") === decision && isSigned(signers, run, question, answer);
+}
+
 async function opened(
     store: LedgerStore,
     worlds: Worlds,

@@ -10,8 +10,15 @@ import { setTimeout as after } from "node:timers/promises";
 import type { Handlers, LedgerStore } from "@remit/host";
 import type { Json } from "@remit/language";
 import { type AskRequest, type Effect, type EffectKind, type InputRequest, mayAnswer } from "@remit/machine";
-import { isGrpcServiceError, ServiceError, WorkflowNotFoundError, WorkflowUpdateFailedError } from "@temporalio/client";
-import type { Answer, Question } from "../wire/messages.ts";
+import {
+    ActivityFailure,
+    ApplicationFailure,
+    isGrpcServiceError,
+    ServiceError,
+    WorkflowNotFoundError,
+    WorkflowUpdateFailedError,
+} from "@temporalio/client";
+import { type Answer, FAILURES, type Question } from "../wire/messages.ts";
 import type { Asked, RemitClient } from "./client.ts";
 
 export interface Asking {
@@ -83,10 +90,19 @@ export function isAway(error: unknown): boolean {
     return error instanceof ServiceError || error instanceof WorkflowNotFoundError || isGrpcServiceError(error);
 }
 
+/** Why the workflow, or its worker, did not take an answer; null: something else went wrong. */
+export function refusalOf(error: unknown): string | null {
+    if (!(error instanceof WorkflowUpdateFailedError)) return null;
+    const cause = error.cause instanceof ActivityFailure ? error.cause.cause : error.cause;
+    return cause instanceof ApplicationFailure && cause.type === FAILURES.refused ? cause.message : null;
+}
+
 /** True where the workflow has taken the answer. */
 async function answered(asking: Asking, { run, question }: Asked, signal: AbortSignal): Promise<boolean> {
     const { by, client } = asking;
     if (question.kind !== "credential" && !mayAnswer(question.owner, by)) return false;
+    // Its worker takes signed answers alone.
+    if (question.nonce !== undefined && !client.signs) return false;
     const said = await saidOf(asking, run, question, signal);
     if (said === null || signal.aborted) return false;
     for (;;) {

@@ -5,6 +5,7 @@
  *
  * TC1: nothing is left half-submitted: where the workflow cannot be started the run is taken out of the ledger again.
  */
+import type { KeyObject } from "node:crypto";
 import type { Json } from "@remit/language";
 import {
     type GoesOn,
@@ -50,6 +51,7 @@ import {
 } from "../wire/messages.ts";
 
 import { beginOf } from "../wire/begin.ts";
+import { signed } from "../wire/signature.ts";
 import { known, shownOf } from "./attributes.ts";
 import { executionOf, type Released, type ReleaseOptions, release } from "./owner.ts";
 import { type Schedules, schedulesOf } from "./schedules.ts";
@@ -68,6 +70,8 @@ export interface RemitClientSettings {
     readonly namespace?: string;
     /** With which payloads are encrypted. */
     readonly keys?: Keys;
+    /** Ed25519 key with which answers are signed, for workers that take no others. */
+    readonly signer?: KeyObject;
     /** In which known secrets are looked for. */
     readonly env?: Readonly<Record<string, string | undefined>>;
     readonly queue?: string;
@@ -107,6 +111,8 @@ export interface RemitClient {
     /** Events of the execution that goes on, from number `from` on. */
     ledger(run: string, from?: number): Promise<LedgerPage>;
     answer(run: string, answer: Answer): Promise<void>;
+    /** Its answers are signed. */
+    readonly signs: boolean;
     cancel(run: string): Promise<void>;
     /** Lets the run go once what was begun is answered, so that it can go on elsewhere. */
     drain(run: string): Promise<void>;
@@ -133,7 +139,7 @@ export interface Listed {
 }
 
 export function remitClient(options: RemitClientOptions): RemitClient {
-    const { store, queue = QUEUE, settings = {} } = options;
+    const { store, queue = QUEUE, settings = {}, signer } = options;
     const client = clientOf(options);
     const flow = (id: string): WorkflowHandle => client.workflow.getHandle(id);
     const attributes = known(client);
@@ -194,7 +200,7 @@ export function remitClient(options: RemitClientOptions): RemitClient {
         ledger: (id, from = 1) => flow(id).query<LedgerPage, [number]>(QUERIES.ledger, from),
         answer: async (id, answer) => {
             try {
-                await flow(id).executeUpdate<null, [Answer]>(UPDATES.answer, { args: [answer] });
+                await flow(id).executeUpdate<null, [Answer]>(UPDATES.answer, { args: [await signedFor(flow(id), signer, answer)] });
             } catch (error) {
                 await noteRefused(store, id, answer);
                 throw error;
@@ -205,12 +211,20 @@ export function remitClient(options: RemitClientOptions): RemitClient {
         },
         drain: (id) => flow(id).signal(SIGNALS.drain),
         list: (query) => listed(client, query),
-        queue,
+        ...{ queue, signs: signer !== undefined },
         attended: () => attended(client, queue),
         hasWorker: () => hasWorker(client, queue),
         reachable: (run) => reachable(client, run),
         schedules: schedulesOf({ client, store, queue, settings: whole }),
     };
+}
+
+/** By a key, as it is asked now. One to a question that is not open is left as it is: the workflow refuses it. */
+async function signedFor(flow: WorkflowHandle, signer: KeyObject | undefined, answer: Answer): Promise<Answer> {
+    if (signer === undefined) return answer;
+    const { questions } = await flow.query<Status>(QUERIES.status);
+    const question = questions.find(({ id, path }) => id === answer.question || path === answer.question);
+    return question === undefined ? answer : signed(signer, flow.workflowId, question, answer);
 }
 
 /** An answer of a user who may not give it is told by the record of the question (AK4), as one that comes to the ledger is. */

@@ -173,6 +173,8 @@ export interface Question {
     readonly options?: readonly string[];
     /** Milliseconds since 1970. */
     readonly expires?: number;
+    /** Of this asking of it; there where answers have to be signed. */
+    readonly nonce?: string;
 }
 
 /** An answer, of the kind of its question. */
@@ -183,6 +185,8 @@ export interface Answer {
     readonly decision?: string;
     readonly value?: Json;
     readonly said?: UnknownAnswer;
+    /** Base64 (`signature.ts`). */
+    readonly signature?: string;
 }
 
 // ---- activities ----------------------------------------------------------------------------------------------------------
@@ -217,6 +221,8 @@ export interface Opened {
     readonly timeout?: number;
     /** Who answers questions. */
     readonly owner: string;
+    /** Answers have to be signed. */
+    readonly signed?: true;
     /** Of a machine that failed: it is told so before anything else. */
     readonly goesOn?: { readonly how: GoOn; readonly by: string };
     /** What became of effects whose outcome is not known. */
@@ -258,9 +264,12 @@ export interface LookInput extends Carried {
 }
 
 export interface DecideInput extends Carried {
-    readonly ask: string;
-    readonly decision: string;
+    /** Record that keeps the answer; absent: only its signature is looked at. */
+    readonly ask?: string;
+    readonly decision?: string;
     readonly by: string;
+    /** Where answers are signed. */
+    readonly signed?: { readonly question: Pick<Question, "id" | "nonce">; readonly answer: Answer };
 }
 
 /** For a workflow that is not Remit's. */

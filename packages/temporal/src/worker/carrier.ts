@@ -6,9 +6,10 @@
  *
  * CRR1: the queue is this process's alone, so that effects come to the process that can perform them. A run whose execution is on the queue of an
  *     earlier process is moved here: the ledger takes nothing more of that execution (TOW1).
+ * CRR3: an answer that reaches a run from elsewhere counts only where the key of this process signed it (SGN1).
  * CRR2: a process that leaves its runs lets their executions be; only the caller's cancel ends one.
  */
-import { randomUUID } from "node:crypto";
+import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from "node:crypto";
 import { setTimeout as after } from "node:timers/promises";
 import {
     follow,
@@ -32,7 +33,10 @@ import { createWorker, type RemitWorkerOptions } from "./worker.ts";
 
 export interface RunCarrierOptions
     extends Pick<RemitWorkerOptions, "connect" | "host" | "cache" | "tune">,
-        Pick<RemitClientSettings, "settings" | "keys" | "env"> {}
+        Pick<RemitClientSettings, "settings" | "keys" | "env"> {
+    /** Ed25519, private: what people decide here is signed with it, and nothing else is taken. Default: one of this process alone. */
+    readonly signer?: KeyObject;
+}
 
 /** Effects here wait for clients and people more than they compute: so many at once. */
 const EFFECTS = 2_000;
@@ -43,7 +47,9 @@ const LOOK_MS = 2_000;
 const AGAIN_MS = 1_000;
 
 /** Rejects with `ConnectError` where no server answers. */
-export function runCarriers({ connect: settings, host, cache, tune, keys, settings: runs, env }: RunCarrierOptions): RunCarriers {
+export function runCarriers(options: RunCarrierOptions): RunCarriers {
+    const { connect: settings, host, cache, tune, keys, settings: runs, env } = options;
+    const { signer = generateKeyPairSync("ed25519").privateKey } = options;
     return async (store) => {
         const place = placeOf(settings);
         const queue = `remit-${randomUUID()}`;
@@ -61,7 +67,7 @@ export function runCarriers({ connect: settings, host, cache, tune, keys, settin
         const connection = await connect(place);
         const sealed = keys === undefined ? {} : { keys };
         const worker = await createWorker({
-            ...{ connect: settings, ledger: store, queue, ...sealed },
+            ...{ connect: settings, ledger: store, queue, signers: [createPublicKey(signer)], ...sealed },
             ...(host === undefined ? {} : { host }),
             ...(cache === undefined ? {} : { cache }),
             tune: { maxConcurrentActivityTaskExecutions: EFFECTS, ...tune },
@@ -71,7 +77,7 @@ export function runCarriers({ connect: settings, host, cache, tune, keys, settin
             throw error;
         });
         const client = remitClient({
-            ...{ connection, store, namespace: place.namespace, queue, ...sealed },
+            ...{ connection, store, namespace: place.namespace, queue, signer, ...sealed },
             // A client or a person may take as long as the caller lets it; that this process lives is seen by its heartbeats.
             settings: { patience: SETTINGS.agents, ...runs },
             ...(env === undefined ? {} : { env }),

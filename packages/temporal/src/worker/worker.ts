@@ -3,6 +3,7 @@
  *
  * Boundary: puts connection, workflow, activities and world together.
  */
+import type { KeyObject } from "node:crypto";
 import { join } from "node:path";
 import { cacheFolder, knownSecrets, type LedgerStore, openProcess, type Process, type ResumeRunOptions } from "@remit/host";
 import { DefaultLogger, type NativeConnection, Runtime, Worker, type WorkerOptions } from "@temporalio/worker";
@@ -30,6 +31,11 @@ export interface RemitWorkerOptions {
     readonly programs?: Programs;
     /** With which payloads are encrypted. */
     readonly keys?: Keys;
+    /**
+     * Ed25519 keys (public ones do): an answer to a question counts only where one of them signed it, since an update says nothing about who sent it.
+     * Absent: no answer has to be signed.
+     */
+    readonly signers?: readonly KeyObject[];
     /** Where the bundle of the workflow is kept. Default: the user's own cache. */
     readonly cache?: string;
     /** The build that executions are pinned to; absent: they go to any worker. */
@@ -82,7 +88,8 @@ async function over(connection: NativeConnection, place: Place, on: Process, opt
     const host: ResumeRunOptions = { queues, ...options.host, process: on };
     const own = `${queue}/${on.user}/${process.pid}-${Date.now().toString(36)}`;
     const lone = options.ofRun === undefined ? {} : { ofRun: options.ofRun };
-    const { activities, secrets, ended: worldsEnded } = activitiesOf({ store, host, queue: own, programs, ...lone });
+    const signs = options.signers === undefined ? {} : { signers: options.signers };
+    const { activities, secrets, ended: worldsEnded } = activitiesOf({ store, host, queue: own, programs, ...lone, ...signs });
     const known = knownSecrets(on.env);
     const { keys } = options;
     const common = {

@@ -5,13 +5,15 @@
  *
  * TQ1: an answer is taken only for a question that is open, from its owner, and of the kind that the question wants. A refused one changes nothing.
  * TQ3: the answer to a credential that is missing is a word: the effect is performed again, on a worker, which looks for the credential.
+ * TQ4: where answers have to be signed, one that is not is refused before anything waits for it, and none stands in the way of another while its
+ *     signature is looked at.
  * TQ2: a question whose time is up, by the workflow's clock, is a no.
  */
 import type { Json } from "@remit/language";
 import type { Effect, Outcome, UnknownAnswer } from "@remit/machine";
 import { mayAnswer, shownApprovers } from "@remit/machine";
-import { ApplicationFailure, CancellationScope, sleep } from "@temporalio/workflow";
-import { type Answer, FAILURES, type Question } from "../wire/messages.ts";
+import { ApplicationFailure, CancellationScope, sleep, uuid4 } from "@temporalio/workflow";
+import { type Answer, type Carried, type DecideInput, FAILURES, type Question } from "../wire/messages.ts";
 
 export interface QuestionOps {
     /** What a question came to. */
@@ -19,8 +21,8 @@ export interface QuestionOps {
     /** The record of a question was answered. */
     decided(effect: Effect): void;
     known(effect: Effect, said: UnknownAnswer): void;
-    /** Keeps an answer in its record. Rejects where that does not take it. */
-    decide(ask: string, decision: string, by: string): Promise<unknown>;
+    /** Looks at the signature of an answer, and keeps that of an approval in its record. Rejects where it is not taken. */
+    decide(answer: Omit<DecideInput, keyof Carried>): Promise<unknown>;
     /** Questions were opened or closed. */
     changed(): void;
 }
@@ -35,17 +37,21 @@ interface Open {
 
 export class Questions {
     private readonly ops: QuestionOps;
+    /** Answers have to be signed. */
+    private readonly signed: boolean;
     private readonly open = new Map<string, Open>();
 
-    constructor(ops: QuestionOps) {
+    constructor(ops: QuestionOps, signed: boolean) {
         this.ops = ops;
+        this.signed = signed;
     }
 
     get list(): Question[] {
         return [...this.open.values()].map(({ question }) => question);
     }
 
-    ask(effect: Effect, question: Question): void {
+    ask(effect: Effect, asked: Question): void {
+        const question = this.signed ? { ...asked, nonce: uuid4() } : asked;
         const timer = question.expires === undefined ? null : new CancellationScope();
         this.open.set(effect.path, { effect, question, timer, busy: false });
         if (timer !== null) void this.expire(effect, question.expires as number, timer);
@@ -68,11 +74,14 @@ export class Questions {
     }
 
     /** Null: it can be taken now; else why not. */
-    refusal({ question, by, decision, value, said }: Answer): string | null {
+    refusal({ question, by, decision, value, said, signature }: Answer): string | null {
         const open = this.find(question);
         if (open === undefined) return `no question ${question} is open`;
         const { kind, owner, options = [] } = open.question;
         if (!mayAnswer(owner, by)) return `the question ${question} is for ${shownApprovers(owner)}, not for ${by}`;
+        // TQ4.
+        if (this.signed && signature === undefined)
+            return `the answer to ${question} is not signed: its worker takes what one of its keys signed`;
         if (open.busy) return `the question ${question} is being answered`;
         const [given, wanted] = {
             ask: [decision, "decision"],
@@ -92,25 +101,30 @@ export class Questions {
         if (refused !== null) throw ApplicationFailure.nonRetryable(refused, FAILURES.refused);
         const open = this.find(answer.question) as Open;
         const { effect, question } = open;
-        if (question.kind === "ask") {
-            open.busy = true;
+        const isApproval = question.kind === "ask";
+        if (isApproval || this.signed) {
+            open.busy = !this.signed;
             try {
-                await this.ops.decide(question.id, answer.decision as string, answer.by);
+                const { by, decision } = answer;
+                const { id, nonce } = question;
+                await this.ops.decide({
+                    by,
+                    ...(isApproval ? { ask: id } : {}),
+                    ...(decision === undefined ? {} : { decision }),
+                    ...(this.signed ? { signed: { question: { id, ...(nonce === undefined ? {} : { nonce }) }, answer } } : {}),
+                });
             } finally {
                 open.busy = false;
             }
             // Its time may have been up meanwhile.
             if (this.open.get(effect.path) !== open)
                 throw ApplicationFailure.nonRetryable(`the question ${question.id} is over`, FAILURES.refused);
-            this.drop(effect.path);
-            this.ops.decided(effect);
-        } else {
-            this.drop(effect.path);
-            // TQ3.
-            if (question.kind === "credential") this.ops.decided(effect);
-            else if (question.kind === "input") this.ops.outcome(effect, { ok: true, value: answer.value as Json, origins: ["user"] });
-            else this.ops.known(effect, answer.said as UnknownAnswer);
         }
+        this.drop(effect.path);
+        // TQ3.
+        if (isApproval || question.kind === "credential") this.ops.decided(effect);
+        else if (question.kind === "input") this.ops.outcome(effect, { ok: true, value: answer.value as Json, origins: ["user"] });
+        else this.ops.known(effect, answer.said as UnknownAnswer);
         return null;
     }
 

@@ -14,7 +14,7 @@ import type { Carried, NamedActivities, Opened, Question, RunInput, Sent, Status
 import { Alarm } from "./alarm.ts";
 import { Unsent } from "./ledger.ts";
 import { Works } from "./performing.ts";
-import { Questions } from "./questions.ts";
+import { type QuestionOps, Questions } from "./questions.ts";
 
 /** How long answers are waited for after a cancel, milliseconds: an activity hears of it with its next sign of life. */
 const GRACE_MS = 5_000;
@@ -58,13 +58,14 @@ export class Shell {
         this.changed = changed;
         this.unsent = new Unsent(batches);
         const tell = (news: News): void => this.tell(news);
-        this.questions = new Questions({
+        const asked: QuestionOps = {
             outcome: (effect, outcome) => this.answered(effect, outcome),
             decided: (effect) => this.works.again(effect),
             known: (effect, said) => this.tell({ kind: "known", path: effect.path, said }),
-            decide: (ask, decision, by) => remote["remit.decide"]({ ...this.carried(), ask, decision, by }),
+            decide: (answer) => remote["remit.decide"]({ ...this.carried(), ...answer }),
             changed,
-        });
+        };
+        this.questions = new Questions(asked, opened.signed === true);
         this.works = new Works({
             ...{ run, epoch, settings, unsent: this.unsent, begun: this.begun, tell },
             asked: (effect, question) => this.asks(effect, question),
