@@ -283,6 +283,27 @@ main agent A {
     ],
 ];
 
+rules("0.1 `use x < 10`, a budget without a unit", [
+    [
+        "in a file that is refused today for another spelling",
+        'use input.q < 3 as q\nuse input.q < 9\nx = 1 < 2\ngenerate({ input: "q", limit: 80 })',
+        { items: [["q|input.q|abc", "1|input.q|abcdef"]], warns: "OLD_SPELLING" },
+        { input: { q: "abcdef" }, replies: ["r"] },
+    ],
+    [
+        "where what is bounded is certainly no number",
+        'use D < 3\nuse [1, 2] < 4 as l\ngenerate({ input: "q" })',
+        { items: [["0|D|abc", "l|[1, 2]|[]"]], warns: "OLD_SPELLING" },
+        { before: 'import file D from "./d.txt"', files: { "d.txt": "abcdef" }, replies: ["r"] },
+    ],
+    [
+        "elsewhere it is a comparison, as today",
+        'use input.n < 9 as small\nuse D < 3\ngenerate({ input: "q" })',
+        { items: [["small|input.n < 9|true", "1|D|abc"]] },
+        { input: { n: 5 }, before: 'import file D from "./d.txt"', files: { "d.txt": "abcdef" }, replies: ["r"] },
+    ],
+]);
+
 describe("0.1 old spellings run with a warning and a fix, after which there is none", () => {
     test.each(OLD)("%s", async (_era, text, replies, value, items) => {
         const setting = { input: { q: "Q", list: [1, 2] }, replies: replies as never };

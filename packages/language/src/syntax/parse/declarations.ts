@@ -137,6 +137,7 @@ function parseImport(p: State): Import | undefined {
         if (!onNewLine(p)) skipLine(p, false);
     }
     const what = (known ? kind : "tool") as ImportKind;
+    if (what === "file" && !/\.json$/i.test(uri.value)) p.texts.add(name.text);
     const unconfined = what === "agent" && p.k === T.Unconfined && !onNewLine(p);
     if (unconfined) advance(p);
     let clauses: Import["clauses"];

@@ -20,6 +20,7 @@ import {
     LINE_ENDS,
     leave,
     missing,
+    lineBreakBefore,
     OLD_BUDGET,
     onNewLine,
     prevEnd,
@@ -81,7 +82,7 @@ function parseBinary(p: State, least: number): Expr {
     for (;;) {
         const precedence = INFIX[p.k] as number;
         if (precedence < least || precedence === 0) return left;
-        if ((p.mode & OLD_BUDGET) !== 0 && p.k === T.Lt && p.kinds[p.pos + 1] === T.Quantity) return left;
+        if ((p.mode & OLD_BUDGET) !== 0 && p.k === T.Lt && isOldBudget(p, left)) return left;
         // `and:` is the next key or candidate.
         if (p.k >= T.Word && p.kinds[p.pos + 1] === T.Colon) return left;
         const op = OPERATORS[p.k] as BinaryOp;
@@ -94,6 +95,24 @@ function parseBinary(p: State, least: number): Expr {
         const node: Binary = { kind: "binary", range: { start: left.range.start, end: right.range.end }, op, left, right };
         left = node;
     }
+}
+
+/** Whether the present `<` after what is used is the old spelling of `max`: always where a unit follows, else in a file of earlier spellings alone, or where nothing is compared. */
+function isOldBudget(p: State, left: Expr): boolean {
+    const next = p.kinds[p.pos + 1];
+    if (next === T.Quantity) return true;
+    const after = p.kinds[p.pos + 2] as number;
+    const ends = after === T.EOF || after === T.RBrace || after === T.As || lineBreakBefore(p, 2);
+    if (next !== T.Number || !ends || (INFIX[after] as number) > 0) return false;
+    if (p.isOld || isNoNumber(p, left)) return true;
+    p.compares = true;
+    return false;
+}
+
+/** For certain. */
+function isNoNumber(p: State, e: Expr): boolean {
+    if (e.kind === "ident") return p.texts.has(e.name);
+    return e.kind === "string" || e.kind === "list" || e.kind === "object";
 }
 
 function parseUnary(p: State): Expr {

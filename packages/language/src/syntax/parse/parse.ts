@@ -25,8 +25,12 @@ export function parse(src: Source): File {
     const at = sExpressionAt(src.text);
     if (at >= 0) return unread(src, at);
     const { tokens, comments, diagnostics } = lex(src);
-    const p = newState(src, tokens, GRAMMAR);
-    const items = parseItems(p);
+    let p = newState(src, tokens, GRAMMAR);
+    let items = parseItems(p);
+    if (p.old && p.compares) {
+        p = newState(src, tokens, GRAMMAR, true);
+        items = parseItems(p);
+    }
     const all = merged(src, diagnostics, p.diagnostics);
     const lexical = diagnostics.flatMap(({ severity, range }) => (severity === "error" ? [range] : []));
     // Where the braces do not add up, it cannot be told what stands in what.

@@ -20,7 +20,7 @@ export const MAX_CHAIN = 1000;
 
 /** The present expression may end a statement: a `(` or `[` on a new line begins the next one (D6). */
 export const LINE_ENDS = 1;
-/** The present expression stands after `use`: `< 2k` is the old spelling of its budget. */
+/** The present expression stands after `use`: `< 2k` is the old spelling of its budget, and so may `< 10` be. */
 export const OLD_BUDGET = 2;
 /** Among the fields of a contract, where `[` can only belong to the `list` before it. */
 export const FIELDS = 4;
@@ -72,11 +72,19 @@ export interface State {
     func: number;
     /** Names that the function has given to something, up to the token `until`; made when first asked for. */
     given: { readonly func: number; until: number; readonly names: Set<string> } | null;
+    /** AgentScript of today refuses the file, for an earlier spelling that was met: `use x < 10` bounds an item in it. */
+    old: boolean;
+    /** Known before: the file is read again. */
+    readonly isOld: boolean;
+    /** `use x < 10` was read as a comparison. */
+    compares: boolean;
+    /** Names of imported texts. */
+    readonly texts: Set<string>;
     /** Words of other languages that were met: whether the file uses them as such (`foreign.ts`). */
     readonly foreign: Map<string, boolean>;
 }
 
-export function newState(src: Source, tokens: Tokens, grammar: Grammar): State {
+export function newState(src: Source, tokens: Tokens, grammar: Grammar, isOld = false): State {
     return {
         grammar,
         src,
@@ -99,6 +107,10 @@ export function newState(src: Source, tokens: Tokens, grammar: Grammar): State {
         damaged: [],
         quiet: false,
         bound: 0,
+        old: isOld,
+        isOld,
+        compares: false,
+        texts: new Set(),
         foreign: new Map(),
         declared: -1,
         func: 0,
@@ -246,6 +258,7 @@ export function report(p: State, code: SyntaxCodeName, message: string, range: R
 
 /** An earlier spelling with the edits that write it as it is written now. */
 export function oldSpelling(p: State, message: string, range: Range, title: string, edits: Fix["edits"]): void {
+    p.old = true;
     const hint = `${title}; \`remit fmt --fix\` does it.`;
     report(p, "OLD_SPELLING", message, range, hint, [{ title, safe: true, edits }]);
 }

@@ -88,9 +88,13 @@ function parseItemBudget(p: State): Budget | undefined {
         advance(p);
         return parseBudget(p);
     }
-    if (p.k === T.Lt && peek(p, 1) === T.Quantity) {
+    const next = peek(p, 1);
+    if (p.k === T.Lt && (next === T.Quantity || next === T.Number)) {
         const sign = tokenRange(p, p.pos);
+        const { old } = p;
         oldSpelling(p, "A budget is written with `max`.", sign, "Write `max`", [{ range: sign, text: spaced(p, sign, "max") }]);
+        // AgentScript of today takes it, and fails at the comparison.
+        if (next === T.Number) p.old = old;
         advance(p);
         return parseBudget(p);
     }
