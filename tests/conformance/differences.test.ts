@@ -164,6 +164,27 @@ rules("D16 sh: and file: tools refuse missing and unknown fields; D17 tools of t
         { codes: "MISSING_FIELD" },
     ],
     [
+        "missing, of a command",
+        'import tool G from "sh://grep"\nmain agent A { main func(input) { G.run({ path: "src" }) } }',
+        { codes: "MISSING_FIELD" },
+    ],
+    [
+        "of another command",
+        'import tool F from "sh://find"\nmain agent A { main func(input) { F.run({ path: "src", pattern: "x" }) } }',
+        { codes: "UNKNOWN_FIELD" },
+    ],
+    [
+        "of another kind",
+        'import tool R from "sh://read-range"\nmain agent A { main func(input) { n = "1" R.run({ path: "src", start: n }) } }',
+        { codes: "CONTRACT_MISMATCH" },
+    ],
+    [
+        "at the call, where the checker does not see the fields",
+        "F.run(input)",
+        fails("tool: Tool F.run (sh://find) failed: there is no field 'pth'"),
+        { before: 'import tool F from "sh://find"', input: { pth: "src" } },
+    ],
+    [
         "a host's",
         'import tool O from "host://optimizer"\nmain agent A { main func(input) { O.trial({}) } }',
         { codes: "INVALID_IMPORT_URI" },

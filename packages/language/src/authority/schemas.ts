@@ -23,7 +23,7 @@ export interface Schema {
 
 export interface ToolParam {
     readonly name: string;
-    /** It may be left out: `?` in the table. */
+    /** It may be left out: `?` in the table, before `:` and its kind. */
     readonly hasDefault: boolean;
     /** Kinds of JSON value that it takes; absent: any, or it is not known here. */
     readonly kinds?: ReadonlySet<string>;
@@ -31,7 +31,11 @@ export interface ToolParam {
 
 function schema(methods: { readonly [method: string]: string | null }, others?: string): Schema {
     const params = (words: string): ToolParam[] =>
-        words.split(" ").flatMap((word) => (word === "" ? [] : [{ name: word.replace("?", ""), hasDefault: word.endsWith("?") }]));
+        words.split(" ").flatMap((word) => {
+            const [, name, optional, kind] = /^(\w+)(\?)?(?::(\w+))?$/.exec(word) ?? [];
+            if (name === undefined) return [];
+            return [{ name, hasDefault: optional !== undefined, ...(kind === undefined ? {} : { kinds: new Set([kind]) }) }];
+        });
     const names = (words: string): ReadonlySet<string> => new Set(params(words).map(({ name }) => name));
     const rows = Object.entries(methods);
     return {
@@ -46,15 +50,30 @@ const SENDING = "url body headers? timeout?";
 const web = schema({ get: WEB, head: WEB, options: WEB, post: SENDING, put: SENDING, patch: SENDING, delete: WEB }, WEB);
 
 const SCHEMAS: ReadonlyMap<string, Schema> = new Map([
-    ["sh", schema({ run: "path name? type? max? pattern? include? start?" })],
     ["env", schema({ get: "name" })],
-    ["file", schema({ read: "path as?", list: "path?", write: "path content", patch: "path search replace", undo: "effects" })],
+    [
+        "file",
+        schema({
+            read: "path:string as?:string",
+            list: "path?:string",
+            write: "path:string content:string",
+            patch: "path:string search:string replace:string",
+            undo: "effects",
+        }),
+    ],
     ["inspect", schema({ stack: null, frame: null, owner: null, origins: null, capabilities: null, find: null })],
     ["shell", schema({ run: "command args? cwd? timeout?" })],
     ["webfetch", schema({ call: "url headers? timeout?" })],
     ["skills", schema({ activate: "name", file: "name path" })],
     ["http", web],
     ["https", web],
+]);
+
+/** Of `sh:`, by what is run. */
+const COMMANDS: ReadonlyMap<string, Schema> = new Map([
+    ["find", schema({ run: "path?:string name?:string type?:string max?:number" })],
+    ["grep", schema({ run: "path?:string pattern:string include?:string max?:number" })],
+    ["read-range", schema({ run: "path:string start?:number max?:number" })],
 ]);
 
 const MEMORY = schema({ add: null, query: "kind? text? where? limit?" });
@@ -69,7 +88,7 @@ const MODEL = schema({ look: null });
 export function toolSchema(what: string, uri: string): Schema | null {
     switch (what) {
         case "tool":
-            return SCHEMAS.get(schemeOf(uri)) ?? null;
+            return (schemeOf(uri) === "sh" ? COMMANDS.get(commandOf(uri)) : SCHEMAS.get(schemeOf(uri))) ?? null;
         case "memory":
             return MEMORY;
         case "agent":
@@ -134,6 +153,10 @@ function kindsOf(schema: Json): ReadonlySet<string> | null {
     if (!isObject(schema) || schema.type === undefined) return null;
     const all = Array.isArray(schema.type) ? schema.type : [schema.type];
     return new Set(all.map((one) => (one === "integer" ? "number" : one === "null" ? "none" : one === "array" ? "list" : String(one))));
+}
+
+function commandOf(uri: string): string {
+    return uri.replace(/^sh:(?:\/\/)?/i, "").replace(/\/$/, "");
 }
 
 /** Whether an agent's URI leads out of the program. */

@@ -72,8 +72,8 @@ function checkFields(w: Walk, { args }: Call, { import: tool, has }: Binding, me
         const hint = `it has ${params.map(({ name }) => name).join(", ")}`;
         w.report("UNKNOWN_FIELD", key.range, `the method '${method}' has no field '${key.text}'`, near ?? { hint });
     }
-    // What is missing beside a slip, the slip may be. Which commands of `sh:` need a path, they say themselves.
-    if (slips > 0 || (scheme !== "file" && scheme !== "temporal") || entries.length < given.entries.length) return;
+    // What is missing beside a slip, the slip may be.
+    if (slips > 0 || (!EXACT.has(scheme) && scheme !== "temporal") || entries.length < given.entries.length) return;
     const missing = params.filter(({ name, hasDefault }) => !hasDefault && !said.has(name)).map(({ name }) => name);
     if (missing.length > 0) w.report("MISSING_FIELD", given.range, `the method '${method}' needs ${missing.join(" and ")}`);
 }

@@ -156,7 +156,10 @@ const CHECKS = {
         summary: "Arguments have names only where an agent is handed control.",
         hint: "write the value alone",
     },
-    MISSING_FIELD: { severity: "error", summary: "A call of a `file:` or `temporal:` tool leaves out a field that its method needs." },
+    MISSING_FIELD: {
+        severity: "error",
+        summary: "A call of a `file:`, `sh:` or `temporal:` tool leaves out a field that its method needs.",
+    },
     UNKNOWN_FIELD: {
         severity: "error",
         summary: "A call of one of the runtime's own tools, or of one that a file describes, names a field that its method does not have.",
