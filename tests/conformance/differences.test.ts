@@ -1,4 +1,4 @@
-/** LANGUAGE 10: the closed list of differences, D1 to D12, D14, D16 and D17, each with its own test; and the old spellings of table 0.1. */
+/** LANGUAGE 10: the closed list of differences, each with its own test (D14's is in `tools.test.ts`); and the old spellings of table 0.1. */
 import { applyFixes } from "@remit/language";
 import { describe, expect, test } from "vitest";
 import { fails, is, refused, rules } from "./cases.ts";
@@ -188,6 +188,39 @@ rules("D16 sh: and file: tools refuse missing and unknown fields; D17 tools of t
         "a host's",
         'import tool O from "host://optimizer"\nmain agent A { main func(input) { O.trial({}) } }',
         { codes: "INVALID_IMPORT_URI" },
+    ],
+]);
+
+describe("D13 the layout around items", () => {
+    test("no context, no fence and no line about them where there is no item; a fence of its own around each that there is", async () => {
+        const text = inMain('a = generate({ input: "first" })\nuse input.q as q\nuse input.q\nb = generate({ input: "second" })\n1');
+        const { turns } = await play(text, { input: { q: "Q" }, replies: ["r", "r"] });
+        const [first = "", second = ""] = turns.map(seenBy);
+        expect(first).not.toMatch(/Context:|tag|<item/);
+        const tags = [...second.matchAll(/<(item-[0-9a-f]+)>\\nQ\\n<\/\1>/g)].map(([, tag]) => tag);
+        expect(tags).toHaveLength(2);
+        expect(new Set(tags).size).toBe(2);
+    });
+});
+
+rules("D15 an item that its budget leaves out whole is left out with its label", [
+    [
+        "a list and a number that do not fit at all",
+        'use input.l max 1 as gone\nuse input.n max 2 as number\nuse input.q as q\ngenerate({ input: "q" })',
+        { items: [["q|input.q|Q"]] },
+        { input: { l: ["alpha"], n: 12345, q: "Q" }, replies: ["r"] },
+    ],
+    [
+        "the last one: nothing of the context is left",
+        'use input.n max 2 as number\ngenerate({ input: "q" })',
+        { items: [[]] },
+        { input: { n: 12345 }, replies: ["r"] },
+    ],
+    [
+        "an empty text, of which nothing is left out, keeps its label",
+        'use input.e max 2 as e\ngenerate({ input: "q" })',
+        { items: [["e|input.e|"]] },
+        { input: { e: "" }, replies: ["r"] },
     ],
 ]);
 

@@ -11,6 +11,7 @@ import { fix } from "../text/fix.ts";
 import type { Binary, Endorse, Expr, Ident, IfExpr, Index, ListLit, Member, Narrow, ObjectLit, TryExpr } from "../syntax/tree.ts";
 import { isModule } from "../load/schemes.ts";
 import { FOREIGN_NAMES } from "../syntax/foreign.ts";
+import { withoutHyphens } from "../syntax/hyphens.ts";
 import type { Range } from "../text/source.ts";
 import { BUILTINS_ON, isNamespace, METHODS, type Namespace } from "../scope/builtins.ts";
 import { checkNarrowed } from "./remits.ts";
@@ -194,7 +195,10 @@ function nowhere(w: Walk, name: string, range: Range): Type {
         return ANY;
     }
     const later = w.func.locals.find((one) => one.name === name);
-    const hint = suggestion(w.checking, name, range, w.names.keys(), w.agent?.funcs.keys() ?? [], w.file.names.keys());
+    const hyphen = withoutHyphens(w.file.tree.source.text, range.start);
+    const hint =
+        suggestion(w.checking, name, range, w.names.keys(), w.agent?.funcs.keys() ?? [], w.file.names.keys()) ??
+        (hyphen === null ? undefined : { hint: `a name holds no hyphen: if this is a part of one, write ${hyphen}` });
     w.report(
         "UNKNOWN_IDENTIFIER",
         range,

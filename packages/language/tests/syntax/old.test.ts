@@ -99,3 +99,11 @@ test("fixes that overlap are not both applied, and a second round brings the oth
     const edit = (start: number, end: number, text: string) => ({ title: "t", safe: true, edits: [{ range: { start, end }, text }] });
     expect(applyFixes("abcdef", [edit(1, 3, "X"), edit(2, 4, "Y"), edit(4, 4, "-"), edit(4, 4, "-"), edit(5, 6, "")])).toBe("aXd-e");
 });
+
+test("names with hyphens, as earlier AgentScript had them, get a hint", () => {
+    const hints = (text: string): (string | undefined)[] => read(text).diagnostics.map(({ hint }) => hint);
+    const said = (name: string): string => `A name holds no hyphen: write \`${name}\`, wherever it stands.`;
+    expect(hints('import llm my-model from "mock:"')).toEqual([said("my_model")]);
+    expect(hints("main agent support-desk { main func(input) { 1 } }")).toEqual([said("support_desk")]);
+    expect(codes(readBody("x = a - b\ny = a-b\nz = a -b"))).toBe("");
+});

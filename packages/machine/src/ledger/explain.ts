@@ -11,7 +11,7 @@
 import type { Json, Site } from "@remit/language";
 import { feedbackStretches, type Instruction, instructionStretches, type Rejection, type Stretch } from "../prompt/feedback.ts";
 import { NUDGE } from "../prompt/narration.ts";
-import { CONTRACT_HEAD, contextOpening, INSTRUCTION_HEAD, itemText, type ShownItem } from "../prompt/layers.ts";
+import { CONTRACT_HEAD, contextOpening, INSTRUCTION_HEAD, itemTexts, type ShownItem } from "../prompt/layers.ts";
 import type { LedgerEvent } from "./events.ts";
 import { field, generatePath, type JsonObject, listIn, numberIn, objectIn, plainText, textIn } from "./read.ts";
 
@@ -310,7 +310,8 @@ function build(
     const user = new Message("user");
     const shown = items.filter((item) => item.shown === true);
     if (shown.length > 0) user.add(contextOpening(), "layout", "opening of the context layer");
-    for (const item of shown) addItem(user, item, items.indexOf(item));
+    const blocks = itemTexts(shown.map(shownItem));
+    for (const [at, item] of shown.entries()) addItem(user, item, items.indexOf(item), blocks[at] as string);
     if (shown.length > 0) user.add("\n\n", "layout", "between context and instruction");
     user.add(`${INSTRUCTION_HEAD}\n`, "layout", "heading of the instruction layer");
     const given: Instruction = {
@@ -339,16 +340,20 @@ function addStretch(made: Message, one: Stretch, before: LedgerEvent | null, ori
     made.add(one.text, "feedback", why, one.kind === "feedback" || before === null ? [] : modelOrigin(before));
 }
 
-function addItem(user: Message, item: JsonObject, at: number): void {
-    const text = textIn(item.text) ?? "";
+function shownItem(item: JsonObject): ShownItem {
     const file = objectIn(item.file ?? null);
-    const shown: ShownItem = {
+    return {
         heading: textIn(item.heading) ?? "",
         source: textIn(item.source) ?? "",
-        text,
+        text: textIn(item.text) ?? "",
         ...(textIn(file.media_type) === undefined ? {} : { file: { mediaType: textIn(file.media_type) as string, data: "" } }),
     };
-    const block = itemText(shown);
+}
+
+/** `block`: as it stands in the prompt. */
+function addItem(user: Message, item: JsonObject, at: number, block: string): void {
+    const shown = shownItem(item);
+    const { text } = shown;
     const name = `item ${at} (${plainText(shown.source)})`;
     user.add("\n\n", "layout", "between items");
     if (shown.file !== undefined) {

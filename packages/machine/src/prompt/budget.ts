@@ -8,6 +8,7 @@
  * BD2: the total counts the whole context layer as shown: headings, sources, fences and texts.
  * BD3: what gives way is the item with the lowest priority, among equals the last one. An item is cut as far as it has to be; where nothing
  *     of it would be left it leaves the prompt, and the next one gives way. An item without a declared priority has 0.
+ * BD5: an item of which its own budget leaves nothing leaves the prompt with its label (D15). An empty text within its budget stays.
  * BD4: pictures and files are not cut: one that is larger than its own budget leaves the prompt, and under a total each leaves in its turn. They
  *     count by the estimate of `fileSize`.
  */
@@ -15,7 +16,7 @@ import type { BudgetForm, Json, Site } from "@remit/language";
 import type { CountReply, ModelCount } from "../effect/effect.ts";
 import { type Clip, type ClipStrategy, clipChars, clipTokens, countItems } from "./clip.ts";
 import { type FilePart, fileSize } from "./image.ts";
-import { contextOpening, contextSize, itemText, type ShownItem } from "./layers.ts";
+import { contextOpening, contextSize, itemText, itemTexts, type ShownItem } from "./layers.ts";
 import { type Body, sizeOf, textOf } from "./render.ts";
 
 /** One item on its way into a prompt, as plain JSON. */
@@ -35,7 +36,7 @@ export interface FitItem {
     readonly strategy: ClipStrategy;
     /** What the total budget did to it, in the unit of the total budget. */
     readonly cut?: { readonly unit: "chars" | "tokens"; readonly to: number };
-    /** False where the total budget left no room, and for an empty variant. */
+    /** False where a budget left no room, and for an empty variant. */
     readonly shown: boolean;
     readonly variant?: Json;
     /** Where the `use` stands. */
@@ -83,8 +84,14 @@ export function countsOf(fit: Fit): CountList | null {
     switch (fit.stage) {
         case "own":
             return fit.items.flatMap((item) => (ownTokens(item) ? countItems(item.body, item.budget.amount, item.budget.keep) : []));
-        case "total":
-            return [contextOpening(), ...fit.items.filter((item) => item.shown).flatMap((item) => [block(item), frame(item)])].map(whole);
+        case "total": {
+            const shown = shownItems(fit.items);
+            const blocks = itemTexts(shown).flatMap((text, at) => [
+                `\n\n${text}`,
+                `\n\n${itemText({ ...(shown[at] as ShownItem), text: "" })}`,
+            ]);
+            return [contextOpening(), ...blocks].map(whole);
+        }
         case "last": {
             const { at, room } = fit.last as { at: number; room: number };
             const item = fit.items[at] as FitItem;
@@ -131,7 +138,9 @@ function ownTokens(item: FitItem): item is FitItem & { readonly budget: BudgetFo
 
 function applied(item: FitItem, clip: Clip): FitItem {
     const { body, clipped, original_size, clipped_size, strategy } = clip;
-    return { ...item, body, clipped, original_size, clipped_size, strategy };
+    // BD5.
+    const shown = item.shown && strategy !== "dropped";
+    return { ...item, body, clipped, original_size, clipped_size, strategy, shown };
 }
 
 function ownDone(fit: Fit): Fit {
@@ -189,9 +198,6 @@ function cutTokens(fit: Fit, answers: Answers): Fit {
     return done(fit, items);
 }
 
-/** An item as the context layer shows it, and the same without its text. */
-const block = (item: FitItem): string => `\n\n${itemText(shownItem(item))}`;
-const frame = (item: FitItem): string => `\n\n${itemText({ ...shownItem(item), text: "" })}`;
 const whole = (text: string): CountList[number] => ({ pieces: [text], whole: true, max: 0, keep: "start" });
 
 function cutTo(item: FitItem, clip: Clip, unit: "chars" | "tokens"): FitItem {

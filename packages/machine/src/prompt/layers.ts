@@ -8,7 +8,8 @@
  * user message is context (outer to inner), then instruction, then contract.
  *
  * LAY1: nothing between an item's pair of fence lines can look like the end of it: the mark in the fence never occurs in the text.
- * LAY2: an item's fence depends on that item's text alone, so a change of a later item leaves the bytes before it as they were.
+ * LAY2: an item's fence depends on its text and on the fences before it, so a change of a later item leaves the bytes before it as they were. No two
+ *     items share one.
  * LAY3: a label or a source expression takes one line each, whatever is in it.
  */
 import type { Json } from "@remit/language";
@@ -48,18 +49,28 @@ export function identityText(role: string, description: string): string {
     return `You are ${role}.\n${description}`;
 }
 
+/** The items of a context layer, each as it stands there. */
+export function itemTexts(items: readonly ShownItem[]): string[] {
+    const taken = new Set<string>();
+    return items.map((item) => {
+        const tag = item.file === undefined ? fenceTag(item.text, taken) : "";
+        taken.add(tag);
+        return itemText(item, tag);
+    });
+}
+
 /** One item of the context layer. For a file the text part ends before it, so the file follows its heading. */
-export function itemText(item: ShownItem): string {
+export function itemText(item: ShownItem, tag = fenceTag(item.text)): string {
     const head = `[${oneLine(item.heading)}]\nsource: ${oneLine(item.source)}\n`;
     if (item.file !== undefined) return `${head}file: ${oneLine(item.file.mediaType)}`;
-    const tag = fenceTag(item.text);
     return `${head}<${tag}>\n${item.text}\n</${tag}>`;
 }
 
 /** UTF-16 units of the context layer with these items, separators included, files by their estimate; 0 where there is none. */
 export function contextSize(items: readonly ShownItem[]): number {
-    const sizeOf = (item: ShownItem): number => 2 + itemText(item).length + (item.file === undefined ? 0 : fileSize(item.file, "chars"));
-    return items.length === 0 ? 0 : contextOpening().length + items.reduce((sum, item) => sum + sizeOf(item), 0);
+    if (items.length === 0) return 0;
+    const texts = itemTexts(items).reduce((sum, text) => sum + 2 + text.length, 0);
+    return contextOpening().length + texts + items.reduce((sum, { file }) => sum + (file === undefined ? 0 : fileSize(file, "chars")), 0);
 }
 
 export function contextOpening(): string {
@@ -97,8 +108,9 @@ export function messagesOf(prompt: Prompt): Message[] {
     };
     if (prompt.items.length > 0) {
         text = contextOpening();
-        for (const item of prompt.items) {
-            add(`\n\n${itemText(item)}`, item.text);
+        const texts = itemTexts(prompt.items);
+        for (const [at, item] of prompt.items.entries()) {
+            add(`\n\n${texts[at]}`, item.text);
             if (item.file === undefined) continue;
             end();
             parts.push({ type: "file", ...item.file });
@@ -129,14 +141,14 @@ export function joined(parts: readonly Part[]): Part[] {
 /**
  * The tag that fences a text: `item-` and a mark of six hex digits, made from the text and occurring nowhere in it. A text that holds the
  * first marks tried gets one of twelve digits: no text of a size we render can hold all of those, so the search ends. LAY1 holds because the text
- * is searched for the mark, not because the mark is hard to guess.
+ * is searched for the mark, not because the mark is hard to guess. `taken`: tags of the same prompt.
  */
-export function fenceTag(text: string): string {
+export function fenceTag(text: string, taken: ReadonlySet<string> = new Set()): string {
     const lower = text.toLowerCase();
     for (let round = 0; ; round++) {
         const short = (hash32(text, round) >>> 8).toString(16).padStart(6, "0");
         const mark = round < SHORT_MARKS ? short : short + (hash32(text, ~round) >>> 8).toString(16).padStart(6, "0");
-        if (!lower.includes(mark)) return `item-${mark}`;
+        if (!lower.includes(mark) && !taken.has(`item-${mark}`)) return `item-${mark}`;
     }
 }
 

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type FitItem, continueFit, countsOf, shownItems, startFit } from "../../src/prompt/budget.ts";
 import { clipChars, clipTokens, countItems, type Keep } from "../../src/prompt/clip.ts";
-import { contextSize, fenceTag, itemText } from "../../src/prompt/layers.ts";
+import { contextSize, fenceTag, itemText, itemTexts, messagesOf, type ShownItem } from "../../src/prompt/layers.ts";
 import { bodyOf, originsOf, renderValue, sizeOf, textOf } from "../../src/prompt/render.ts";
 import { failure, labelled, list, object, runtime, TOOL, value } from "../builtin/support.ts";
 
@@ -221,6 +221,16 @@ describe("fences", () => {
         let all = "";
         for (let n = 0; n < 1_000_000; n++) all += n.toString(16).padStart(6, "0");
         expect(all).not.toContain(fenceTag(all).slice("item-".length));
+    });
+
+    test("LAY2: no two items share one, and none depends on what follows", () => {
+        const items = ["Q", "Q", "", "", "Q"].map((text, at) => ({ heading: `${at}`, source: "x", text }));
+        const texts = itemTexts(items);
+        expect(new Set(texts.map((one) => /<\/(item-[0-9a-f]+)>$/.exec(one)?.[1])).size).toBe(items.length);
+        expect(texts.slice(0, 2)).toEqual(itemTexts(items.slice(0, 2)));
+        expect(texts[0]).toBe(itemText(items[0] as ShownItem));
+        const [, user] = messagesOf({ role: "r", description: "d", items, instruction: "i" });
+        for (const text of texts) expect(JSON.stringify(user)).toContain(JSON.stringify(text).slice(1, -1));
     });
 
     test("a heading takes one line", () => {

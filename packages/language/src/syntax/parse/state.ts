@@ -11,6 +11,7 @@ import { fix } from "../../text/fix.ts";
 import type { Diagnostic, Fix } from "../../diagnostics/diagnostic.ts";
 import type { Range, Source } from "../../text/source.ts";
 import { SYNTAX_CODES, type SyntaxCodeName } from "../codes.ts";
+import { withoutHyphens } from "../hyphens.ts";
 import { MAX_ERRORS, type Tokens } from "../lexer.ts";
 import { SYMBOLS, T } from "../tokens.ts";
 import type { Block, Expr, Func, Missing, Name, Stmt } from "../tree.ts";
@@ -284,7 +285,9 @@ function cut(text: string): string {
  */
 export function expected(p: State, what: string, hint?: string, fixes?: readonly Fix[], begins = false): void {
     const range = p.k === T.EOF || (onNewLine(p) && !begins) ? here(p) : tokenRange(p, p.pos);
-    report(p, "SYNTAX", `Expected ${what}, found ${describe(p)}.`, range, hint, fixes);
+    const name = p.k === T.Minus ? withoutHyphens(p.text, start(p)) : null;
+    const more = name === null ? hint : `A name holds no hyphen: write \`${name}\`, wherever it stands.`;
+    report(p, "SYNTAX", `Expected ${what}, found ${describe(p)}.`, range, more, fixes);
 }
 
 /** What is reported from here on belongs to a statement, or a line of an agent, that begins at the present token. Gives the one around. */
