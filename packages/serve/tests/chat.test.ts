@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { UIMessageChunk } from "ai";
 import { build } from "esbuild";
-import { load } from "@remit/host";
+import { load, type ToolCallContext } from "@remit/host";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type UiChunk, uiMessages } from "../src/index.ts";
@@ -181,11 +181,12 @@ test("only who may decide decides; a message is one turn; what does not fit is r
     expect(sdk.length).toBeGreaterThan(8);
 });
 
-test("a run of the library as chunks: text as it comes, a value that is no text, a failure", async () => {
+test("a run of the library as chunks: text as it comes, what a tool says meanwhile, a value that is no text, a failure", async () => {
     await using at = await room([]);
     writeFileSync(join(at.folder, "said.json"), JSON.stringify([{ text: "One two three.", chunks: 3 }]));
     const source = (rest: string) => `import llm Model from "scripted:${join(at.folder, "said.json")}"
 import tool Files from "file://workspace"
+import tool Slow from "host:slow"
 main agent Clerk {
     model Model
     role "a clerk"
@@ -193,11 +194,17 @@ main agent Clerk {
     main func(input) {
         said = generate({ input: "Say it.", stream: true }) -> string
         Files.list({ path: "." })
+        Slow.copy({})
         ${rest}
     }
 }`;
     const chunksOf = async (rest: string): Promise<UiChunk[]> => {
-        const program = await load({ source: source(rest) }, { cache: false, workspace: at.folder });
+        const copy = (_: object, { emit }: ToolCallContext) => {
+            emit({ done: 1, of: 2 });
+            emit({ type: "text", delta: "not of the model" });
+            return true;
+        };
+        const program = await load({ source: source(rest) }, { cache: false, workspace: at.folder, tools: { Slow: { copy } } });
         const chunks = await Array.fromAsync(uiMessages((on) => program.run(null, { on })));
         await program.close();
         return chunks;
@@ -205,6 +212,10 @@ main agent Clerk {
     const chunks = await chunksOf("{ said: said }");
     const text = chunks.flatMap((chunk) => (chunk.type === "text-delta" && chunk.id === "text-1" ? [chunk.delta] : []));
     expect(text.join("")).toBe("One two three.");
+    expect(chunks.filter(({ type }) => type === "data-progress")).toEqual([
+        { type: "data-progress", id: "main/Slow.copy#0", data: { done: 1, of: 2 } },
+        { type: "data-progress", id: "main/Slow.copy#0", data: { type: "text", delta: "not of the model" } },
+    ]);
     expect(chunks.map(({ type }) => type)).toEqual(expect.arrayContaining(["tool-input-available", "tool-output-available", "data-value"]));
     expect(chunks.at(-1)).toMatchObject({ type: "finish", messageMetadata: { status: "done" } });
     const failed = await chunksOf('Files.read({ path: "none.txt" })');

@@ -92,6 +92,15 @@ export class UiMessage {
         return [];
     }
 
+    /**
+     * A piece of text of a model or an agent; or what a tool says while it is called, whatever it looks like: the last piece of a call stands in the
+     * place of the one before.
+     */
+    part(path: string, part: Json): UiChunk[] {
+        if (this.#calls.has(path)) return [{ type: "data-progress", id: path, data: short(part, null) }];
+        return isObject(part) && part.type === "text" && typeof part.delta === "string" ? this.text(part.delta) : [];
+    }
+
     ask({ id, path, question, detail }: UiAsk): UiChunk[] {
         if (this.#asks.has(id)) return [];
         const call = path.replace(/\/ask$/, "");

@@ -62,9 +62,7 @@ export async function* uiMessages(begin: (on: Pick<Handlers, "event" | "part">) 
         wake();
     };
     const handle = begin({
-        part: (_path, part) => {
-            if (isObject(part) && part.type === "text" && typeof part.delta === "string") put(message.text(part.delta));
-        },
+        part: (path, part) => put(message.part(path, part)),
         event: (event) => {
             const data = isObject(event.data) ? event.data : {};
             const id = event.path;
