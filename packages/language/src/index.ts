@@ -110,6 +110,7 @@ export { type Entry, entryOf, shown as shownName } from "./syntax/entry.ts";
 export { type PromptSurface, promptSurfaces, type SurfaceItem } from "./check/surfaces.ts";
 export { CODES, type Code, type CodeRow } from "./diagnostics/codes.ts";
 export { didYouMean, nearest } from "./diagnostics/nearest.ts";
+export { builtinHint } from "./scope/elsewhere.ts";
 export { type RenderOptions, renderDiagnostic } from "./diagnostics/render.ts";
 export { type Allowed, type Description, type LoadedProgram, loadProgram, type Members, type ProgramFiles } from "./load/program.ts";
 export { isModule } from "./load/schemes.ts";

@@ -11,6 +11,7 @@ import type { Arg, Call, Ident, Member } from "../syntax/tree.ts";
 import { FOREIGN_NAMES } from "../syntax/foreign.ts";
 import type { Range } from "../text/source.ts";
 import { BUILTINS_ON, HANDOVERS, METHODS } from "../scope/builtins.ts";
+import { builtinMeant, builtinWritten } from "../scope/elsewhere.ts";
 import { handover, isOutside, isYield, sendCall, yieldCall } from "./handover.ts";
 import { anyMethod, builtin, hold } from "./methods.ts";
 import {
@@ -245,7 +246,7 @@ function method(w: Walk, e: Call, callee: Member): Type {
             if (type.kind === "object" && property(type, name) === undefined) return unknown(w, e);
             const message = `${describe(type)} has no method '${name}'`;
             const near =
-                elsewhereNamed(name, at, rows) ??
+                elsewhereNamed(name, at, type.kind) ??
                 suggestion(w.checking, name, at, rows.keys(), propertyNames(type)) ??
                 elsewhereHint(name, type.kind);
             w.suspect("UNKNOWN_METHOD", at, message, type.soft, type.kind === "object" ? { ...near, property: name } : near);
@@ -254,40 +255,15 @@ function method(w: Walk, e: Call, callee: Member): Type {
     }
 }
 
-/** What other languages call a built-in that is here by another name. */
-const ELSEWHERE: { readonly [name: string]: readonly string[] } = {
-    push: ["add"],
-    append: ["add"],
-    insert: ["add"],
-    includes: ["contains", "any", "has"],
-    indexOf: ["index_of"],
-    toUpperCase: ["upper"],
-    toLowerCase: ["lower"],
-    strip: ["trim"],
-    startsWith: ["starts_with"],
-    endsWith: ["ends_with"],
-    replaceAll: ["replace"],
-    substring: ["slice"],
-    splitlines: ["lines"],
-    fold: ["reduce"],
-    some: ["any"],
-    every: ["all"],
-    sort: ["sort_by"],
-    sorted: ["sort_by"],
-    groupBy: ["group_by"],
-    items: ["entries"],
-    hasOwnProperty: ["has"],
-    extend: ["concat"],
-    assign: ["merge"],
-};
-
-function elsewhereNamed(name: string, at: Range, rows: ReadonlyMap<string, unknown>): Extra | undefined {
-    const found = Object.hasOwn(ELSEWHERE, name) ? ELSEWHERE[name]?.find((one) => rows.has(one)) : undefined;
+function elsewhereNamed(name: string, at: Range, kind: string): Extra | undefined {
+    const found = builtinMeant(name, kind);
     return found === undefined ? undefined : meant(found, at, found);
 }
 
 /** Says which kinds of value have the method. */
 function elsewhereHint(name: string, kind: string): { hint: string } | undefined {
+    const written = builtinWritten(name, kind);
+    if (written !== undefined) return { hint: written };
     const rows = METHODS.get(name)?.filter((row) => row.on !== kind);
     return rows === undefined || rows.length === 0
         ? undefined

@@ -6,12 +6,12 @@
  * CAS1: a call counts one step after its arguments; each run of a lambda counts one.
  */
 
-import { type ExprForm, isNamespace, type Site, withArticle } from "@remit/language";
+import { builtinHint, type ExprForm, isNamespace, type Site, withArticle } from "@remit/language";
 import type { Builtin, Lambda } from "../builtin/builtin.ts";
 import { findBuiltin } from "../builtin/table.ts";
 import { Fail } from "../effect/failure.ts";
 import { located, unknownProperty } from "../value/access.ts";
-import { aNameOf, join, rawOf } from "../value/operators.ts";
+import { aNameOf, join, nameOf, rawOf } from "../value/operators.ts";
 import { Capability, Labelled, List, Obj, type Raw, type Value } from "../value/value.ts";
 import { WORK } from "../value/work.ts";
 import { type Code, type RunState, type Slots, slots0, slots1, slots2 } from "./code.ts";
@@ -366,10 +366,12 @@ export function callMethod(m: RunState, object: Value, args: readonly (Value | L
         if (safe && (self === null || self instanceof Obj)) return absent === 0 ? null : new Labelled(null, absent);
         if (self instanceof Capability)
             throw new Fail("value", `${self.name} is ${withArticle(self.kind)} and has no method '${name}' here`, { site: at, labels: l });
-        if (self instanceof Obj) throw unknownProperty(name, at, absent);
+        if (self instanceof Obj) throw unknownProperty(name, self, at, absent);
+        const hint = builtinHint(name, nameOf(self));
         throw new Fail("value", `${aNameOf(self)} has no method '${name}'`, {
             site: at,
             labels: l,
+            ...(hint === undefined ? {} : { hint }),
         });
     }
     const wrong = wrongArgs(row, args.length);

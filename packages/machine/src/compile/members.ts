@@ -122,7 +122,7 @@ export function propertyCode(name: string, safe: boolean, at: Site | null): (f: 
         }
         const absent = v instanceof Obj ? m.labels.union(l, v.keyLabel) : l;
         if (safe && (v === null || v instanceof Obj)) return absent === 0 ? null : new Labelled(null, absent);
-        if (v instanceof Obj) throw unknownProperty(name, at, absent);
+        if (v instanceof Obj) throw unknownProperty(name, v, at, absent);
         throw new Fail("value", `${aNameOf(v)} has no property '${name}'`, {
             site: at,
             labels: l,

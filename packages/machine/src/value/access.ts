@@ -6,14 +6,23 @@
  *
  * ACC3: what is read through a labelled reference has its label; an index lends its label to what it chose.
  */
-import { type Site, withArticle } from "@remit/language";
+import { didYouMean, type Site, withArticle } from "@remit/language";
 import { violation } from "../effect/broken.ts";
 import { Fail } from "../effect/failure.ts";
 import { aNameOf, type Joins, join } from "./operators.ts";
 import { Capability, type Heap, Labelled, List, Obj, type Value } from "./value.ts";
 
-export function unknownProperty(key: string, at: Site | null, l: number): Fail {
-    return new Fail("value", `Unknown object property '${key}'`, { site: at, labels: l });
+/** How many keys a hint names, and how much of each. */
+const SHOWN_KEYS = 8;
+const SHOWN_UNITS = 40;
+
+/** `l`: with the label of the object's keys, which the hint names. */
+export function unknownProperty(key: string, object: Obj, at: Site | null, l: number): Fail {
+    const { keys } = object.shape;
+    const some = keys.slice(0, SHOWN_KEYS).map((one) => (one.length > SHOWN_UNITS ? `${one.slice(0, SHOWN_UNITS)}…` : one));
+    const more = keys.length > some.length ? `, and ${keys.length - some.length} more` : "";
+    const hint = didYouMean(key, keys) ?? (keys.length === 0 ? "the object is empty" : `it has ${some.join(", ")}${more}`);
+    return new Fail("value", `Unknown object property '${key}'`, { site: at, labels: l, hint });
 }
 
 /** `object[index]`: an item of a list by a whole number from 0, or an own key of an object by a string. */
@@ -38,7 +47,7 @@ export function readIndex(m: Joins, object: Value, index: Value, at: Site | null
     if (object instanceof Obj) {
         if (typeof index !== "string") throw new Fail("value", "an object is indexed by a string", { site: at, labels: l });
         const value = object.get(index);
-        if (value === undefined) throw unknownProperty(index, at, m.labels.union(l, object.keyLabel));
+        if (value === undefined) throw unknownProperty(index, object, at, m.labels.union(l, object.keyLabel));
         return join(m, value, l);
     }
     throw new Fail("value", `${aNameOf(object)} cannot be indexed`, { site: at, labels: l });
