@@ -22,6 +22,7 @@ import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { projectOf } from "../packages/cli/src/commands/init-files.ts";
 import { build } from "../packages/cli/src/main.ts";
+import { failuresPage } from "../packages/cli/src/of-failures.ts";
 import { diagnosticsPage } from "../packages/language/scripts/diagnostics-page.ts";
 import { SCHEMES } from "../packages/language/src/load/schemes.ts";
 import { PRECEDENCE } from "../packages/language/src/syntax/tokens.ts";
@@ -429,6 +430,7 @@ describe("pages", () => {
 
     test("docs/diagnostics.md is what the table makes (node packages/language/scripts/diagnostics-page.ts)", () => {
         expect(page("docs/diagnostics.md")).toBe(diagnosticsPage());
+        expect(page("docs/failures.md")).toBe(failuresPage());
     });
 });
 

@@ -50,6 +50,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     why: ["remit why last", "remit why last /diff", "remit why last main/Mail.send#0/to"],
     audit: ["remit audit last", "remit audit last --sarif > audit.sarif", "remit audit main.remit --fail-on low"],
     cost: ["remit cost last"],
+    errors: ["remit errors", "remit errors limit.turns", "remit errors FLOW_REFUSED"],
     init: ["remit init hello", "remit init hello --template triage", "remit init --from langgraph"],
     models: ["remit models", "remit models pull local"],
     tools: ["remit tools", "remit tools main.remit"],

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { ConfigError, LoadError, type RunFailure } from "@remit/host";
 import { plainColumns, type Site, source } from "@remit/language";
-import type { Failure } from "@remit/machine";
+import { FAILURE_KINDS, type Failure } from "@remit/machine";
 import { showDiagnostics } from "./diagnostics.ts";
 import { EXIT, paint, plain, safeJson, say } from "./io.ts";
 
@@ -66,6 +66,8 @@ export function showFailure(
         failure.hint ??
         (failure.kind === "cancelled" && options.over === true ? null : options.help === undefined ? HINTS[failure.kind] : options.help);
     if (hint) say(`  ${colour("cyan", "help")}: ${plain(options.run ? hint.replace("RUN", options.run) : hint)}`);
+    if (options.run !== undefined && Object.hasOwn(FAILURE_KINDS, failure.kind) && failure.kind !== "cancelled")
+        say(`  ${colour("cyan", "about")}: remit errors ${failure.kind}`);
     if (options.resume !== undefined && options.run !== undefined)
         say(`  ${colour("cyan", "goes on")}: remit resume ${options.run} ${plain(options.resume.join(", or "))}`);
 }

@@ -366,6 +366,7 @@ function ofRuns(add: Add): void {
 // ---- projects
 
 function ofProjects(add: Add): void {
+    add("errors [name]", "What a kind of failure or a code of check means, and what to do", () => import("./commands/errors.ts"));
     add("init [folder]", "Make a project that runs", () => import("./commands/init.ts"))
         .option("--npm", "also a package.json that names remit-lang")
         .option("--template <name>", "start, triage, extract, research, review, service or nightly; asked for on a terminal")

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { FAILURE_KINDS } from "@remit/machine";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { sideBySide } from "../src/commands/init-from.ts";
 import { wrapped } from "../src/io.ts";
@@ -100,10 +101,20 @@ main agent Copy {
 test("a budget of the program's own is raised by its account, one of the run by an option of `remit run` too", () => {
     at.write("spend.remit", "main func() {\n    spend 5 steps {\n        for x in [1, 2, 3] max 3 { y = x * 2 }\n    }\n    1\n}\n");
     expect(at.remit("run", "spend.remit", "--quiet").err).toMatch(
-        /limit\.steps.*\n.*\n.*\n {2}goes on: remit resume \S+ --raise 'main\/spend#0:steps=10'\n$/,
+        /limit\.steps.*\n.*\n.*\n {2}about: remit errors limit\.steps\n {2}goes on: remit resume \S+ --raise 'main\/spend#0:steps=10'\n$/,
     );
     at.write("plain.remit", "main func() {\n    for x in [1, 2, 3] max 3 { y = x * 2 }\n    1\n}\n");
     expect(at.remit("run", "plain.remit", "--quiet", "--max-steps", "3").err).toContain("help: raise --max-steps");
+});
+
+test("a failure names the page on its kind, which `remit errors` shows; so does it of codes", () => {
+    at.write("push.remit", "main func(input) { input.x.push(1) }\n");
+    const { err } = at.remit("run", "push.remit", "-q", "--input", '{"x":[]}');
+    expect(err).toContain("help: did you mean 'add'?\n  about: remit errors value\n");
+    expect(at.remit("errors", "value").out).toContain("What to do:\n\n- `a?.b` gives none");
+    expect(at.remit("errors", "flow_refused").out).toContain("FLOW_REFUSED (error)");
+    expect(at.remit("errors", "valeu")).toMatchObject({ code: 2, err: expect.stringContaining("did you mean 'value'?") });
+    for (const kind of Object.keys(FAILURE_KINDS)) expect(at.remit("errors").out).toContain(kind);
 });
 
 test("help says every command in a line, and each command gives an example", () => {
@@ -112,7 +123,7 @@ test("help says every command in a line, and each command gives an example", () 
         .map((found) => found[1] as string)
         .filter((one) => one !== "help");
     expect(commands).toEqual(
-        "run resume asks answer replay repl debug snapshot ras reason act check fmt parse compile explain runs trace atif diff why audit cost plan verbs translate temporal worker submit schedule status result cancel approve signal login logout credentials serve open drive clients acp mcp init models tools skills lock trust".split(
+        "run resume asks answer replay repl debug snapshot ras reason act check fmt types parse compile explain runs trace atif diff why audit cost plan verbs translate temporal worker submit schedule status result cancel approve signal login logout credentials serve open drive clients acp mcp errors init models tools skills lock trust".split(
             " ",
         ),
     );

@@ -232,7 +232,9 @@ function bodyEnd(w: Walk, e: ParallelFor, last: Stmt | undefined): void {
     const hint =
         last?.kind === "assign" && last.target.kind === "ident"
             ? `write ${last.target.name} in a line of its own after it`
-            : "end the body in the value of the iteration";
+            : last?.kind === "if" || last?.kind === "try"
+              ? `assign it, and end the body in the name: one = ${last.kind} …`
+              : "end the body in the value of the iteration";
     w.report("INVALID_PARALLEL_FOR_BODY", range, "the body does not end in an expression", { hint });
 }
 

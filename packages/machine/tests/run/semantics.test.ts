@@ -1,7 +1,7 @@
 /** What programs mean: AgentScript's rules and Remit's additions, a line a case. */
 import type { Json } from "@remit/language";
 import { describe, expect, test } from "vitest";
-import { evaluated } from "./text.ts";
+import { evaluated, runText } from "./text.ts";
 
 /** Statements, and the value of the last one or the failure. Run as closures and on frames. */
 function cases(title: string, rows: readonly (readonly [string, Json])[], before = ""): void {
@@ -226,6 +226,28 @@ func filled(o: { a: number, b: number = 5 }) { o }
 func same(o: { a: number }) { o }
 `,
 );
+
+describe("what was meant is said in the failure's hint", () => {
+    test.each([
+        ["input.files", "did you mean 'file'?"],
+        ["input.zzz", "it has file, name, list"],
+        ['input["files"]', "did you mean 'file'?"],
+        ["input.list.push(1)", "did you mean 'add'?"],
+        ["input.list.includes(1)", "write any((item) => item == …)"],
+        ["input.name.trimm()", "did you mean 'trim'?"],
+        ["o = {}  o[input.name]", "the object is empty"],
+        ["input.list.constructor()", undefined],
+    ])("%s", (statements, hint) => {
+        const { result } = runText(`main func(input) { ${statements} }`, { options: { input: { file: 1, name: "n", list: [1] } } });
+        expect(result.ok ? null : result.failure.hint).toBe(hint);
+    });
+
+    test("of many keys, and of long ones, only some is said", () => {
+        const input = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`${"k".repeat(60)}${i}`, i]));
+        const { result } = runText("main func(input) { input.a }", { options: { input } });
+        expect(result.ok ? null : result.failure.hint).toMatch(/^it has (k{40}…, ){7}k{40}…, and 12 more$/);
+    });
+});
 
 describe("between agents", () => {
     const agents = `
