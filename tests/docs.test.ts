@@ -17,31 +17,11 @@ import { promisify } from "node:util";
 import { checkFile, load, loadConfig } from "@remit/host";
 import type { Json } from "@remit/language";
 import { applyFixes, declarationsOf, declaredOf, format, parse, readAnswer, renderDiagnostic, source } from "@remit/language";
-import { EVENT_KINDS, FAILURE_KINDS } from "@remit/machine";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { projectOf } from "../packages/cli/src/commands/init-files.ts";
 import { build } from "../packages/cli/src/main.ts";
-import { failuresPage } from "../packages/cli/src/of-failures.ts";
-import { diagnosticsPage } from "../packages/language/scripts/diagnostics-page.ts";
-import { SCHEMES } from "../packages/language/src/load/schemes.ts";
-import { PRECEDENCE } from "../packages/language/src/syntax/tokens.ts";
-import {
-    anchors,
-    FILES,
-    inlineCode,
-    inputOf,
-    links,
-    mocked,
-    page,
-    pages,
-    prose,
-    root,
-    type Sample,
-    samplesOf,
-    shown,
-    tableAfter,
-} from "./docs/pages.ts";
+import { FILES, inlineCode, inputOf, mocked, page, pages, prose, root, type Sample, samplesOf, shown } from "./docs/pages.ts";
 import { commandLines } from "./docs/shell.ts";
 import { linkPackages, scriptAt } from "../packages/host/tests/script.ts";
 import { shareBundles } from "../packages/temporal/tests/bundles.ts";
@@ -410,92 +390,3 @@ function sectionOptions(text: string, name: string): string[] {
     expect(found.match(meanings)?.length ?? 0).toBe(name === "run" ? 2 : 0);
     return [...new Set([...codes, ...ledger])];
 }
-
-describe("pages", () => {
-    test.each(all.map((one) => [one.name, one] as const))("the links of %s lead somewhere", (_, one) => {
-        const wrong = links(one).filter((link) => {
-            if (/^[a-z]+:/.test(link)) return false;
-            const [path = "", anchor] = link.split("#");
-            const target = path === "" ? one.name : join(dirname(one.name), path);
-            if (!existsSync(join(root, target))) return true;
-            return anchor !== undefined && !anchors(page(target)).includes(anchor);
-        });
-        expect(wrong).toEqual([]);
-    });
-
-    test("every page of docs is linked from the README", () => {
-        const linked = links({ name: "README.md", text: page("README.md") });
-        expect(all.filter((one) => one.name.startsWith("docs/") && !linked.includes(one.name)).map((one) => one.name)).toEqual([]);
-    });
-
-    test("docs/diagnostics.md is what the table makes (node packages/language/scripts/diagnostics-page.ts)", () => {
-        expect(page("docs/diagnostics.md")).toBe(diagnosticsPage());
-        expect(page("docs/failures.md")).toBe(failuresPage());
-    });
-});
-
-test("docs/ledger.md names the kinds of events", () => {
-    const text = page("docs/ledger.md");
-    const rows = tableAfter(text, "## What is in it").flatMap(([kinds]) => inlineCode(kinds ?? ""));
-    const later = inlineCode(/The others in it \(([^)]*)\)/.exec(text)?.[1] ?? "");
-    const named = (kind: string): boolean =>
-        rows.includes(kind) || later.some((one) => one === kind || (one.endsWith("*") && kind.startsWith(one.slice(0, -1))));
-    expect(EVENT_KINDS.filter((kind) => !named(kind))).toEqual([]);
-    expect(rows.filter((kind) => !(EVENT_KINDS as readonly string[]).includes(kind))).toEqual([]);
-});
-
-describe("docs/language.md", () => {
-    const text = page("docs/language.md");
-    const codes = (cell: string | undefined): string[] => inlineCode(cell ?? "");
-
-    test("operators by precedence", () => {
-        const rows = tableAfter(text, "Loosest first.");
-        const table = rows.flatMap(([level, operators]) => codes(operators).map((one) => [one, Number(level)] as const));
-        expect(Object.fromEntries(table.filter(([one]) => !/x/.test(one) && one !== "not" && one !== "f(…)"))).toEqual(PRECEDENCE);
-    });
-
-    test("import kinds and schemes", () => {
-        const rows = tableAfter(text, "| kind | schemes |".slice(0, 8));
-        const table: Record<string, string[]> = {};
-        let last = "";
-        for (const [kind, schemes] of rows) {
-            // a row without a kind goes on with the one above
-            last = codes(kind)[0] ?? last;
-            table[last] = [...(table[last] ?? []), ...codes(schemes), ...(/a path/.test(schemes ?? "") ? [""] : [])];
-        }
-        const sorted = (of: Readonly<Record<string, readonly string[]>>) =>
-            Object.fromEntries(Object.entries(of).map(([kind, schemes]) => [kind, [...schemes].sort()]));
-        expect(sorted(table)).toEqual(sorted(SCHEMES));
-    });
-
-    test("failure kinds and their classes", () => {
-        const rows = tableAfter(text, "| kind | class | when |".slice(0, 15));
-        expect(Object.fromEntries(rows.map(([kind, of]) => [codes(kind)[0], of]))).toEqual(FAILURE_KINDS);
-    });
-
-    test("options of generate", async () => {
-        const at = join(folder(), "main.remit");
-        writeFileSync(at, 'main func() { generate({ input: "x", nothing: 1 }) }\n');
-        const { diagnostics } = await checkFile(at);
-        const hint = diagnostics.find((one) => one.code === "UNKNOWN_GENERATE_OPTION")?.hint ?? "";
-        const rows = tableAfter(text, "## generate");
-        expect(rows.map(([option]) => codes(option)[0]).sort()).toEqual(hint.replace("the options are ", "").split(", ").sort());
-    });
-
-    test("codes that pages name exist", () => {
-        const known = page("docs/diagnostics.md");
-        const wrong = all.flatMap((one) =>
-            inlineCode(prose(one))
-                .filter(
-                    (code) =>
-                        /^[A-Z]+(_[A-Z]+)+$/.test(code) &&
-                        !/^(REMIT|XDG|AGENTSCRIPT|OLLAMA|OPENAI|ANTHROPIC|GOOGLE|OTEL|RIFF|TEMPORAL)_|^HTTPS?_PROXY$|^NO_COLOR$|^GITHUB_TOKEN$|^LIBRARY_KEY$|^PUBLIC_KEY$/.test(
-                            code,
-                        ),
-                )
-                .filter((code) => !known.includes(`\`${code}\``))
-                .map((code) => `${one.name}: ${code}`),
-        );
-        expect(wrong).toEqual([]);
-    });
-});
