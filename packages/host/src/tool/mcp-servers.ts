@@ -27,6 +27,7 @@ import type { Begin } from "../process/child.ts";
 import { elicit } from "./mcp-elicit.ts";
 import { type Authorizing, authorizing } from "./mcp-authorized.ts";
 import { boundedFetch } from "./mcp-fetch.ts";
+import { typed } from "./mcp-result.ts";
 import { stdioTransport } from "./mcp-stdio.ts";
 import { type Asked, type CallIO, type ToolContext, ToolFail } from "./tool.ts";
 
@@ -209,7 +210,12 @@ async function prepare(
     }
     const newest = sent === null ? {} : { newest: sent.newest };
     const connection: Connection = { client, calls, stderr: () => stderr(), ended: () => ended, ...newest };
-    return { client, connection, connect: () => client.connect(transport, { timeout: CONNECT_MS }), close: () => void transport.close() };
+    return {
+        client,
+        connection,
+        connect: () => client.connect(typed(transport), { timeout: CONNECT_MS }),
+        close: () => void transport.close(),
+    };
 }
 
 /** Tells every secret that is put in. */

@@ -10,11 +10,12 @@ const LIAR = join(import.meta.dirname, "mcp-liar.mjs");
 const SERVER = "mcp://liar";
 
 function lying(here: Work, how: string) {
-    return here.tools(here.config({ mcpServers: { liar: { command: "node", args: [LIAR, how], timeoutMs: 20_000 } } }));
+    const protocol = how === "no type" ? { protocol: "modern" } : {};
+    return here.tools(here.config({ mcpServers: { liar: { command: "node", args: [LIAR, how], timeoutMs: 20_000, ...protocol } } }));
 }
 
 describe("a server over stdio", () => {
-    test.each(["noise", "twice", "other id"])("%s: the answer to the question is the answer", async (how) => {
+    test.each(["noise", "twice", "other id", "no type"])("%s: the answer to the question is the answer", async (how) => {
         await using here = work();
         expect((await call(lying(here, how), SERVER, "go", {})).text).toBe("first");
     });
