@@ -10,8 +10,8 @@ const LIAR = join(import.meta.dirname, "mcp-liar.mjs");
 const SERVER = "mcp://liar";
 
 function lying(here: Work, how: string) {
-    const protocol = how === "no type" ? { protocol: "modern" } : {};
-    return here.tools(here.config({ mcpServers: { liar: { command: "node", args: [LIAR, how], timeoutMs: 20_000, ...protocol } } }));
+    const protocol = how === "no type" ? "modern" : "auto";
+    return here.tools(here.config({ mcpServers: { liar: { command: "node", args: [LIAR, how], timeoutMs: 20_000, protocol } } }));
 }
 
 describe("a server over stdio", () => {
