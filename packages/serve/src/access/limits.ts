@@ -48,7 +48,8 @@ export const LIMITS: { readonly [name in keyof ServeLimits]: LimitRow } = {
     turn: time(10 * 60_000, "a turn, waiting for people not counted"),
     call: time(60_000, "until a call of a lent tool has its result"),
     ask: time(3 * 60_000, "until a question is answered; then the answer is no"),
-    away: time(3000, "that a client may be away before its tools are withdrawn"),
+    // Longer than the longest pause of a client of ours between two attempts to come back (`lend.js`, ten seconds), and a busy event loop.
+    away: time(15_000, "that a client may be away before its tools are withdrawn"),
     back: time(5000, "that turns wait for the clients of before, after a new start"),
     head: time(20_000, "until the head of a request has arrived"),
     body: time(120_000, "until a whole request has arrived"),
