@@ -34,6 +34,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     ],
     act: ["remit act --manual", "remit act --yes bash npm test", `remit act webfetch '{"url": "https://example.com"}'`],
     check: ["remit check *.remit", "remit check main.remit --fix"],
+    policy: ["remit policy suggest main.remit", "remit policy suggest main.remit --runs 50 --json"],
     fmt: ["remit fmt main.remit", "remit fmt --fix *.remit", "remit fmt --check *.remit"],
     types: ["remit types", "remit types --check", "remit types src/desk.remit"],
     parse: ["remit parse main.remit"],

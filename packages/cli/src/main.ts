@@ -272,6 +272,16 @@ function ofPrograms(add: Add): void {
             "with --authority, behind the files: what data from there could do without a question, such as Inbox.read",
         )
         .option("--fix", "apply the fixes that keep the meaning");
+    ledger(
+        add(
+            "policy <verb> <file>",
+            "suggest FILE: clauses for review, from the program and its runs; nothing is written",
+            () => import("./commands/policy.ts"),
+        ),
+    )
+        .usage("[options] suggest FILE")
+        .option("--runs <n>", "look at the newest N runs that are done; default 20, 0: the program alone")
+        .option("--json", "as JSON");
     add("fmt <files...>", "Format programs (also a program form in JSON); prints, or writes with --fix", () => import("./commands/fmt.ts"))
         .option("--fix", "write the formatted text, after applying fixes of old spellings")
         .option("--check", "exit with 1 where a file is not formatted; write nothing");

@@ -131,6 +131,7 @@ export { type BlockElsewhere, type BlockRunner, gaveOf, infoOf, partOptions } fr
 export { append, type Carried, type Elsewhere, performOnce } from "./run/elsewhere.ts";
 export { performing as perform, type Performing, type PerformingOptions } from "./run/performing.ts";
 export { type DeclaredFile, declareFile, type DeclareFilesOptions, orphansIn, programsIn } from "./load/declare.ts";
+export { suggestPolicy, type Suggestion } from "./audit/suggest.ts";
 export { checkFile, type CheckedFile, type CheckFileOptions } from "./load/check.ts";
 export { SERVER as SERVER_CHANNEL } from "./config/channels.ts";
 export { ConfigError, type Problem } from "./config/check.ts";

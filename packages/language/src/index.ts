@@ -44,6 +44,7 @@ export {
     type Schema as ToolSchema,
     type ToolParam,
     toolParams,
+    isOutside,
     toolSchema,
     type Unknown,
     unknownIn,
