@@ -4,7 +4,7 @@
  */
 import type { AskRequest, InputRequest } from "@remit/machine";
 import { answerOf, askText, offered } from "./asking.ts";
-import { paint, plain, say } from "./io.ts";
+import { paint, plain, plainLine, say } from "./io.ts";
 import type { Progress } from "./progress.ts";
 
 // Handed on for those who load this file when they need it: loading a whole package by `import()` would put all of it into every bundle.
@@ -75,7 +75,10 @@ export function askChoice(
                         resolve(said);
                         return;
                     }
-                    if (["v", "view", "view all"].includes(line.trim().toLowerCase())) show(true);
+                    const typed = line.trim();
+                    if (["v", "view", "view all"].includes(typed.toLowerCase())) show(true);
+                    else if (typed !== "") say(`${plainLine(typed)} is no answer to this; the answers are:`);
+                    else say("Enter alone is no answer; the answers are:");
                     lines.prompt();
                 });
                 lines.prompt();

@@ -121,6 +121,7 @@ test("two processes answer at once: one wins, the others are told, and its answe
 test("on a terminal: the call is shown, keys and words answer, what was typed before does not", async () => {
     const { code, seen } = await person(["maybe\r", "v\r", "o\ro\ro\r", "session\r"], "run", "p.remit", "-w", "ws", "--quiet");
     expect(seen).toContain("← tool:Repo");
+    expect(seen).toContain("maybe is no answer to this");
     expect(seen).toContain("o once · s session · d deny · x deny session · a abort · v view all >");
     expect(code).toBe(0);
     expect(wrote("c.txt")).toBe(true);
