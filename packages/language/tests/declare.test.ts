@@ -162,6 +162,12 @@ describe("what a run gives, where nothing declares it", () => {
     });
 });
 
+test("a path cannot end the comment that it stands in", () => {
+    const text = declarationsOf(declared("func f() { 1 }\n"), { path: "a\u2028declare const evil: 1; // \n.remit" });
+    // In a string it is a letter like any other; a comment ends there.
+    expect(text.split("\n")[0]).not.toMatch(/[\r\u2028\u2029]/);
+});
+
 test("the tools that the caller brings are those of all files, with the methods that are called", () => {
     const other = 'import tool Stock from "host:stock"\nagent Other { main func() { Stock.left({}) } }\n';
     const text = `import agent Other from "./other.remit"

@@ -30,7 +30,9 @@ export interface ModuleEntry {
     run(input: Json, options?: LoadOptions): Promise<RunHandle>;
 }
 
-export function programModule(embedded: Embedded | CompiledProgram): ProgramModule {
+/** `from`: compiled, or as the JSON that a loader wrote. */
+export function programModule(from: string | Embedded | CompiledProgram): ProgramModule {
+    const embedded = typeof from === "string" ? (JSON.parse(from) as Embedded) : from;
     let shared: Promise<RemitProgram> | null = null;
     const open = (options: LoadOptions = {}): Promise<RemitProgram> => {
         const root = embedded.root === "" ? "" : resolve(surroundingsOf(options).cwd, embedded.root);

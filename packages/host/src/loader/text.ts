@@ -4,6 +4,7 @@
  * Boundary: text only. What it calls is `module.ts`.
  *
  * MTX1: a compiled program is in it as JSON in a string, so that no key of it means something to JavaScript.
+ * MTX2: its own names begin with `$`, which no name of a program does, and it uses no global: a program may call a function `JSON`.
  */
 import { exportedNames, isReserved, parse, source } from "@remit/language";
 import type { CompiledProgram } from "../load/phases.ts";
@@ -15,8 +16,8 @@ export const PROGRAM_FILE = /\.(?:remit|as)$/;
 /** A module that compiles the program at `path` (absolute) when it is imported. `text`: of the file. */
 export function moduleAt(path: string, text: string): string {
     return [
-        'import { compile, programModule } from "remit-lang";',
-        `const $ = programModule(await compile({ path: ${JSON.stringify(path)} }));`,
+        'import { compile as $compile, programModule as $module } from "remit-lang";',
+        `const $ = $module(await $compile({ path: ${JSON.stringify(path)} }));`,
         ...exportsOf(text),
     ].join("\n");
 }
@@ -26,8 +27,8 @@ export function moduleOf(compiled: CompiledProgram, root: string): string {
     const { program, hash, file, imports, skills, plans, texts } = compiled;
     const embedded: Embedded = { program, hash, file, root, imports, skills, plans };
     return [
-        'import { programModule } from "remit-lang";',
-        `const $ = programModule(JSON.parse(${JSON.stringify(JSON.stringify(embedded))}));`,
+        'import { programModule as $module } from "remit-lang";',
+        `const $ = $module(${JSON.stringify(JSON.stringify(embedded))});`,
         ...exportsOf(texts.get(file) ?? ""),
     ].join("\n");
 }

@@ -23,6 +23,9 @@ beforeAll(() => {
 import file Rules from "./rules.json"
 func twice(n: number) { n * 2 }
 func delete(n: number) { n - 1 }
+func compile(n: number) { n }
+func programModule(n: number) { n }
+func JSON(n: number) { n }
 main agent Desk {
     main func(input: { item: string }) { { item: input.item, left: Stock.left({ item: input.item }), limit: Rules.limit } }
 }

@@ -19,7 +19,7 @@ export function declarationsOf(declared: Declared, { path }: DeclareOptions): st
     const { shapes, starts } = declared;
     const types = typesOf(shapes);
     const parts = [
-        `// Written by \`remit types\` from ${JSON.stringify(path)}. A change of this file is lost when it is written again.`,
+        `// Written by \`remit types\` from ${inComment(JSON.stringify(path))}. A change of this file is lost when it is written again.`,
         'import type * as $ from "remit-lang";',
         ...Object.keys(shapes).flatMap((name) => types.declared(name)),
         programText(declared, types),
