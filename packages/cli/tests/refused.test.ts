@@ -28,8 +28,8 @@ test("F33: a refused flow ends with the way from where it entered to where it st
     expect(why.code).toBe(0);
     const lines = why.out.trimEnd().split("\n");
     expect(lines[0]).toBe(`${where} carries tool:Repo`);
-    expect(lines.slice(1).map((line) => line.trim().split(/ {2,}/).slice(0, 2))).toEqual([
-        ["tool Repo.read", "flow.remit:4:13"],
-        ["flow.remit:5:42", "main"],
+    expect(lines.slice(1).map((line) => line.trim().split(/ {2,}/).slice(0, 3))).toEqual([
+        ["tool Repo.read", "flow.remit:4:13", 'Repo.read({ path: "hello.txt" })'],
+        ["flow.remit:5:42", "id(found, q)", "main"],
     ]);
 });

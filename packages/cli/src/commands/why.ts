@@ -1,9 +1,10 @@
 /** `remit why`: from a value back to where its data entered. */
-import { openLedger, type Why, whyOf } from "@remit/host";
+import { openLedger, type RunInfo, type Why, whyOf } from "@remit/host";
 import type { Json, Site } from "@remit/language";
 import { chooserIn } from "@remit/machine";
 import { secretsNow } from "../here.ts";
-import { EXIT, paint, plain, print, printJson, safeJson } from "../io.ts";
+import { sourceLines } from "../debug/text.ts";
+import { EXIT, paint, plain, plainLine, print, printJson, safeJson } from "../io.ts";
 
 export default async function why(args: string[], options: Record<string, unknown>): Promise<number> {
     const ledger = await openLedger(options["ledger"] as string | undefined);
@@ -25,10 +26,14 @@ export default async function why(args: string[], options: Record<string, unknow
         const choosers = found.origins.flatMap((origin) => chooserIn(origin) ?? []);
         if (carried.length > 0) print(`${plain(place)} carries ${listed(carried)}`);
         if (choosers.length > 0) print(`${plain(place)} was chosen after reading ${listed(choosers)}`);
-        const rows = found.chain.map((step) => [step.what === "value" ? "" : plain(step.what), at(step.site), plain(step.path)]);
-        const widths = [0, 1].map((i) => Math.max(...rows.map((row) => (row[i] as string).length)));
-        for (const [what, site, path] of rows as [string, string, string][])
-            print(`  ${what.padEnd(widths[0] as number)}  ${site.padEnd(widths[1] as number)}  ${colour("dim", path)}`.trimEnd());
+        const rows = found.chain.map(({ what, site, path }) => [
+            what === "value" ? "" : plain(what),
+            at(site),
+            codeAt(run, site),
+            colour("dim", plain(path)),
+        ]);
+        const widths = [0, 1, 2].map((i) => Math.max(...rows.map((row) => (row[i] as string).length)));
+        for (const row of rows) print(`  ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join("  ")}`.trimEnd());
         if (found.hands.length > 0) print("what its agents did with their own hands meanwhile, any of which may have led to it:");
         for (const { tool, method, args, ok, seq } of found.hands) {
             const said = plain(safeJson(args.length === 1 ? (args[0] as Json) : [...args])).slice(0, 200);
@@ -39,6 +44,18 @@ export default async function why(args: string[], options: Record<string, unknow
     } finally {
         await ledger.close();
     }
+}
+
+/** Most of a place's code that is shown. */
+const MAX_CODE = 60;
+
+/** What stands there in the file as it is now: its first line. Empty where the file cannot be read. */
+function codeAt(info: RunInfo, site: Site | null): string {
+    if (site === null) return "";
+    const line = sourceLines(info, site.file)?.[site.line - 1] ?? "";
+    const isWhole = site.endLine === site.line && site.endColumn !== undefined;
+    const code = plainLine(line.slice(site.column - 1, isWhole ? (site.endColumn as number) - 1 : undefined).trim());
+    return code.length <= MAX_CODE ? code : `${code.slice(0, MAX_CODE)}…`;
 }
 
 function at(site: Site | null): string {
