@@ -7,6 +7,7 @@ import { isObject, type Json, patternsText, resourceOf } from "@remit/language";
 import type { Use } from "./decide.ts";
 import { argumentText } from "./given.ts";
 import type { Permit } from "./policy.ts";
+import { widerBound } from "./remedy.ts";
 import { holds } from "./within.ts";
 
 export interface BrokenBound {
@@ -17,6 +18,8 @@ export interface BrokenBound {
     readonly patterns: readonly string[];
     /** The patterns are ranges of numbers. */
     readonly numbers?: boolean;
+    /** The row names the argument. */
+    readonly named?: true;
     /** The row says `never`: what is inside of the bound is refused. */
     readonly never?: true;
 }
@@ -36,6 +39,7 @@ export function brokenBound({ gate, bounds }: Permit, use: Pick<Use, "uri" | "gi
         value: found.length === 0 ? null : shortText(found.length === 1 ? (found[0] as Json) : found),
         patterns: broken.patterns,
         ...(broken.numbers === true ? { numbers: true as const } : {}),
+        ...(broken.arg === null ? {} : { named: true as const }),
         ...(gate === "never" ? { never: true as const } : {}),
     };
 }
@@ -54,19 +58,29 @@ export function boundText({ arg, value, patterns, numbers, never }: BrokenBound)
 }
 
 /** The one thing to do. */
-export function boundRemedy({ arg, patterns, numbers, never }: BrokenBound, who: string): string {
-    if (arg === "") return `remove the line with \`never\` from the remit of ${who}`;
+export function boundRemedy({ arg, value, patterns, numbers, named, never }: BrokenBound, who: string, what: string): string {
+    const asked = `write \`ask\` in place of \`never\`: a person is then asked about each such use of ${what}`;
+    if (arg === "") return asked;
     const bound = patternsText({ patterns, numbers });
-    const where = `the bound in the remit of ${who}`;
-    return never === true
-        ? `use ${argumentText(arg)} outside of ${bound}, or narrow ${where}`
-        : `use ${argumentText(arg)} inside of ${bound}, or widen ${where}`;
+    if (never === true) return `use ${argumentText(arg)} outside of ${bound}, or ${asked}`;
+    const wider = widerBound({ patterns: bound, value, numbers: numbers === true, name: named === true ? `${arg}: ` : "" });
+    const inside = `use ${argumentText(arg)} inside of ${bound}`;
+    return wider === null
+        ? `${inside}, or widen the bound in the remit of ${who}`
+        : `${inside}, or ${wider}: ${who} may then use it there, too`;
 }
 
 /** As an event holds it; null where it holds none. */
 export function boundIn(data: Json | undefined): BrokenBound | null {
     if (data === undefined || !isObject(data)) return null;
-    const { arg, value, patterns, numbers, never } = data;
+    const { arg, value, patterns, numbers, named, never } = data;
     if (typeof arg !== "string" || !Array.isArray(patterns) || (value !== null && typeof value !== "string")) return null;
-    return { arg, value, patterns: patterns.map(String), ...(numbers === true ? { numbers } : {}), ...(never === true ? { never } : {}) };
+    return {
+        arg,
+        value,
+        patterns: patterns.map(String),
+        ...(numbers === true ? { numbers } : {}),
+        ...(named === true ? { named } : {}),
+        ...(never === true ? { never } : {}),
+    };
 }

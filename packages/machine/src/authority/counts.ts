@@ -200,11 +200,12 @@ export function brokenCountText({ rule, used, by, value, isPart }: BrokenCount, 
 }
 
 /** The one thing to do, and what it would open. */
-export function brokenCountRemedy({ rule, by, value, isPart }: BrokenCount): string {
+export function brokenCountRemedy({ rule, used, by, value, isPart }: BrokenCount): string {
     if (isPart === true) return "use it outside of the block, or in a block of the backend that the run has";
     if (value === null) return `give it ${argumentText(by ?? "")}`;
     if (value !== undefined) return `take \`${rule}\` out where several are right: every principal may then repeat it`;
-    return `raise the number in \`${rule}\` where more are right: every principal of the run may then use it as much more`;
+    const more = rule.replace(/\d+/, String(used + 1));
+    return `write \`${more}\` in place of \`${rule}\` where more are right: every principal of the run may then use it once more`;
 }
 
 const MAX_VALUE = 120;

@@ -103,6 +103,8 @@ export interface Flow {
     readonly rule: string;
     /** No clause speaks of the argument, or of who may choose the use: refused by the policy for that. */
     readonly unsaid?: true;
+    /** Models that wrote it, whose own names count only where a clause lists origins. */
+    readonly besides?: readonly string[];
     /** It is about who decided that the use happens; `arg` is empty. */
     readonly choice?: true;
 }

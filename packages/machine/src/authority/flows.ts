@@ -8,7 +8,7 @@ import { actingIn } from "./acting.ts";
 import { addressesIn, hasLink } from "./addresses.ts";
 import type { Flow, Standing, Use } from "./decide.ts";
 import { type Given, isPlace, wordsOf } from "./given.ts";
-import { argumentsIn, UNNAMED } from "./named.ts";
+import { argumentsIn, NOT_THERE, UNNAMED } from "./named.ts";
 import { isOrigin } from "../value/label.ts";
 import type { ArgRule, ReadersRule } from "./policy.ts";
 import { namesAt, readersOf } from "./readers.ts";
@@ -30,7 +30,14 @@ export function flowsOf(use: Use, method: string | null, on: Standing): readonly
         if (rule.method !== null && rule.method !== method) continue;
         const bad = forbidden(rule, use.given, on);
         if (bad.length === 0) continue;
-        hits.push({ rule, flow: { arg: rule.name, origins: [...new Set(bad)].sort(), rule: `arg ${rule.name}: ${rule.says}` } });
+        hits.push({
+            rule,
+            flow: {
+                arg: rule.name,
+                origins: [...new Set(bad)].sort(),
+                rule: `arg ${rule.method === null ? "" : `${rule.method}.`}${rule.name}: ${rule.says}`,
+            },
+        });
     }
     hits.push(...unnamed);
     if (on.untrusted !== null && method !== null && use.key.startsWith("tool:")) hits.push(...untrustedFlows(use, method, on));
@@ -112,7 +119,10 @@ function untrustedFlows(use: Use, method: string, on: Standing): Hit[] {
         const found = use.given.named(name).filter((one) => !reads || hasLink(name) || hasLink(one.json));
         const origins = found.flatMap((one) => on.labels.origins(one.labels));
         const bad = [...new Set(origins)].filter((origin) => isOrigin(origin) && !on.trusted(origin) && !on.neutral(origin)).sort();
-        return bad.length === 0 ? [] : [{ rule, flow: { arg: name, origins: bad, rule: `untrusted: ${gate}`, unsaid: true } }];
+        if (bad.length === 0) return [];
+        const besides = [...new Set(origins)].filter((origin) => on.neutral(origin) && !on.trusted(origin)).sort();
+        const flow: Flow = { arg: name, origins: bad, rule: `untrusted: ${gate}`, unsaid: true };
+        return [{ rule, flow: besides.length === 0 ? flow : { ...flow, besides } }];
     });
 }
 
@@ -144,7 +154,9 @@ function unnamedFlows(use: Use, method: string, on: Standing): readonly Hit[] {
         if (meant.has(name)) return [];
         const bad = on.labels.origins(given.carried(name)).filter((origin) => isOrigin(origin) && !on.trusted(origin));
         const rule = { ask: false, site: first.site };
-        return bad.length === 0 ? [] : [{ rule, flow: { arg: name, origins: [...new Set(bad)].sort(), rule: UNNAMED, unsaid: true } }];
+        return bad.length === 0
+            ? []
+            : [{ rule, flow: { arg: name, origins: [...new Set(bad)].sort(), rule: told === null ? UNNAMED : NOT_THERE, unsaid: true } }];
     });
 }
 

@@ -161,6 +161,8 @@ function narrowed({ kind, object, methods, at }: { readonly [key: string]: Json 
 
 /** The rule for an argument that no clause and no schema names. */
 export const UNNAMED = "no clause names it: trusted";
+/** The same where the tool says what it has: a clause that names it would be wrong. */
+export const NOT_THERE = "the tool does not have it: trusted";
 
 /** What a rule names that its tool does not have. */
 export interface Unknown {

@@ -14,7 +14,8 @@ import { boundIn, boundRemedy, boundText, type BrokenBound } from "./bound.ts";
 import { type BrokenCount, brokenCountIn, brokenCountRemedy, brokenCountText } from "./counts.ts";
 import type { Flow } from "./decide.ts";
 import { argumentText } from "./given.ts";
-import { type Unknown, UNNAMED } from "./named.ts";
+import { NOT_THERE, type Unknown, UNNAMED } from "./named.ts";
+import { flowRemedy } from "./remedy.ts";
 import { type Outside, outsideIn, outsideText } from "./reach.ts";
 
 /** What was wanted, and why it is not simply done. */
@@ -56,9 +57,13 @@ function broken(why: keyof typeof BROKEN): Words {
 const WHY = {
     remit: uses(
         "which its remit does not give it",
-        (who, what) => `name ${what} in the remit of ${who}, pass it as an argument, or delegate it`,
+        (who, what) =>
+            `add \`may ${what}\` to the remit of ${who}, which gives it with all arguments unless \`in\` bounds them; or pass it as an argument, or delegate it`,
     ),
-    gate: uses("which a clause of its import forbids", () => "the clause stands at the import"),
+    gate: uses("which a clause of its import forbids", (_who, what) => {
+        const method = what.slice(what.indexOf(".") + 1);
+        return `write \`${method}: ask\` in place of \`${method}: never\`: a person is then asked about each such call, whoever makes it`;
+    }),
     holder: uses("which was not given to it", () => "pass it as an argument of its own"),
     revoked: {
         kind: "violation.revoked",
@@ -87,12 +92,13 @@ const WHY = {
     },
     offer: remit(
         (who, what) => `${who} offers ${what} to a model, which it was not given`,
-        (_who, what) => `name ${what} in its remit, pass it as an argument, or delegate it`,
+        (who, what) => `add \`may ${what}\` to the remit of ${who}, pass it as an argument, or delegate it`,
     ),
     endorse: {
         kind: "violation.flow",
         says: (who) => `${who} endorses a value, which its remit does not allow`,
-        remedy: () => "write `may endorse` in the remit, or let the code that calls it endorse",
+        remedy: (who) =>
+            `add \`may endorse\` to the remit of ${who}, which may then call any value trusted; or let the code that calls it endorse`,
     },
     define: remit(
         (who, what) => `${who} defines ${what}, which no delegation lets it`,
@@ -179,23 +185,9 @@ export function remedyOf({ principal, capability, why, flow, unknown, bound, cou
         return near === null ? `it has ${unknown.known.join(", ") || "none"}` : `did you mean '${near}'?`;
     }
     if (count !== undefined) return brokenCountRemedy(count);
-    if (bound !== undefined) return boundRemedy(bound, shownPrincipal(principal));
+    if (bound !== undefined) return boundRemedy(bound, shownPrincipal(principal), capability);
     const said = WHY[why].remedy(shownPrincipal(principal), capability);
-    if (flow?.choice === true) return choiceRemedy(capability, flow);
-    return flow?.unsaid === true ? `${clauseFor(capability, flow)}endorse the value where that is right` : said;
-}
-
-function choiceRemedy(capability: string, { origins }: Flow): string {
-    const clause = `choice ${capability.slice(capability.indexOf(".") + 1)}: from(${origins.map((one) => JSON.stringify(one)).join(", ")})`;
-    return `let it choose, in writing: { ${clause} } at the import; or decide by a value that is trusted, or that is endorsed where that is right`;
-}
-
-/** The clause that would let a flow in; empty where what the argument is called is no name. */
-function clauseFor(capability: string, { arg, origins }: Flow): string {
-    if (!/^[a-z0-9_]+$/i.test(arg)) return "";
-    const point = capability.indexOf(".");
-    const of = point < 0 || /^[0-9]/.test(arg) ? "" : `${capability.slice(point + 1)}.`;
-    return `let it in at the import, { arg ${of}${arg}: from(${origins.map((one) => JSON.stringify(one)).join(", ")}) }, or `;
+    return why === "flow" && flow !== undefined && flow.arg !== "*" ? (flowRemedy(capability, flow) ?? said) : said;
 }
 
 /** `main.remit:3`. */
@@ -220,19 +212,26 @@ export function refusalJson({ principal, capability, why, clause, flow, unknown,
     };
 }
 
-export function flowJson({ arg, origins, rule, choice }: Flow): Json {
-    return { arg, origins: [...origins], rule, ...(choice === true ? { choice } : {}) };
+export function flowJson({ arg, origins, besides, rule, choice }: Flow): Json {
+    return {
+        arg,
+        origins: [...origins],
+        ...(besides === undefined ? {} : { besides: [...besides] }),
+        rule,
+        ...(choice === true ? { choice } : {}),
+    };
 }
 
 export function flowIn(data: Json | undefined): Flow | null {
     if (data === undefined || !isObject(data)) return null;
-    const { arg, origins, rule, choice } = data;
+    const { arg, origins, besides, rule, choice } = data;
     if (typeof arg !== "string" || typeof rule !== "string" || !Array.isArray(origins)) return null;
     return {
         arg,
         origins: origins.map(String),
+        ...(Array.isArray(besides) ? { besides: besides.map(String) } : {}),
         rule,
-        ...(rule.startsWith("untrusted: ") || rule === UNNAMED ? { unsaid: true } : {}),
+        ...(rule.startsWith("untrusted: ") || rule === UNNAMED || rule === NOT_THERE ? { unsaid: true } : {}),
         ...(choice === true ? { choice } : {}),
     };
 }

@@ -87,10 +87,15 @@ function take(m: Ops, { fiber, frame, I }: Call, native: GenerateWait, step: Gen
 }
 
 /** A tool is asked to describe itself, and a model told of it, only where the offering principal has something of it. */
-function mayOffer(m: Ops, call: Call, c: Capability): void {
+function mayOffer(m: Ops, call: Call, c: Capability, method: string | null): void {
     const { fiber, frame } = call;
     if (hasSome(m, fiber, frame.principal, c)) return;
-    const refusal: Refusal = { principal: frame.principal, capability: c.name, why: "offer", clause: null };
+    const refusal: Refusal = {
+        principal: frame.principal,
+        capability: method === null ? c.name : `${c.name}.${method}`,
+        why: "offer",
+        clause: null,
+    };
     throw refuse(m, { ...call, path: frame.path }, refusal, { about: { kind: c.kind, chosen_by: "program" } });
 }
 
@@ -171,7 +176,7 @@ function ofStage(m: Ops, { fiber, frame }: Call): Named | null {
 /** A tool that is offered to the model. */
 function toolOf(m: Ops, call: Call, { code, method }: NonNullable<GenerateDetail["tools"]>[number]): ToolInput {
     const { c, ...tool } = importNamed(m, code, call.frame.locals, "tool", call.I.site);
-    mayOffer(m, call, c);
+    mayOffer(m, call, c, method);
     return { ...tool, ...(method === null ? {} : { method }), ...(c.right === null ? {} : { right: c.right }) };
 }
 

@@ -41,6 +41,8 @@ describe("a range", () => {
         const refusal = refusalIn(events.find(({ kind }) => kind === "policy.denied")?.data);
         if (refusal === null) throw new Error("no refusal");
         expect(refusalText(refusal)).toBe("Clerk uses Pay.refund with amount 900, which its remit allows only in 0..500 (main.remit:4)");
-        expect(remedyOf(refusal)).toBe("use amount inside of 0..500, or widen the bound in the remit of Clerk");
+        expect(remedyOf(refusal)).toBe(
+            "use amount inside of 0..500, or write `in amount: 0..500, 900..900` in place of `in amount: 0..500`: Clerk may then use it there, too",
+        );
     });
 });

@@ -129,7 +129,7 @@ describe("at most", () => {
         if (refusal === null) throw new Error("no refusal");
         expect(refusalText(refusal)).toBe("Pay.refund was used once in this run, and the rule is `at most 1` (main.remit:4)");
         expect(remedyOf(refusal)).toBe(
-            "raise the number in `at most 1` where more are right: every principal of the run may then use it as much more",
+            "write `at most 2` in place of `at most 1` where more are right: every principal of the run may then use it once more",
         );
     });
 

@@ -1,0 +1,75 @@
+/**
+ * The smallest change to what is written that would let a refused use be, and what else it would let be.
+ *
+ * Boundary: pure; from the record of a refusal to words. What stands in backticks can be written as it stands.
+ *
+ * RM1: a change names what it is put in place of, or the import or remit that it is added to. Where a rule already speaks, a second one beside it lets
+ *     nothing in.
+ */
+import type { Json } from "@remit/language";
+import type { Flow } from "./decide.ts";
+import { NOT_THERE } from "./named.ts";
+
+const quoted = (texts: readonly string[]): string => texts.map((one) => JSON.stringify(one)).join(", ");
+
+function listed(origins: readonly string[]): string {
+    return origins.join(", ");
+}
+
+/** A rule about values as it stands: its head, `addresses` or `plain`, and the list that it lets in. */
+const RULE = /^(.*?: )(addresses |plain(?: |$))?(?:trusted|(from|among)\((.*)\))?$/s;
+
+/** The same rule with these origins in its list, too. */
+function widened(rule: string, origins: readonly string[]): string | null {
+    const [, head, words = "", which, list] = RULE.exec(rule) ?? [];
+    if (head === undefined) return null;
+    const space = words === "plain" ? "plain " : words;
+    if (which === undefined) return `${head}${space}from("trusted", ${quoted(origins)})`;
+    return `${head}${space}${which}(${list}, ${quoted(origins)})`;
+}
+
+/** Null where no clause would let it. */
+export function flowRemedy(capability: string, { arg, origins, besides = [], rule, unsaid, choice }: Flow): string | null {
+    const point = capability.indexOf(".");
+    const [tool, method] = point < 0 ? [capability, ""] : [capability.slice(0, point), capability.slice(point + 1)];
+    const what = choice === true ? `decides whether ${capability} is called` : `may stand in ${arg} of ${capability}`;
+    const opens = `then whatever comes from ${listed(origins)} ${what}`;
+    const otherwise = choice === true ? "or decide by a value that is trusted" : "or use a value that comes from elsewhere";
+    if (unsaid !== true) {
+        const wide = widened(rule, origins);
+        return wide === null
+            ? null
+            : `write \`${wide}\` in place of \`${rule}\`: ${opens}; ${otherwise}, or endorse it where that is right`;
+    }
+    if (choice === true)
+        return `add \`choice ${method}: from(${quoted(origins)})\` to the import of ${tool}: ${opens}; ${otherwise}, or endorse it where that is right`;
+    if (rule === NOT_THERE) return `call ${arg} by a name that ${tool} has; ${otherwise}, or endorse it where that is right`;
+    if (!/^[a-z0-9_]+$/i.test(arg)) return null;
+    const of = method === "" || /^[0-9]/.test(arg) ? arg : `${method}.${arg}`;
+    const from = quoted(["trusted", ...origins, ...besides]);
+    return `add \`arg ${of}: from(${from})\` to the import of ${tool}: ${opens}; ${otherwise}, or endorse it where that is right`;
+}
+
+/** A bound with one value more. `value`: JSON text. Null where a value cannot stand in a bound. */
+export function widerBound(bound: {
+    readonly patterns: string;
+    readonly value: string | null;
+    readonly numbers: boolean;
+    readonly name: string;
+}): string | null {
+    const { patterns, value, numbers, name } = bound;
+    if (value === null) return null;
+    const json = readJson(value);
+    const one = numbers ? (typeof json === "number" ? `${json}..${json}` : null) : typeof json === "string" ? JSON.stringify(json) : null;
+    return one === null ? null : `write \`in ${name}${patterns}, ${one}\` in place of \`in ${name}${patterns}\``;
+}
+
+/** Null where it was cut. */
+function readJson(text: string): Json {
+    try {
+        return JSON.parse(text) as Json;
+    } catch (error) {
+        if (error instanceof SyntaxError) return null;
+        throw error;
+    }
+}
