@@ -1,6 +1,6 @@
 /**
- * RM1: an edit that is read from a refusal alone, by its backticks, lets that call be, and no other one that is refused. The edit is made by a program
- * that knows nothing else.
+ * An edit that is read from a refusal alone, by its backticks, lets that call be, and no other one that is refused. The edit is made by a program
+ * that knows nothing else (RM1).
  */
 import type { Json } from "@remit/language";
 import { expect, test } from "vitest";
