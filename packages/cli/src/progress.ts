@@ -1,11 +1,13 @@
 /**
  * What a run is doing, on standard error: on a terminal one line that is redrawn (what is running, tokens, time), below the picture of the plan where
- * one runs and there is room for it; else one line for each thing that began and ended, as events come.
+ * one runs and there is room for it; else one line for each thing that began and ended, as events come. Of a loop over many items it is how many are
+ * done and failed: about ten lines of a log, and each reason for a failure once.
  *
  * Boundary: reads ledger events, knows no machine.
  */
 import type { Json } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
+import { type Batch, batches } from "./batch.ts";
 import { count, duration, paint, plainLine } from "./io.ts";
 import { type Look, picture } from "./picture.ts";
 import { screen } from "./screen.ts";
@@ -73,15 +75,80 @@ export function progress(stream: NodeJS.WriteStream): Progress {
     return stream.isTTY === true && process.env["TERM"] !== "dumb" ? redrawn(stream) : lines(stream);
 }
 
+/** Lines of a log for a loop over many items, its first and last aside; reasons for failures that are named in it. */
+const LINES = 9;
+const REASONS = 3;
+
+/** `whole(2000)`: 2,000. */
+const whole = (n: number): string => n.toLocaleString("en-US");
+
+/** What a loop over many items has come to. */
+function batchText({ item, total, done, failed, tokens, refused }: Batch, pauses: number): string {
+    const parts = [
+        `${whole(done)} of ${whole(total)} done`,
+        ...(failed === 0 ? [] : [`${whole(failed)} failed`]),
+        ...(refused === 0 ? [] : [`${whole(refused)} ${refused === 1 ? "reply" : "replies"} refused`]),
+        ...(pauses === 0 ? [] : [`${whole(pauses)} ${pauses === 1 ? "pause" : "pauses"} for the provider`]),
+        ...(tokens === 0 ? [] : [`${count(tokens)} tokens`]),
+    ];
+    return `parallel for ${plainLine(item)}: ${parts.join(", ")}`;
+}
+
+/** What a model's provider has to be waited for, where a part is that. */
+function pauseOf(part: Json): { readonly text: string; readonly ms: number } | null {
+    if (part === null || typeof part !== "object" || Array.isArray(part) || part["type"] !== "pause") return null;
+    return { text: plainLine(text(part["text"])).slice(0, 200), ms: Number(part["ms"]) || 0 };
+}
+
 function lines(stream: NodeJS.WriteStream): Progress {
     const open = new Map<string, Running>();
+    const many = batches();
+    /** Lines that each loop has, reasons that were named, and pauses since it began. */
+    const told = new Map<string, { shown: number; reasons: number; pauses: number }>();
+    let paused = "";
+    const tell = (batch: Batch, event: LedgerEvent): void => {
+        const known = told.get(batch.path) as { shown: number; reasons: number; pauses: number };
+        const reasons = [...batch.reasons.values()];
+        for (; known.reasons < Math.min(reasons.length, REASONS); known.reasons++) {
+            const { message, index, name } = reasons[known.reasons] as (typeof reasons)[number];
+            stream.write(`  item ${index}${name === "" ? "" : ` (${name})`} failed: ${message.slice(0, 200)}\n`);
+        }
+        const due = Math.floor((batch.done * (LINES + 1)) / batch.total);
+        if (due <= known.shown || batch.done >= batch.total) return;
+        known.shown = due;
+        stream.write(`${batchText(batch, known.pauses)} (${duration(Date.parse(event.time) - batch.since)})\n`);
+    };
     return {
         ...silent,
         part(_path, part) {
             const said = noticeOf(part);
             if (said !== null) stream.write(`note: ${said}\n`);
+            const pause = pauseOf(part);
+            if (pause === null) return;
+            for (const one of told.values()) one.pauses++;
+            // the same again is counted
+            if (pause.text !== paused) stream.write(`note: ${pause.text}: waiting ${duration(pause.ms)}\n`);
+            paused = pause.text;
         },
         event(event) {
+            const of = many.event(event);
+            if (of.in !== null) {
+                tell(of.in, event);
+                return;
+            }
+            if (of.began !== undefined) {
+                const { item, total, atOnce, path } = of.began;
+                told.set(path, { shown: 0, reasons: 0, pauses: 0 });
+                stream.write(`parallel for ${plainLine(item)}: ${whole(total)} items, ${atOnce} at once\n`);
+                return;
+            }
+            if (of.ended !== undefined) {
+                tell(of.ended, event);
+                const state = of.ended.failed === 0 && of.ended.done === of.ended.total ? "done" : "ended";
+                const { pauses } = told.get(of.ended.path) as { pauses: number };
+                stream.write(`${state}: ${batchText(of.ended, pauses)} (${duration(Date.parse(event.time) - of.ended.since)})\n`);
+                return;
+            }
             const name = BEGINS[event.kind]?.(data(event), event);
             if (name !== undefined) open.set(event.path, { name, since: Date.parse(event.time), outer: OUTER.has(event.kind) });
             if (event.kind === "generate.attempt") {
@@ -124,28 +191,51 @@ function cut(text: string, width: number): string {
     return text.length <= width ? text : width < 2 ? "" : `${text.slice(0, width - 1)}…`;
 }
 
+/** How long the rest takes, if it goes on like this. */
+function leftOf({ done, total, since }: Batch): string {
+    return done < 20
+        ? ""
+        : `, about ${duration(Math.ceil((((Date.now() - since) / done) * (total - done)) / 1000) * 1000).replace(".0", "")} left`;
+}
+
+interface Shown {
+    readonly begun: number;
+    readonly finished: number;
+    readonly used: number;
+    readonly batch: Batch | undefined;
+    readonly open: ReadonlyMap<string, Running>;
+}
+
+/** What the line says: how far the run is, or the loop over many items in it, and what runs now. */
+function totalsOf({ begun, finished, used, batch, open }: Shown): { readonly totals: string; readonly now: string } {
+    const time = duration(Date.now() - begun);
+    if (batch === undefined) {
+        const totals = [time, `${finished} done`, ...(used ? [`${count(used)} tokens`] : [])].join(" · ");
+        return { totals, now: running(open.values()) || "computing" };
+    }
+    return { totals: `${time}${leftOf(batch)} · ${batchText(batch, 0)}`, now: batch.running().join(", ") || "computing" };
+}
+
 /** A picture of a plan is not drawn on fewer columns. */
 const MIN_COLUMNS = 40;
+
+const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 function redrawn(stream: NodeJS.WriteStream): Progress {
     const colour = paint(stream);
     const open = new Map<string, Running>();
     const begun = Date.now();
-    const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
     const area = screen(stream);
     const plans = picture();
+    const many = batches();
+    let pause: { readonly text: string; readonly until: number } | null = null;
     let frame = 0;
     let used = 0;
     let finished = 0;
     let paused = false;
     let tail = "";
 
-    const look = (): Look => ({
-        columns: stream.columns || 80,
-        now: Date.now(),
-        spinner: frames[frame] ?? "",
-        paint: colour,
-    });
+    const look = (): Look => ({ columns: stream.columns || 80, now: Date.now(), spinner: FRAMES[frame] ?? "", paint: colour });
     const fits = (lines: readonly string[]): boolean => (stream.columns || 80) >= MIN_COLUMNS && lines.length + 1 < (stream.rows || 24);
     /** The last picture of a plan that has ended stays. */
     const keep = (all = false): void => {
@@ -154,23 +244,26 @@ function redrawn(stream: NodeJS.WriteStream): Progress {
     };
     const draw = (): void => {
         if (paused) return;
-        frame = (frame + 1) % frames.length;
+        frame = (frame + 1) % FRAMES.length;
         keep();
         const lines = plans.lines(look());
         const above = fits(lines) ? lines : [];
+        const { totals, now } = totalsOf({ begun, finished, used, batch: many.open[0], open });
+        const waits = pause !== null && pause.until > Date.now() ? `, ${pause.text}: waiting ${duration(pause.until - Date.now())}` : "";
         // what stands first is always seen: a line longer than the terminal is cut
-        const totals = [duration(Date.now() - begun), `${finished} done`, ...(used ? [`${count(used)} tokens`] : [])].join(" · ");
         const room = (stream.columns || 80) - 3;
         const head = cut(totals, room);
-        const names = cut(` · ${running(open.values()) || "computing"}`, room - head.length);
+        const names = cut(`${waits} · ${now}`, room - head.length);
         const rest = cut(tail && `  ${tail}`, room - head.length - names.length);
-        area.draw([...above, `${colour("cyan", frames[frame] ?? "")} ${colour("dim", head)}${names}${colour("dim", rest)}`]);
+        area.draw([...above, `${colour("cyan", FRAMES[frame] ?? "")} ${colour("dim", head)}${names}${colour("dim", rest)}`]);
     };
     const timer = setInterval(draw, 120);
     timer.unref();
     return {
         event(event) {
             plans.event(event);
+            const { ended } = many.event(event);
+            if (ended !== undefined) area.keep([`${batchText(ended, 0)} (${duration(Date.parse(event.time) - ended.since)})`]);
             const name = BEGINS[event.kind]?.(data(event), event);
             if (name !== undefined) open.set(event.path, { name, since: Date.now(), outer: OUTER.has(event.kind) });
             if (event.kind === "ask.decided" || event.kind === "input.given") paused = false;
@@ -187,6 +280,8 @@ function redrawn(stream: NodeJS.WriteStream): Progress {
                 stream.write(`${colour("yellow", "note:")} ${said}\n`);
                 return;
             }
+            const waited = pauseOf(part);
+            if (waited !== null) pause = { text: waited.text, until: Date.now() + waited.ms };
             if (part === null || typeof part !== "object" || Array.isArray(part)) return;
             // What was shown before another try began is taken back.
             if (part["type"] === "restart") tail = "";

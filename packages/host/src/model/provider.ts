@@ -6,7 +6,8 @@
  * PV1: a turn is sent again only after an error that may pass, after a pause that grows and is not the same for every caller, or the one the
  *     provider asked for.
  * PV2: silence is bounded apart from the whole: a stream that keeps speaking may go on until the turn's own deadline.
- * PV3: text that was shown before a try failed is taken back with `{type: "restart"}`.
+ * PV3: text that was shown before a try failed is taken back with `{type: "restart"}`. A pause before the next try is told with
+ *     `{type: "pause", text, ms}`.
  * PV5: where an answer says that nothing is left for a while, the next turns of the endpoint wait for it, as long as patience lasts.
  * PV6: where an endpoint refuses a turn with pictures that may be left out, it is asked once without: a page can spoil one picture, so that is not remembered.
  * PV4: where an endpoint refuses the contract's schema, it is asked once without and remembered; `constrained` says which it was.
@@ -113,6 +114,7 @@ class ProviderEngine implements Engine {
             const pause = trouble.after ?? patience.pauseMs * 2 ** tries * (0.5 + chance());
             if (!trouble.passing || tries >= patience.retries || pause > patience.maxPauseMs) return gaveUp(trouble, tries);
             if (trouble.status === 429) limiter.pause(pause);
+            io.emit({ type: "pause", text: trouble.failure.message, ms: Math.round(pause) });
             try {
                 await pauseFor(pause, io.signal);
             } catch {

@@ -365,9 +365,10 @@ describe("limits", () => {
         const io = quiet();
         expect(replyOf(await ask(it.models, turnOf(it.uri, { stream: true }), io)).text).toBe("all of it");
         expect(io.emitted).toContainEqual({ type: "restart" });
-        expect(io.emitted.slice(io.emitted.findIndex((part) => JSON.stringify(part).includes("restart")) + 1)).toEqual(
-            ["all ", "of ", "it"].map((delta) => ({ type: "text", delta })),
-        );
+        expect(io.emitted.slice(io.emitted.findIndex((part) => JSON.stringify(part).includes("restart")) + 1)).toEqual([
+            { type: "pause", text: expect.stringContaining("cannot be reached"), ms: expect.any(Number) },
+            ...["all ", "of ", "it"].map((delta) => ({ type: "text", delta })),
+        ]);
     });
 
     it("nobody listening is unreachable, with the code", async () => {
