@@ -224,6 +224,45 @@ rules("D15 an item that its budget leaves out whole is left out with its label",
     ],
 ]);
 
+describe("D18 sites of `use one of` are named by the program's own file and import path", () => {
+    const slot = 'use one of {\n short: x max 1\n long: x\n} as evidence\ngenerate({ input: "q" })';
+    const files = { "proj/lib/w.as": `import llm M from "mock:"\nagent W { model M role "r" description "d" main func(x) { ${slot} } }` };
+    const text = inMain(`x = input.x\n${slot}\nW(x)`, 'import agent W from "../lib/w.as"');
+    const picked = async (variants: { readonly [site: string]: string }): Promise<unknown> => {
+        const { events, failure } = await play(text, {
+            name: "proj/app/main.as",
+            files,
+            input: { x: "abc" },
+            replies: ["r", "r"],
+            variants,
+        });
+        if (failure !== undefined) return failure.message;
+        return events.flatMap(({ kind, data }) => {
+            const { variant } = data as { variant?: { site_id: string; picked: string } };
+            return kind === "use" && variant !== undefined ? [`${variant.site_id} ${variant.picked}`] : [];
+        });
+    };
+
+    test("wherever the tree begins; a name from there, or from the workspace, is read where it is unambiguous", async () => {
+        const chosen = ["main.as#A.main[evidence] long", "../lib/w.as#W.main[evidence] short"];
+        for (const site of ["main.as#A.main[evidence]", "proj/app/main.as#A.main[evidence]", "app/main.as#A.main[evidence]"])
+            expect(await picked({ [site]: "long" })).toEqual(chosen);
+        expect(await picked({ "../lib/w.as#W.main[evidence]": "long" })).toEqual([
+            "main.as#A.main[evidence] short",
+            "../lib/w.as#W.main[evidence] long",
+        ]);
+        expect(await picked({ "other.as#A.main[evidence]": "long" })).toBe("there is no use one of at other.as#A.main[evidence]");
+    });
+});
+
+test("the main func of an imported agent is run where it is named (`--agent`)", async () => {
+    const files = { "w.as": "agent W { main func(x) { x + 1 } }\nagent Other { main func(x) { x } }" };
+    const text = 'import agent W from "./w.as"\nmain agent A { main func(input) { W(input) } }';
+    expect((await play(text, { files, input: 1, entry: { agent: "W" } })).value).toBe(2);
+    const { failure } = await play(text, { files, input: 1, entry: { agent: "Other" } });
+    expect(failure).toMatchObject({ message: "there is no agent 'Other' in main.as", hint: "it declares A, W" });
+});
+
 describe("D11, D12 and row 37: the ledger is the trace, and survives failure", () => {
     test("a run that failed has its ledger up to the failure, each attempt's prompt and reply in it", async () => {
         const { events, failure } = await play(

@@ -41,8 +41,10 @@ async function explain(error: unknown): Promise<number> {
     return showError(error);
 }
 
-/** What follows the name of a tool in `act` belongs to the tool, also where it looks like an option. */
-function withCommandLine(program: Command, argv: readonly string[]): string[] {
+/** A program's file alone is run. What follows the name of a tool in `act` belongs to the tool, also where it looks like an option. */
+function withCommandLine(program: Command, given: readonly string[]): string[] {
+    // `remit FILE.as`, as AgentScript's own command is called.
+    const argv = /\.(?:as|remit)$/i.test(given[0] ?? "") ? ["run", ...given] : given;
     const act = argv[0] === "act" ? program.commands.find((one) => one.name() === "act") : undefined;
     let at = 1;
     for (; act !== undefined && argv[at]?.startsWith("-") === true && argv[at] !== "-"; at++) {

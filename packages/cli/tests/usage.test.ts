@@ -133,3 +133,9 @@ test("remit tools FILE looks from the program's root, as running does", () => {
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining("reachable") });
     expect(out).toContain("add");
 });
+
+test("a program's file alone is run, with the options of `remit run`, as AgentScript's own command is called", () => {
+    at.write("own.as", "main agent A { main func(input) { input.n + 1 } }\n");
+    expect(at.remit("own.as", "--input", '{"n":1}', "--quiet")).toMatchObject({ code: 0, out: "2\n" });
+    expect(at.remit("missing.as")).toMatchObject({ code: 1, err: expect.stringContaining("missing.as") });
+});

@@ -26,7 +26,7 @@ export { planOf, plansOf } from "./compile/plans.ts";
 export type { Plan, PlanNode } from "./plan/plan.ts";
 export { type PlanItem, type PlanRow, planTree } from "./plan/tree.ts";
 export { type PlanError, type PlanErrorKind, validatePlan } from "./plan/validate.ts";
-export { variantSites } from "./compile/variants.ts";
+export { type VariantSite, variantSites } from "./compile/variants.ts";
 export { isUnasked } from "./state/verdicts.ts";
 export { computedTo, isOfAnotherBuild, takeWorld } from "./run/load.ts";
 export { type Advance, Machine } from "./run/machine.ts";

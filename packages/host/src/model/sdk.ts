@@ -6,6 +6,7 @@
  *
  * SDK1: redirects are not followed, since a key would go with them.
  * SDK2: what is no API at all (a redirect, a page for people) is told at once, as `NotAnApi`, before anything tries to read it.
+ * SDK4: an answer that is not UTF-8 is cut off with an error: its letters would be replaced in silence.
  * SDK3: a response longer than `MAX_BYTES` is cut off with an error.
  */
 import type { LanguageModel } from "ai";
@@ -100,6 +101,7 @@ function guarded(inner: typeof fetch, heard: SdkChoice["heard"]): typeof fetch {
         if (response.body === null) return response;
         let left = MAX_BYTES;
         let begun = false;
+        const text = new TextDecoder("utf-8", { fatal: true });
         const counted = response.body.pipeThrough(
             new TransformStream<Uint8Array, Uint8Array>({
                 transform: (chunk, controller) => {
@@ -107,6 +109,7 @@ function guarded(inner: typeof fetch, heard: SdkChoice["heard"]): typeof fetch {
                     // Neither JSON nor an event begins with `<`, whatever the content type says.
                     if (!begun && response.ok && chunk[0] === 60) controller.error(new NotAnApi(status, "markup instead of JSON"));
                     else if (left < 0) controller.error(new Error(`the response is longer than ${MAX_BYTES} bytes`));
+                    else if (response.ok && !isText(text, chunk)) controller.error(new NotAnApi(status, "bytes that are not UTF-8"));
                     else controller.enqueue(chunk);
                     begun = true;
                 },
@@ -114,6 +117,17 @@ function guarded(inner: typeof fetch, heard: SdkChoice["heard"]): typeof fetch {
         );
         return new Response(counted, { status, statusText: response.statusText, headers });
     };
+}
+
+/** SDK4. `text` has read what came before. */
+function isText(text: InstanceType<typeof TextDecoder>, chunk: Uint8Array): boolean {
+    try {
+        text.decode(chunk, { stream: true });
+        return true;
+    } catch (error) {
+        if (!(error instanceof TypeError)) throw error;
+        return false;
+    }
 }
 
 function notAnApi(response: Response): string | null {

@@ -4,7 +4,7 @@
  * Boundary: from a caller's words and stored options to the machine's; no policy.
  */
 import { type Program, shownName } from "@remit/language";
-import { type Conducted, Machine, type StartOptions, compileProgram, variantSites } from "@remit/machine";
+import { type Conducted, Machine, type StartOptions, type VariantSite, compileProgram, variantSites } from "@remit/machine";
 import type { KeptRun } from "../ledger/store.ts";
 import { leaving } from "../secret/exits.ts";
 import type { Scrubber } from "../secret/scrub.ts";
@@ -19,22 +19,29 @@ export function entryOf(program: Program, entry: Entry | undefined): StartOption
             throw wrong("this file has no main agent and no main func", "name a function to run with --function");
         return program.entry;
     }
-    const file = program.files.length - 1;
-    const form = program.files[file];
+    const main = program.files.length - 1;
+    const form = program.files[main];
     const funcs = form?.funcs ?? [];
     const agents = form?.agents ?? [];
     if (entry.agent === undefined) {
         const asked = entry.func as string;
         const func = named(funcs, asked);
-        if (func !== undefined) return { file, func: func.name };
+        if (func !== undefined) return { file: main, func: func.name };
         // A function of the main agent is meant where the file itself has none of that name.
-        const main = agents.find((agent) => agent.name === program.entry?.agent);
-        const inner = main === undefined ? undefined : named(main.funcs, asked);
-        if (main !== undefined && inner !== undefined) return { file, agent: main.name, func: inner.name };
-        throw wrong(`there is no function '${asked}' in ${form?.file}`, namesHint([...funcs, ...(main?.funcs ?? [])]));
+        const first = agents.find((agent) => agent.name === program.entry?.agent);
+        const inner = first === undefined ? undefined : named(first.funcs, asked);
+        if (first !== undefined && inner !== undefined) return { file: main, agent: first.name, func: inner.name };
+        throw wrong(`there is no function '${asked}' in ${form?.file}`, namesHint([...funcs, ...(first?.funcs ?? [])]));
     }
-    const agent = named(agents, entry.agent);
-    if (agent === undefined) throw wrong(`there is no agent '${entry.agent}' in ${form?.file}`, namesHint(agents));
+    const own = named(agents, entry.agent);
+    // One that the file imports stands in another one.
+    const linked = form?.imports.find((one) => one.what === "agent" && one.name === entry.agent && one.from !== undefined)?.from;
+    const file = own === undefined && linked !== undefined ? linked : main;
+    const agent = own ?? (linked === undefined ? undefined : named(program.files[linked]?.agents ?? [], entry.agent));
+    if (agent === undefined) {
+        const imported = (form?.imports ?? []).filter((one) => one.what === "agent" && one.from !== undefined);
+        throw wrong(`there is no agent '${entry.agent}' in ${form?.file}`, namesHint([...agents, ...imported]));
+    }
     const func = entry.func === undefined ? agent.funcs.find((one) => one.main === true) : named(agent.funcs, entry.func);
     if (func === undefined)
         throw wrong(
@@ -59,25 +66,36 @@ function namesHint(all: readonly { readonly name: string }[]): string {
     return all.length === 0 ? "it declares none" : `it declares ${all.map((one) => shownName(one.name)).join(", ")}`;
 }
 
-/** Throws where a candidate is chosen at a place, or of a name, that the program does not have. */
-function checkVariants(program: Program, variants: { readonly [site: string]: string }): void {
+type Variants = { readonly [site: string]: string };
+
+/** By the names of places as the program has them. Throws where a candidate is chosen at a place, or of a name, that the program does not have. */
+function variantsOf(program: Program, variants: Variants): Variants {
     const chosen = Object.entries(variants);
     // Most runs choose nothing, and the program is not searched for them.
-    if (chosen.length === 0) return;
+    if (chosen.length === 0) return variants;
     const sites = variantSites(program);
-    for (const [site, name] of chosen) {
-        const names = sites.get(site);
-        if (names === undefined)
-            throw wrong(
-                `there is no use one of at ${site}`,
-                sites.size === 0 ? "the program has no use one of" : `it has ${[...sites.keys()].join(", ")}`,
-            );
-        if (!names.includes(name)) throw wrong(`use one of at ${site} has no candidate '${name}'`, `it has ${names.join(", ")}`);
-    }
+    const all = [...sites.keys()];
+    return Object.fromEntries(
+        chosen.map(([said, name]) => {
+            // An older name begins where the tree does, or the workspace.
+            const older = ({ inTree }: VariantSite): boolean =>
+                inTree === said || inTree.endsWith(`/${said}`) || said.endsWith(`/${inTree}`);
+            const found = sites.has(said) ? [said] : all.filter((one) => older(sites.get(one) as VariantSite));
+            const [site] = found;
+            if (site === undefined || found.length > 1)
+                throw wrong(
+                    found.length > 1 ? `several places are meant by ${said}` : `there is no use one of at ${said}`,
+                    all.length === 0 ? "the program has no use one of" : `it has ${(found.length > 1 ? found : all).join(", ")}`,
+                );
+            const { candidates } = sites.get(site) as VariantSite;
+            if (!candidates.includes(name))
+                throw wrong(`use one of at ${site} has no candidate '${name}'`, `it has ${candidates.join(", ")}`);
+            return [site, name];
+        }),
+    );
 }
 
 export function startOptions(run: string, program: Program, hash: string, kept: KeptOptions, slice: number): StartOptions {
-    checkVariants(program, kept.variants ?? {});
     return {
         run,
         programHash: hash,
@@ -88,7 +106,8 @@ export function startOptions(run: string, program: Program, hash: string, kept: 
         slice,
         ...(kept.inputOrigins === undefined ? {} : { inputLabels: kept.inputOrigins }),
         ...(kept.part === undefined ? {} : { path: kept.part.path, bindings: kept.part.bindings }),
-        ...given(kept, ["skills", "prices", "concurrency", "variants", "policy", "interactive", "backend"]),
+        ...given(kept, ["skills", "prices", "concurrency", "policy", "interactive", "backend"]),
+        ...(kept.variants === undefined ? {} : { variants: variantsOf(program, kept.variants) }),
     };
 }
 

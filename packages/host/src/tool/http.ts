@@ -328,26 +328,38 @@ async function answer(response: Response, url: URL): Promise<Answer> {
         }
         chunks.push(value);
     }
-    const body = decoderFor(response.headers.get("content-type")).decode(Buffer.concat(chunks));
+    const type = response.headers.get("content-type") ?? "";
+    const { body, note } = decoded(Buffer.concat(chunks), type);
     const read = readJson(body);
+    // JSON that could not be read as it stands is left in the body. What is none is told where it was said to be some.
+    const isMeant = !read.ok && (read.isJson || (body !== "" && /^[^;]*[/+]json\b/i.test(type)));
+    const notes = [...(note === null ? [] : [note]), ...(isMeant ? [`the body ${read.message}; json is none, the text is in body`] : [])];
     return {
         ok: response.status >= 200 && response.status < 300,
         status: response.status,
         body,
-        // What is no JSON has none; JSON that could not be read as it stands is left in the body, and the result says why.
         json: read.ok ? read.value : null,
-        ...(read.ok || !read.isJson ? {} : { note: `the body ${read.message}; json is none, the text is in body` }),
+        ...(notes.length === 0 ? {} : { note: notes.join("; ") }),
     };
 }
 
-/** As the content type says; an unknown one is read as UTF-8. */
-function decoderFor(type: string | null): { decode(bytes: Uint8Array): string } {
-    const charset = /;\s*charset="?([^";\s]+)/i.exec(type ?? "")?.[1];
+/** As the content type says; an unknown one is read as UTF-8. What cannot be read as it stands is told. */
+function decoded(bytes: Uint8Array, type: string): { readonly body: string; readonly note: string | null } {
+    const charset = /;\s*charset="?([^";\s]+)/i.exec(type)?.[1] ?? "utf-8";
+    let label = "utf-8";
+    let note: string | null = null;
     try {
-        return new TextDecoder(charset ?? "utf-8");
+        label = new TextDecoder(charset).encoding;
     } catch (error) {
-        if (error instanceof RangeError) return new TextDecoder();
-        throw error;
+        if (!(error instanceof RangeError)) throw error;
+        note = `the charset '${charset.slice(0, 40)}' of the body is not known: it is read as UTF-8`;
+    }
+    try {
+        return { body: new TextDecoder(label, { fatal: true }).decode(bytes), note };
+    } catch (error) {
+        if (!(error instanceof TypeError)) throw error;
+        const why = `the body holds bytes that are not ${label.toUpperCase()}: each stands as U+FFFD`;
+        return { body: new TextDecoder(label).decode(bytes), note: note === null ? why : `${note}; ${why}` };
     }
 }
 

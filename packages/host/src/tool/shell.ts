@@ -142,6 +142,7 @@ async function ended({ child, kill }: Started, timeout: number, io: CallIO): Pro
             stdout: out.text(),
             stderr: err.text(),
             truncated: out.cut() || err.cut(),
+            ...noteOf({ stdout: out.isText(), stderr: err.isText() }),
         };
     } finally {
         clearTimeout(timer);
@@ -149,9 +150,25 @@ async function ended({ child, kill }: Started, timeout: number, io: CallIO): Pro
     }
 }
 
+/** What of its output is no text as it stands. */
+function noteOf(texts: { readonly [stream: string]: boolean }): { readonly note?: string } {
+    const wrong = Object.entries(texts).flatMap(([name, isText]) => (isText ? [] : [name]));
+    return wrong.length === 0 ? {} : { note: `${wrong.join(" and ")} held bytes that are not UTF-8: each stands as U+FFFD` };
+}
+
 /** The beginning and the end of what a stream brought, whole characters. `told`: all of it, as it comes. */
 function stream(tooMuch: () => void, told: (text: string) => void) {
     const decoder = new StringDecoder("utf8");
+    const checked = new TextDecoder("utf-8", { fatal: true });
+    let isText = true;
+    const check = (piece?: Buffer): void => {
+        try {
+            if (isText) checked.decode(piece, { stream: piece !== undefined });
+        } catch (error) {
+            if (!(error instanceof TypeError)) throw error;
+            isText = false;
+        }
+    };
     const half = MAX_KEPT / 2;
     let head = "";
     let tail = "";
@@ -161,6 +178,7 @@ function stream(tooMuch: () => void, told: (text: string) => void) {
         take: (piece: Buffer): void => {
             bytes += piece.length;
             if (bytes > MAX_PRINTED) tooMuch();
+            check(piece);
             let text = decoder.write(piece);
             told(text);
             if (head.length < half) {
@@ -173,6 +191,11 @@ function stream(tooMuch: () => void, told: (text: string) => void) {
                 left += tail.length - half;
                 tail = tail.slice(-half);
             }
+        },
+        /** Of the whole. */
+        isText: (): boolean => {
+            check();
+            return isText;
         },
         cut: () => left > 0 || tail.length > half,
         text: (): string => {

@@ -68,3 +68,15 @@ test("a folder that is a link out of the workspace is given to no agent", async 
         rmSync(outside, { recursive: true });
     }
 });
+
+test("bytes of a command that are no text are told, and so is a letter that is cut off", async () => {
+    await using here = work();
+    const tools = here.tools();
+    const said = (script: string): Promise<unknown> => call(tools, "shell:", "run", { command: script });
+    expect(await said("printf 'caf\\303\\251'")).toMatchObject({ stdout: "café" });
+    expect(await said("printf 'caf\\303\\251'")).not.toHaveProperty("note");
+    expect(await said("printf 'a\\377b'; printf 'caf\\303' >&2")).toMatchObject({
+        stdout: "a\ufffdb",
+        note: "stdout and stderr held bytes that are not UTF-8: each stands as U+FFFD",
+    });
+});

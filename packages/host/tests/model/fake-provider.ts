@@ -26,7 +26,7 @@ export interface FakeReply {
     /** The connection is destroyed after so many pieces (0: before anything). */
     readonly dropAfter?: number;
     /** The body as it is sent, instead of one in the provider's format. */
-    readonly body?: string;
+    readonly body?: string | Uint8Array;
 }
 
 /** A request's body: the parts that tests look into, of whichever provider. What a provider does not send is absent. */

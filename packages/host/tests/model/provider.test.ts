@@ -280,6 +280,15 @@ describe("what is sent", () => {
         ]);
     });
 
+    it("SDK4: an answer that is not UTF-8 fails the turn, and no letter is replaced", async () => {
+        const bytes = Buffer.from('{"choices":[{"message":{"role":"assistant","content":"caf\xe9"},"finish_reason":"stop"}]}', "latin1");
+        await using it = await against("openai", [{ body: bytes }]);
+        expect(await ask(it.models, turnOf(it.uri))).toMatchObject({
+            ok: false,
+            failure: { kind: "model", message: expect.stringContaining("bytes that are not UTF-8") },
+        });
+    });
+
     it("an Ollama whose own API answers with what is no JSON fails the turn", async () => {
         await using it = await against("ollama", [{ body: "not json" }]);
         for (const stream of [false, true]) {

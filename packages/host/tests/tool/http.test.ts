@@ -77,6 +77,9 @@ describe("requests", () => {
                 response.writeHead(200, { "content-type": "text/plain; charset=iso-8859-1" }).end(Buffer.from([0x63, 0x61, 0x66, 0xe9]));
             else if (request.url === "/big") response.end('{"id": 12345678901234567890}');
             else if (request.url === "/gzip") response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync('{"z":1}'));
+            else if (request.url === "/broken") response.setHeader("content-type", "application/problem+json").end('{"a": 1,,}');
+            else if (request.url === "/bytes") response.end(Buffer.from("a\xffb", "latin1"));
+            else if (request.url === "/charset") response.setHeader("content-type", "text/plain; charset=klingon").end("a");
             else response.writeHead(204).end();
         });
         await using here = work();
@@ -97,6 +100,19 @@ describe("requests", () => {
             note: "the body has the number 12345678901234567890 at line 1, column 8, which is beyond 2^53 and would lose digits; json is none, the text is in body",
         });
         expect(await call(tools, server.origin, "delete", { url: "/none" })).toEqual({ ok: true, status: 204, body: "", json: null });
+        expect(await call(tools, server.origin, "get", { url: "/broken" })).toMatchObject({
+            body: '{"a": 1,,}',
+            json: null,
+            note: expect.stringMatching(/^the body is not JSON: .*; json is none, the text is in body$/),
+        });
+        expect(await call(tools, server.origin, "get", { url: "/bytes" })).toMatchObject({
+            body: "a\ufffdb",
+            note: "the body holds bytes that are not UTF-8: each stands as U+FFFD",
+        });
+        expect(await call(tools, server.origin, "get", { url: "/charset" })).toMatchObject({
+            body: "a",
+            note: "the charset 'klingon' of the body is not known: it is read as UTF-8",
+        });
     });
     test("what no request can be is refused before anything is sent", async () => {
         let hits = 0;

@@ -10,7 +10,7 @@ import { type Context, expr, siteOf } from "./context.ts";
 import type { AgentContext, UseSpec } from "./instructions.ts";
 import type { Compiled } from "./program.ts";
 import { Scope } from "./scope.ts";
-import { variantSite } from "./variants.ts";
+import { importName, variantSite } from "./variants.ts";
 
 const NO_CONTEXT: AgentContext = { model: null, role: null, description: null, max: null, uses: [] };
 
@@ -65,7 +65,7 @@ export function useSpec(
         image: false,
         site: siteOf(cx, s.at),
         oneOf: {
-            siteId: variantSite(cx.program.fileName(cx.file), agent, func, s.label, nth),
+            siteId: variantSite(importName(cx.program.program, cx.file), agent, func, s.label, nth),
             candidates: s.candidates.map((c) => ({
                 name: c.name,
                 source: c.value === undefined ? "" : printFormExpr(c.value),
