@@ -5,6 +5,8 @@
  *
  * Y5: a record is an object. Its id (a version 4 UUID of RFC 9562) and its times come from here; the outcome is recorded, so a replay has them.
  * Y6: a memory's file is in the workspace or in the program's tree, its real path too.
+ * Y9: `from` lists origins: a record counts where all that it came from, and all who chose that it was added, are listed, and the limit counts these alone.
+ *     A record of which no origins are known came from `program`: of its text, or of a person who wrote into the file.
  * Y7: what is recalled carries the origin `memory:NAME`, and each record the origins it was stored with: a memory launders nothing.
  */
 import { randomUUID } from "node:crypto";
@@ -92,7 +94,7 @@ export function createMemories(options: MemoriesOptions): Memories {
                 const found: Envelope[] = [];
                 for await (const envelope of store.newest()) {
                     if (signal.aborted) throw new ToolFail("the call was cancelled", { kind: "cancelled" });
-                    if (matches(envelope.record, query)) found.push(envelope);
+                    if (isFrom(envelope, query) && matches(envelope.record, query)) found.push(envelope);
                     if (found.length >= query.limit) break;
                 }
                 const all = found.map((envelope, at) => stored(envelope, `/${at}`));
@@ -124,18 +126,26 @@ interface Query {
     readonly text: RegExp | null;
     readonly where: { readonly [key: string]: Json } | null;
     readonly limit: number;
+    /** Y9. */
+    readonly from: readonly string[] | null;
 }
 
 function queryOf(name: string, arg: Json): Query {
     if (!isObject(arg)) throw new ToolFail(`${name}.query expects one json object argument`);
-    const { kind = null, text = null, where = null, limit = null } = arg;
+    const { kind = null, text = null, where = null, limit = null, from = null } = arg;
     if (kind !== null && typeof kind !== "string") throw new ToolFail("'kind' must be a string");
     if (text !== null && typeof text !== "string") throw new ToolFail("'text' must be a string");
     if (where !== null && !isObject(where)) throw new ToolFail("'where' must be an object");
     if (limit !== null && !(typeof limit === "number" && Number.isSafeInteger(limit) && limit > 0))
         throw new ToolFail("'limit' must be a positive integer");
+    if (from !== null && !(Array.isArray(from) && from.every((one) => typeof one === "string")))
+        throw new ToolFail("'from' must be a list of origins, such as [\"user\"]");
     const found = text === null ? null : new RegExp(text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "iu");
-    return { kind, text: found, where, limit: limit ?? DEFAULT_LIMIT };
+    return { kind, text: found, where, limit: limit ?? DEFAULT_LIMIT, from: from as readonly string[] | null };
+}
+
+function isFrom({ origins = ["program"] }: Envelope, { from }: Query): boolean {
+    return from === null || origins.every((one) => one.startsWith("only:") || from.includes(one.replace(/^choice:/, "")));
 }
 
 function matches(record: { readonly [key: string]: Json }, { kind, text, where }: Query): boolean {

@@ -34,16 +34,16 @@ function place() {
             const memories = createMemories({ workspace, root });
             open.push(memories);
             const { signal } = new AbortController();
-            const effect = (kind: "remember" | "recall", arg: Json) => ({
+            const effect = (kind: "remember" | "recall", arg: Json, labels: readonly string[] = []) => ({
                 path: "main/M#0",
                 kind,
                 principal: "user",
                 site: null,
-                labels: [],
+                labels,
                 request: { memory: "Notes", uri, file, arg },
             });
             return {
-                add: (arg: Json) => memories.remember(effect("remember", arg), { signal }),
+                add: (arg: Json, labels?: readonly string[]) => memories.remember(effect("remember", arg, labels), { signal }),
                 query: (arg: Json) => memories.recall(effect("recall", arg), { signal }),
                 async records(arg: Json): Promise<Json[]> {
                     const outcome = await memories.recall(effect("recall", arg), { signal });
@@ -267,3 +267,24 @@ describe("places", () => {
         expect((await here.memories("sqlite://bad.db").failure("recall", {})).message).toContain("cannot be used as a database");
     });
 });
+
+test.each(["file://notes.jsonl", "sqlite://notes.db"])(
+    "Y9: records that others had written crowd out none of the origins that are asked for: %s",
+    async (uri) => {
+        await using at = place();
+        const { add, records, failure } = at.memories(uri);
+        await add({ text: "mine" }, ["user"]);
+        await add({ text: "a rule" });
+        await add({ text: "both" }, ["tool:Page", "user"]);
+        await add({ text: "had me add it" }, ["choice:tool:Page", "user"]);
+        await add({ text: "mine, for ann" }, ['only:["ann"]', "user"]);
+        for (let nth = 0; nth < 20; nth++) await add({ text: `planted ${nth}` }, ["tool:Page"]);
+        const texts = async (query: Json): Promise<Json[]> => (await records(query)).map((one) => (one as { text: Json }).text);
+        expect((await texts({})).every((text) => String(text).startsWith("planted"))).toBe(true);
+        expect(await texts({ from: ["user"] })).toEqual(["mine, for ann", "mine"]);
+        expect(await texts({ from: ["user", "program"], limit: 2 })).toEqual(["mine, for ann", "a rule"]);
+        expect(await texts({ from: ["user", "tool:Page"], text: "both" })).toEqual(["both"]);
+        expect(await texts({ from: [] })).toEqual([]);
+        expect((await failure("recall", { from: "user" })).message).toContain("'from' must be a list of origins");
+    },
+);

@@ -76,7 +76,7 @@ const COMMANDS: ReadonlyMap<string, Schema> = new Map([
     ["read-range", schema({ run: "path:string start?:number max?:number" })],
 ]);
 
-const MEMORY = schema({ add: null, query: "kind? text? where? limit?" });
+const MEMORY = schema({ add: null, query: "kind? text? where? limit? from?" });
 
 /** Of an agent outside the program these are all that there is to name: `agent()` is a text and its answer, as `send` is. */
 const OUTSIDE = schema({ yield: null, send: null });

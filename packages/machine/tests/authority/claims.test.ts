@@ -1,4 +1,4 @@
-/** Labels that a server states of what it gives (RST1): they restrict, and grant nothing. */
+/** Labels that a server states of what it gives (RST1), which restrict and grant nothing; and what who chose a use tells those who hear of it. */
 import type { Json } from "@remit/language";
 import { expect, test } from "vitest";
 import type { Claims, Effect, Outcome } from "../../src/index.ts";
@@ -35,4 +35,33 @@ test("what is private goes to the person of the run alone", () => {
     // Who may read it besides is what the import says, and both hold.
     expect(ran({ private: true }, '{ trusted, reads: "eve" }', ', audience write: "eve"')[0]).toEqual([]);
     expect(ran({ private: true }, '{ trusted, reads: "eve" }', ', audience write: "user"')[0]).toEqual([]);
+});
+
+test.each([
+    ["a read that leaves the machine", 'import tool Web from "https://w.example"', 'Web.get({ url: "/a" })', [], "violation.flow"],
+    [
+        "one whose audience may know",
+        'import tool Web from "https://w.example" { audience get: "alice" }',
+        'Web.get({ url: "/a" })',
+        ["Web.get"],
+        1,
+    ],
+    [
+        "one that others hear of",
+        'import tool Web from "https://w.example" { audience get: "alice", audience get: "bob" }',
+        'Web.get({ url: "/a" })',
+        [],
+        "violation.flow",
+    ],
+    ["a server of which it is not known", 'import tool Web from "mcp://w" { choice: any }', "Web.go({})", [], "violation.flow"],
+] as const)("what chose %s is held against who hears of it", (_name, imported, call, calls, end) => {
+    const text = `import memory Notes from "file://n.jsonl" { reads query: "alice" }
+${imported}
+main func(input) { n = Notes.query({})
+if n.count > 1 { ${call} }
+1 }`;
+    const answer = (e: Effect): Outcome | undefined =>
+        e.kind === "recall" ? { ok: true, value: { count: 2 }, origins: ["memory:Notes"] } : undefined;
+    const one = run(text, { answer, yes: "once", options: { input: {}, policy: { untrusted: { gate: "ask" } } } });
+    expect([did(one).filter((what) => what.startsWith("Web")), outcome(one)]).toEqual([calls, end]);
 });
