@@ -65,7 +65,7 @@ export { contractOf, literalOf } from "./contract/from-tree.ts";
 export { inferContract } from "./contract/infer.ts";
 export type { Mismatch } from "./contract/problem.ts";
 export { toJsonSchema } from "./contract/schema.ts";
-export { namedArguments, objectArgument, type Signature, type SignatureParam } from "./contract/signature.ts";
+export { namedArgument, objectArgument, type Signature, type SignatureParam } from "./contract/signature.ts";
 export { showContract, showJson } from "./contract/show.ts";
 export { typescriptDeclarations, type TypeTextOptions, typescriptType } from "./contract/typescript.ts";
 export { zeroValue } from "./contract/zero.ts";

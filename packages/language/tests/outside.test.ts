@@ -14,13 +14,14 @@ const add: Signature = {
     ],
     result: { type: "number" },
 };
+const twice: Signature = { name: "twice", params: [{ name: "n", contract: { type: "number" } }], result: { type: "number" } };
 const item = { type: "object", fields: [{ name: "id", contract: { type: "string" } }] } as const;
 const find: Signature = { name: "find", params: [{ name: "input", contract: item }], result: { type: "optional", of: item } };
 const all: Signature = { name: "all", params: [{ name: "ids", contract: { type: "string" }, rest: true }], result: { type: "list", item } };
 
 function checked(body: string, open = false) {
     const text = `import tool T from "./tools.ts"\nmain func(x) {\n${body}\n}\n`;
-    const members: Members = { signatures: [add, find, all], open };
+    const members: Members = { signatures: [add, twice, find, all], open };
     const allowTool = () => ({ allowed: true, members }) as const;
     return check(loadProgram("main.remit", { read: () => text, resolve: (_from, uri) => uri, allowTool }));
 }
@@ -30,14 +31,17 @@ const told = (body: string, open?: boolean): string[] =>
 test.each([
     ["T.add(1)", []],
     ["T.add(1, x)", []],
-    ["T.add({ a: 1 })", []],
+    ["T.twice({ n: 1 })", []],
+    ["T.twice(x)", []],
     ["T.add(x)", []],
     ['T.find({ id: "a", more: 1 })', []],
     ['T.all("a", "b", "c")', []],
     ["T.all()", []],
     ['T.add("1")', ["CONTRACT_MISMATCH: 'a' of T.add(): a string is no number"]],
-    ['T.add({ a: 1, b: "2" })', ["CONTRACT_MISMATCH: the arguments of T.add(): in 'b' a string is no number"]],
-    ["T.add({ b: 2 })", ["CONTRACT_MISMATCH: the arguments of T.add(): the field 'a' is missing"]],
+    ['T.twice({ n: "2" })', ["CONTRACT_MISMATCH: the argument of T.twice(): in 'n' a string is no number"]],
+    ["T.twice({ m: 2 })", ["CONTRACT_MISMATCH: the argument of T.twice(): the field 'n' is missing"]],
+    // `arg 2: trusted` binds a place: an object is no way around it
+    ["T.add({ a: 1, b: 2 })", ["CONTRACT_MISMATCH: 'a' of T.add(): an object is no number"]],
     ["T.add()", ["INVALID_ARGUMENT_COUNT: T.add() takes 1 to 2 arguments, not 0"]],
     ["T.add(1, 2, 3)", ["INVALID_ARGUMENT_COUNT: T.add() takes 1 to 2 arguments, not 3"]],
     ["T.find({ name: 1 })", ["CONTRACT_MISMATCH: 'input' of T.find(): the field 'id' is missing"]],

@@ -3,14 +3,15 @@
  *
  * Boundary: values in, values out. Where the signatures come from is `types.ts`'s.
  *
- * HLD1: one object in the place of all arguments is taken where none of them could be an object: a model gives all by their names.
+ * HLD1: an object in the place of a lone argument that is none holds it by its name: a model gives objects. Of several arguments it stands for none
+ *     (`namedArgument`).
  */
 import {
     checkValue,
     type Contract,
     isObject,
     type Json,
-    namedArguments,
+    namedArgument,
     objectArgument,
     type Signature,
     toJsonSchema,
@@ -26,7 +27,7 @@ export function shownInput(signature: Signature): Json | null {
 /** The arguments by place. Throws `ToolFail` where they do not hold. */
 export function heldArguments(signature: Signature, args: readonly Json[], name: string): readonly unknown[] {
     const { params } = signature;
-    const named = namedArguments(signature);
+    const named = namedArgument(signature);
     const [only] = args;
     if (named !== null && args.length === 1 && only !== undefined && isObject(only)) {
         const given = held(named, only, `the argument of ${name}`) as { readonly [key: string]: Json };

@@ -80,6 +80,8 @@ function read(compiler: typeof ts, path: string): Entry {
         .getSourceFiles()
         .filter((one) => !one.fileName.includes("/node_modules/") && !program.isSourceFileDefaultLibrary(one));
     const files = own.map((one) => ({ path: one.fileName.split("/").join(sep), sha256: sha256(one.text) }));
+    if (named !== undefined)
+        files.push({ path: named.split("/").join(sep), sha256: sha256(readFileSync(named, "utf8").replace(/^\uFEFF/, "")) });
     return { files, members: signaturesIn(compiler, program, path) };
 }
 

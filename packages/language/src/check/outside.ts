@@ -3,7 +3,7 @@
  *
  * Boundary: signatures come from the host (`LoadedProgram.members`); what is allowed to be called is told elsewhere.
  */
-import { namedArguments, type Signature } from "../contract/signature.ts";
+import { namedArgument, type Signature } from "../contract/signature.ts";
 import { raiseContract } from "../form/raise.ts";
 import type { LoadedProgram } from "../load/program.ts";
 import type { Binding, Members, Outside, Walk } from "../scope/model.ts";
@@ -23,7 +23,7 @@ export function membersOf({ members }: Pick<LoadedProgram, "members">): Members 
 }
 
 function outsideOf(signature: Signature): Outside {
-    const named = namedArguments(signature);
+    const named = namedArgument(signature);
     return {
         signature,
         params: signature.params.map((one) => raiseContract(one.contract)),
@@ -63,7 +63,7 @@ export function outsideCall(
     const [first] = types;
     const shown = `${tool.name}.${name}`;
     const isNamed = named !== null && types.length === 1 && (first?.kind === "object" || first?.kind === "any");
-    if (isNamed) fits(w, { type: first, expr: e.args[0]?.value, node: named, what: `the arguments of ${shown}()` });
+    if (isNamed) fits(w, { type: first, expr: e.args[0]?.value, node: named, what: `the argument of ${shown}()` });
     else {
         const required = signature.params.filter((one) => one.optional !== true && one.rest !== true).length;
         const last = signature.params.at(-1);

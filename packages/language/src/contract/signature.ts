@@ -22,13 +22,14 @@ export interface SignatureParam {
     readonly rest?: true;
 }
 
-/** What one object that stands for all arguments must hold; null where the arguments are given by place alone. */
-export function namedArguments({ params }: Signature): (Contract & { readonly type: "object" }) | null {
+/**
+ * What an object must hold that stands for the lone argument, by its name: a model gives objects. Null where the argument may be an object itself, and
+ * of several parameters: rules name those by their places (`arg 2: trusted`), and an object would be a way around them.
+ */
+export function namedArgument({ params }: Signature): (Contract & { readonly type: "object" }) | null {
     const [only] = params;
-    if (only === undefined || params.some((one) => one.rest === true)) return null;
-    // An object in the first place, or what may be one, is that argument.
-    if (!SCALARS.has(only.contract.type)) return null;
-    return { type: "object", fields: params.map(fieldOf) };
+    if (only === undefined || params.length > 1 || only.rest === true || !SCALARS.has(only.contract.type)) return null;
+    return { type: "object", fields: [fieldOf(only)] };
 }
 
 const SCALARS: ReadonlySet<Contract["type"]> = new Set(["string", "number", "boolean", "list", "literal"]);
@@ -42,10 +43,10 @@ function fieldOf({ name, contract, description, optional }: SignatureParam): Fie
     };
 }
 
-/** The one object that a model gives: the lone argument, or all by their names. Null where it can give none. */
+/** The one object that a model gives: the lone argument, or one that holds it by its name. Null where it can give none. */
 export function objectArgument(signature: Signature): Contract | null {
     const { params } = signature;
     const [only] = params;
     if (only === undefined) return { type: "object", fields: [] };
-    return namedArguments(signature) ?? (params.length === 1 && only.rest === undefined ? only.contract : null);
+    return namedArgument(signature) ?? (params.length === 1 && only.rest === undefined ? only.contract : null);
 }

@@ -221,7 +221,7 @@ export interface Outside {
     readonly signature: Signature;
     readonly params: readonly ContractNode[];
     readonly result: ContractNode;
-    /** What one object that stands for all arguments must hold. */
+    /** What an object must hold that stands for the lone argument. */
     readonly named: ContractNode | null;
 }
 
