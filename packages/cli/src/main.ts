@@ -435,7 +435,14 @@ function tools(command: Command): Command {
     return command
         .option("--llm <uri>", "the model; as --model")
         .option("--tools <file>", "a program whose tool imports may be called; default: the servers of the configuration")
-        .option("--may <name>", "call this tool without a question; may be given several times", gathered);
+        .addOption(
+            new Option(
+                "--may <name>",
+                "call this tool without a question; may be given several times (REMIT_MAY: names with commas between)",
+            )
+                .env("REMIT_MAY")
+                .argParser<string[]>((value, before) => [...(before ?? []), ...value.split(/[\s,]+/).filter((one) => one !== "")]),
+        );
 }
 
 function gathered(value: string, before: string[] | undefined): string[] {

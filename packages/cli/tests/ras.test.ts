@@ -148,3 +148,19 @@ test("Riffs of a project are named, trusted and then run", () => {
     expect(here.remit("trust", "--yes").out).toContain("Riff hello");
     expect(here.remit("ras", "run", "hello", "--llm", "mock:")).toMatchObject({ code: 0, out: "hello\n" });
 });
+
+test("what an answer without data was refused for is said where a program asks for its data", () => {
+    here.write("refuse.json", JSON.stringify([{ fail: { kind: "refusal", message: "I will not do that" } }]));
+    here.write("asks.py", 'v = await reason("hi", {"action": "x"})\nprint("data" in v, v.get("data"))\nprint(v["data"])\n');
+    const { code, out, err } = here.remit("ras", "run", "asks.py", "--llm", "scripted:refuse.json");
+    expect([code, out]).toEqual([1, "False None\n"]);
+    expect(err).toMatch(/line 3, in <module>[\s\S]*KeyError: .*I will not do that/);
+});
+
+test("REMIT_MAY names what is called without a question, for a whole pipeline; --may comes before it", () => {
+    const act = (may: string, ...more: string[]): { readonly code: number | null; readonly out: string } =>
+        here.remitWith({ env: { REMIT_MAY: may } }, "act", ...more, "bash", "echo said");
+    expect(act("bash,webfetch")).toMatchObject({ code: 0, out: expect.stringContaining("said") });
+    expect(act("webfetch")).toMatchObject({ code: 1, out: expect.stringContaining("was not allowed") });
+    expect(act("bash", "--may", "webfetch")).toMatchObject({ code: 1, out: expect.stringContaining("was not allowed") });
+});

@@ -34,6 +34,20 @@ class AgentError(Exception):
     """What agent() with on_error "fail" raises."""
 
 
+class Failed(dict):
+    """An answer without data: who asks for it is told why there is none."""
+
+    def __missing__(self, key):
+        if key != "data":
+            raise KeyError(key)
+        error = self["error"]
+        raise KeyError(f"data: {error.get('message', error) if isinstance(error, dict) else error}")
+
+
+def answered(value):
+    return Failed(value) if isinstance(value, dict) and "error" in value and "data" not in value else value
+
+
 class Link:
     """Open calls and their futures."""
 
@@ -83,7 +97,7 @@ class Link:
                 if "error" in answer:
                     future.set_exception(AgentError(answer["error"]))
                 else:
-                    future.set_result(answer["value"])
+                    future.set_result(answered(answer["value"]))
 
     def idle(self):
         if self.fresh:
