@@ -45,7 +45,7 @@ export function Runs({ search, me }: { readonly search: string; readonly me: Me 
                 ? h(Loading, null)
                 : null
             : runs.length === 0
-              ? h(Empty, null, search === "" ? "The ledger holds no run yet." : "No run has this in its id, file, state or failure.")
+              ? h(Empty, null, search === "" ? "The ledger holds no run yet." : "No run has this in its id, file, state, task or failure.")
               : h(
                     "ul",
                     { class: "rows" },
@@ -64,7 +64,9 @@ function Row({ one }: { readonly one: ListedRun }): ComponentChildren {
         h(
             "a",
             { class: "row", href: to("runs", one.id) },
-            h("span", { class: "title mono" }, line(one.file)),
+            one.task === undefined
+                ? h("span", { class: "title mono" }, line(one.file))
+                : h("span", { class: "title", title: line(one.file) }, short(line(one.task), 120)),
             h(State, { state: one.state }),
             h(
                 "span",

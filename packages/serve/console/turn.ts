@@ -101,6 +101,24 @@ function Used({ usage }: { readonly usage: unknown }): ComponentChildren {
     return h("span", { class: "soft" }, `${tokens.toLocaleString("en")} tokens${usd ? `, $${usd.toFixed(4)}` : ""}`);
 }
 
+/** In words of a person who has not read what kinds of events there are. */
+function worded({ kind, name, bad }: Step): string {
+    switch (kind) {
+        case "generate.started":
+            return "the model is asked";
+        case "generate.ended":
+            return bad ? "the model gave no answer" : "the model answered";
+        case "tool.started":
+            return `calls ${name}`;
+        case "tool.ended":
+            return bad ? `${name} failed` : `${name} answered`;
+        case "policy.denied":
+            return `refused: ${name}`;
+        default:
+            return `${kind} ${name}`;
+    }
+}
+
 function Steps({ steps, isOver }: { readonly steps: readonly Step[]; readonly isOver: boolean }): ComponentChildren {
     const last = steps.at(-1) as Step;
     return h(
@@ -110,16 +128,12 @@ function Steps({ steps, isOver }: { readonly steps: readonly Step[]; readonly is
             "summary",
             null,
             `${steps.length} ${steps.length === 1 ? "step" : "steps"}`,
-            isOver ? null : h("span", { class: "soft mono" }, ` ${line(last.kind)} ${line(last.name)}`),
+            isOver ? null : h("span", { class: "soft" }, ` ${line(worded(last))}`),
         ),
         h(
             "ol",
             null,
-            steps
-                .slice(-200)
-                .map((one, i) =>
-                    h("li", { key: i, class: one.bad ? "bad" : "" }, h("span", { class: "soft" }, `${line(one.kind)} `), line(one.name)),
-                ),
+            steps.slice(-200).map((one, i) => h("li", { key: i, class: one.bad ? "bad" : "", title: line(one.kind) }, line(worded(one)))),
         ),
     );
 }

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { Json } from "@remit/language";
 import { load, openProcess } from "@remit/host";
 import { runMeant, ServeClient, Server } from "../src/index.ts";
-import { ended, type Room, room, watch } from "./room.ts";
+import { calls, ended, type Room, room, watch } from "./room.ts";
 
 const PROGRAM = `import llm Model from "scripted:x"
 main agent Clerk {
@@ -91,6 +91,31 @@ test("by `last`, or by a session, the session's last turn is meant", async () =>
     expect((await runMeant(at.server.shown, "last")).id).toBe(`${id}.t2`);
     expect((await runMeant(at.server.shown, id)).id).toBe(`${id}.t2`);
     expect((await runMeant(at.server.shown, `${id}.t1`)).id).toBe(`${id}.t1`);
+});
+
+test("a turn stands in the list with what it was asked for, and waits where it asks a person", async () => {
+    await using at = await room([calls("owner", "click"), { text: "done" }]);
+    const { id } = await at.owner.open();
+    let asked = "";
+    const listed = () => get(at, "/v1/runs?search=button");
+    await watch(
+        at.owner,
+        id,
+        (event) => event === "turn.ended",
+        async (event, data) => {
+            if (event === "session.opened") {
+                await at.owner.lend(id, "click", { description: "Clicks" });
+                await at.owner.submit(id, { text: "Press the button" });
+            }
+            if (event === "ask.requested") {
+                expect(await listed()).toMatchObject({ runs: [{ id: `${id}.t1`, task: "Press the button", state: "waiting" }] });
+                asked = String(data["ask"]);
+                await at.owner.decide(id, asked, "deny");
+            }
+        },
+    );
+    expect(asked).not.toBe("");
+    expect(await listed()).toMatchObject({ runs: [{ task: "Press the button", state: "done" }] });
 });
 
 test("the blocks of a run are shown as far as they have come", async () => {

@@ -5,7 +5,8 @@
  */
 import type { Json } from "@remit/language";
 import { LedgerError, RemitError, type RunInfo, whyOf } from "@remit/host";
-import { plansView, promptsView, runPage, runView, traceView } from "../runs/view.ts";
+import type { Server } from "../server.ts";
+import { type AsTurn, plansView, promptsView, runPage, runView, traceView } from "../runs/view.ts";
 import { runStream } from "../runs/stream.ts";
 import { cursorOf } from "./events.ts";
 import { type Answered, type Asked, HttpError, type Route, route } from "./route.ts";
@@ -36,6 +37,15 @@ function ofRun(path: string, summary: string, gives: string, view: (asked: Asked
     });
 }
 
+/** What is known here of a run that may be a turn (`SESSION.TURN`). */
+function asTurn({ sessions }: Server, run: string): ReturnType<AsTurn> {
+    const at = run.lastIndexOf(".");
+    const session = sessions.get(run.slice(0, at));
+    const turn = run.slice(at + 1);
+    const text = session?.turn(turn)?.text;
+    return { ...(text === undefined ? {} : { task: text }), asks: session?.asks(turn) === true };
+}
+
 export const RUN_ROUTES: readonly Route[] = [
     route({
         method: "get",
@@ -43,7 +53,7 @@ export const RUN_ROUTES: readonly Route[] = [
         scope: "observe",
         summary: "Runs of the ledger, newest first, also those of no session",
         query: {
-            search: "in the id, the file, the state or the failure",
+            search: "in the id, the file, the state, the task or the failure",
             after: "id of a run: those that follow it",
             limit: `at most ${MAX_PAGE}`,
         },
@@ -53,7 +63,7 @@ export const RUN_ROUTES: readonly Route[] = [
             if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_PAGE)
                 throw new HttpError(400, "contract", `limit is a whole number from 1 to ${MAX_PAGE}`);
             const asked = { ...(search === undefined ? {} : { search }), ...(after === undefined ? {} : { after }), limit: Number(limit) };
-            return ok(await runPage(server.shown, asked));
+            return ok(await runPage(server.shown, asked, (run) => asTurn(server, run)));
         },
     }),
     ofRun("", "A run: its state, its value or failure, what it used", "the run", async ({ server }, { id }) =>

@@ -18,17 +18,20 @@ const SEARCHED = 2000;
 const PAGE = 50;
 
 export interface RunQuery {
-    /** In the id, the file, the state or the failure. */
+    /** In the id, the file, the state, the task or the failure. */
     readonly search?: string;
     /** Those after this one. */
     readonly after?: string;
     readonly limit?: number;
 }
 
+/** What sessions know of a run that is one of their turns. */
+export type AsTurn = (run: string) => Pick<ListedRun, "task"> & { readonly asks: boolean };
+
 /** Newest first. */
-export async function runPage(store: LedgerStore, { search = "", after, limit = PAGE }: RunQuery): Promise<RunPage> {
+export async function runPage(store: LedgerStore, { search = "", after, limit = PAGE }: RunQuery, asTurn: AsTurn): Promise<RunPage> {
     const wanted = search.trim().toLowerCase();
-    const all = (await store.runs(SEARCHED, () => undefined)).filter(({ id }) => !isSession(id)).map(listed);
+    const all = (await store.runs(SEARCHED, () => undefined)).filter(({ id }) => !isSession(id)).map((one) => turned(listed(one), asTurn));
     const found = wanted === "" ? all : all.filter((one) => textOf(one).includes(wanted));
     const from = after === undefined ? 0 : found.findIndex(({ id }) => id === after) + 1;
     const runs = found.slice(from, from + limit);
@@ -43,8 +46,13 @@ export async function runMeant(store: LedgerStore, id: string): Promise<RunInfo>
     return turns.find((one) => !one.id.slice(run.id.length + 1).includes(".")) ?? run;
 }
 
-function textOf({ id, file, state, failure }: ListedRun): string {
-    return [id, file, state, failure?.kind ?? "", failure?.message ?? ""].join("\n").toLowerCase();
+function turned(run: ListedRun, asTurn: AsTurn): ListedRun {
+    const { asks, ...more } = asTurn(run.id);
+    return { ...run, ...more, ...(asks ? { state: "waiting" } : {}) };
+}
+
+function textOf({ id, file, state, task, failure }: ListedRun): string {
+    return [id, file, state, task ?? "", failure?.kind ?? "", failure?.message ?? ""].join("\n").toLowerCase();
 }
 
 function listed(run: RunInfo): ListedRun {

@@ -240,6 +240,11 @@ export class Session {
         return turn === undefined ? null : this.#shown(turn);
     }
 
+    /** The turn waits for a person. */
+    asks(turn: string): boolean {
+        return this.#asks.list().some((one) => one.turn === turn);
+    }
+
     // ---- turns ----
 
     /**

@@ -13,8 +13,10 @@ export interface ListedRun {
     /** ISO 8601. */
     readonly started: string;
     readonly ended: string | null;
-    /** `running waiting stopped done failed`, or `interrupted` where its process is gone. */
+    /** `running waiting stopped done failed`, or `interrupted` where its process is gone. A turn that asks a person waits. */
     readonly state: string;
+    /** What was asked for, where it is a turn of a session that this process has. */
+    readonly task?: string;
     readonly usage: Usage;
     readonly steps: number;
     /** Effects with an outcome. */
