@@ -25,7 +25,7 @@ import {
 } from "@remit/language";
 import type { Reach } from "../effect/effect.ts";
 import type { Labels } from "../value/label.ts";
-import { type BrokenCount, brokenCount, countsOn, dailyOf, type Uses } from "./counts.ts";
+import { type BrokenCount, brokenCount, countsOn, type Daily, dailyOf, type Uses } from "./counts.ts";
 import type { Given } from "./given.ts";
 import { flowsOf } from "./flows.ts";
 import { type Clauses, type Permit, type Remit, stricter, type Verdict } from "./policy.ts";
@@ -185,7 +185,7 @@ export function decide(use: Use, on: Standing): Decision {
         clauses.counts.length === 0 && seen.hits.every((row) => row.counts === undefined) ? [] : countsOn(use, seen.hits, clauses);
     const over = brokenCount(use, counts, on.used);
     if (over !== null) return { kind: "refused", why: "count", clause: over.site, count: over.broken };
-    const daily = dailyOf(counts);
+    const daily = counts.length === 0 ? NO_DAILY : dailyOf(counts);
     const leads = led(reachOf(use.uri, seen), use.uri, on.reach);
     const reach = daily.length === 0 ? leads : { ...leads, daily };
     const flows = flowsOf(use, method, on);
@@ -300,6 +300,7 @@ function isFollowed({ bounds }: Permit, use: Use): boolean {
 }
 
 const ANYWHERE: Reach = {};
+const NO_DAILY: Daily = [];
 
 /** DC5. A link out of what a row allows, or into what one forbids or would have asked about, is refused where it is followed. */
 function reachOf(uri: string, { hits, missed }: Seen): Reach {

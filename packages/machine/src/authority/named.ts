@@ -195,10 +195,17 @@ export function unknownOf(tool: string, uri: string, has: ToolSchema, rules: rea
 }
 
 /** The names of a method's arguments; null where the tool does not tell them. */
-export function argumentsIn({ methods, others }: ToolSchema, uri: string, method: string): ReadonlySet<string> | null {
-    for (const [name, args] of methods) if (methodName(uri, name) === method) return args;
-    return others ?? null;
+export function argumentsIn(schema: ToolSchema, uri: string, method: string): ReadonlySet<string> | null {
+    const known = FOUND.get(schema);
+    if (known?.uri === uri && known.method === method) return known.args;
+    const own = [...schema.methods].find(([name]) => methodName(uri, name) === method);
+    const args = own === undefined ? (schema.others ?? null) : own[1];
+    FOUND.set(schema, { uri, method, args });
+    return args;
 }
+
+/** What was found last in a schema: names of methods are compared as their tools do, one after another. */
+const FOUND = new WeakMap<ToolSchema, { readonly uri: string; readonly method: string; readonly args: ReadonlySet<string> | null }>();
 
 /** What a tool said of its methods. */
 export function argumentsTold(said: Json): Arguments {

@@ -8,7 +8,8 @@
  * DS2: where a rule names what a tool has to have, no use goes on before the tool said what it has; the next use asks it again.
  */
 import { type Json, isObject, toolSchema } from "@remit/language";
-import { type Arguments, argumentsTold } from "../authority/named.ts";
+import type { Standing } from "../authority/decide.ts";
+import { type Arguments, argumentsTold, type Rule, schemaFor, unknownOf } from "../authority/named.ts";
 import type { Outcome, ToolRequest } from "../effect/effect.ts";
 import type { Capability } from "../value/value.ts";
 import { askDescription, describedEvent, failureOf } from "./effects.ts";
@@ -99,3 +100,29 @@ export const describe: Waits<DescribeWait> = {
         learnDescription(m, place, pending, outcome);
     },
 };
+
+/** What a tool has, held against what is said of it. */
+export function namedOn({ authority, compiled, described }: Ops, c: Capability): Pick<Standing, "unknown" | "schema" | "namesArgs"> {
+    const rules = authority.rulesAt(c.file, c.name);
+    if (rules.length === 0) return NOTHING_NAMED;
+    const told = described.get(placeOf(c))?.args ?? null;
+    const known = NAMED.get(rules);
+    if (known?.told === told) return known.named;
+    const uri = compiled.importOf(c)?.uri ?? "";
+    const schema = schemaFor(c.kind, uri, told);
+    const named = {
+        schema,
+        unknown: schema === null ? null : unknownOf(c.name, uri, schema, rules),
+        namesArgs: rules.some(({ arg }) => arg !== null),
+    };
+    NAMED.set(rules, { told, named });
+    return named;
+}
+
+/** By what a run says of an import, as long as the tool says the same of itself: else nearly all of what stands before a call. */
+const NAMED = new WeakMap<
+    readonly Rule[],
+    { readonly told: Arguments | null; readonly named: Pick<Standing, "unknown" | "schema" | "namesArgs"> }
+>();
+
+const NOTHING_NAMED = { unknown: null, schema: null, namesArgs: false } as const;

@@ -13,7 +13,6 @@ import { type Decision, decide, type Standing, type Use } from "../authority/dec
 import { brokenBound } from "../authority/bound.ts";
 import { type CountedUse, countedIn, withDaily } from "../authority/counts.ts";
 import { flowJson, type Refusal, refusalJson, refusalText } from "../authority/refusal.ts";
-import { schemaFor, unknownOf } from "../authority/named.ts";
 import { aliasOf, aliasOfJson, carriedGiven, type Given, jsonGiven, valuesGiven } from "../authority/given.ts";
 import {
     type AskRequest,
@@ -30,7 +29,7 @@ import type { Offer } from "../prompt/offers.ts";
 import type { Capability, Value } from "../value/value.ts";
 import { chooserIn, isOrigin } from "../value/label.ts";
 import { answerFor, describedIn, keepAnswer } from "./verdicts.ts";
-import { awaitDescription, isToBeAsked, isUnread, placeOf, unreadText } from "./descriptions.ts";
+import { awaitDescription, isToBeAsked, isUnread, namedOn, placeOf, unreadText } from "./descriptions.ts";
 import { shownArgs } from "./events.ts";
 import type { AskWait, Fiber, Frame } from "./fiber.ts";
 import { type Ops, type Call, deniedAs, type Waits } from "./ops.ts";
@@ -112,21 +111,6 @@ export function standingOn(m: Ops, fiber: Fiber, principal: string, c: Capabilit
         ...namedOn(m, c),
     };
 }
-
-/** What a tool has, held against what is said of it. */
-function namedOn({ authority, compiled, described }: Ops, c: Capability): Pick<Standing, "unknown" | "schema" | "namesArgs"> {
-    const rules = authority.rulesAt(c.file, c.name);
-    if (rules.length === 0) return NOTHING_NAMED;
-    const uri = compiled.importOf(c)?.uri ?? "";
-    const schema = schemaFor(c.kind, uri, described.get(placeOf(c))?.args ?? null);
-    return {
-        schema,
-        unknown: schema === null ? null : unknownOf(c.name, uri, schema, rules),
-        namesArgs: rules.some(({ arg }) => arg !== null),
-    };
-}
-
-const NOTHING_NAMED = { unknown: null, schema: null, namesArgs: false } as const;
 
 /**
  * Before a use at `path` by the frame at the top of a fiber. Gives where the call may lead; null where a question was put and the fiber waits: the
