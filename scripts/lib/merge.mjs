@@ -71,6 +71,8 @@ async function mergeOne(out, name, files, before) {
         ],
         logLevel: "warning",
     });
+    const file = join(out, name);
+    writeFileSync(file, inAscii(readFileSync(file, "utf8")));
     for (const [i, { file, names }] of files.entries())
         writeFileSync(
             join(out, file),
@@ -78,6 +80,11 @@ async function mergeOne(out, name, files, before) {
                 ? `import "./${name}";\n`
                 : `export{${names.map((one) => `${outer(i, one)} as ${one}`).join(",")}}from"./${name}";\n`,
         );
+}
+
+/** Characters beyond ASCII stand in regular expressions alone, where esbuild leaves them. Without them V8 keeps the source in half the room, and reads it sooner. */
+function inAscii(text) {
+    return text.replace(/[\x80-\uffff]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 function outer(i, name) {

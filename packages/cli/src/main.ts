@@ -18,9 +18,12 @@ type Work = (args: string[], options: Record<string, unknown>) => Promise<number
 export async function main(argv: readonly string[]): Promise<void> {
     watchPipes();
     let code: number = EXIT.ok;
-    const program = build((done) => {
+    const finish = (done: number): void => {
         code = done;
-    });
+    };
+    // Describing all commands takes longer than running a small program.
+    const own = build(finish, argv[0]);
+    const program = own.commands.length === 0 ? build(finish) : own;
     try {
         await program.parseAsync(withCommandLine(program, argv), { from: "user" });
     } catch (error) {
@@ -55,8 +58,11 @@ function withCommandLine(program: Command, given: readonly string[]): string[] {
     return act === undefined || at >= argv.length ? [...argv] : [...argv.slice(0, at), "--", ...argv.slice(at)];
 }
 
-/** The command line; `finish` gets the exit code of the command that ran. */
-export function build(finish: (code: number) => void): Command {
+/** Stands for a command that is left out: takes every description. */
+const LEFT_OUT: Command = new Proxy({} as Command, { get: () => () => LEFT_OUT });
+
+/** The command line; `finish` gets the exit code of the command that ran. `only`: the name of the one command to describe. */
+export function build(finish: (code: number) => void, only?: string): Command {
     const program = new Command("remit")
         .description(
             "Run agent programs whose every bound is in writing: what a model sees, what code may do and spend, and the record it leaves.",
@@ -76,18 +82,21 @@ export function build(finish: (code: number) => void): Command {
             if (command.opts()["color"] === false) process.env["NO_COLOR"] = "1";
         });
 
-    const add: Add = (name, description, load) =>
-        program
+    const add: Add = (name, description, load) => {
+        const [word = ""] = name.split(" ");
+        if (only !== undefined && word !== only) return LEFT_OUT;
+        return program
             .command(name)
             .description(description)
             .helpOption("-h, --help", "this text")
-            .addHelpText("after", () => examples(name.split(" ")[0] as string))
+            .addHelpText("after", () => examples(word))
             .exitOverride()
             .action(async (...given: unknown[]) => {
                 const command = given.at(-1) as Command;
                 const work = (await load()).default;
                 finish(await work(command.args, command.optsWithGlobals()));
             });
+    };
 
     toRun(add);
     toAnswer(add);
