@@ -61,6 +61,7 @@ async function openProcess(target: ProcessTarget, first: AgentTurn, context: Age
         mode: target.mode,
         modeIfThere: confined.confinement === "sandbox" ? target.modeInSandbox : undefined,
         readsItself: target.readsItself && !unconfined && folders.every(({ access }) => access !== "none"),
+        writable: unconfined ? null : folders.filter(({ access }) => access === "write").map(({ path }) => path),
         options: target.options,
         graceMs: target.graceMs,
         servers: ({ http }) =>

@@ -5,6 +5,7 @@
  *
  * SV1: nothing is done or allowed outside a turn, after its stop, or for another session.
  * SV2: only options that hold once are chosen: what a remit says now says nothing of later.
+ * SV4: an allowed write is made once. opencode says what it is going to write and then writes it: where it can, what it says is not written as well.
  * SV3: permissions are asked for one at a time, and only so many in a turn; what waits to be answered is bounded, too: a person may take long.
  */
 import type { ClientApp, RequestPermissionRequest, RequestPermissionResponse } from "@agentclientprotocol/sdk";
@@ -57,7 +58,9 @@ export function serving({ sdk, name, session, current }: ServeOptions): (app: Cl
             })
             .onRequest("fs/write_text_file", async ({ params }) => {
                 const { path, content } = params;
-                await fileDone({ turn: counted(params.sessionId), method: "write", path, content, refuse });
+                const turn = counted(params.sessionId);
+                // SV4
+                if (!turn.makesItself(path, content)) await fileDone({ turn, method: "write", path, content, refuse });
                 return {};
             })
             .onRequest("terminal/create", async ({ params }) => ({ terminalId: terminals.create(counted(params.sessionId), params) }))
@@ -128,7 +131,9 @@ function fileDone({ turn, method, path, content, refuse }: FileUse): Promise<{ r
     if (at === null) throw refuse(`'${path.slice(0, 500)}' is in no folder that this agent may ${method}`);
     const args = [{ path: at.path, ...(content === undefined ? {} : { content }) }];
     return turn.answering(async () => {
+        const asked = content === undefined ? undefined : turn.transcript.changing(path, content);
         const outcome = await use(turn, { tool: at.tool, method, args });
+        if (outcome.ok && asked !== undefined) asked.made = `${at.tool}.${method}`;
         if (outcome.ok) return objectOf(outcome.value);
         const isMissing = method === "read" && outcome.failure.kind === "tool";
         throw refuse(outcome.failure.message.slice(0, 2000), isMissing ? -32002 : -32603);

@@ -9,6 +9,7 @@ import type { AgentTurn, Effect, Outcome } from "@remit/machine";
 import type { PerformIO } from "../run/host.ts";
 import { type Carrier, Connection, type ConnectionOptions } from "./connection.ts";
 import { AgentFail, failureOf } from "./fail.ts";
+import { inRoot } from "./hands.ts";
 import { choose, type Wishes } from "./modes.ts";
 import { serving } from "./serve.ts";
 import { objectOf } from "./reported.ts";
@@ -26,6 +27,8 @@ export interface SessionOptions extends ConnectionOptions, Wishes {
     readonly notices?: readonly string[];
     /** Milliseconds for an agent to start and say hello. */
     readonly startMs?: number;
+    /** Absolute folders that it can write itself, as its sandbox was made; null: all. */
+    readonly writable?: readonly string[] | null;
     readonly close: () => Promise<void>;
 }
 
@@ -83,7 +86,11 @@ class AcpSession implements AgentSession {
         const traced = io.traceparent === undefined ? undefined : { traceparent: io.traceparent };
         const meta = this.options.meta?.(effect) ?? traced;
         const kill = (): Promise<void> => this.drop();
-        this.current = new Turn({ ...about, at, session: this.id, workspace, graceMs, cost: this.cost, meta, kill });
+        const { writable = [] } = this.options;
+        // SV4: it calls itself so, and gains nothing by it but that a write that it could make is not made for it
+        const writes = (path: string): boolean =>
+            at.agent?.name === "OpenCode" && (writable === null || writable.some((folder) => inRoot(folder, path) !== null));
+        this.current = new Turn({ ...about, at, session: this.id, workspace, graceMs, cost: this.cost, meta, writes, kill });
         const { transcript } = this.current;
         try {
             return await this.current.run();

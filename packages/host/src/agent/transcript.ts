@@ -131,6 +131,17 @@ export class Transcript {
         this.noteCall(entry);
     }
 
+    /** The call that was allowed to change the file to this, and is not over. */
+    changing(path: string, content: string): CallEntry | undefined {
+        return this.entries.find(
+            (entry): entry is CallEntry =>
+                entry.kind === "call" &&
+                entry.permission?.allowed === true &&
+                entry.ended === undefined &&
+                entry.diffs?.some((diff) => diff.path === path && diff.new === content) === true,
+        );
+    }
+
     /** The call as it is known by now. */
     call(id: string): CallEntry | undefined {
         return this.calls.get(id);

@@ -30,6 +30,8 @@ export interface TurnOptions {
     readonly cost: number | undefined;
     /** Goes with the prompt. */
     readonly meta: { readonly [key: string]: string } | undefined;
+    /** Whether the agent writes this file by itself once a write of it was allowed (an absolute path): then it is not written here as well. */
+    readonly writes: (path: string) => boolean;
     /** Ends the agent. */
     readonly kill: () => Promise<void>;
 }
@@ -114,6 +116,11 @@ export class Turn {
         const { breach } = this.transcript;
         if (breach !== null) this.halt(breach.kind, breach.message);
         this.listen();
+    }
+
+    /** An edit was allowed, and the agent makes it itself: what it sends beside it is no second one. */
+    makesItself(path: string, content: string): boolean {
+        return this.options.writes(path) && this.transcript.changing(path, content) !== undefined;
     }
 
     /** Counts a request (SV3). */

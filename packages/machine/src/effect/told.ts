@@ -35,6 +35,7 @@ const ENTRY = any(
             output: json,
             raw: says(json, "what the tool gave in the agent's own form, where that says other things than `output`"),
             diffs: list(DIFF),
+            made: says(text, "tool and method of the program that did what the call asks for, whatever the agent says came of it"),
             locations: list(text),
             /** What was decided about it, and by whom: `remit`, `person`, `nobody`. */
             permission: shape({ allowed: flag, by: text }, { why: text }),

@@ -358,10 +358,12 @@ function callLine(entry: { [key: string]: Json }, w: Writer): Line {
     const diffs = listIn(entry.diffs).map(objectIn);
     const { output } = entry;
     const failed = status === "failed";
+    const made = textIn(entry.made);
+    const but = failed && made !== undefined ? `, and ${plainText(made)} did it` : "";
     const refused = permission.allowed === false ? ` refused by ${plainText(textIn(permission.by) ?? "")}` : "";
     const done = output === undefined ? diffs.map(({ path }) => `changed ${plainText(textIn(path) ?? "")}`).join(", ") : shown(output, w);
     const came = failed
-        ? `failed:${refused} ${done}`.trimEnd()
+        ? `failed:${refused} ${done}`.trimEnd() + but
         : status === "completed"
           ? done === ""
               ? "done"

@@ -111,7 +111,7 @@ export function conversation(traits: Traits): void {
             const reply = await one.reply("write freely", { gates: { read: "may", write: "may" } });
             expect(readFileSync(join(one.workspace, "free.txt"), "utf8")).toBe("free");
             expect(calls(reply.entries)).toMatchObject([
-                { name: traits.writing, status: traits.told, permission: { allowed: true, by: "remit" } },
+                { name: traits.writing, status: traits.told, permission: { allowed: true, by: "remit" }, made: "Repo.write" },
             ]);
             expect(JSON.stringify(calls(reply.entries)[0]?.input)).toContain("free.txt");
             expect(one.uses.filter(({ use }) => use.method === "write")).toEqual([

@@ -247,6 +247,7 @@ function addToolCall(to: Building, step: Step, entry: Call): void {
         locations: entry.locations === undefined || entry.locations.length === 0 ? undefined : [...entry.locations],
         permission: entry.permission === undefined ? undefined : { ...entry.permission },
         status: done ? undefined : entry.status,
+        made_by: entry.made,
         diffs:
             diffs.length === 0
                 ? undefined
