@@ -46,7 +46,10 @@ test("MCT1, MCT2: an agent becomes a task, whose question is answered by its key
     expect(existsSync(join(room.folder, "note.txt"))).toBe(false);
     expect(await update({ [key]: accept("once") })).toMatchObject({ result: { resultType: "complete" } });
     expect(await until(url, taskId, "completed")).toMatchObject({
-        ...{ resultType: "complete", result: { structuredContent: { result: "done" }, _meta: { "remit/run": id } } },
+        ...{
+            resultType: "complete",
+            result: { structuredContent: { result: "done" }, _meta: { "remit/run": id, ifc: expect.anything() } },
+        },
     });
     expect(readFileSync(join(room.folder, "note.txt"), "utf8")).toBe("a");
     // an answer that comes late does nothing

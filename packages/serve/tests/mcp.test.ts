@@ -34,6 +34,11 @@ test.each(WAYS)("%s: what a program declares are tools, with what they take and 
     expect((await client.callTool({ name: "anything", arguments: { q: [1] } })).structuredContent).toEqual({ q: [1] });
     expect(errorOf(await client.callTool({ name: "greet", arguments: { nam: "Ann" } }))).toContain("name");
     expect(errorOf(await client.callTool({ name: "add", arguments: { a: "two" } }))).toContain("number");
+    // What it gives back is what it was given and its own text.
+    expect((await client.callTool({ name: "add", arguments: { a: 2 } }))._meta?.["ifc"]).toEqual({
+        integrity: "trusted",
+        confidentiality: "public",
+    });
     const failed = await client.callTool({ name: "fails", arguments: {} });
     expect(errorOf(failed)).toContain("not today");
     await expect(client.callTool({ name: "none", arguments: {} }).then(errorOf)).rejects.toThrow(/none/);
@@ -43,7 +48,7 @@ test.each(WAYS)("%s: what a program declares are tools, with what they take and 
     const name = way === "legacy http" ? "client" : "tester";
     expect(first).toMatchObject({ kind: "run.started", labels: [`mcp:${name}`] });
     // what did not fit began no run
-    expect(await ledger.runs()).toHaveLength(5);
+    expect(await ledger.runs()).toHaveLength(6);
 });
 
 test.each(["legacy stream", "modern stream", "modern http"] as const)(
@@ -55,6 +60,8 @@ test.each(["legacy stream", "modern stream", "modern http"] as const)(
         });
         const result = await room.client.callTool({ name: "Clerk", arguments: { task: "write" } });
         expect(result.structuredContent).toEqual({ result: "done" });
+        // Its model read what its tool said.
+        expect(result._meta?.["ifc"]).toEqual({ integrity: "untrusted", confidentiality: "public" });
         expect(room.asked).toEqual([expect.stringContaining("note.txt"), expect.stringContaining("other.txt")]);
         expect(room.asked[0]).toContain("May Model call Files.write?");
         expect(readFileSync(join(room.folder, "other.txt"), "utf8")).toBe("b");

@@ -22,7 +22,10 @@ export interface Question {
 }
 
 /** Where a call stands at the end of a round. */
-export type Step = { readonly run: string } & ({ readonly question: Question } | { readonly result: RunResult });
+export type Step = { readonly run: string } & (
+    | { readonly question: Question }
+    | { readonly result: RunResult; readonly origins: readonly string[] | undefined }
+);
 
 /** What a client keeps between two rounds; it comes back sealed. */
 export interface Round {
@@ -44,6 +47,8 @@ export interface Detached {
     readonly run: string;
     /** Rejects with `RemitError`. */
     readonly result: Promise<RunResult>;
+    /** Of what the run gave, or of what its failure tells; undefined as long as it goes on. */
+    origins(): readonly string[] | undefined;
     /** Those that wait for an answer, in the order in which they were asked. */
     questions(): readonly Question[];
     /** False where no such question is open. */
@@ -60,6 +65,8 @@ export interface Listening {
 
 interface Live {
     readonly call: string;
+    /** Of its end. */
+    origins?: readonly string[];
     readonly handle: RunHandle;
     readonly cancel: AbortController;
     readonly open: (Question & { readonly answer: (decision: string) => void })[];
@@ -120,6 +127,7 @@ export class Calls {
         return {
             run,
             result,
+            origins: () => live.origins,
             questions: () => live.open,
             answer: (id, decision) => {
                 const at = live.open.findIndex((one) => one.id === id);
@@ -140,14 +148,17 @@ export class Calls {
         const cancel = new AbortController();
         const id = newRunId();
         const { limits, ask } = this.#options;
-        const live: Pick<Live, "open" | "listening" | "wake"> = { open: [], listening, wake: () => undefined };
+        const live: Pick<Live, "open" | "listening" | "wake" | "origins"> = { open: [], listening, wake: () => undefined };
         const handle = this.#program.run(entry.inputOf(args), {
             ...{ id, limits, signal: cancel.signal, inputOrigins: origins },
             ...(entry.entry === undefined ? {} : { entry: entry.entry }),
             // the round's own end comes first (MCC3)
             asks: { expires: ask + 60_000 },
             on: {
-                event: (event) => live.listening?.event(event),
+                event: (event) => {
+                    if (event.kind === "run.ended" && event.run === id) live.origins = event.labels;
+                    live.listening?.event(event);
+                },
                 // MCC3.
                 ...(canAsk ? { ask: (request, about) => asked(live, { id: about.ask.id, request }, about.signal) } : {}),
             },
@@ -194,7 +205,7 @@ export class Calls {
                 return { run, question: live.open[0] as Question };
             }
             this.#live.delete(run);
-            return { run, result };
+            return { run, result, origins: live.origins };
         } catch (error) {
             this.#live.delete(run);
             throw error;

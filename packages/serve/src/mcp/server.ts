@@ -242,7 +242,7 @@ async function called(serving: Serving, tool: Called, context: ServerContext): P
 
 async function toldOf(step: Step, call: Call, { mint }: Serving): Promise<CallToolResult | InputRequiredResult> {
     const { run } = step;
-    if ("result" in step) return resultOf(run, step.result, call.entry);
+    if ("result" in step) return resultOf(run, step, call);
     return inputRequired({
         inputRequests: { decision: inputRequired.elicit(formOf(step.question)) },
         requestState: await mint({ run, ask: step.question.id, call: sealOf(call) }),

@@ -121,9 +121,9 @@ export class Tasks {
         for (const id of [...this.#held.keys()]) this.#forget(id);
     }
 
-    async #settle(held: Held, { run, result }: Detached, { entry }: Call): Promise<void> {
+    async #settle(held: Held, { run, result, origins }: Detached, call: Call): Promise<void> {
         const ended = await result.then(
-            (one): Ended => ({ status: "completed", result: resultOf(run, one, entry) }),
+            (one): Ended => ({ status: "completed", result: resultOf(run, { result: one, origins: origins() }, call) }),
             (error: unknown): Ended =>
                 error instanceof RemitError ? { status: "completed", result: failedBy(error) } : { status: "failed" },
         );

@@ -8,12 +8,18 @@ import type { RemitError, RunResult } from "@remit/host";
 import { isObject, type Json, plain, safeJson } from "@remit/language";
 import type { JsonObject, ProgramEntry } from "../faces/entries.ts";
 import { reasonOf } from "../faces/reason.ts";
-import type { Question } from "./calls.ts";
+import type { Call, Question } from "./calls.ts";
+import { statedOf } from "./stated.ts";
 
 const MAX_SHOWN = 4000;
 
-export function resultOf(run: string, result: RunResult, entry: ProgramEntry): CallToolResult {
-    const about = { "remit/run": run };
+/** `origins`: of what is told. */
+export function resultOf(
+    run: string,
+    { result, origins }: { readonly result: RunResult; readonly origins: readonly string[] | undefined },
+    { entry, origins: own }: Pick<Call, "entry" | "origins">,
+): CallToolResult {
+    const about = { "remit/run": run, ifc: { ...statedOf(origins, own) } };
     if (!result.ok) {
         const { kind = "error", message = "it failed", hint } = result.failure ?? {};
         return failed(hint === undefined ? message : `${message}\n${hint}`, { ...about, "remit/kind": kind });
@@ -24,7 +30,7 @@ export function resultOf(run: string, result: RunResult, entry: ProgramEntry): C
     return { content: [{ type: "text", text }], structuredContent, _meta: about };
 }
 
-export function failed(message: string, about?: { readonly [key: string]: string }): CallToolResult {
+export function failed(message: string, about?: { readonly [key: string]: Json }): CallToolResult {
     return { isError: true, content: [{ type: "text", text: plain(message) }], ...(about === undefined ? {} : { _meta: { ...about } }) };
 }
 
