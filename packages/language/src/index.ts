@@ -96,6 +96,7 @@ export { plain, plainColumns, plainLine, safeJson } from "./text/plain.ts";
 export * from "./text/source.ts";
 export { amountOf, withArticle } from "./text/words.ts";
 export { SYNTAX_CODES } from "./syntax/codes.ts";
+export { choicesAsked } from "./hostile/choices.ts";
 export { type HostileOptions, hostileUses } from "./hostile/hostile.ts";
 export type { Bound as HostileBound, Does, Reads } from "./hostile/rules.ts";
 export { type UnknownSeed, unknownSeeds } from "./hostile/seeds.ts";

@@ -6,6 +6,7 @@ import {
     type AuthorityRow,
     applyFixes,
     authorityOf,
+    choicesAsked,
     type Diagnostic,
     type Fix,
     type HostileTable,
@@ -54,7 +55,8 @@ export default async function check(args: string[], options: Record<string, unkn
             return path === undefined || args.length === 1 ? name : relative(process.cwd(), path).replaceAll(sep, "/");
         };
         // a file that two programs import is told about once; another message is another mistake
-        for (const one of checked.diagnostics) {
+        const asked = checked.form === null ? [] : choicesAsked(checked.form, checked.project?.policy ?? {}, checked.checked.files);
+        for (const one of [...checked.diagnostics, ...asked]) {
             const file = nameOf(one.file);
             found.set(JSON.stringify([file, one.range.start, one.range.end, one.code, one.message]), { ...one, file });
         }

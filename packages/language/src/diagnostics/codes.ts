@@ -103,6 +103,11 @@ const CHECKS = {
         summary:
             "A function gives a value to an argument whose clause will refuse it, if the function gets to that call; or the input reaches such an argument, if the run does not name another origin for it. In `flow strict`: a value decides which list or object changes, and the run refuses the change if that list or object lacks the value's origins.",
     },
+    CHOICE_ASKED: {
+        severity: "note",
+        summary: "What is not trusted may decide that a use happens, and no clause lets it: the run then asks, or refuses the use.",
+        hint: "decide by what is trusted, or let it choose with a `choice` clause at the import",
+    },
     ENDORSE_DENIED: { severity: "error", summary: "An agent endorses a value without `may endorse` in its remit." },
     SPEND_NOTHING: { severity: "error", summary: "An amount is zero or given twice, so that nothing can be spent." },
 

@@ -10,7 +10,10 @@ describe.each(caseFiles())("%s", (name) => {
     });
 });
 
+/** Told of a program form (`src/hostile`), with cases of its own. */
+const OF_FORMS: ReadonlySet<string> = new Set(["CHOICE_ASKED"]);
+
 test("every code of the checker has a case", () => {
     const seen = new Set(caseFiles().flatMap((name) => readCases(name).flatMap((one) => one.expected.map((mark) => mark.split(" ")[1]))));
-    expect(Object.keys(CODES).filter((code) => !(code in SYNTAX_CODES) && !seen.has(code))).toEqual([]);
+    expect(Object.keys(CODES).filter((code) => !(code in SYNTAX_CODES) && !OF_FORMS.has(code) && !seen.has(code))).toEqual([]);
 });
