@@ -3,7 +3,7 @@
  *
  * Boundary: a program of the compiler in, contracts out. Which compiler it is, and what is kept of it, is `types.ts`'s.
  */
-import type { Contract, Field, Members, Signature, SignatureParam } from "@remit/language";
+import { type Contract, type Field, type Members, type Signature, type SignatureParam, showContract } from "@remit/language";
 import type ts from "typescript";
 
 /** Types in one signature, and how deep they stand in one another. */
@@ -128,11 +128,16 @@ function union(x: Reading, types: readonly ts.Type[], depth: number): Contract {
     if (members.some((one) => one.type === "json")) return JSON_VALUE;
     const bools = members.filter((one) => one.type === "literal" && typeof one.value === "boolean");
     const rest = bools.length < 2 ? members : [...members.filter((one) => !bools.includes(one)), { type: "boolean" } as const];
-    const some = rest.filter((one) => one.type !== "none");
+    // The compiler's order depends on what it looked at before.
+    const some = rest.filter((one) => one.type !== "none").sort((a, b) => (rankOf(a) < rankOf(b) ? -1 : 1));
     const [only] = some;
     if (only === undefined) return { type: "none" };
     const of: Contract = some.length === 1 ? only : { type: "union", of: some };
     return some.length === rest.length ? of : { type: "optional", of };
+}
+
+function rankOf(contract: Contract): string {
+    return contract.type === "literal" ? `0 ${typeof contract.value} ${contract.value}` : `1 ${showContract(contract)}`;
 }
 
 function object(x: Reading, type: ts.Type, depth: number): Contract {

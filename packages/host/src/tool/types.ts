@@ -4,7 +4,8 @@
  * Boundary: nothing of the module is run. The compiler is code of the project: it is asked only about modules that a trusted configuration allows.
  *
  * TYP1: what a type says that JSON cannot hold, or that is too large, is `json`: a signature says no more than is true of every right call.
- * TYP2: whatever is wrong with the cache's own files is a miss, and a cache that cannot be written is none.
+ * TYP2: what was read while an import was missing is not kept: it may come.
+ * TYP3: whatever is wrong with the cache's own files is a miss, and a cache that cannot be written is none.
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -34,9 +35,9 @@ export function typesOf(path: string, env: Environment, cache = cacheFolder(env)
     const kept = join(cache, "signatures", `${sha256(JSON.stringify([MAGIC, found.version, path]))}.json`);
     const before = readEntry(kept);
     if (before !== null) return { members: before };
-    const made = read(found.load(), path);
+    const { isWhole, ...made } = read(found.load(), path);
     try {
-        writePrivate(kept, JSON.stringify(made));
+        if (isWhole) writePrivate(kept, JSON.stringify(made));
     } catch (error) {
         if (!(error instanceof Error && "code" in error)) throw error;
     }
@@ -62,7 +63,11 @@ function compilerFor(path: string): { readonly version: string; load(): typeof t
     return null;
 }
 
-function read(compiler: typeof ts, path: string): Entry {
+/** A module that an import names and that is not there. */
+const NOT_FOUND = 2307;
+
+/** `isWhole`: every import was found. */
+function read(compiler: typeof ts, path: string): Entry & { readonly isWhole: boolean } {
     const named = compiler.findConfigFile(dirname(path), compiler.sys.fileExists);
     const config = named === undefined ? {} : (compiler.readConfigFile(named, compiler.sys.readFile).config as unknown);
     const { options } = compiler.parseJsonConfigFileContent(config, { ...compiler.sys, readDirectory: () => [] }, dirname(named ?? path));
@@ -82,7 +87,8 @@ function read(compiler: typeof ts, path: string): Entry {
     const files = own.map((one) => ({ path: one.fileName.split("/").join(sep), sha256: sha256(one.text) }));
     if (named !== undefined)
         files.push({ path: named.split("/").join(sep), sha256: sha256(readFileSync(named, "utf8").replace(/^\uFEFF/, "")) });
-    return { files, members: signaturesIn(compiler, program, path) };
+    const isWhole = own.every((one) => program.getSemanticDiagnostics(one).every(({ code }) => code !== NOT_FOUND));
+    return { files, members: signaturesIn(compiler, program, path), isWhole };
 }
 
 function readEntry(kept: string): Members | null {
