@@ -48,7 +48,7 @@ import { Session } from "./session/session.ts";
 import { type Fields, fieldsOf, LEVELS, type Level, type Log } from "./watch/log.ts";
 import { Metrics } from "./watch/metrics.ts";
 import { KNOWN_PORTS } from "./wire/bounds.ts";
-import { ACCEPTED, type Ack, type NewSession, rejected, type SessionInfo, type Scope } from "./wire/messages.ts";
+import { ACCEPTED, type Ack, type NewSession, rejected, type Scope } from "./wire/messages.ts";
 import { Recordings } from "./ui/recording.ts";
 import type { ModelsView, ProgramView } from "./wire/runs.ts";
 
@@ -218,18 +218,6 @@ export class Server {
         this.#epochs.set(id, log.epoch);
         this.sessions.set(id, session);
         return session;
-    }
-
-    /** Sessions that other processes have, as they say; one that does not answer now is left out. */
-    async others(client: Client, signal: AbortSignal): Promise<SessionInfo[]> {
-        const { processes } = this;
-        if (processes === null) return [];
-        const asked = (await processes.others()).map(async (session) => {
-            const path = `/v1/sessions/${encodeURIComponent(session)}`;
-            const said = await processes.forward({ session, client, method: "GET", path, headers: {}, body: "" }, signal);
-            return said?.status === 200 ? [JSON.parse(said.body) as SessionInfo] : [];
-        });
-        return (await Promise.all(asked)).flat();
     }
 
     /** What a stream of the session is read from; null where there is no such session. */

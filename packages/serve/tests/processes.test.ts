@@ -208,6 +208,9 @@ test("a server knows the sessions of the others as soon as it can be found", asy
     const { id } = await a.owner.open();
     const b = await start("b");
     expect((await b.owner.session(id)).id).toBe(id);
+    const more = await Promise.all([a.owner.open(), a.owner.open(), b.owner.open()]);
+    const ids = [id, ...more.map((one) => one.id)].sort();
+    for (const { owner } of [a, b]) expect((await owner.sessions()).sessions.map((one) => one.id).sort()).toEqual(ids);
 });
 
 test("a server with another key is refused, with what to do", async () => {

@@ -7,7 +7,18 @@
  */
 import type { Json } from "@remit/language";
 import { createParser } from "eventsource-parser";
-import type { Ack, CallResult, Decision, Frame, NewSession, NewTurn, SessionInfo, ToolSpec, TurnInfo } from "../wire/messages.ts";
+import type {
+    Ack,
+    CallResult,
+    Decision,
+    Frame,
+    ListedSession,
+    NewSession,
+    NewTurn,
+    SessionInfo,
+    ToolSpec,
+    TurnInfo,
+} from "../wire/messages.ts";
 import type { ModelsView } from "../wire/runs.ts";
 
 /** What the server refuses, or that it cannot be reached (`status` 0). */
@@ -51,7 +62,7 @@ export class ServeClient {
         return this.request("GET", "/v1/models");
     }
 
-    sessions(): Promise<{ readonly sessions: readonly (Omit<SessionInfo, "turns"> & { readonly turns: number })[] }> {
+    sessions(): Promise<{ readonly sessions: readonly ListedSession[] }> {
         return this.request("GET", "/v1/sessions");
     }
 

@@ -24,6 +24,7 @@ import {
     ToolSpec,
 } from "../wire/bodies.ts";
 import type * as Wire from "../wire/messages.ts";
+import { listedSession } from "../wire/messages.ts";
 import { MAX_PICTURE_BYTES, MAX_PICTURES } from "../wire/bounds.ts";
 import { cookieName } from "../access/guard.ts";
 import { cursorOf, eventStream } from "./events.ts";
@@ -179,12 +180,11 @@ export const ROUTES: readonly Route[] = [
         scope: "observe",
         summary: "Sessions that are open, newest first, without their turns",
         answers: { 200: "a list" },
-        run: async ({ server, client, signal }) =>
-            ok({
-                sessions: [...[...server.sessions.values()].map((one) => one.info()), ...(await server.others(client, signal))]
-                    .sort((a, b) => (a.created < b.created ? 1 : -1))
-                    .map(({ turns, ...info }) => ({ ...info, turns: turns.length })),
-            }),
+        run: async ({ server: { sessions, processes } }) => {
+            const here = [...sessions.values()].map((one) => listedSession(one.info()));
+            const all = [...here, ...((await processes?.others()) ?? [])];
+            return ok({ sessions: all.sort((a, b) => (a.created < b.created ? 1 : -1)) });
+        },
     }),
     route({
         method: "get",

@@ -17,12 +17,15 @@ import type { Client } from "../access/clients.ts";
 import { within } from "../runs/stream.ts";
 import { isEditorSession } from "../session/log.ts";
 import type { Session } from "../session/session.ts";
+import { type ListedSession, listedSession } from "../wire/messages.ts";
 import { type StreamMessage, Streams } from "./streams.ts";
 
 /** Between two looks for sessions without a process, milliseconds. */
 const LOOK_MS = 2_000;
 /** Between two times that a request is said while no process takes it, milliseconds. */
 const AGAIN_MS = 700;
+/** So often the other processes are asked what they have, where not all that they have was told. */
+const ASKS = 3;
 /** How long a process is looked for, milliseconds. */
 const FIND_MS = 15_000;
 /** Requests that were performed are known for so long, milliseconds. */
@@ -56,6 +59,9 @@ type Message =
     /** Its client waits no longer. */
     | { readonly kind: "unwanted"; readonly id: string }
     | ({ readonly kind: "answered"; readonly id: string } & Answered)
+    /** What each process has is wanted. */
+    | { readonly kind: "list"; readonly id: string }
+    | { readonly kind: "listed"; readonly id: string; readonly sessions: readonly ListedSession[] }
     | { readonly kind: "moved"; readonly session: string }
     | { readonly kind: "revoked"; readonly client: string }
     | { readonly kind: "clients" };
@@ -91,6 +97,8 @@ export class Processes {
     readonly streams: Streams;
     readonly #setup: ProcessesSetup;
     readonly #asked = new Map<string, Asked>();
+    /** What hears the lists of others, by the id of the question. */
+    readonly #lists = new Map<string, (sessions: readonly ListedSession[]) => void>();
     readonly #performed = new Map<string, Performed>();
     #end: () => void = () => undefined;
     #timer: NodeJS.Timeout | undefined;
@@ -130,10 +138,27 @@ export class Processes {
         return !this.#setup.sessions.has(id);
     }
 
-    /** Ids of sessions that other processes have. */
-    async others(): Promise<string[]> {
+    /** Sessions that other processes have, by one question to all of them; one of a process that does not answer now is left out. */
+    async others(): Promise<ListedSession[]> {
         const all = await this.#setup.team.open(SESSION);
-        return all.flatMap(({ id }) => (isEditorSession(id) || this.#setup.sessions.has(id) ? [] : [id]));
+        const wanted = new Set(all.flatMap(({ id }) => (isEditorSession(id) || this.#setup.sessions.has(id) ? [] : [id])));
+        const found = new Map<string, ListedSession>();
+        const id = randomBytes(9).toString("hex");
+        const whole = new Promise<true>((resolve) => {
+            this.#lists.set(id, (sessions) => {
+                for (const one of sessions) if (wanted.delete(one.id)) found.set(one.id, one);
+                if (wanted.size === 0) resolve(true);
+            });
+        });
+        try {
+            for (let asks = 0; wanted.size > 0 && asks < ASKS; asks++) {
+                await this.say({ kind: "list", id });
+                await within(whole, AGAIN_MS);
+            }
+        } finally {
+            this.#lists.delete(id);
+        }
+        return [...found.values()];
     }
 
     /** PRS1. Null where no process has the session any more, or none answers. `signal`: its client waits no longer. */
@@ -194,6 +219,17 @@ export class Processes {
                 return;
             case "answered":
                 this.#asked.get(message.id)?.answered(message);
+                return;
+            case "list":
+                if (!this.#lists.has(message.id) && this.#setup.sessions.size > 0)
+                    void this.say({
+                        ...message,
+                        kind: "listed",
+                        sessions: [...this.#setup.sessions.values()].map((one) => listedSession(one.info())),
+                    });
+                return;
+            case "listed":
+                this.#lists.get(message.id)?.(message.sessions);
                 return;
             case "moved": {
                 this.streams.end(message.session);

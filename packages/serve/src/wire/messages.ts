@@ -152,6 +152,13 @@ export interface SessionInfo {
     readonly asks: readonly AskInfo[];
 }
 
+/** As it stands in a list: with the number of its turns. */
+export type ListedSession = Omit<SessionInfo, "turns"> & { readonly turns: number };
+
+export function listedSession({ turns, ...info }: SessionInfo): ListedSession {
+    return { ...info, turns: turns.length };
+}
+
 /** A call of a lent tool, as the client that lent it hears of it. */
 export interface CallInfo {
     readonly id: string;
