@@ -1,8 +1,10 @@
 /** Trajectories at a terminal: a run as one, the trajectories of others validated and shown. */
+import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { harbor } from "../../../scripts/lib/harbor.mjs";
 import { type Room, room } from "./remit.ts";
 
 const SAMPLES = fileURLToPath(new URL("../../machine/tests/ledger/atif/samples/", import.meta.url));
@@ -102,4 +104,45 @@ test("show makes no terminal do anything", () => {
         err: expect.stringContaining("/steps/2/tool_calls/0/arguments"),
     });
     expect(at.remit("atif", "draw", "a.json").code).toBe(2);
+});
+
+test("slips of the text are judged as Harbor does, but for those that the documentation names", async () => {
+    const base = {
+        schema_version: "ATIF-v1.7",
+        session_id: "s",
+        agent: { name: "a", version: "1" },
+        steps: [{ step_id: 1, source: "agent", message: "hi", metrics: { cost_usd: 1 } }],
+    };
+    const good = JSON.stringify(base);
+    const number = (text: string): string => good.replace('"cost_usd":1', `"cost_usd":${text}`);
+    const cases: [string, string, boolean, boolean][] = [
+        // name, text, whether Remit takes it, whether Harbor does
+        ["good", good, true, true],
+        ["half a character", good.replace("hi", "\\ud800"), true, true],
+        ["a whole number as a fraction", good.replace('"step_id":1', '"step_id":1.0'), true, true],
+        ["text behind it", `${good} x`, false, false],
+        ["a comma too many", `${good.slice(0, -1)},}`, false, false],
+        ["a line break in a text", good.replace("hi", "h\ni"), false, false],
+        ["a fence around it", `\`\`\`json\n${good}\n\`\`\``, false, false],
+        ["a list", `[${good}]`, false, false],
+        ["nothing", "", false, false],
+        ["NaN", number("NaN"), false, true],
+        ["Infinity", number("Infinity"), false, true],
+        ["too large", number("1e400"), false, true],
+        ["a key twice", good.replace('"source":"agent"', '"source":"agent","source":"agent"'), false, true],
+        ["a byte order mark", `\ufeff${good}`, true, false],
+    ];
+    for (const [nth, [, text]] of cases.entries()) at.write(`slip-${nth}.json`, text);
+    const script = `
+import json, sys
+from pathlib import Path
+from harbor.utils.trajectory_validator import TrajectoryValidator
+print(json.dumps([TrajectoryValidator().validate(Path(name)) for name in sys.argv[1:]]))`;
+    const files = cases.map((_, nth) => join(at.folder, `slip-${nth}.json`));
+    const env = { ...process.env, PYTHONPATH: await harbor(), PYTHONDONTWRITEBYTECODE: "1" };
+    const { stdout } = spawnSync("python3", ["-c", script, ...files], { env, encoding: "utf8" });
+    const theirs = JSON.parse(stdout) as boolean[];
+    expect(cases.map(([name], nth) => [name, at.remit("atif", "validate", files[nth] as string).code === 0, theirs[nth]])).toEqual(
+        cases.map(([name, , ours, harbors]) => [name, ours, harbors]),
+    );
 });
