@@ -28,6 +28,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
         "remit ras run health-check --input @inputs.json",
         "remit ras list",
     ],
+    agent: [
+        `remit agent --prompt 'Find the cause.' --prompt - --agent acp://opencode < build.log`,
+        `agent --prompt 'Sum it up.' --agent acp://opencode --config '{"budget": {"max_steps": 20}}' | jq -r .data.text`,
+    ],
     reason: [
         `remit reason --prompt 'Why did it fail?' --prompt - --structure '{"cause": ""}' < build.log`,
         `act --manual | reason --prompt 'Which tools fit?' --prompt - --structure '["name"]' | jq -r '.data[]'`,

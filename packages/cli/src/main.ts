@@ -267,6 +267,11 @@ function reInAct(add: Add): void {
         .option("--attempts <n>", "how often the model may try, 1 to 10; default 3")
         .addOption(new Option("--llm <uri>", "the model; as --model"))
         .option("--verbose", "progress on standard error");
+    tools(running(add("agent", "One task of an agent: `{data}` or `{error}` on standard output", () => import("./commands/agent.ts"))))
+        .option("-p, --prompt <text>", "a part of the task; may be given several times, - is standard input at that place", gathered)
+        .option("--agent <uri>", "the agent that is asked, such as acp://opencode")
+        .option("--config <json>", "budget, policy and on_error, as for agent()")
+        .option("--verbose", "progress on standard error");
     tools(running(add("act [name] [arguments...]", "One call of a tool: its result on standard output", () => import("./commands/act.ts"))))
         .option("--manual [name]", "what there is to call")
         .option("--verbose", "progress on standard error");

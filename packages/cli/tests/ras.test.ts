@@ -164,3 +164,24 @@ test("REMIT_MAY names what is called without a question, for a whole pipeline; -
     expect(act("webfetch")).toMatchObject({ code: 1, out: expect.stringContaining("was not allowed") });
     expect(act("bash", "--may", "webfetch")).toMatchObject({ code: 1, out: expect.stringContaining("was not allowed") });
 });
+
+test("agent is a command of a pipe: the text before it is its task, its answer is one line, and an error is the exit code", () => {
+    here.write(
+        "jobs.remit",
+        'import tool Files from "file://workspace"\nremit Reading { may Files.read, Files.list }\nmain func() { none }\n',
+    );
+    const stub = ["--agent", "stub:text?say=done"];
+    const done = here.remitWith({ input: "find the cause" }, "agent", "--prompt", "Task:", "--prompt", "-", ...stub);
+    expect(done).toMatchObject({ code: 0, err: "" });
+    expect(JSON.parse(done.out)).toMatchObject({
+        data: { text: "done", trajectory: { steps: [{ message: "Task:\n\nfind the cause" }, { message: "done" }] } },
+    });
+    const under = (policy: string): { readonly code: number | null; readonly out: string } =>
+        here.remit("agent", "--prompt", "x", "--config", JSON.stringify({ policy }), "--tools", "jobs.remit", ...stub);
+    expect(under("Reading").code).toBe(0);
+    expect(under("Writing")).toMatchObject({ code: 1, out: expect.stringContaining("there is no policy 'Writing'; there are Reading") });
+    const none = { on_error: "fail", tries: 2 };
+    const failed = here.remit("agent", "--prompt", "x", "--config", JSON.stringify(none), ...stub);
+    expect([failed.code, Object.keys(JSON.parse(failed.out) as object)]).toEqual([1, ["error"]]);
+    expect(here.remit("agent", "--prompt", "x")).toMatchObject({ code: 1, out: expect.stringContaining("name one with --agent") });
+});

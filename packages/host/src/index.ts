@@ -189,6 +189,7 @@ export { type Command, COMMAND_HELP, readCommand, readsInput, shownAnswer } from
 export type { CallKind } from "./ras/frames.ts";
 export { RAS_LIMITS, type RasLimits } from "./ras/process.ts";
 export type { Riff, Riffs } from "./ras/riffs.ts";
+export { agentGiven } from "./ras/tool.ts";
 export { callProgram, listRiffs, loadRas, type RasObservation, type RasProgram, type RasRunOptions, talkToRun } from "./ras/run.ts";
 export { RIA_CAPABILITIES } from "./ras/capabilities.ts";
 export { type Collector, collectorHeaders, collectorUrl, type Sent, SpanStream, sendSpans } from "./telemetry/otlp.ts";

@@ -10,6 +10,7 @@
  * BG8: what `agent()` is told wrongly is its own error alone. A policy is a remit of the tools' file: the agent then has what that remit
  *     gives, and it alone; without one it has no tools.
  */
+import type { CallKind } from "./frames.ts";
 import { RAS_LIMITS } from "./process.ts";
 
 export interface BridgeImport {
@@ -60,12 +61,11 @@ export function literal(text: string): string {
 export function bridgeSource({ model, program, tools, policies, agent }: BridgeOptions): string {
     return `import llm   Model from ${literal(model)}
 import tool  Ras   from ${literal(program)}
-${agent === undefined ? "" : `import agent Worker from ${literal(agent)}\n`}${tools.map((one) => `${one.source}\n`).join("")}
-${agent === undefined ? "" : policies.map((one) => `${one.source}\nimport agent ${actor(one.name)} from ${literal(agent)} { remit ${one.name} }\n`).join("")}${readerSource(tools)}
+${workersSource(agent, policies, tools)}${readerSource(tools)}
 main agent Bridge {
     model Model
     remit {
-        ${grants(tools, ["Ras.start", "Ras.step", "Ras.again", "Ras.ready", ...(agent === undefined ? [] : ["Worker", ...policies.map((one) => actor(one.name))])])}
+        ${grants(tools, ["Ras.start", "Ras.step", "Ras.again", "Ras.ready", ...workersOf(agent, policies)])}
     }
 
     func answer(call, given, depth) {
@@ -151,6 +151,18 @@ function actor(policy: string): string {
     return `Worker${policy}`;
 }
 
+function workersOf(agent: string | undefined, policies: readonly BridgePolicy[]): string[] {
+    return agent === undefined ? [] : ["Worker", ...policies.map((one) => actor(one.name))];
+}
+
+/** The agent, the tools, and the agent under each policy. */
+function workersSource(agent: string | undefined, policies: readonly BridgePolicy[], tools: readonly BridgeImport[]): string {
+    const own = tools.map((one) => `${one.source}\n`).join("");
+    if (agent === undefined) return own;
+    const under = policies.map((one) => `${one.source}\nimport agent ${actor(one.name)} from ${literal(agent)} { remit ${one.name} }\n`);
+    return `import agent Worker from ${literal(agent)}\n${own}${under.join("")}`;
+}
+
 /** BG8. */
 function workedSource(agent: string | undefined, policies: readonly BridgePolicy[]): string {
     if (agent === undefined)
@@ -174,9 +186,19 @@ function workedSource(agent: string | undefined, policies: readonly BridgePolicy
 `;
 }
 
-/** A program that makes one call: what the commands `reason` and `act` of a shell run. */
-export function callSource(options: Pick<BridgeOptions, "model" | "tools">, kind: "reason" | "act"): string {
-    const { model, tools } = options;
+/** A program that makes one call: what the commands `reason`, `act` and `agent` of a shell run. */
+export function callSource(options: Omit<BridgeOptions, "program">, kind: CallKind): string {
+    const { model, tools, policies, agent } = options;
+    if (kind === "agent")
+        return `${workersSource(agent, policies, tools)}main agent Bridge {
+    remit {
+        ${grants([], workersOf(agent, policies))}
+    }
+
+${workedSource(agent, policies)}
+    main func(given) { worked(given.prompt, given.config, given.policy) }
+}
+`;
     if (kind === "reason")
         return `import llm Model from ${literal(model)}
 main agent Bridge {

@@ -185,10 +185,11 @@ async function importsOf(file: string, root: string, options: RasRunOptions): Pr
     return { imports, policies };
 }
 
-/** One `reason` or `act` as a program; its input is the call's arguments. Throws `RemitError`. */
-export async function callProgram(kind: "reason" | "act", options: RasRunOptions = {}): Promise<RemitProgram<Json, Json>> {
-    const { imports, file, root } = await toolsFor(options);
-    const source = callSource({ model: options.model ?? "local:", tools: imports }, kind);
+/** One `reason`, `act` or `agent` as a program; its input is the call's arguments. Throws `RemitError`. */
+export async function callProgram(kind: CallKind, options: RasRunOptions = {}): Promise<RemitProgram<Json, Json>> {
+    const { imports, policies, file, root } = await toolsFor(options);
+    const { model = "local:", agent } = options;
+    const source = callSource({ model, tools: imports, policies, ...(agent === undefined ? {} : { agent }) }, kind);
     return loaded<Json>({ source, file: join(dirname(file), `${kind}-command.remit`) }, { ...options, root });
 }
 

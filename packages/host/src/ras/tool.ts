@@ -309,16 +309,22 @@ function readyOf({ id, kind, args }: RasCall, of: Kept): Ready {
     return { id, kind: "riff", args: { name, inputs: given } };
 }
 
-/** `agent()`: the policy apart, since it names what is no value. */
 function readyAgent(id: number, args: Fields): Ready {
-    const fails = (config: Json | undefined): boolean => isObject(config) && config.on_error === "fail";
-    const { config = {} } = args;
-    if (!isObject(config)) return { id, kind: "result", args: { result: { error: "agent(): its config must be an object" } } };
+    const given = agentGiven(args);
+    if (typeof given === "string") return { id, kind: "result", args: { result: { error: given } } };
+    return { id, kind: "agent", args: given, ...(given.config.on_error === "fail" ? { fails: true as const } : {}) };
+}
+
+/** What `agent()` is given, the policy apart, since it names what is no value; else what is wrong with it. */
+export function agentGiven({
+    prompt = "",
+    config = {},
+}: Fields): string | { prompt: string; config: { [name: string]: Json }; policy: string | null } {
+    if (!isObject(config)) return "agent(): its config must be an object";
     const { policy = null, agent = null, ...rest } = config;
-    if (agent !== null) return { id, kind: "result", args: { result: { error: "agent(): which agent it is, is said by --agent" } } };
+    if (agent !== null) return "agent(): which agent it is, is said by --agent";
     const named = policy === null || typeof policy === "string" ? policy : asText(policy);
-    const given = { prompt: asText(args.prompt ?? ""), config: { on_error: null, ...rest }, policy: named };
-    return { id, kind: "agent", args: given, ...(fails(config) ? { fails: true as const } : {}) };
+    return { prompt: asText(prompt), config: { on_error: null, ...rest }, policy: named };
 }
 
 function asText(value: Json): string {
