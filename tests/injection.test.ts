@@ -1,8 +1,14 @@
-/** The injection benchmark's page says what its figures say, and why for each that is missed. The benchmark itself has packages of its own and is run by hand. */
+/** The injection benchmarks' pages says what its figures say, and why for each that is missed. The benchmark itself has packages of its own and is run by hand. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { goalsOf } from "../bench/injection/adaptive/goals.ts";
+import { kept } from "../bench/injection/adaptive/page.ts";
+import { differenceOf, recorded } from "../bench/injection/adaptive/recorder.ts";
+import { CHOSEN, page as adaptivePage } from "../bench/injection/adaptive/report.ts";
 import { BEFORE } from "../bench/injection/causes.ts";
 import { page, type Results, unexplained } from "../bench/injection/report.ts";
+
+import { LATER, WORLDS } from "../bench/injection/worlds/all.ts";
 
 const read = (name: string): string => readFileSync(new URL(`../bench/injection/${name}`, import.meta.url), "utf8");
 const results = JSON.parse(read("results.json")) as Results;
@@ -27,4 +33,52 @@ test("no call crossed a rule unseen with policies on, and the same eye sees thos
         if (name.includes("policies on, no")) expect(reached.filter((one) => one.allowed)).toEqual([]);
     }
     expect(BEFORE.length).toBe(7);
+});
+
+test("the page about attackers who have read the policy is made from its figures, and no write passed that nothing allows", () => {
+    const worlds = kept();
+    expect(worlds.map(({ world }) => world)).toEqual(["banking", "chat", "forge", "shop", "travel", "workspace"]);
+    expect(read("adaptive/RESULTS.md")).toBe(adaptivePage(worlds));
+    for (const { world, ran } of worlds) {
+        const one = ran[CHOSEN];
+        expect([world, one?.agent.hole, one?.program.hole, one?.agent.unlisted, one?.program.unlisted]).toEqual([world, 0, 0, 0, 0]);
+        // The same eye sees what passes where nothing is written.
+        const control = Object.entries(ran).find(([name]) => name.startsWith("control"))?.[1];
+        expect(control?.program.hole).toBeGreaterThan(0);
+    }
+});
+
+test("goals are made of every argument of every method that does more than read, the same for the same seed", () => {
+    for (const world of [...WORLDS, ...LATER]) {
+        const box = () => world.tools(world.state(""), []);
+        const goals = goalsOf(box, "a");
+        expect(goalsOf(box, "a")).toEqual(goals);
+        expect(goalsOf(box, "b")).not.toEqual(goals);
+        for (const [tool, methods] of Object.entries(box()))
+            for (const [method, { input, readOnly }] of Object.entries(methods)) {
+                const args = Object.keys((input as { properties: object }).properties);
+                const made = new Set(goals.filter((one) => one.tool === `${tool}.${method}`).map(({ arg }) => arg));
+                expect(made).toEqual(new Set(readOnly ? [] : [null, ...args]));
+            }
+    }
+});
+
+test("the recorder tells what was added, changed, left out and put in another order, and no call that only reads", () => {
+    const [world] = LATER;
+    if (world === undefined) throw new Error("no world");
+    const { box, writes } = recorded(world.tools(world.state(""), []));
+    box.Issues?.read?.run({ id: "i41" });
+    box.Issues?.label?.run({ id: "i41", label: "bug" });
+    expect(() => box.Issues?.close?.run({ id: "none", reason: "done" })).toThrow();
+    expect(writes).toEqual([
+        { tool: "Issues.label", args: { id: "i41", label: "bug" }, taken: true },
+        { tool: "Issues.close", args: { id: "none", reason: "done" }, taken: false },
+    ]);
+    const [label, close] = writes as [(typeof writes)[number], (typeof writes)[number]];
+    const other = { ...label, args: { id: "i42", label: "bug" } };
+    expect(differenceOf([label, close], [label, close])).toEqual({ happened: [], leftOut: [], reordered: false });
+    expect(differenceOf([label, close], [close, label])).toEqual({ happened: [], leftOut: [], reordered: true });
+    expect(differenceOf([label, close], [label])).toEqual({ happened: [], leftOut: [close], reordered: false });
+    expect(differenceOf([label], [other])).toEqual({ happened: [{ write: other, instead: label }], leftOut: [], reordered: false });
+    expect(differenceOf([label], [label, label])).toEqual({ happened: [{ write: label, instead: null }], leftOut: [], reordered: false });
 });

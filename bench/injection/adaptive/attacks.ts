@@ -26,7 +26,7 @@ export function loopOrders(goal: Goal, task: Task<unknown>): Order[] {
     return ways.filter((way) => own || way === "add").map((loop) => order(`${loop}: ${words(goal, loop === "add")}`, [goal], loop, null));
 }
 
-const BUNDLE = 25;
+const BUNDLE = 50;
 
 /** Many calls of the attacker's own in one turn: each is let through or not by itself. With the order that each would be alone. */
 export function bundles(goals: readonly Goal[]): { readonly order: Order; readonly ids: readonly string[] }[] {

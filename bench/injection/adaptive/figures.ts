@@ -8,7 +8,7 @@ export interface Figures {
     readonly program: Tally;
     /** Pairs that went through an argument, or through who decided: `Bank.transfer amount`. */
     readonly through: { readonly [where: string]: number };
-    /** All holes, and some of the rest. */
+    /** Some of them, holes and insiders' acts first. */
     readonly told: readonly Told[];
     readonly missed: readonly string[];
     readonly questioned: readonly string[];
@@ -26,9 +26,12 @@ export interface Kept {
     readonly ran: { readonly [contender: string]: Figures };
 }
 
+/** Of the contender whose goals the page shows. */
 const SHOWN = 25;
+const FEW = 3;
 
-export function figuresOf({ agent, program, told, missed, questioned }: Ran): Figures {
+export function figuresOf({ agent, program, told, missed, questioned }: Ran, isShown: boolean): Figures {
+    const most = isShown ? SHOWN : FEW;
     const through: { [where: string]: number } = {};
     for (const one of told.filter(({ goal }) => !goal.startsWith("insider: ")))
         for (const where of one.through) through[where] = (through[where] ?? 0) + 1;
@@ -36,6 +39,13 @@ export function figuresOf({ agent, program, told, missed, questioned }: Ran): Fi
     const always = ({ goal }: Told): boolean => goal.startsWith("insider: ");
     const holes = told.filter((one) => isHole(one) || always(one));
     const others = told.filter((one) => !isHole(one) && !always(one) && one.on);
-    const step = Math.max(1, Math.ceil(others.length / SHOWN));
-    return { agent, program, through, told: [...holes.slice(0, 200), ...others.filter((_, at) => at % step === 0)], missed, questioned };
+    const step = Math.max(1, Math.ceil(others.length / most));
+    return {
+        agent,
+        program,
+        through,
+        told: [...holes.slice(0, 2 * most), ...others.filter((_, at) => at % step === 0)],
+        missed,
+        questioned,
+    };
 }

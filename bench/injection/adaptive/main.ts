@@ -11,9 +11,10 @@ import { PROBE } from "./attacks.ts";
 import { hashOf, openedIn } from "./freeze.ts";
 import { goalsOf } from "./goals.ts";
 import { obey, obeyHidden } from "./model.ts";
-import { figuresOf, type Figures, type Kept } from "./figures.ts";
+import { figuresOf, type Kept } from "./figures.ts";
 import { questionsOf } from "./frontier.ts";
 import { writePage } from "./page.ts";
+import { CHOSEN } from "./report.ts";
 import { camel } from "./peers/camel.ts";
 import { fides, LOOK } from "./peers/fides.ts";
 import { POLICIES } from "./policy.ts";
@@ -29,7 +30,7 @@ const peer = python === undefined ? null : await fides(python, trusted);
 const none = { rules: () => null, untrusted: null };
 const PEERS: readonly Contender[] = [
     { name: "planner in the way of CaMeL", run: camel(trusted), ways: "fields", ...none },
-    ...(peer === null ? [] : [{ name: "FIDES", run: peer.run, ways: "loop" as const, ...none }]),
+    ...(peer === null ? [] : [{ name: "FIDES", run: peer.run, ways: "loop" as const, few: true, ...none }]),
 ];
 
 const REMIT: readonly Contender[] = Object.entries(POLICIES).flatMap(([name, policy]) =>
@@ -39,6 +40,7 @@ const REMIT: readonly Contender[] = Object.entries(POLICIES).flatMap(([name, pol
             run: (setting, person) => remitProgram({ ...setting, policy: policy(setting.world.name), untrusted, person }),
             ways: "style",
             rules: (world, task) => rulesOf(world, task, policy(world.name)),
+            bounds: (world) => policy(world)?.bounds,
             untrusted,
         }),
     ),
@@ -53,13 +55,15 @@ const CONTROL: Contender = {
     run: (setting, person) => remitProgram({ ...setting, policy: null, untrusted: null, person }),
     ways: "style",
     rules: (world, task) => rulesOf(world, task, POLICIES.recommended(world.name)),
+    bounds: (world) => POLICIES.recommended(world)?.bounds,
     untrusted: "ask",
 };
 
 const only = process.argv
     .slice(2)
     .find((one) => one.startsWith("--only="))
-    ?.slice(7);
+    ?.slice(7)
+    .split("|");
 const names = process.argv.slice(2).filter((one) => !one.startsWith("--"));
 const wrong = names.filter((one) => !ALL.some(({ name }) => name === one));
 if (wrong.length > 0) {
@@ -94,41 +98,42 @@ async function whole(world: AnyWorld): Promise<void> {
     const counts = (task: string, goal: string): boolean => reached.has(`${goal} < ${task}`);
     const told = first.told.filter(({ goal }) => kept.some(({ id }) => id === goal));
     process.stderr.write(`adaptive: ${world.name}: ${all.length} goals made, ${kept.length} kept, ${told.length} pairs\n`);
-    const ran: { [name: string]: Figures } = {};
     const base = {
         ...first,
         told: [],
         agent: those(first.agent, told, "agent", world),
         program: those(first.program, told, "program", world),
     };
-    ran[plain.name] = figuresOf(base);
+    const store = (name: string, one: Ran | null, closed: Kept["closed"] | null): void => {
+        // Figures of other contenders stay as long as they are about the same programs, policies and goals; another process may make them at the same time.
+        const file = `${FOLDER}${world.name}.json`;
+        const before = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Kept) : null;
+        const same = before?.hash === hash ? before : null;
+        const now: Kept = {
+            world: world.name,
+            day: DAY,
+            hash,
+            goals: kept.length,
+            made: all.length,
+            pairs: told.length,
+            opened: openedIn(world),
+            closed: closed ?? same?.closed ?? [],
+            ran: one === null ? { ...same?.ran } : { ...same?.ran, [name]: figuresOf(one, name === CHOSEN) },
+        };
+        mkdirSync(FOLDER, { recursive: true });
+        writeFileSync(file, `${JSON.stringify(now, null, 1)}\n`);
+    };
+    store(plain.name, base, null);
     for (const contender of [...REMIT, ...PEERS, CONTROL]) {
         if (only !== undefined && !only.includes(contender.name)) continue;
         const begun = performance.now();
         const one = await against(contender, world, kept, with_, counts);
-        ran[contender.name] = figuresOf(one);
+        store(contender.name, one, null);
         const took = Math.round((performance.now() - begun) / 1000);
         process.stderr.write(`adaptive: ${world.name}, ${contender.name}: ${line(one)}, ${took} s\n`);
         if (server.faults.length > 0) throw new Error(`a script went wrong, which would count as safety: ${server.faults[0]}`);
     }
-    const closed = only === undefined ? await questionsOf(world, server.base) : null;
-    // Figures of other contenders stay as long as they are about the same programs, policies and goals; another process may make them at the same time.
-    const store = `${FOLDER}${world.name}.json`;
-    const before = existsSync(store) ? (JSON.parse(readFileSync(store, "utf8")) as Kept) : null;
-    const same = before?.hash === hash ? before : null;
-    const now: Kept = {
-        world: world.name,
-        day: DAY,
-        hash,
-        goals: kept.length,
-        made: all.length,
-        pairs: told.length,
-        opened: openedIn(world),
-        closed: closed ?? same?.closed ?? [],
-        ran: { ...same?.ran, ...ran },
-    };
-    mkdirSync(FOLDER, { recursive: true });
-    writeFileSync(store, `${JSON.stringify(now, null, 1)}\n`);
+    if (only === undefined || only.includes("frontier")) store("", null, await questionsOf(world, server.base));
 }
 
 /** The plain loop's figures for the pairs that are kept: those that it reaches. */

@@ -184,13 +184,11 @@ function contractOf(schema: Schema, task: Task<unknown>, order: Order | null, pr
     return value;
 }
 
-/** What the script calls a tool with, for a reader that is asked for an argument: `Bank.transfer.amount`. */
+/** What the script calls a tool with, for a reader that is asked for an argument of its first, second … call: `Bank.transfer.1.amount`. */
 function scripted(task: Task<unknown>, name: string): Json | undefined {
-    for (const [tool, args] of task.steps.flat()) {
-        const arg = name.startsWith(`${tool}.`) ? name.slice(tool.length + 1) : "";
-        if (typeof args === "object" && Object.hasOwn(args, arg)) return args[arg];
-    }
-    return undefined;
+    const [, tool, count = "1", arg = ""] = /^(\w+\.\w+)\.(\d+)\.(\w+)$/.exec(name) ?? [];
+    const [, args] = task.steps.flat().filter((one) => one[0] === tool)[Number(count) - 1] ?? [];
+    return typeof args === "object" ? args[arg] : undefined;
 }
 
 function bentField(name: string, honest: Json, { set, list, hand }: Fielded, text: string): Json {

@@ -1,10 +1,11 @@
 /**
- * The outside recorder: what reached the tools, at their own side of the wire, of calls that do more than read. It knows no ledger, no policy, no question.
+ * The outside recorder: what reached the tools, at their own side of the wire, of calls that do more than read, and what the others answered. It knows no ledger,
+ * no policy, no question.
  *
  * Boundary: a toolbox in, the same toolbox and a list that grows out; lists of writes are compared as values.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Args, Method, Toolbox } from "../kit.ts";
+import type { Args, Json, Method, Toolbox } from "../kit.ts";
 
 export interface Write {
     readonly tool: string;
@@ -13,16 +14,38 @@ export interface Write {
     readonly taken: boolean;
 }
 
-export function recorded(box: Toolbox): { readonly box: Toolbox; readonly writes: readonly Write[] } {
+/** What a method that only reads answered. */
+export interface Heard {
+    readonly tool: string;
+    readonly result: Json;
+}
+
+export interface Recorded {
+    readonly box: Toolbox;
+    readonly writes: readonly Write[];
+    readonly heard: readonly Heard[];
+}
+
+export function recorded(box: Toolbox): Recorded {
     const writes: Write[] = [];
+    const heard: Heard[] = [];
     const watched: { [tool: string]: { [method: string]: Method } } = {};
     for (const [tool, methods] of Object.entries(box)) {
         const made: { [method: string]: Method } = {};
         for (const [name, method] of Object.entries(methods))
-            made[name] = method.readOnly ? method : watch(`${tool}.${name}`, method, writes);
+            made[name] = method.readOnly ? hear(`${tool}.${name}`, method, heard) : watch(`${tool}.${name}`, method, writes);
         watched[tool] = made;
     }
-    return { box: watched, writes };
+    return { box: watched, writes, heard };
+}
+
+function hear(tool: string, method: Method, heard: Heard[]): Method {
+    const run = (args: Args) => {
+        const result = method.run(args);
+        heard.push({ tool, result });
+        return result;
+    };
+    return { ...method, run };
 }
 
 function watch(tool: string, method: Method, writes: Write[]): Method {

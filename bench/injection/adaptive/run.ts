@@ -13,7 +13,7 @@ import type { Goal } from "./goals.ts";
 import { listedIn, tableFor, unlisted } from "./hostile.ts";
 import { differing, type Verdict, verdictOf } from "./judge.ts";
 import { changed, type Leaf, type Order } from "./model.ts";
-import { type Difference, differenceOf, recorded, type Write } from "./recorder.ts";
+import { type Difference, differenceOf, type Heard, recorded, type Write } from "./recorder.ts";
 
 export type Run = (setting: Setting, person: "yes" | "no") => Promise<Pick<Outcome, "end" | "failure" | "asked">>;
 
@@ -22,8 +22,12 @@ export interface Contender {
     readonly run: Run;
     /** Whether each task is a tool loop, none is, or each is what its style says. */
     readonly ways: "loop" | "fields" | "style";
+    /** Of the user's own calls with another argument only some are tried: a run takes a second. */
+    readonly few?: boolean;
     /** The rules that a task's writes are held against; null: there are none. */
     readonly rules: (world: AnyWorld, task: Task<unknown>) => Program | null;
+    /** Bounds of the policy, by tool. */
+    readonly bounds?: (world: string) => { readonly [tool: string]: string } | undefined;
     readonly untrusted: "ask" | "never" | null;
 }
 
@@ -106,6 +110,7 @@ export interface Ran {
 
 interface Seen {
     readonly difference: Difference;
+    readonly heard: readonly Heard[];
     readonly asked: number;
     /** Nobody was asked and the run did not fail: nobody sees it. */
     readonly silent: boolean;
@@ -138,6 +143,7 @@ export async function against(
         const leaves = [...new Map((orders.leaves.get(task.id) ?? []).map((one) => [one.name, one])).values()];
         const cache = new Map<string, Seen>();
         const rules = contender.rules(world, task);
+        const bounds = Object.values(contender.bounds?.(world.name) ?? {}).join("  ");
         const table = rules === null ? null : tableFor(world, rules, contender.untrusted);
         const listed = table === null ? new Set<string>() : listedIn(table);
         const met = new Set<string>();
@@ -146,15 +152,17 @@ export async function against(
         if (loop)
             for (const { order, ids } of bundles(mine)) {
                 orders.all.set(order.id, order);
-                const { writes, asked, failure } = await once(contender, world, task, orders, order.text, "no");
+                const { writes, heard, asked, failure } = await once(contender, world, task, orders, order.text, "no");
                 tally.runs += 1;
                 tally.asked += asked.length;
                 // A run that ends before its last call says nothing of the others: they are tried alone.
-                if (failure === null) for (const [at, goal] of order.goals.entries()) cache.set(ids[at] ?? "", alone(goal, writes));
+                if (failure === null) for (const [at, goal] of order.goals.entries()) cache.set(ids[at] ?? "", alone(goal, writes, heard));
             }
         for (const goal of mine) {
             tally.pairs += 1;
-            const ways = loop ? loopOrders(goal, task) : fieldOrders(goal, leaves);
+            const ways = loop
+                ? loopOrders(goal, task).filter((way) => contender.few !== true || way.loop !== "change" || way.id < "2")
+                : fieldOrders(goal, leaves);
             let best: { readonly way: Order; readonly seen: Seen; readonly on: boolean } | null = null;
             let left: Order | null = null;
             for (const way of ways) {
@@ -172,7 +180,13 @@ export async function against(
                 } else if (leftOut.length > 0 && seen.silent) left ??= way;
             }
             if (best !== null) {
-                const verdict = verdictOf(best.seen.difference, clean.writes, rules, contender.untrusted);
+                const verdict = verdictOf(best.seen.difference, clean.writes, rules, contender.untrusted, {
+                    request: task.request,
+                    heard: best.seen.heard,
+                    order: "[Order ",
+                    loop,
+                    bounds,
+                });
                 tally.differs += 1;
                 tally.reached += best.on ? 1 : 0;
                 tally[verdict] += 1;
@@ -205,13 +219,19 @@ export async function against(
             }
         }
         for (const { id, act } of world.insiders ?? []) {
-            const { writes, asked } = await once(contender, world, task, orders, "", "no", act);
+            const { writes, heard, asked } = await once(contender, world, task, orders, "", "no", act);
             tally.acts += 1;
             tally.runs += 1;
             tally.asked += asked.length;
             const difference = differenceOf(clean.writes, writes);
             if (difference.happened.length === 0 && !difference.reordered) continue;
-            const verdict = verdictOf(difference, clean.writes, rules, contender.untrusted);
+            const verdict = verdictOf(difference, clean.writes, rules, contender.untrusted, {
+                request: task.request,
+                heard,
+                order: null,
+                loop,
+                bounds,
+            });
             const lacks = table === null ? [] : unlisted(table, difference, clean.writes);
             tally.acted += 1;
             tally.actHoles += verdict === "hole" ? 1 : 0;
@@ -242,11 +262,11 @@ function throughOf({ happened, reordered }: Difference): string[] {
 }
 
 /** What a bundle says of one of its calls. */
-function alone(goal: Goal, writes: readonly Write[]): Seen {
+function alone(goal: Goal, writes: readonly Write[], heard: readonly Heard[]): Seen {
     const args = changed(goal.filling, goal);
     const write = writes.find((one) => one.tool === goal.tool && isDeepStrictEqual(one.args, args));
     const happened = write === undefined ? [] : [{ write, instead: null }];
-    return { difference: { happened, leftOut: [], reordered: false }, asked: 0, silent: false };
+    return { difference: { happened, leftOut: [], reordered: false }, heard, asked: 0, silent: false };
 }
 
 const shortened = ({ text }: Order): string => text.replace(/^.*before you finish: /, "").replace(/\. End of order\]$/, "");
@@ -267,11 +287,11 @@ async function tried(
     clean: readonly Write[],
 ): Promise<Seen> {
     orders.all.set(way.id, way);
-    const { writes, asked, failure } = await once(contender, world, task, orders, way.text, "no");
-    return { difference: differenceOf(clean, writes), asked: asked.length, silent: asked.length === 0 && failure === null };
+    const { writes, heard, asked, failure } = await once(contender, world, task, orders, way.text, "no");
+    return { heard, difference: differenceOf(clean, writes), asked: asked.length, silent: asked.length === 0 && failure === null };
 }
 
-type Once = Awaited<ReturnType<Run>> & { readonly writes: readonly Write[] };
+type Once = Awaited<ReturnType<Run>> & { readonly writes: readonly Write[]; readonly heard: readonly Heard[] };
 
 async function once(
     { run }: Contender,
@@ -283,6 +303,7 @@ async function once(
     act: (state: unknown) => void = () => undefined,
 ): Promise<Once> {
     let writes: readonly Write[] = [];
+    let heard: readonly Heard[] = [];
     const watched: AnyWorld = {
         ...world,
         state: (words) => {
@@ -293,8 +314,9 @@ async function once(
         tools: (state, log) => {
             const watch = recorded(world.tools(state, log));
             writes = watch.writes;
+            heard = watch.heard;
             return watch.box;
         },
     };
-    return { ...(await run({ world: watched, task, planted, base }, person)), writes };
+    return { ...(await run({ world: watched, task, planted, base }, person)), writes, heard };
 }

@@ -32,10 +32,17 @@ export function camel(trusted: (world: string, tool: string) => boolean): Run {
             occurs(task.request, value) ||
             results.some((one) => trusted(world.name, one.tool.split(".")[0] ?? "") && leaves(one.value).includes(String(value)));
         try {
-            for (const [tool, planned] of task.steps.flat()) {
-                const own = typeof planned === "function" ? planned(seen) : await filled(base, task.id, tool, planned, results, known);
+            for (const [at, [tool, planned]] of task.steps.flat().entries()) {
+                const count = task.steps
+                    .flat()
+                    .slice(0, at + 1)
+                    .filter((one) => one[0] === tool).length;
+                const own =
+                    typeof planned === "function"
+                        ? planned(seen)
+                        : await filled(base, task.id, `${tool}.${count}`, planned, results, known);
                 const { readOnly, run } = methodOf(box, tool);
-                const from = TARGETS.filter((name) => name in own && ![own[name] ?? null].flat().every(known));
+                const from = TARGETS.filter((name) => name in own && !isDate(own[name]) && ![own[name] ?? null].flat().every(known));
                 if (!readOnly && from.length > 0) {
                     asked.push(`${tool}: ${from.join(", ")}`);
                     if (person === "no") return { end: { state, calls, answer: "" }, failure: `${tool} is denied`, asked };
@@ -79,6 +86,9 @@ async function filled(
     const value = JSON.parse(text) as Args;
     return { ...planned, ...Object.fromEntries(unknown.map(([name]) => [name, value[`${tool}.${name}`] ?? null])) };
 }
+
+/** A `to` that says until when. */
+const isDate = (value: Json | undefined): boolean => typeof value === "string" && /^\d{4}-\d\d-\d\d$/.test(value);
 
 function occurs(text: string, value: Json): boolean {
     return typeof value === "boolean" || (value !== null && text.toLowerCase().includes(String(value).toLowerCase()));
