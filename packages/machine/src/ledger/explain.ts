@@ -229,7 +229,9 @@ function resultOf(message: JsonObject, at: number, before: LedgerEvent, within: 
     }
     const cut = objectIn(field(ended, "shown"));
     const size = numberIn(cut.original_size);
-    const words = size === undefined ? "whole" : `${numberIn(cut.clipped_size) ?? "?"} of ${size} characters`;
+    const hidden = textIn(cut.hidden);
+    const shown = size === undefined ? "whole" : `${numberIn(cut.clipped_size) ?? "?"} of ${size} characters`;
+    const words = hidden === undefined ? shown : `hidden: its reference ${hidden}`;
     const what = field(ended, "ok") === true ? "result" : "failure";
     made.add(
         text,
