@@ -204,13 +204,19 @@ function nowhere(w: Walk, name: string, range: Range): Type {
         range,
         `'${name}' is not defined here`,
         later === undefined
-            ? (hint ?? { hint: "assign it first, take it as a parameter, or import it" })
+            ? (hint ?? { hint: w.checking.answer ? passedHint(w) : "assign it first, take it as a parameter, or import it" })
             : {
                   hint: "a name first assigned inside a block is gone after it: assign it before the block",
                   related: [{ message: "assigned here", file: w.file.name, range: later.range }],
               },
     );
     return ANY;
+}
+
+/** What an answer can name: an import in it would be an error of its own. */
+function passedHint(w: Walk): string {
+    const names = w.func.node.params.map(({ name }) => name.text).join(", ");
+    return `an answer sees what was passed to it, by its parameters: ${names}; of a tool among them call the methods that the handshake lists`;
 }
 
 // ---- members and items -----------------------------------------------------------------------------------------------

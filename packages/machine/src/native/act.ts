@@ -145,7 +145,10 @@ function byBareName(m: Ops, act: Acting, name: string): void {
 
 function unknown(m: Ops, { frame, tools }: Acting, name: string): Json {
     const known = [...tools.map(({ form }) => form.name), ...definedFor(m, frame).map((one) => one.name)];
-    return shown(`there is no tool '${name}'${known.length === 0 ? "" : `; there are ${known.join(", ")}`}`, true);
+    const others = known.length === 0 ? "" : `; there are ${known.join(", ")}`;
+    // What it was passed an answer has as its parameters, and by no other name.
+    const passed = isWritten(m, frame.fn) ? "; a tool that was passed is called by its parameter, not by act()" : "";
+    return shown(`there is no tool '${name}'${others}${passed}`, true);
 }
 
 function hasTool(m: Ops, server: ImportEntry, name: string): boolean {

@@ -35,6 +35,17 @@ describe("a yield gives what the function of the agent gives", () => {
         expect(end(run(text, { agents: [answer('return "many"', "a")] }))).toBe("contract");
     });
 
+    test("what an answer names and was not passed is told with what was", () => {
+        const wrong = run(ONE, { agents: [answer("return Repo.read({})", "a"), answer("return a", "a")] });
+        expect(events(wrong, "yield.payload")[0]).toMatchObject({
+            ok: false,
+            errors: [expect.stringContaining("an answer sees what was passed to it, by its parameters: agent, a;")],
+        });
+        expect(end(run(ONE, { agents: [answer('return act("Repo.read", {}).content[0].text', "a")] }))).toBe(
+            "there is no tool 'Repo.read'; a tool that was passed is called by its parameter, not by act()",
+        );
+    });
+
     test("a constant carries the agent, and so does everything that it computes without any argument", () => {
         for (const body of [
             "return 7",
