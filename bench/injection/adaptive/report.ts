@@ -107,7 +107,7 @@ function judged(worlds: readonly Kept[]): string[] {
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
         ...rows,
         "",
-        "A figure in bold misses its bar. Policies of banking, chat, travel and workspace were written by what clean runs ask; those of forge and shop once, before any attacked run of them, and not changed.",
+        "A figure in bold misses its bar. Policies of banking, chat, travel and workspace were changed after first runs, by what clean runs asked and, in banking, by amounts that attackers reached; those of forge and shop were written once, before any attacked run of them. The values of the goals were made anew after each change.",
         "",
     ];
 }
