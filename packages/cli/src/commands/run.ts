@@ -10,6 +10,7 @@ import { atLeast, findingLines, severityOf } from "../auditing.ts";
 import { counted, EXIT, paint, plainLine, safeJson, say, UsageError } from "../io.ts";
 import { finish, loadOptions, origins, type Watch, watched } from "../running.ts";
 import { blocksThere } from "../temporal.ts";
+import { inputExample } from "../input-example.ts";
 import { decoded, readText } from "../text.ts";
 
 export default async function run(args: string[], given: Record<string, unknown>): Promise<number> {
@@ -61,7 +62,7 @@ export default async function run(args: string[], given: Record<string, unknown>
     } catch (error) {
         // The input does not fit: no run was begun.
         if (!(error instanceof RemitError) || error.run !== undefined || error.kind !== "contract") throw error;
-        const help = `give the input with --input, for example --input '{"name": "value"}'`;
+        const help = `give the input with --input, for example --input '${inputExample(program.form)}'`;
         showFailure(error.failure, { json: options["json"] === true, root: watch.root, help });
         return EXIT.usage;
     } finally {
