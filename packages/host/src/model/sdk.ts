@@ -11,6 +11,7 @@
  */
 import type { LanguageModel } from "ai";
 import { thinking } from "./ollama.ts";
+import { replyBound } from "./reply-bound.ts";
 import type { Provider } from "./uri.ts";
 
 export type SdkModel = Extract<LanguageModel, { readonly specificationVersion: "v4" }>;
@@ -45,7 +46,7 @@ export async function sdkModel(choice: SdkChoice): Promise<SdkModel> {
     const shared = {
         ...base,
         ...(choice.headers === undefined ? {} : { headers: choice.headers }),
-        fetch: guarded(choice.provider === "ollama" ? thinking(choice.fetch, MAX_BYTES) : choice.fetch, choice.heard),
+        fetch: guarded(adapted(choice), choice.heard),
     };
     switch (choice.provider) {
         case "openai": {
@@ -72,6 +73,12 @@ export async function sdkModel(choice: SdkChoice): Promise<SdkModel> {
             })(model);
         }
     }
+}
+
+/** With what a provider has of its own. */
+function adapted({ provider, baseURL, fetch }: SdkChoice): typeof globalThis.fetch {
+    if (provider === "ollama") return thinking(fetch, MAX_BYTES);
+    return provider === "openai" || provider === "compatible" ? replyBound(fetch, provider === "openai" && baseURL === null) : fetch;
 }
 
 export const MAX_BYTES = 64 * 1024 * 1024;

@@ -18,6 +18,8 @@ export interface FakeReply {
     /** An error instead of an answer. */
     readonly status?: number;
     readonly code?: string;
+    /** What of the request is refused. */
+    readonly param?: string;
     readonly message?: string;
     readonly headers?: { readonly [name: string]: string };
     /** Milliseconds before anything is sent, and between the pieces of a stream. */
@@ -112,7 +114,7 @@ async function play(reply: FakeReply, path: string, body: FakeRequest["body"], r
         return;
     }
     if (reply.status !== undefined) {
-        const error = { message: reply.message ?? "no", type: reply.code ?? "error", code: reply.code ?? null };
+        const error = { message: reply.message ?? "no", type: reply.code ?? "error", code: reply.code ?? null, param: reply.param ?? null };
         return json(response, reply.status, path.includes("/messages") ? { type: "error", error } : { error }, reply.headers);
     }
     if (reply.body !== undefined) {

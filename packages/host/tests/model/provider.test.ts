@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { ToolOffer } from "@remit/machine";
 import { describe, expect, it } from "vitest";
 import { createModels, type ModelsConfig } from "../../src/model/models.ts";
+import { replyBound } from "../../src/model/reply-bound.ts";
 import { type FakeReply, startFakeProvider } from "./fake-provider.ts";
 import { ask, FAST, KEY, quiet, replyOf, turnOf, YES } from "./setup.ts";
 
@@ -278,6 +279,35 @@ describe("what is sent", () => {
             { role: "tool", tool_name: "Find_run", content: '{"files":[]}' },
             { role: "user", images: ["iVBORw0KGgo="] },
         ]);
+    });
+
+    it("the bound of a reply goes under the name that the model takes, which is remembered", async () => {
+        await using it = await against("openai", [
+            { status: 400, param: "max_tokens", message: "use 'max_completion_tokens' instead" },
+            { text: "one" },
+            { text: "two" },
+        ]);
+        for (const text of ["one", "two"]) expect(replyOf(await ask(it.models, turnOf(it.uri, { maxOutput: 50 }))).text).toBe(text);
+        const bounds = it.server.requests.map(({ body }) => [body["max_tokens"], body["max_completion_tokens"]]);
+        expect(bounds).toEqual([
+            [50, undefined],
+            [undefined, 50],
+            [undefined, 50],
+        ]);
+    });
+
+    it("OpenAI itself is told it under the newer name at once", async () => {
+        const sent: unknown[] = [];
+        const answer = { choices: [{ index: 0, message: { role: "assistant", content: "x" }, finish_reason: "stop" }] };
+        const inner = async (_: unknown, init?: RequestInit): Promise<Response> => {
+            sent.push(JSON.parse(String(init?.body)));
+            return Response.json(answer);
+        };
+        await replyBound(inner as typeof fetch, true)("https://api.openai.com/v1/chat/completions", {
+            method: "POST",
+            body: '{"max_tokens":5}',
+        });
+        expect(sent).toEqual([{ max_completion_tokens: 5 }]);
     });
 
     it("SDK4: an answer that is not UTF-8 fails the turn, and no letter is replaced", async () => {
