@@ -167,7 +167,6 @@ export function userCall(
     known.addTo("reached", [func.id]);
     known.addFacts(`entry ${func.id}`, w.decidedBy(place));
     known.addTo(`runs ${func.id}`, principalsOf(known, func.principal === null ? place.func : func));
-    if (place.tries.length > 0) known.addTo("caught", [func.id]);
     func.form.params.forEach(({ name }, i) => {
         for (const [at, arg] of given.entries()) {
             if (arg.name === undefined ? at === i : arg.name === name) known.add(`var ${func.id} ${name}`, arg.value);

@@ -63,9 +63,7 @@ export class Walk implements Calling {
     /** One round over a function. */
     func(func: Func): void {
         const { known } = this;
-        const isCaught = known.set("caught").has(func.id);
-        const tries = isCaught ? [`touched ${func.id}`] : [];
-        const place: Place = { func, local: NO_FACTS, prompt: this.config(func), outs: [`out ${func.id}`], tries };
+        const place: Place = { func, local: NO_FACTS, prompt: this.config(func), outs: [`out ${func.id}`], tries: [] };
         known.add(`result ${func.id}`, this.picked(place, this.block(place, func.form.body)));
     }
 

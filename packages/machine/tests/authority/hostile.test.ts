@@ -153,6 +153,20 @@ describe("a mail that decides", () => {
     });
 });
 
+const KEPT = 'import tool Store from "mcp://store" { trusted }\nimport memory Notes from "file://notes.jsonl" { trusted }\n';
+
+test.each([
+    ["what a trusted tool keeps", 'Store.save({ subject: m.subject })\nOut.write({ path: "a", content: text(Store.load({}).subject) })'],
+    ["what a trusted memory keeps", 'Notes.add({ text: m.subject })\nOut.write({ path: "a", content: text(Notes.query({})) })'],
+    ["what a file keeps", 'Out.write({ path: "a", content: m.subject })\nOwn.save({ text: Out.read({ path: "a" }).subject })'],
+    ["a failure in a function that is caught outside", "try { risky() } catch e { }"],
+])("is listed: %s", (_name, body) => {
+    const more = `${KEPT}func risky() { x = Inbox.read({}).record.amount.trim()\nOut.write({ path: "a", content: "b" }) }\n`;
+    const form = formOf(program(`m = Inbox.read({})\n${body}`, more));
+    const { all, not } = unlisted(form, "Inbox", MAILS, {});
+    expect([all > 0, not]).toEqual([true, []]);
+});
+
 test("whatever two mails make a difference in stands in the table: random programs", () => {
     let found = 0;
     let unseen = 0;
