@@ -6,6 +6,7 @@ import type { AskRequest, InputRequest } from "@remit/machine";
 import { answerOf, askText, offered } from "./asking.ts";
 import { paint, plain, plainLine, say } from "./io.ts";
 import type { Progress } from "./progress.ts";
+import { prompted } from "./prompts.ts";
 
 // Handed on for those who load this file when they need it: loading a whole package by `import()` would put all of it into every bundle.
 export { askField } from "@remit/host";
@@ -29,12 +30,11 @@ export function askInput(
     progress: Progress,
 ): Promise<string | null> {
     return oneAtATime(async () => {
-        const { isCancel, text } = await import("@clack/prompts");
         progress.pause();
         const what = request.description ? `${plain(request.name)} (${plain(request.description)})` : plain(request.name);
         const message = about.again === undefined ? what : `${plain(about.again)}\n${what}`;
-        const answer = await text({ message, placeholder: plain(about.expected), output: process.stderr });
-        return isCancel(answer) ? null : (answer ?? "");
+        // a line that is left empty is undefined
+        return prompted<string>(async ({ text }, around) => (await text({ message, placeholder: plain(about.expected), ...around })) ?? "");
     });
 }
 

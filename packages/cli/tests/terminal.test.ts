@@ -1,11 +1,14 @@
 /** The first minutes at a terminal: help, a new project, progress that leaves nothing behind. */
-import { readdirSync, readFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { FAILURE_KINDS } from "@remit/machine";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { sideBySide } from "../src/commands/init-from.ts";
 import { wrapped } from "../src/io.ts";
+import { scriptAt } from "../../host/tests/script.ts";
 import { type Room, room } from "./remit.ts";
 
 /** Where the command itself is, for what the programs of a project start. */
@@ -51,6 +54,28 @@ test.each([
     const { code, out, err } = own("run", "main.remit", "--input", "@input.json", "-q", ...model, ...trust);
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(JSON.parse(out)).toMatchObject(value);
+});
+
+test.each([
+    ["a choice makes the project", "\u001b[B\r", 0],
+    ["Ctrl-D is no choice (PMT1)", "\u0004", 130],
+])("on a terminal init asks what to build: %s", async (_, keys, code) => {
+    const line = `'${process.execPath}' '${scriptAt("packages/cli/bin/remit.mjs")}' init made`;
+    const shell = spawn("script", ["-qec", `stty cols 100 rows 40; ${line}`, "/dev/null"], {
+        cwd: at.folder,
+        env: { ...at.env, TERM: "xterm" },
+    });
+    let seen = "";
+    let left = keys;
+    shell.stdout.setEncoding("utf8").on("data", (text: string) => {
+        seen += text;
+        if (!seen.includes("Enter: confirm")) return;
+        shell.stdin.write(left);
+        left = "";
+    });
+    const [exit] = await once(shell, "close");
+    expect({ exit, unsettled: seen.includes("unsettled") }).toEqual({ exit: code, unsettled: false });
+    expect(existsSync(join(at.folder, "made/inbox"))).toBe(code === 0);
 });
 
 test.each(["langgraph", "ai-sdk", "mastra"])("a small agent of %s stands beside the same one here, which checks", (name) => {

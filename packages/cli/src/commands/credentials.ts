@@ -27,6 +27,7 @@ import {
 import type { Json } from "@remit/language";
 import { here } from "../here.ts";
 import { EXIT, paint, plainLine, print, printJson, say, table, UsageError } from "../io.ts";
+import { prompted } from "../prompts.ts";
 import { decoded } from "../text.ts";
 
 type Options = Record<string, unknown>;
@@ -212,9 +213,7 @@ async function added(name: string, options: Options): Promise<number> {
 async function secretGiven(): Promise<string | null> {
     if (process.stdin.isTTY !== true)
         return decoded(await new Response(process.stdin as never).arrayBuffer(), "standard input").replace(/\r?\n$/, "");
-    const { isCancel, password } = await import("@clack/prompts");
-    const said = await password({ message: "The secret", output: process.stderr });
-    return isCancel(said) ? null : said;
+    return prompted<string>(({ password }, around) => password({ message: "The secret", ...around }));
 }
 
 /** A secret by its name, or a token by that of its provider. */

@@ -2,6 +2,7 @@
 import { isSession, LedgerError, type LedgerStore, type RunInfo, type UnreadableRun } from "@remit/host";
 import { age, atLeastOne, whole } from "../amounts.ts";
 import { EXIT, UsageError, count, counted, duration, paint, plainLine, print, printJson, say, table } from "../io.ts";
+import { prompted } from "../prompts.ts";
 import { openForReading, openForShowing } from "../ledger.ts";
 
 /** No limit on how many runs are listed. */
@@ -150,7 +151,6 @@ function megabytes(bytes: number): string {
 /** Where no person is at a terminal the answer is no. */
 async function agreed(runs: number): Promise<boolean> {
     if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return false;
-    const { confirm, isCancel } = await import("@clack/prompts");
-    const yes = await confirm({ message: `Remove ${counted(runs, "run")} for ever?`, initialValue: false, output: process.stderr });
-    return !isCancel(yes) && yes;
+    const message = `Remove ${counted(runs, "run")} for ever?`;
+    return (await prompted(({ confirm }, around) => confirm({ message, initialValue: false, ...around }))) === true;
 }

@@ -11,6 +11,7 @@ import { authorityOf, type Json, showAuthority } from "@remit/language";
 import { atLeastOne, whole } from "../amounts.ts";
 import { here } from "../here.ts";
 import { EXIT, type Paint, paint, plain, plainLine, print, printJson, say, UsageError } from "../io.ts";
+import { prompted } from "../prompts.ts";
 import { tableOf } from "../plan/table.ts";
 import { finish, loadOptions, type Watch, watched } from "../running.ts";
 import { blocksThere } from "../temporal.ts";
@@ -114,11 +115,10 @@ async function agreed({ schedule }: Translated, options: Options): Promise<boole
     if (options["sure"] === true) return true;
     const isThere = process.stdin.isTTY === true && process.stderr.isTTY === true && process.stdout.isTTY === true;
     if (!isThere || options["json"] === true || options["quiet"] === true) return false;
-    const [{ confirm, isCancel }, { drained }] = await Promise.all([import("@clack/prompts"), import("../ask.ts")]);
+    const { drained } = await import("../ask.ts");
     await drained();
     const message = schedule === null ? "Run it?" : "Run it once, now?";
-    const said = await confirm({ message, initialValue: false, output: process.stderr });
-    return !isCancel(said) && said;
+    return (await prompted(({ confirm }, around) => confirm({ message, initialValue: false, ...around }))) === true;
 }
 
 /** The program is the result, where it was not shown on the same screen. */

@@ -14,6 +14,7 @@ import {
     trustState,
 } from "@remit/host";
 import { EXIT, paint, plain, print, safeJson, say, UsageError } from "../io.ts";
+import { prompted } from "../prompts.ts";
 
 export default async function trust(args: string[], options: Record<string, unknown>): Promise<number> {
     const folder = resolve(args[0] ?? ".");
@@ -73,7 +74,6 @@ export default async function trust(args: string[], options: Record<string, unkn
 async function agreed(path: string): Promise<boolean> {
     if (process.stdin.isTTY !== true || process.stderr.isTTY !== true)
         throw new UsageError("no person is here to be asked, so nothing is trusted", "read what the file wants, then: remit trust --yes");
-    const { confirm, isCancel } = await import("@clack/prompts");
-    const yes = await confirm({ message: `Trust ${plain(path)} as it is now?`, initialValue: false, output: process.stderr });
-    return !isCancel(yes) && yes;
+    const message = `Trust ${plain(path)} as it is now?`;
+    return (await prompted(({ confirm }, around) => confirm({ message, initialValue: false, ...around }))) === true;
 }
