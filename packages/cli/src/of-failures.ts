@@ -1,7 +1,7 @@
 /**
  * What each kind of failure means for the person who meets it: what leads to it and what to do. `remit errors` shows it, and docs/failures.md is made of it.
  *
- * Boundary: words. When a kind comes up, and which code can catch it, is the machine's and stands in docs/language.md.
+ * Boundary: words. When a kind comes up, and which code can catch it, is the machine's and stands in docs/language-failures.md.
  */
 import type { FailureKind } from "@remit/machine";
 
@@ -159,7 +159,10 @@ export const ABOUT_FAILURES: { readonly [kind in FailureKind]: AboutFailure } = 
     "limit.bytes": {
         what: "A value, a text, a list, or all data of the run grew too large.",
         causes: ["A file or a reply of many megabytes.", "A list that grows in a loop."],
-        remedies: ["Pass a part (`slice`, `sh://read-range`), or the items one by one.", "The bounds are in docs/language.md#limits."],
+        remedies: [
+            "Pass a part (`slice`, `sh://read-range`), or the items one by one.",
+            "The bounds are in docs/language-failures.md#limits.",
+        ],
     },
     "limit.depth": {
         what: "Calls are nested too deep.",
@@ -216,7 +219,7 @@ export function failuresPage(): string {
     const kinds = Object.keys(ABOUT_FAILURES) as FailureKind[];
     return `# Failures
 
-What went wrong while a program ran, by its kind: the word before the message, and \`kind\` of a caught failure. \`remit errors KIND\` shows the same in a terminal. Which code can catch which kind is in the [language reference](language.md#failures); what \`remit check\` says before a run is in [Diagnostics](diagnostics.md). This page is made from \`packages/cli/src/of-failures.ts\`.
+What went wrong while a program ran, by its kind: the word before the message, and \`kind\` of a caught failure. \`remit errors KIND\` shows the same in a terminal. Which code can catch which kind is in the [language reference](language-failures.md#failures); what \`remit check\` says before a run is in [Diagnostics](diagnostics.md). This page is made from \`packages/cli/src/of-failures.ts\`.
 
 ${kinds.map((kind) => `## ${kind}\n\n${aboutFailure(kind)}\n`).join("\n")}`;
 }

@@ -125,7 +125,8 @@ export function createModels(config: ModelsConfig = {}): Models {
         const { name, uri: imported } = request.model;
         const { chosen, own, name: describedAs } = await chosenFor(request.model);
         if (chosen.uri === "") {
-            const hint = "set REMIT_MODEL, or the key of a provider; remit models lists what can be used";
+            const hint =
+                "set REMIT_MODEL or the key of a provider, or bring the small model that runs here with `remit models pull local` (180 MB, once)";
             return { ok: false, failure: { kind: "unreachable", message: `no model can be used: ${chosen.why}`, hint } };
         }
         const first = engines.of(chosen.uri, { own, name: describedAs, given: null });
