@@ -49,7 +49,7 @@ export {
     type Unknown,
     unknownIn,
 } from "./authority/schemas.ts";
-export { declaredKey, keyOf, methodName, plainCodes, type Resource, resourceOf, schemeOf } from "./authority/thing.ts";
+export { declaredKey, keyOf, LOOK, methodName, plainCodes, type Resource, resourceOf, schemeOf, speaksOfLook } from "./authority/thing.ts";
 export {
     type Checked,
     type Checker,

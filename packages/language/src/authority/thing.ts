@@ -47,6 +47,14 @@ export function methodName(uri: string, method: string): string {
     return /^\s*https?:/i.test(uri) ? method.toUpperCase().toLowerCase() : method;
 }
 
+/** The use of a model that shows it what `hide` keeps from it (LANGUAGE 4). */
+export const LOOK = "look";
+
+/** A line that gives a model, to be asked, says nothing of whether it may look: only one that names `look` does. `key`: of the thing (`keyOf`). */
+export function speaksOfLook(key: string, used: string | null, line: { readonly method: string | null }): boolean {
+    return used !== LOOK || line.method !== null || !key.startsWith("llm:");
+}
+
 /** What a thing is and where it leads: `tool:mcp://mail`. `file`: the one that names it, for places relative to it. */
 export function keyOf(what: string, uri: string, file: string): string {
     return `${what}:${canonical(what, uri, file)}`;

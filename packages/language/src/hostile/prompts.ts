@@ -5,6 +5,7 @@
  *
  * HP1: a model that was shown hostile data chooses each of its calls, and every argument of them, by it.
  */
+import { LOOK } from "../authority/thing.ts";
 import type { ExprForm } from "../form/form.ts";
 import { type Calling, storeOf, toolUse } from "./calls.ts";
 import { dataVal, deciding, type Facts, factsOf, join, knownAs, NO_FACTS, shapesOf, through, union, unionOf, type Val } from "./facts.ts";
@@ -47,7 +48,7 @@ function result(w: Calling, place: Place, { id, hides, model }: Loop, facts: Fac
     const hidden = hides ? new Map([...facts].filter(([, fact]) => rules.hides(fact))) : NO_FACTS;
     known.addFacts(`hidden ${id}`, hidden);
     const isOpen =
-        model === null || [...known.set(`runs ${place.func.id}`)].some((one) => "bounds" in rules.gate(one, model.thing, "look", "model"));
+        model === null || [...known.set(`runs ${place.func.id}`)].some((one) => "bounds" in rules.gate(one, model.thing, LOOK, "model"));
     const seen = hides && !isOpen ? new Map([...facts].filter(([key]) => !hidden.has(key))) : facts;
     known.add(`loop ${id}`, dataVal(seen, shapesOf(hidden)));
 }

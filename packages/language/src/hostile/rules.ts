@@ -24,7 +24,7 @@ import { toolSchema } from "../authority/schemas.ts";
 import { allowedText, boundText, clauseText, countText } from "../authority/show.ts";
 import type { Holder, Line } from "../authority/tables.ts";
 import type { Thing } from "../authority/tables.ts";
-import { methodName, schemeOf } from "../authority/thing.ts";
+import { methodName, schemeOf, speaksOfLook } from "../authority/thing.ts";
 import type { ClauseForm } from "../form/form.ts";
 import type { Site } from "../text/source.ts";
 import type { Fact } from "./facts.ts";
@@ -204,6 +204,8 @@ export class Rules {
             // A right can also come with a value that the table does not show.
             return by === "program" ? { bounds } : stopped("refused", `the remit does not give ${thing.name}`, holder.site);
         }
+        if (bounds.every(({ kind }) => kind !== "allowed") && !may.some((line) => speaksOfLook(thing.key, method, line)))
+            return stopped("asks", "no line says `may` of it, and a model chose the call", may[0]?.site ?? null);
         const lent = may.every((line) => line.by === "argument" || line.by === "delegate");
         const does = this.does(thing, method);
         if (by === "agent" && lent && thing.what === "tool") {

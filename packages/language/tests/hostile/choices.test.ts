@@ -76,6 +76,17 @@ describe("what hostile data could do", () => {
         expect(showHostile(table(program("2")))).toMatch(/^Data from Inbox\.read chooses no use/);
     });
 
+    test.each([
+        ["may Inbox, Out", [expect.stringContaining("how long hidden results are")]],
+        ["may Inbox, Out, Claude.look", []],
+    ])("a remit of `%s` lets a model that hides look: not where it gives the model alone", (remit, left) => {
+        const loop = 'generate({ input: "x", tools: [Inbox.read, Out.write], hide: "untrusted" })';
+        const text = program(loop).replace("model Claude", `model Claude  remit { ${remit} }`);
+        const { uses } = table(text.replace("m = Inbox.read({})", ""));
+        const choices = uses.flatMap(({ tool, choice }) => (tool === "Out" && choice !== undefined ? [choice] : []));
+        expect(choices.map((choice) => choice !== null && "bounds" in choice && choice.bounds.map(({ text }) => text))).toEqual([left]);
+    });
+
     test("a name that the program does not have is told", () => {
         const form = lower(load(new Map([["main.remit", program("2")]]), "main.remit"));
         expect(unknownSeeds(form, ["Inbox", "Inbox.read", "Out.read", "input"])).toEqual([]);

@@ -11,6 +11,7 @@
  * DC5: bounds hold for what is reached, not for what is written: the decision says what the one who performs the call has to keep to.
  * DC6: what says which commands may run means them in the tool's own folder, unless it says in which: elsewhere the same words start other programs.
  * DC7: the policy of a call binds what its agent has in any way: by its remit, by a delegation, by a value that it was given or was there before.
+ * DC8: what gives a model gives it to be asked: it may look at what is hidden from it where a line names `look`, and else a person is asked.
  */
 import {
     type Json,
@@ -20,6 +21,7 @@ import {
     resourceOf,
     type Site,
     schemeOf,
+    speaksOfLook,
     type ToolSchema,
     type Untrusted,
 } from "@remit/language";
@@ -256,6 +258,7 @@ function ownVerdict(remits: readonly Remit[], use: Use, method: string | null, s
 /** The strictest gate of the rows that fit, and of `before`; null where none does. */
 function rowVerdict(rows: readonly Permit[], use: Use, method: string | null, seen: Seen, before: Verdict | null): Verdict | null {
     let verdict = before;
+    let given: Verdict | null = null;
     for (const row of rows) {
         // What is spelled alike is the same method, however methods are compared.
         if (row.method !== null && row.method !== use.method && (method === null || methodName(use.uri, row.method) !== method)) continue;
@@ -274,9 +277,10 @@ function rowVerdict(rows: readonly Permit[], use: Use, method: string | null, se
         }
         seen.hits.push(row);
         // Rows of one remit: `open` comes from a right and gives way to what is said.
-        verdict = verdict === null ? row.gate : stricter(verdict, row.gate);
+        if (row.gate === "may" && !speaksOfLook(use.key, use.method, row)) given = "open";
+        else verdict = verdict === null ? row.gate : stricter(verdict, row.gate);
     }
-    return verdict;
+    return verdict ?? given;
 }
 
 function layered(layers: readonly (readonly Permit[])[], use: Use, method: string | null, seen: Seen): Verdict | null {

@@ -11,13 +11,13 @@
  *     is among what the model has seen; what a call was given by a reference carries its origins, argument by argument. A look is judged as a use of
  *     the model, `Claude.look`; what it shows the model has seen.
  */
-import type { Json } from "@remit/language";
+import { type Json, LOOK } from "@remit/language";
 import { ANSWERS, FAILURE_KINDS, type Failure, type Outcome, type ToolCall, type ToolRequest } from "../effect/effect.ts";
 import { addUsage } from "../effect/usage.ts";
 import type { Gatekeeper } from "../state/gate.ts";
 import { describedShape, type Filled, fill, type Hidden, nameOf, NoReference } from "./hidden.ts";
 import { checkCall, type Offer } from "./offers.ts";
-import { askedOf, LOOK, lookedAt, lookOffer, READER, readerState } from "./reader.ts";
+import { askedOf, lookedAt, lookOffer, READER, readerState } from "./reader.ts";
 import { resultData, toolData } from "./report.ts";
 import type { GenerateStep, StepEffect, StepEvent } from "./setup.ts";
 import { shownResult } from "./shown.ts";

@@ -6,7 +6,7 @@
  * RDR1: a reader has no tools, sees the references that it is asked about and the question, and answers under a contract; its answer is a reference.
  * RDR2: a name in which no tool is offered: those have the name of their import and `_` in it.
  */
-import { type Contract, isObject, type Json } from "@remit/language";
+import { type Contract, isObject, type Json, LOOK } from "@remit/language";
 import type { ToolOffer } from "../effect/effect.ts";
 import { type Hidden, hiddenAt, NoReference } from "./hidden.ts";
 import { wholeBefore } from "../value/text.ts";
@@ -16,7 +16,6 @@ import { RESULT_LIMIT } from "./shown.ts";
 import type { State } from "./state.ts";
 
 export const READER = "reader";
-export const LOOK = "look";
 
 const MAX_SOURCES = 16;
 const TYPES = ["text", "number", "boolean", "texts"];

@@ -217,6 +217,33 @@ describe("a look", () => {
     });
 });
 
+describe("a look by an agent with a remit", () => {
+    const looks = (remit: string, clause = "") => {
+        const w = world([[read], [{ name: "look", args: { at: "r1/text" } }], "done"]);
+        const text = program('hide: "untrusted"', TRUST, `{ trusted${clause} }`);
+        const ran = run(text.replace("model Claude", `model Claude  remit { ${remit} }`), {
+            answer: w.answer,
+            options: { input: {}, policy: never },
+        });
+        const asked = ran.effects.filter((e) => e.kind === "ask").map((e) => (e.request as { question: string }).question);
+        return [asked, w.seen.join("").includes("eve")];
+    };
+    const question = ["May Claude call Claude.look?"];
+
+    test.each(["may Inbox, Own, Out", "may Claude, Inbox, Own, Out", "may all"])(
+        "is asked about where that says `%s`: the model alone is given",
+        (remit) => {
+            expect(looks(remit)).toEqual([question, false]);
+        },
+    );
+
+    test("is what the remit or a clause of the import says of it", () => {
+        expect(looks("may Inbox, Own, Out, Claude.look")).toEqual([[], true]);
+        expect(looks("may Inbox, Own, Out", ", look: may")).toEqual([[], true]);
+        expect(looks("may Inbox, Own, Out  never Claude.look")).toEqual([[], false]);
+    });
+});
+
 test("nothing is offered under these names where nothing is hidden", () => {
     const { asked } = loop([[{ name: "look", args: { at: "r1" } }], "done"], { hide: "turns: 4" });
     expect(asked[0]?.tools?.map(({ name }) => name)).toEqual(["Inbox_read", "Own_read", "Out_write"]);
