@@ -5,7 +5,7 @@
  * Boundary: digests and comparisons. Who asks the tools, and what follows from a pin, is the lock's and the machine's.
  *
  * L5: a tool is as it is pinned where it has the same methods, each with the same name, description, schema and marks. A method that is new, gone or
- *     changed makes it another: which of them a model reads first is not known.
+ *     changed makes it another: which of them a model reads first is not known. Descriptions that share a name count together.
  */
 import { canonicalJson, type Json, type Program, resourceOf, schemeOf, siteAt } from "@remit/language";
 import type { ToolDescription } from "@remit/machine";
@@ -22,7 +22,10 @@ export interface LockedTool {
 }
 
 export function toolAsDescribed(uri: string, { methods }: ToolDescription): LockedTool {
-    const rows = methods.map((method) => [method.name, sha256Of(canonicalJson(method as unknown as Json))] as const);
+    const rows = [...Map.groupBy(methods, ({ name }) => name)].map(([name, [first, ...more]]) => {
+        const said = (more.length === 0 ? first : [first, ...more]) as unknown as Json;
+        return [name, sha256Of(canonicalJson(said))] as const;
+    });
     return { uri, methods: Object.fromEntries(rows.sort(([a], [b]) => byUnits(a, b))) };
 }
 

@@ -55,6 +55,9 @@ test("what a server says of itself is pinned by method, and told where it is ano
         },
     });
     expect(await described(here, "plain")).toEqual({ pinned: true, told: [] });
+    // The one that a person has looked at does not cover another of its name.
+    expect((await described(here, "one name twice")).pinned).toBe(false);
+    saying(here, "plain");
     await (await openWorld(path, { ...options, frozen: true })).close();
 
     const poisoned = await described(here, "other words");
