@@ -1,6 +1,7 @@
 /** `remit types`: declarations beside the programs, or in a folder of their own, and whether they are up to date. */
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Room, room } from "./remit.ts";
 
@@ -69,4 +70,40 @@ test("what is not there is told, and a link is not written through", () => {
     symlinkSync(join(at.folder, "precious"), join(at.folder, "main.d.remit.ts"));
     expect(at.remit("types", "main.remit")).toMatchObject({ code: 2, err: expect.stringContaining("is a link") });
     expect(text("precious")).toBe("mine\n");
+});
+
+test("DCF2: no file of a person is written over, and none that is no file is in the way", () => {
+    at.write("main.prog", "main func(a: number) { a * 2 }\n");
+    expect(at.remit("types", "main.prog")).toMatchObject({
+        code: 1,
+        err: expect.stringContaining("main.prog does not end with .remit or .as"),
+    });
+    expect(text("main.prog")).toBe("main func(a: number) { a * 2 }\n");
+    at.write("main.d.remit.ts", "export {};\n");
+    at.write("a.d.remit.ts/note.txt", "a folder\n");
+    at.write("b.remit/c.remit", "func f(a: string) { a }\n");
+    expect(at.remit("types")).toMatchObject({
+        code: 1,
+        err: expect.stringMatching(
+            /^b\.remit\/c\.d\.remit\.ts: written\n.*main\.d\.remit\.ts was not written by remit types.*\nsrc\/desk\.d\.remit\.ts: written\n$/,
+        ),
+    });
+    expect(text("main.d.remit.ts")).toBe("export {};\n");
+});
+
+test("DCF3: --out keeps the programs of several packages apart, also in a folder of no package", () => {
+    for (const name of ["a", "b"]) {
+        at.write(`packages/${name}/package.json`, "{}\n");
+        at.write(`packages/${name}/x.remit`, `func ${name}(a: string) { a }\n`);
+    }
+    const elsewhere = mkdtempSync(join(tmpdir(), "remit-types-"));
+    for (const out of ["types", elsewhere]) {
+        expect(at.remit("types", "--out", out).code).toBe(0);
+        for (const name of ["a", "b"])
+            expect(readFileSync(resolve(at.folder, out, `packages/${name}/x.d.remit.ts`), "utf8")).toContain(
+                `export declare const ${name}:`,
+            );
+        expect(at.remit("types", "--out", out, "--check")).toMatchObject({ code: 0, err: "the types of 4 programs are up to date\n" });
+    }
+    rmSync(elsewhere, { recursive: true });
 });

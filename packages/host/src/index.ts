@@ -130,7 +130,7 @@ export { openWorld, type ProgramWorld } from "./run/program-world.ts";
 export { type BlockElsewhere, type BlockRunner, gaveOf, infoOf, partOptions } from "./run/nested.ts";
 export { append, type Carried, type Elsewhere, performOnce } from "./run/elsewhere.ts";
 export { performing as perform, type Performing, type PerformingOptions } from "./run/performing.ts";
-export { type DeclaredFile, declareFile, type DeclareFilesOptions, orphansIn, programsIn } from "./load/declare.ts";
+export { type DeclaredFile, declareFile, type DeclareFilesOptions, isDeclaration, orphansIn, programsIn } from "./load/declare.ts";
 export { suggestPolicy, type Suggestion } from "./audit/suggest.ts";
 export { checkFile, type CheckedFile, type CheckFileOptions } from "./load/check.ts";
 export { SERVER as SERVER_CHANNEL } from "./config/channels.ts";

@@ -1,7 +1,7 @@
 /** `remit types`: declarations of programs, so that TypeScript knows what they take and give. */
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { lstatSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, relative } from "node:path";
-import { declareFile, orphansIn, programsIn } from "@remit/host";
+import { declareFile, isDeclaration, orphansIn, programsIn } from "@remit/host";
 import { source } from "@remit/language";
 import { showDiagnostics } from "../diagnostics.ts";
 import { eachFile, writeWhole } from "../files.ts";
@@ -25,7 +25,7 @@ export default async function types(args: string[], options: Record<string, unkn
             broken = true;
             return;
         }
-        if (existsSync(target) && readFileSync(target, "utf8") === text) return;
+        if (isThere(target, text)) return;
         stale++;
         if (check) say(`${shown(target)}: not up to date`);
         else {
@@ -46,4 +46,14 @@ export default async function types(args: string[], options: Record<string, unkn
     }
     if (stale === 0) say(`the types of ${counted(programs.length, "program")} are up to date`);
     return EXIT.ok;
+}
+
+/** Whether the declaration stands there. Throws `UsageError` for what is there and was not written by this command; a link is refused when it is written. */
+function isThere(target: string, text: string): boolean {
+    const stat = statSync(target, { throwIfNoEntry: false });
+    const before = stat?.isFile() ? readFileSync(target, "utf8") : null;
+    if (stat === undefined || before === text || lstatSync(target).isSymbolicLink()) return before === text;
+    if (before === null || !isDeclaration(before))
+        throw new UsageError(`${plain(target)} was not written by remit types, and stays as it is`, "rename it, or write elsewhere: --out");
+    return false;
 }
