@@ -1,6 +1,6 @@
 /** A run whose ledger is on a full disk says that it waits for room, and a Ctrl-C ends it in good order. The test mounts it, so it runs as root. */
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -31,4 +31,21 @@ test("SW1: it waits for room, and a Ctrl-C ends it", async () => {
     expect(await ended).toBe(130);
     expect(seen).toMatch(/cancelled: the run was cancelled\n.*remit resume/s);
     expect(place.remit("trace", "verify", "last", "--ledger", ledger).code).toBe(0);
+});
+
+test("INI1: a project that did not fit is made whole by the next init", () => {
+    spawnSync("umount", ["-l", disk]);
+    mountRoom(disk, "64k");
+    const project = join(disk, "project");
+    writeFileSync(join(disk, "fill"), Buffer.alloc(44 * 1024));
+    expect(place.remit("init", project, "--template", "triage")).toMatchObject({
+        code: 1,
+        err: expect.stringContaining("the disk is full"),
+    });
+    rmSync(join(disk, "fill"));
+    expect(place.remit("init", project, "--template", "triage", "--force").code).toBe(0);
+    expect(place.remit("init", "whole", "--template", "triage").code).toBe(0);
+    const files = readdirSync(project, { recursive: true, encoding: "utf8" }).filter((name) => statSync(join(project, name)).isFile());
+    for (const name of files)
+        expect(readFileSync(join(project, name), "utf8")).toBe(readFileSync(join(place.folder, "whole", name), "utf8"));
 });

@@ -1,7 +1,7 @@
 /** The first minutes at a terminal: help, a new project, progress that leaves nothing behind. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { FAILURE_KINDS } from "@remit/machine";
@@ -25,7 +25,11 @@ test("init makes a first project, and never writes over what is there", () => {
     expect(at.remit("init", "hello").code).toBe(0);
     expect(at.remit("init", "hello")).toMatchObject({ code: 2, err: expect.stringContaining("hello is not empty") });
     at.write("hello/main.remit", "mine");
-    expect(at.remit("init", "hello", "--force")).toMatchObject({ code: 0, err: expect.stringContaining("kept main.remit") });
+    rmSync(join(at.folder, "hello/mailbox.txt"));
+    symlinkSync(join(at.folder, "nowhere"), join(at.folder, "hello/mailbox.txt"));
+    const again = at.remit("init", "hello", "--force");
+    expect(again).toMatchObject({ code: 0, err: expect.stringMatching(/kept mailbox\.txt[\s\S]*kept main\.remit/) });
+    expect(readdirSync(at.folder)).not.toContain("nowhere");
     expect(read("hello/main.remit")).toBe("mine");
     expect(at.remit("init", "other", "--template", "tirage")).toMatchObject({ code: 2, err: expect.stringContaining("triage") });
     const bare = at.remitWith({ env: { XDG_CACHE_HOME: at.folder, REMIT_MODEL: "", OPENAI_API_KEY: "" } }, "init", "bare");

@@ -1,9 +1,9 @@
 /**
  * `remit init`: a small project that runs as it is, without an account; `--from` shows a small agent of another framework beside the same here.
  *
- * INI1: no file that is there is written over.
+ * INI1: what is there, a link too, is not written over; a file that the disk has no room for is not left cut short, as the next try would keep it.
  */
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { createModels, makeFolder } from "@remit/host";
 import { here } from "../here.ts";
@@ -58,7 +58,7 @@ export default async function init(args: string[], options: Record<string, unkno
 
 /** INI1. */
 function made(folder: string, project: readonly ProjectFile[]): void {
-    const clash = new Set(project.map((file) => file.path).filter((path) => existsSync(join(folder, path))));
+    const clash = new Set(project.map((file) => file.path).filter((path) => isThere(join(folder, path))));
     for (const { path, text } of project) {
         if (clash.has(path)) {
             say(`kept ${path}`);
@@ -66,10 +66,19 @@ function made(folder: string, project: readonly ProjectFile[]): void {
         }
         const target = join(folder, path);
         makeFolder(dirname(target));
-        // `wx`: never over a file that appeared meanwhile
-        writeFileSync(target, text, { flag: "wx" });
+        try {
+            // `wx`: never over a file that appeared meanwhile
+            writeFileSync(target, text, { flag: "wx" });
+        } catch (error) {
+            if ((error as NodeJS.ErrnoException).code !== "EEXIST") rmSync(target, { force: true });
+            throw error;
+        }
         say(`made ${path}`);
     }
+}
+
+function isThere(path: string): boolean {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 function oneOf<T extends string>(option: string, offered: readonly T[], said: string): T {
