@@ -7,7 +7,7 @@
  * EE4: "effectful" is: raises an effect (a member of a module that is read is one), declares context, calls another agent, runs iterations in parallel, leaves a function out of the
  *     middle of an expression, runs the nodes of a block, calls through a value that may be a capability, or calls an effectful function.
  */
-import { type ExprForm, isModule, isNamespace, walk } from "@remit/language";
+import { type ExprForm, type FormPart, isModule, isNamespace, walk } from "@remit/language";
 import { type Builtin, findBuiltin } from "../builtin/table.ts";
 import { handoverOf } from "./handover.ts";
 import type { Compiled, Fn } from "./program.ts";
@@ -17,6 +17,8 @@ export interface Reach {
     readonly effectful: readonly boolean[];
     /** By function id: effectful, or strict, or calling one that is. */
     readonly framed: readonly boolean[];
+    /** By function id: where choices are kept, it and all that it calls have a loose form (`loose.ts`). */
+    readonly loose: readonly boolean[];
     /** Somewhere in the program a capability is used as a value: any method call on a value may then reach an effect. */
     readonly travels: boolean;
 }
@@ -44,7 +46,23 @@ export function analyse(program: Compiled): Reach {
     spread(effectful, calls);
     const framed = program.functions.map((fn, id) => fn.strict || effectful[id] === true || base?.reach.framed[id] === true);
     spread(framed, calls);
-    return { effectful, framed, travels };
+    const parting = program.functions.map(
+        (fn, id) => (base?.reach.loose[id] ?? true) === false || framed[id] === true || partsOtherwise(fn.form.body),
+    );
+    spread(parting, calls);
+    return { effectful, framed, loose: parting.map((is) => !is), travels };
+}
+
+/**
+ * Code whose ways part and meet on frames, which take an expression apart, elsewhere than in closures: where a failure may be caught, all that an
+ * expression reads counts before any of it is done; what a block in it assigns counts behind all of it.
+ */
+export function partsOtherwise(part: FormPart): boolean {
+    return walk(part, (e) => e.kind === "try" || e.kind === "try.expr" || (e.kind === "if.expr" && assigns(e)));
+}
+
+function assigns(part: FormPart): boolean {
+    return walk(part, (e) => e.kind === "assign");
 }
 
 /** What is an effect, or leads to one, by itself. */

@@ -424,9 +424,8 @@ export class Emitter {
     /** The instruction of a loop that runs as closures; null where it may not. */
     private whole(s: LoopForm, detail: Detail | null = null): Instruction | null {
         if (!this.lifter.isWhole(s)) return null;
-        const made = this.emit(OP.LOOP, step(this.cx, s), 0, detail);
         const { flow } = this.cx;
-        if (flow !== 0) made.plain = step({ ...this.cx, flow: 0, places: null }, s);
+        const made = this.emit(OP.LOOP, step(flow === 0 ? this.cx : { ...this.cx, flow: 0, places: null }, s), 0, detail);
         if (flow !== 0 && hasLooseForm(this.fn, [s]))
             made.loose = marking(flow, waysOf(this.cx, [[s]]), step({ ...this.cx, loose: true }, s));
         this.wholes++;

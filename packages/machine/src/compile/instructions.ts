@@ -63,9 +63,7 @@ export class Instruction {
     step: number;
     readonly site: Site | null;
     readonly code: Code | Step;
-    /** Of a loop in code that keeps labels of control flow: the loop without them. */
-    plain: Step | null = null;
-    /** Of the same loop: its loose form, where it has one (`loose.ts`). */
+    /** Of a loop in code that keeps labels of control flow, of which `code` keeps none: its loose form, where it has one (`loose.ts`). */
     loose: Step | null = null;
     readonly slot: number;
     /** Where it jumps; patched once known. */
@@ -73,7 +71,7 @@ export class Instruction {
     readonly detail: Detail | null;
     /** In strict code: what is raised where a failure here is caught. */
     readonly failing: Along;
-    constructor({ op, step, site, code, slot, detail, failing }: Omit<Instruction, "to" | "plain" | "loose">) {
+    constructor({ op, step, site, code, slot, detail, failing }: Omit<Instruction, "to" | "loose">) {
         this.op = op;
         this.step = step;
         this.site = site;

@@ -4,7 +4,8 @@
  * Boundary: what this form does in place of what `strict.ts` and `containers.ts` do; it gives everything the same labels. Calls are `loose-calls.ts`.
  *
  * Of the hidden slots it uses `pc` alone. A function or loop that holds a `try` has no such form: there, failures may be caught. A failure in this form is
- * none yet: the stretch is given up, and what was done in it is done again on frames, where the failure gets its labels.
+ * none yet: the stretch is given up, and what was done in it is done again on frames, where the failure gets its labels. What has no such form runs on
+ * frames: a stretch may end anywhere, so what is done as closures has to have the labels that it has there.
  *
  * W10: a variable that is written gets `pc` only where the ways meet behind what raised `pc`. Until then nothing shows what it carries without `pc`:
  *      what goes into a list or object, a built-in, a result or a condition gets `pc` besides.
@@ -18,6 +19,7 @@ import { compares, type Joins, join, truthy } from "../value/operators.ts";
 import { Labelled, List, Obj, type Value } from "../value/value.ts";
 import type { Code, Done, Slots, Step } from "./code.ts";
 import { born, isContainer, raise } from "./containers.ts";
+import { partsOtherwise } from "./effects.ts";
 import type { Context } from "./context.ts";
 import { checkArguments, checkResult } from "./contracts.ts";
 import type { Compare } from "./operators.ts";
@@ -26,10 +28,10 @@ import { type Along, NOTHING_ALONG, type Ways, waysOf } from "./ways.ts";
 
 /** Whether code has a loose form. */
 export function hasLooseForm({ program, file, agent }: Pick<Fn, "program" | "file" | "agent">, part: FormPart): boolean {
+    if (partsOtherwise(part)) return false;
     return !walk(part, (e) => {
-        if (e.kind === "try" || e.kind === "try.expr") return true;
         const meaning = e.kind === "name" ? program.lookup(file, agent, e.name) : undefined;
-        return meaning?.kind === "func" && meaning.fn.strict;
+        return meaning?.kind === "func" && !meaning.fn.isLoose;
     });
 }
 

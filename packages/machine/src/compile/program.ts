@@ -28,8 +28,6 @@ import { closureForm } from "./closures.ts";
 import type { ClosureForm } from "./code.ts";
 import { analyse, type Reach } from "./effects.ts";
 import { frameForm } from "./frames.ts";
-import { hasLooseForm } from "./loose.ts";
-import { unfilled } from "./strict.ts";
 import type { AgentContext, FrameForm } from "./instructions.ts";
 
 /** Where a function stands, and what it is. */
@@ -97,8 +95,13 @@ export class Fn {
 
     /** For callers that keep choices alone and catch no failure: only `pc` is filled in of the hidden slots. */
     get looseClosure(): ClosureForm {
-        if (this.loosely === null) this.loosely = hasLooseForm(this, this.form.body) ? closureForm(this, "loose") : unfilled(this);
+        if (this.loosely === null) this.loosely = closureForm(this, "loose");
         return this.loosely;
+    }
+
+    /** It has a loose form. */
+    get isLoose(): boolean {
+        return this.program.reach.loose[this.id] as boolean;
     }
 
     /** What calling it changes of what it did not make. */

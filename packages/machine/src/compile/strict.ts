@@ -26,7 +26,7 @@ import { readIndex } from "../value/access.ts";
 import { deepLabels, join, rawOf } from "../value/operators.ts";
 import { Labelled, type Value } from "../value/value.ts";
 import { changesIn, namesIn } from "./changes.ts";
-import type { ClosureForm, Code, Done, RunState, Slots, Step } from "./code.ts";
+import type { Code, Done, RunState, Slots, Step } from "./code.ts";
 import { born, covered, outward, raise } from "./containers.ts";
 import { type Context, expr, siteOf } from "./context.ts";
 import { checkArguments, checkResult } from "./contracts.ts";
@@ -306,20 +306,6 @@ export function enterStrict(g: Slots, fn: Fn, f: Slots | null, flow: number, loo
     g[own + FLOW.choice] = loose;
     // What other code made has the label of its reference (CL1).
     if (!loose && (isFirst || isLoose(f, flow))) for (let i = 1; i < own; i++) born(g[0], g[i] as Value, 0, Number.POSITIVE_INFINITY);
-}
-
-/** The strict form of a function for a caller that fills in `pc` alone (`loose.ts`). */
-export function unfilled(fn: Fn): ClosureForm {
-    const own = flowOf(fn);
-    return {
-        slots: fn.strictClosure.slots,
-        run: (g) => {
-            g[own + FLOW.caught] = false;
-            g[own + FLOW.caughtOutside] = false;
-            g[own + FLOW.choice] = true;
-            return fn.strictClosure.run(g);
-        },
-    };
 }
 
 /** What a caller learns by the return of a callee: that it did not fail. */

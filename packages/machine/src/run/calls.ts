@@ -10,7 +10,7 @@ import { type Value, Capability, Obj } from "../value/value.ts";
 import { checkArguments, checkResult } from "../compile/contracts.ts";
 import { answering, type Fn, type AgentEntry } from "../compile/program.ts";
 import { runLoose } from "../compile/loose.ts";
-import { enterStrict, flowOf, isLoose, raisePc, labelAt, runStrict, withPc } from "../compile/strict.ts";
+import { flowOf, isLoose, raisePc, labelAt, withPc } from "../compile/strict.ts";
 import { Fail } from "../effect/failure.ts";
 import { labelOf, rawOf } from "../value/operators.ts";
 import { callMethod, type Method, strictlyCalled, wrongCount } from "../compile/calls.ts";
@@ -38,7 +38,10 @@ export function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L
         push(m, fiber, { fn: changed.fn, agent: changed.author, path: d.path, written: true }, given);
         return false;
     }
-    if (fn.staysFramed || frame.isStrict || d.agent !== null || m.inFrames || run.steps < m.framesUntil) {
+    // As long as nothing in the run could choose, there is nothing to keep.
+    const flow = run.labels.isForeign ? frame.form.flow : 0;
+    const isFramed = fn.staysFramed || frame.isStrict || (flow !== 0 && !(fn.isLoose && keepsLoosely(run, frame)));
+    if (isFramed || d.agent !== null || m.inFrames || run.steps < m.framesUntil) {
         const given: Value[] = [];
         for (let i = 0; i < args.length; i++) given.push((args[i] as Code)(L));
         countCall(m);
@@ -49,10 +52,7 @@ export function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L
         push(m, fiber, d, given);
         return false;
     }
-    // As long as nothing in the run could choose, there is nothing to keep.
-    const flow = run.labels.isForeign ? frame.form.flow : 0;
-    const isLoosely = flow !== 0 && keepsLoosely(run, frame);
-    const closure = flow === 0 ? fn.closure : isLoosely ? fn.looseClosure : fn.strictClosure;
+    const closure = flow === 0 ? fn.closure : fn.looseClosure;
     const g = slots0(closure.slots, run);
     const n = args.length;
     for (let i = 0; i < n; i++) g[i + 1] = (args[i] as Code)(L);
@@ -62,15 +62,11 @@ export function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L
     const rest = n > 2 ? g.slice(3, n + 1) : null;
     const depth = m.depthLimit - fiber.base - fiber.frames.length - 1;
     if (run.left >= 0 && depth >= 0) {
-        const place = L[flow];
         const mark = run.begin("pure", depth < CLOSURE_DEPTH ? depth : CLOSURE_DEPTH);
         try {
-            if (isLoosely) {
-                g[flowOf(fn)] = place as Value;
+            if (flow !== 0) {
+                g[flowOf(fn)] = L[flow] as Value;
                 L[I.slot] = runLoose(fn, g, true, I.site);
-            } else if (flow !== 0) {
-                enterStrict(g, fn, L, flow, true);
-                L[I.slot] = runStrict(fn, g, L, { flow, along: I.failing }, I.site);
             } else {
                 checkArguments(run, fn, g, I.site);
                 L[I.slot] = checkResult(run, fn, closure.run(g), I.site);
@@ -79,10 +75,8 @@ export function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L
             frame.pc++;
             return true;
         } catch (error) {
-            if (error !== BAIL && !(error instanceof RangeError) && !(isLoosely && error instanceof Fail)) throw error;
+            if (error !== BAIL && !(error instanceof RangeError) && !(flow !== 0 && error instanceof Fail)) throw error;
             backToFrames(m, mark);
-            // What the return had raised: else the same return on frames would raise nothing along with it.
-            if (flow !== 0) L[flow] = place as Value;
         }
     }
     const given: Value[] = n === 0 ? [] : n === 1 ? [a] : [a, b, ...((rest ?? []) as Value[])];

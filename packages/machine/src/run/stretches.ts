@@ -89,10 +89,11 @@ export function leavesEvents(m: Machine, frame: Frame, d: NextDetail): boolean {
     return list instanceof List && Math.min(list.items.length, d.max) <= MAX_QUIET_EVENTS;
 }
 
-function loopAsClosures({ run }: Machine, frame: Frame, I: Instruction): Step {
+/** Null where it has to run as instructions. */
+function loopAsClosures({ run }: Machine, frame: Frame, I: Instruction): Step | null {
     // As long as nothing in the run could choose, there is nothing to keep.
-    if (I.plain !== null && !run.labels.isForeign) return I.plain;
-    return I.loose !== null && keepsLoosely(run, frame) ? I.loose : (I.code as Step);
+    if (frame.form.flow === 0 || !run.labels.isForeign) return I.code as Step;
+    return keepsLoosely(run, frame) ? I.loose : null;
 }
 
 /** Whether what a frame runs as closures may take the loose form (`loose.ts`). */
@@ -107,8 +108,9 @@ export function wholeLoop(m: Machine, fiber: Fiber, frame: Frame, I: Instruction
     if (I.detail !== null && leavesEvents(m, frame, I.detail as NextDetail)) return false;
     const depth = m.depthLimit - fiber.base - fiber.frames.length;
     if (m.inFrames || run.steps < m.framesUntil || depth < 0) return false;
-    const before = L.slice();
     const one = loopAsClosures(m, frame, I);
+    if (one === null) return false;
+    const before = L.slice();
     const mark = run.begin("pure", depth < CLOSURE_DEPTH ? depth : CLOSURE_DEPTH);
     try {
         one(L);

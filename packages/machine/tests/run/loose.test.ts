@@ -26,6 +26,8 @@ const { block } = fc.letrec<{ value: string; test: string; statement: string; bl
             fc.tuple(list, when).map(([l, t]) => `${l}.filter(x => x > 1 or ${t}).length`),
             fc.tuple(list, value).map(([l, e]) => `${l}.reduce((n, x) => n + x * ${e}, ${e})`),
             fc.tuple(list, value).map(([l, e]) => `(${l}.find(x => x == ${e}) ?? 7)`),
+            fc.tuple(list, number, value).map(([l, v, e]) => `${l}.map(x => if x > 1 { ${v} = ${e}\n${v} } else { x }).sum()`),
+            fc.tuple(when, number, value).map(([t, v, x]) => `(if ${t} { ${v} = ${x}\n2 } else { 3 })`),
             fc.tuple(when, value, value).map(([t, x, y]) => `(if ${t} { ${x} } else { ${y} })`),
             value.map((e) => `choose(${e})`),
             fc.tuple(list, value).map(([l, e]) => `[${e}, ...${l}].length`),
@@ -43,11 +45,6 @@ const { block } = fc.letrec<{ value: string; test: string; statement: string; bl
             { depthSize: "small", withCrossShrink: true },
             { weight: 4, arbitrary: fc.tuple(number, fc.nat(9)).map(([v, k]) => `${v} = ${k}`) },
             { weight: 3, arbitrary: fc.tuple(number, fc.constantFrom("=", "+="), value).map(([v, op, e]) => `${v} ${op} ${e}`) },
-            // Only here: what an expression assigns gets the label of all of the expression in closures, and of the part around it on frames.
-            fc.tuple(number, when, number, value).map(([v, t, w, e]) => `${v} = if ${t} { ${w} = ${e}\n2 } else { 3 }`),
-            fc
-                .tuple(number, list, number, value)
-                .map(([v, l, w, e]) => `${v} = ${l}.map(x => if x > 1 { ${w} = ${e}\n${w} } else { x }).sum()`),
             fc.tuple(list, value).map(([l, e]) => `${l}.add(${e})`),
             fc.tuple(list, value).map(([l, e]) => `${l} = [${e}]`),
             fc.constantFrom("l = m", "o.l = m", "m = o.l", "o = { x: 1, y: a, l: l }", "l[0] = a"),
