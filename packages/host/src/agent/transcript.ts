@@ -240,7 +240,8 @@ export class Transcript {
             const { text } = objectOf(one);
             if (typeof text === "string" && text !== "") this.keep(text, () => (entry.summary = (entry.summary ?? "") + text));
         }
-        if (given.sessionUpdate === "compaction_update") this.note({ entry: { ...entry } });
+        const units = PER_ENTRY + (entry.summary?.length ?? 0) + (entry.error?.length ?? 0);
+        if (given.sessionUpdate === "compaction_update") this.noteWhole(entry, units);
     }
 
     private keep(text: string, put: (text: string) => void): void {
@@ -356,7 +357,12 @@ export class Transcript {
         const as = JSON.stringify([status, name, title, permission, weight.input]);
         if (weight.noted === as) return;
         weight.noted = as;
-        this.noted += weight.input + weight.rest;
+        this.noteWhole(entry, weight.input + weight.rest);
+    }
+
+    /** TN5: an entry that changed is noted with all that it holds. */
+    private noteWhole(entry: CallEntry | CompactionEntry, units: number): void {
+        this.noted += units;
         this.over("limit.bytes", "UTF-16 units of reports", MAX_KEPT, this.noted);
         if (this.noted <= MAX_KEPT) this.note({ entry: { ...entry } });
     }

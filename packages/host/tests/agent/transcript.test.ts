@@ -190,3 +190,14 @@ test("a compaction is told once, by its id, with its summary in its place", () =
         ["system", "", { type: "compaction" }, undefined],
     ]);
 });
+
+test("TN5: a compaction that is told of again and again is noted no more than a turn keeps", () => {
+    const update: Update = { sessionUpdate: "compaction_update", compactionId: "k1" };
+    const summary = "x".repeat(4 * 1024 * 1024);
+    let noted = 0;
+    const transcript = new Transcript({ limits: {}, note: (note) => (noted += JSON.stringify(note).length), now: () => new Date(0) });
+    transcript.update({ ...update, summary: [{ type: "text", text: summary }] });
+    for (let i = 0; i < 20; i++) transcript.update({ ...update, status: `${i}` });
+    expect(noted).toBeLessThan(33 * 1024 * 1024);
+    expect(transcript.breach).toMatchObject({ kind: "limit.bytes" });
+});
