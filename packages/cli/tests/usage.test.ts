@@ -1,5 +1,6 @@
 /** What is asked wrongly is refused before anything begins: no run, no model, no ledger. */
-import { existsSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Room, room } from "./remit.ts";
@@ -138,4 +139,14 @@ test("a program's file alone is run, with the options of `remit run`, as AgentSc
     at.write("own.as", "main agent A { main func(input) { input.n + 1 } }\n");
     expect(at.remit("own.as", "--input", '{"n":1}', "--quiet")).toMatchObject({ code: 0, out: "2\n" });
     expect(at.remit("missing.as")).toMatchObject({ code: 1, err: expect.stringContaining("missing.as") });
+});
+
+test("the command that a missing input tells is one that a shell reads as it is meant, whatever the program's text says", () => {
+    at.write("hostile.remit", `main func(a: "x'; touch pwned; '" | "b", c: string) { a }\n`);
+    const { code, err } = at.remit("run", "hostile.remit");
+    expect(code).toBe(2);
+    const [, word] = /for example --input (.*)\n/.exec(err) as RegExpExecArray;
+    const read = spawnSync("sh", ["-c", `printf %s ${word}`], { cwd: at.folder, encoding: "utf8" });
+    expect(JSON.parse(read.stdout)).toEqual({ a: "x'; touch pwned; '", c: "…" });
+    expect(readdirSync(at.folder)).not.toContain("pwned");
 });

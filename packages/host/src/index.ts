@@ -129,6 +129,7 @@ export { cache, type CacheOptions, log, type Logged, retry, type RetryOptions, t
 export { openWorld, type ProgramWorld } from "./run/program-world.ts";
 export { type BlockElsewhere, type BlockRunner, gaveOf, infoOf, partOptions } from "./run/nested.ts";
 export { append, type Carried, type Elsewhere, performOnce } from "./run/elsewhere.ts";
+export { shellWord } from "./process/word.ts";
 export { performing as perform, type Performing, type PerformingOptions } from "./run/performing.ts";
 export { type DeclaredFile, declareFile, type DeclareFilesOptions, isDeclaration, orphansIn, programsIn } from "./load/declare.ts";
 export { suggestPolicy, type Suggestion } from "./audit/suggest.ts";

@@ -1,7 +1,18 @@
 /** `remit run`: a program from its file to its value. */
 import { here } from "../here.ts";
 import { dirname, resolve } from "node:path";
-import { doubtsOf, load, loadConfig, monitor, profileOfRun, readJson, RemitError, type RemitProgram, type Unperformed } from "@remit/host";
+import {
+    doubtsOf,
+    load,
+    loadConfig,
+    monitor,
+    profileOfRun,
+    readJson,
+    RemitError,
+    type RemitProgram,
+    shellWord,
+    type Unperformed,
+} from "@remit/host";
 import type { Json } from "@remit/language";
 import type { AuditFinding } from "@remit/machine";
 import { showDiagnostics } from "../diagnostics.ts";
@@ -62,7 +73,7 @@ export default async function run(args: string[], given: Record<string, unknown>
     } catch (error) {
         // The input does not fit: no run was begun.
         if (!(error instanceof RemitError) || error.run !== undefined || error.kind !== "contract") throw error;
-        const help = `give the input with --input, for example --input '${inputExample(program.form)}'`;
+        const help = `give the input with --input, for example --input ${shellWord(inputExample(program.form))}`;
         showFailure(error.failure, { json: options["json"] === true, root: watch.root, help });
         return EXIT.usage;
     } finally {

@@ -13,6 +13,7 @@ import { realpathSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Json } from "@remit/language";
 import type { AgentHand } from "@remit/machine";
+import { shellWord } from "../process/word.ts";
 import type { AgentUse } from "../run/host.ts";
 import { objectOf } from "./reported.ts";
 
@@ -184,7 +185,7 @@ function hasEnvironment(wanted: Wanted): boolean {
 
 /** Words as a POSIX shell reads them again. */
 export function lineOf(words: readonly string[]): string {
-    return words.map((word) => (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
+    return words.map(shellWord).join(" ");
 }
 
 /** A command by the program's `shell:` tool. `cwd`: relative to the granted folder. */

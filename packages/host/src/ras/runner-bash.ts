@@ -3,6 +3,8 @@
  *
  * Boundary: they hand over their arguments and standard input and print what comes back; reading them is the host's (`command.ts`).
  */
+import { shellWord } from "../process/word.ts";
+
 export const BASH_CLIENT = String.raw`
 import { connect } from "node:net";
 
@@ -50,9 +52,5 @@ process.stdout.on("error", () => process.exit(told.code));
 
 /** One of the commands; `node` and `client` are absolute paths. */
 export function bashCommand(kind: string, node: string, client: string): string {
-    return `#!/bin/sh\nexec ${quoted(node)} ${quoted(client)} ${kind} "$@"\n`;
-}
-
-function quoted(text: string): string {
-    return `'${text.replaceAll("'", "'\\''")}'`;
+    return `#!/bin/sh\nexec ${shellWord(node)} ${shellWord(client)} ${kind} "$@"\n`;
 }

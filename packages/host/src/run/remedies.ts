@@ -4,18 +4,19 @@
  * Boundary: words. What the remedies are is the machine's.
  */
 import type { Remedies } from "@remit/machine";
+import { shellWord } from "../process/word.ts";
 
 /** Each is enough by itself, as far as can be told; none where nothing lets the run go on. */
 export function remedyOptions({ raise, retry, answer }: Remedies): string[] {
     const bounds = raise.map(({ account, meter, amount }) => {
         const of = account === "run" ? "" : `${account}:`;
-        return `--raise ${quoted(`${of}${meter}=${larger(meter, amount)}`)}`;
+        return `--raise ${shellWord(`${of}${meter}=${larger(meter, amount)}`)}`;
     });
     const [effect] = answer;
     return [
         ...(bounds.length === 0 ? [] : [bounds.join(" ")]),
         ...(retry ? ["--retry"] : []),
-        ...(effect === undefined ? [] : [`--answer ${quoted(`${effect.path}=VALUE`)}`]),
+        ...(effect === undefined ? [] : [`--answer ${shellWord(`${effect.path}=VALUE`)}`]),
     ];
 }
 
@@ -25,9 +26,4 @@ function larger(meter: string, amount: number): string {
     if (meter !== "time") return String(twice);
     if (twice % 60_000 === 0) return `${twice / 60_000}min`;
     return twice % 1000 === 0 ? `${twice / 1000}s` : `${twice}ms`;
-}
-
-/** For a shell: paths have signs in them that mean something there. */
-function quoted(text: string): string {
-    return /^[\w/.:=-]*$/.test(text) ? text : `'${text}'`;
 }
