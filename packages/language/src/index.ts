@@ -25,7 +25,7 @@ export {
     type Untrusted,
     type ReachRule,
 } from "./authority/project.ts";
-export { readingOf, readsByScheme } from "./authority/reading.ts";
+export { readingOf, readsByScheme, readsHere } from "./authority/reading.ts";
 export { type NumberRange, patternsText, rangeOf } from "./authority/range.ts";
 export {
     AUTHORITY_HEAD,

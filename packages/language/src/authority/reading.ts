@@ -33,3 +33,11 @@ export function readsByScheme(scheme: string, method: string): boolean | undefin
 export function readingOf(scheme: string): readonly string[] {
     return [...(READING.get(scheme) ?? [])];
 }
+
+/** Schemes of which no read leaves the machine. A memory may have a model look for it. */
+const HERE = words("file env inspect");
+
+/** Whether a method only reads, and nothing outside the machine hears that it does. */
+export function readsHere(scheme: string, method: string): boolean {
+    return HERE.has(scheme) && readsByScheme(scheme, method) === true;
+}

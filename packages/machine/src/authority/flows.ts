@@ -3,7 +3,7 @@
  *
  * Boundary: pure; a use and where it stands in, forbidden flows out. What follows from them is `decide.ts`.
  */
-import { methodName, readsByScheme, schemeOf, type Site, type Untrusted } from "@remit/language";
+import { methodName, readsByScheme, readsHere, schemeOf, type Site, type Untrusted } from "@remit/language";
 import { actingIn } from "./acting.ts";
 import { addressesIn, hasLink } from "./addresses.ts";
 import type { Flow, Standing, Use } from "./decide.ts";
@@ -214,9 +214,12 @@ const NO_HITS: readonly Hit[] = [];
 
 function readersFlows(use: Use, method: string | null, on: Standing): readonly Hit[] {
     if (!on.labels.isRestricted) return NO_HITS;
-    const all = use.given.all.map((found) => readersOf(on.labels.origins(found.labels))).filter((readers) => readers !== null);
-    if (all.length === 0) return [];
     const rules = on.clauses.audience.filter((rule) => rule.method === null || rule.method === method);
+    // Nothing outside hears of a read on this machine: who chose it goes on with what it gives (RST2).
+    const isHere = rules.length === 0 && use.key.startsWith("tool:") && method !== null && readsHere(schemeOf(use.uri), method);
+    const told = (labels: number): number => (isHere ? on.labels.withoutChoosers(labels) : labels);
+    const all = use.given.all.map((found) => readersOf(on.labels.origins(told(found.labels)))).filter((readers) => readers !== null);
+    if (all.length === 0) return [];
     // Where the program does not say who reads what is sent here, every person may; a project's word for it gives nothing (A2).
     const own = rules.some((rule) => rule.project !== true);
     return (own ? rules : [NO_AUDIENCE, ...rules]).flatMap((rule): Hit[] =>

@@ -5,10 +5,12 @@
  *
  * RST1: what a server states adds labels and takes none away: a value of a trusted import is not trusted where its server says so, and one that it calls
  *     private goes where the person of the run reads it, and nowhere else.
+ * RST2: what a read on this machine gives is for those who may know what chose the read: nothing held that against it before (LANGUAGE 5).
  */
-import type { Json } from "@remit/language";
+import { type Json, readsHere, schemeOf } from "@remit/language";
 import { readersGiven, readersLabel } from "../authority/readers.ts";
 import { type Effect, type MemoryRequest, type ModelTurn, opOf, type Outcome, type ToolRequest } from "../effect/effect.ts";
+import { chooserIn } from "../value/label.ts";
 import type { Ops } from "./ops.ts";
 
 const NOBODY_SAYS: readonly string[] = [];
@@ -24,8 +26,21 @@ export function claimedOf({ authority }: Ops, { kind, request }: Effect, outcome
     ];
 }
 
-/** Labels that say who may read what an effect brings, or what its failure tells: `reads` clauses of its import. */
-export function readersOfResult(m: Ops, { kind, request }: Effect, value: Json): readonly string[] {
+/** Labels that say who may read what an effect brings, or what its failure tells: `reads` clauses of its import, and who chose it (RST2). */
+export function readersOfResult(m: Ops, effect: Effect, value: Json): readonly string[] {
+    const said = readersSaid(m, effect, value);
+    const chose = readersOfChoice(effect);
+    return chose.length === 0 ? said : [...said, ...chose];
+}
+
+function readersOfChoice({ kind, request, labels }: Effect): readonly string[] {
+    if (kind !== "tool" || labels.length === 0 || opOf(request) !== "call") return NOBODY_SAYS;
+    const { uri, method } = request as unknown as ToolRequest;
+    if (method == null || !readsHere(schemeOf(uri), method)) return NOBODY_SAYS;
+    return labels.filter((label) => chooserIn(label)?.startsWith("only:") === true);
+}
+
+function readersSaid(m: Ops, { kind, request }: Effect, value: Json): readonly string[] {
     const { authority, compiled } = m;
     if (authority.plain) return NOBODY_SAYS;
     if (kind === "tool") {

@@ -65,3 +65,60 @@ if n.count > 1 { ${call} }
     const one = run(text, { answer, yes: "once", options: { input: {}, policy: { untrusted: { gate: "ask" } } } });
     expect([did(one).filter((what) => what.startsWith("Web")), outcome(one)]).toEqual([calls, end]);
 });
+
+/** A read on this machine that what alice alone may read decides, and what it gave. */
+const READS = [
+    ["one of two", 'f = ""\nif n.count > 1 { f = Files.read({ path: "a" }).content } else { f = Files.read({ path: "b" }).content }', "f"],
+    ["one in a function", 'f = ""\nif n.count > 1 { f = get("b") }', "f"],
+    ["one of a path that was chosen", 'p = "a"\nif n.count > 1 { p = "b" }\nf = Files.read({ path: p }).content', "f"],
+    ["one of a path that was chosen, in a function", 'p = "a"\nif n.count > 1 { p = "b" }\nf = get(p)', "f"],
+    [
+        "one of a path that was chosen, which fails",
+        'p = "a"\nif n.count > 1 { p = "missing" }\nf = try { Files.read({ path: p }).content } catch e { e.message }',
+        "f",
+    ],
+    ["that one failed", 'p = "a"\nif n.count > 1 { p = "missing" }\nf = "no"\ntry { Files.read({ path: p }) } catch e { f = "yes" }', "f"],
+    [
+        "that one did not fail",
+        'p = "missing"\nif n.count > 1 { p = "a" }\nf = try { Files.read({ path: p })\n"yes" } catch e { "no" }',
+        "f",
+    ],
+    ["one that returns", "f = early(n.count)", "f"],
+    ["one behind `and`", 'f = n.count > 1 and Files.read({ path: "a" }).content == "in a"', "f"],
+    ["one that is added to a list", 'l = []\nif n.count > 1 { l.add(Files.read({ path: "a" }).content) }\nf = l.join()', "f"],
+    ["whether there is one", 'f = "no"\nif n.count > 1 { Files.read({ path: "a" })\nf = "yes" }', "f"],
+    ["one that fails", 'f = try { if n.count > 1 { Files.read({ path: "missing" }) }\n"" } catch e { e.message }', "f"],
+    ["one for each", 'f = ""\nfor one in n.many max 9 { f = Files.read({ path: "a" }).content }', "f"],
+] as const;
+
+const reading = (files: string, body: string, then: string) => {
+    const text = `import memory Notes from "file://n.jsonl" { reads query: "alice" }
+import tool Files from "file://workspace" ${files}
+import tool Web from "https://w.example" { choice: any }
+func get(p) { Files.read({ path: p }).content }
+func early(n) { if n > 1 { return Files.read({ path: "a" }).content }\n"" }
+main func(input) { n = Notes.query({})\n${body}\n${then}\n1 }`;
+    const answer = (e: Effect): Outcome | undefined => {
+        if (e.kind === "recall") return { ok: true, value: { count: 2, many: [1, 2] }, origins: ["memory:Notes"] };
+        const { tool, args } = e.request as { tool?: string; args?: { path?: string }[] };
+        const path = args?.[0]?.path;
+        if (path === "missing") return { ok: false, failure: { kind: "tool", message: "it is not there" } };
+        return tool === "Files" ? { ok: true, value: { content: `in ${path}` }, origins: ["tool:Files"] } : undefined;
+    };
+    const one = run(text, { answer, yes: "once", options: { input: {}, policy: { untrusted: { gate: "ask" } } } });
+    return [did(one).at(-1), outcome(one)];
+};
+
+test.each(READS)("a read on this machine tells nothing outside what chose it, and what it gave does not leave: %s", (_name, body, gave) => {
+    expect(reading("", body, "")).toEqual(["Files.read", 1]);
+    expect(reading("", body, `Web.get({ url: "/" + text(${gave}) })`)).toEqual(["Files.read", "violation.flow"]);
+});
+
+test("a read on this machine that others are said to hear of, one by restricted data, and a write are held against who hears of them", () => {
+    const branch = 'if n.count > 1 { Files.read({ path: "a" }) }';
+    expect(reading('{ audience read: "alice" }', branch, "")).toEqual(["Files.read", 1]);
+    expect(reading('{ audience read: "bob" }', branch, "")[1]).toBe("violation.flow");
+    expect(reading("", "Files.read({ path: text(n.count) })", "")[1]).toBe("violation.flow");
+    expect(reading("", 'if n.count > 1 { Files.write({ path: "a", content: "b" }) }', "")[1]).toBe("violation.flow");
+    expect(reading("{ choice read: trusted }", branch, "")[1]).toBe("violation.flow");
+});
