@@ -182,8 +182,12 @@ print(route["data"]["queue"])
         "execute_tool Files.read",
         "agent WorkerReading",
         "invoke_agent WorkerReading",
+        // the call as the agent tells of it, and the use of the program's tool that it led to
+        "execute_tool Files.read",
         "execute_tool Files.read",
     ]);
+    const told = spans.slice(6).map((span) => attribute(span as Json, "gen_ai.tool.call.id"));
+    expect(told.toSorted()).toEqual(["use-1", undefined]);
     expect(attribute(spans[0] as Json, "gen_ai.workflow.name")).toBe("team.router.v1");
     expect(attribute(spans[2] as Json, "gen_ai.agent.name")).toBe("team.router.v1");
     const run = events[0]?.run ?? "";
