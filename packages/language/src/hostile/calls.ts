@@ -174,8 +174,14 @@ export function userCall(
             else if (isOwn && arg.name === undefined) known.add(`var ${func.id} ${name}`, known.read(arg.value, name));
         }
     });
+    const result = known.val(`result ${func.id}`);
     w.touch(place, known.facts(`touched ${func.id}`));
-    return known.val(`result ${func.id}`);
+    // A contract looks at all that is in a value.
+    func.form.params.forEach(({ name, contract }) => {
+        if (contract !== undefined) w.touch(place, known.deepFacts(known.val(`var ${func.id} ${name}`)));
+    });
+    if (func.form.result !== undefined) w.touch(place, known.deepFacts(result));
+    return result;
 }
 
 // ---- tools and memories ----------------------------------------------------------------------------------------------

@@ -14,14 +14,14 @@ import type { Program } from "../form/form.ts";
 import { walk } from "../form/walk.ts";
 import { flowed } from "./blocks.ts";
 import { type Calling, handedOver, memoryUse, storeOf, toldTo, toolUse, userCall } from "./calls.ts";
-import { dataVal, deciding, join, knownAs, NO_FACTS, PLAIN, through, union } from "./facts.ts";
+import { dataVal, deciding, join, knownAs, through, union } from "./facts.ts";
 import { ANY, Known } from "./known.ts";
 import { type Reads, Rules } from "./rules.ts";
 import { type Func, isOutsideAgent, Scope, USER } from "./scope.ts";
 import { Seeds } from "./seeds.ts";
 import { type HostileTable, tableOf } from "./table.ts";
 import { Uses } from "./uses.ts";
-import { type Place, varOf, Walk } from "./walk.ts";
+import { type Place, placeIn, varOf, Walk } from "./walk.ts";
 
 export interface HostileOptions {
     readonly policy?: ProjectPolicy;
@@ -68,10 +68,6 @@ function begin({ scope, known, seeds }: Walk): void {
 function standIn(file: number, id: string, principal: string): Func {
     const form = { name: id, params: [], effects: [], body: [] };
     return { id, file, agent: null, form, strict: false, locals: new Set(), fixed: new Set(), principal };
-}
-
-function placeIn(func: Func): Place {
-    return { func, local: NO_FACTS, prompt: PLAIN, outs: [`out ${func.id}`], tries: [] };
 }
 
 function blocks(w: Walk): void {

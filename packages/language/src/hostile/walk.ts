@@ -39,7 +39,9 @@ export interface Place {
     readonly local: Facts;
     /** What a model asked here would be shown. */
     readonly prompt: Val;
-    /** Ways out that lead past it: of loops around it, and of the function. */
+    /** Where what is returned here is kept: of the function, or of the iteration of a `parallel for`. */
+    readonly returns: string;
+    /** Ways out that lead past it: of loops around it, and of what returns. */
     readonly outs: readonly string[];
     /** What is caught around it. */
     readonly tries: readonly string[];
@@ -63,14 +65,14 @@ export class Walk implements Calling {
     /** One round over a function. */
     func(func: Func): void {
         const { known } = this;
-        const place: Place = { func, local: NO_FACTS, prompt: this.config(func), outs: [`out ${func.id}`], tries: [] };
-        known.add(`result ${func.id}`, this.picked(place, this.block(place, func.form.body)));
+        const place = placeIn(func, this.config(func));
+        known.add(place.returns, this.picked(place, this.block(place, func.form.body)));
     }
 
     /** What an agent's own lines put before a model. */
     private config(func: Func): Val {
         let prompt = PLAIN;
-        const place: Place = { func, local: NO_FACTS, prompt, outs: [], tries: [] };
+        const place = placeIn(func);
         for (const line of func.agent?.config ?? []) prompt = join(prompt, this.prompted(place, line));
         return prompt;
     }
@@ -125,7 +127,7 @@ export class Walk implements Calling {
             case "assign":
                 return this.assign(place, s);
             case "return":
-                this.known.add(`result ${place.func.id}`, this.picked(place, this.expr(place, s.value)));
+                this.known.add(place.returns, this.picked(place, this.expr(place, s.value)));
                 this.known.addFacts(place.outs[0] as string, place.local);
                 return PLAIN;
             case "break":
@@ -133,8 +135,7 @@ export class Walk implements Calling {
                 this.known.addFacts(place.outs[place.outs.length - 1] as string, place.local);
                 return PLAIN;
             case "raise":
-                this.expr(place, s.value);
-                this.touch(place, place.local);
+                this.touch(place, union(place.local, this.known.deepFacts(this.expr(place, s.value))));
                 return PLAIN;
             case "if":
             case "try":
@@ -287,8 +288,9 @@ export class Walk implements Calling {
             case "parallel": {
                 const local = union(place.local, this.items(place, e));
                 const made = this.made(place, e);
-                for (const id of made.made)
-                    known.put(id, ANY, this.block({ ...place, local, outs: [...place.outs, `out ${known.idOf(e)}`] }, e.body));
+                const returns = `returned ${known.idOf(e)}`;
+                const inside = { ...place, local, returns, outs: [`out ${known.idOf(e)}`] };
+                for (const id of made.made) known.put(id, ANY, join(this.block(inside, e.body), known.val(returns)));
                 return this.picked({ ...place, local }, made);
             }
             case "narrow":
@@ -360,6 +362,11 @@ export class Walk implements Calling {
     site({ func }: Place, { at }: { readonly at?: readonly [number, number, number, number] }): Site | null {
         return siteAt(this.scope.program.files[func.file]?.file ?? "", at);
     }
+}
+
+/** Where a function begins. */
+export function placeIn(func: Func, prompt = PLAIN): Place {
+    return { func, local: NO_FACTS, prompt, returns: `result ${func.id}`, outs: [`out ${func.id}`], tries: [] };
 }
 
 /** How a choice goes that labels show only where it was made. */

@@ -160,8 +160,16 @@ test.each([
     ["what a trusted memory keeps", 'Notes.add({ text: m.subject })\nOut.write({ path: "a", content: text(Notes.query({})) })'],
     ["what a file keeps", 'Out.write({ path: "a", content: m.subject })\nOwn.save({ text: Out.read({ path: "a" }).subject })'],
     ["a failure in a function that is caught outside", "try { risky() } catch e { }"],
+    [
+        "what an iteration returns",
+        'r = parallel for x in [1, 2] max 3 { if x == 1 { return m }\n2 }\nOut.write({ path: "a", content: r[0].subject })',
+    ],
+    ["what is in a raised list", 'o = [[m.subject]]\ntry { raise o } catch e { Out.write({ path: "a", content: text(e.detail) }) }'],
+    ["a contract of what is passed", 'o = { k: m.record.amount }\ntry { taken(o)\nOut.write({ path: "a", content: "b" }) } catch e { }'],
+    ["a contract of a result", 'o = { k: m.record.amount }\ntry { given(o)\nOut.write({ path: "a", content: "b" }) } catch e { }'],
 ])("is listed: %s", (_name, body) => {
-    const more = `${KEPT}func risky() { x = Inbox.read({}).record.amount.trim()\nOut.write({ path: "a", content: "b" }) }\n`;
+    const more = `${KEPT}func taken(o: { k: number }) { 1 }\nfunc given(o) -> { k: number } { o }
+func risky() { x = Inbox.read({}).record.amount.trim()\nOut.write({ path: "a", content: "b" }) }\n`;
     const form = formOf(program(`m = Inbox.read({})\n${body}`, more));
     const { all, not } = unlisted(form, "Inbox", MAILS, {});
     expect([all > 0, not]).toEqual([true, []]);
