@@ -3,7 +3,7 @@
  *
  * Boundary: finds the hand and the call that stand for it; whether that may be is the machine's (`PerformIO.may`, `PerformIO.use`).
  *
- * HA1: what no hand stands for is null, and refused. A use says what would be done: the path, the command, the URL, the new content.
+ * HA1: what no hand stands for is null, and refused. A use says what would be done: the path, the command, the URL, the text that a file will hold.
  * HA2: a path is held against the roots of the `file:` hands in its own text; where links lead is kept by the tool's own jail, and no root is
  *     outside the workspace.
  * HA3: a command is one in a folder, the agent's own where it names none: it is what the use says, and a folder outside that of the `shell:` hand,
@@ -15,6 +15,7 @@ import type { Json } from "@remit/language";
 import type { AgentHand } from "@remit/machine";
 import { shellWord } from "../process/word.ts";
 import type { AgentUse } from "../run/host.ts";
+import { type Edit, shownEdits, textBefore } from "./edits.ts";
 import { objectOf } from "./reported.ts";
 
 /** A hand that reaches files, and where they are. */
@@ -70,19 +71,20 @@ export function fileUse(
     method: string,
     path: string,
     cwd: string,
-): { readonly tool: string; readonly path: string } | null {
+): { readonly tool: string; readonly path: string; readonly of: FileHand } | null {
     const full = isAbsolute(path) ? resolve(path) : resolve(cwd, path);
-    let best: { readonly tool: string; readonly path: string; readonly depth: number } | null = null;
-    for (const { hand, root, real } of files) {
+    let best: { readonly of: FileHand; readonly path: string; readonly depth: number } | null = null;
+    for (const of of files) {
+        const { hand, root, real } = of;
         if (gateOf(hand, method) === null) continue;
         for (const base of [root, real]) {
             const from = relative(base, full);
             if (from === ".." || from.startsWith(`..${sep}`) || isAbsolute(from)) continue;
             if (best === null || base.length > best.depth)
-                best = { tool: hand.tool, path: from === "" ? "." : from.split(sep).join("/"), depth: base.length };
+                best = { of, path: from === "" ? "." : from.split(sep).join("/"), depth: base.length };
         }
     }
-    return best === null ? null : { tool: best.tool, path: best.path };
+    return best === null ? null : { tool: best.of.hand.tool, path: best.path, of: best.of };
 }
 
 /** Where an agent stands: what it was given, and its folder and the program's, absolute. */
@@ -131,14 +133,19 @@ function reading(files: readonly FileHand[], path: string, cwd: string, wanted: 
     return found === null ? null : { tool: found.tool, method: "read", args: [{ path: found.path }], ...noteOf(wanted.title) };
 }
 
-/** The whole new content where the agent shows it. */
+/** What the file will hold, where the agent shows what it changes (EDI1). Of a file that it may not read, its own pieces alone. */
 function writing(files: readonly FileHand[], path: string, cwd: string, wanted: Wanted): AgentUse | null {
     const found = fileUse(files, "write", path, cwd);
     if (found === null) return null;
     const diffs = Array.isArray(wanted.content) ? wanted.content.map(objectOf).filter(({ type }) => type === "diff") : [];
-    const diff = diffs.find((one) => typeof one.path === "string" && resolve(cwd, one.path) === resolve(cwd, path));
-    const content: { [key: string]: Json } = typeof diff?.newText === "string" ? { content: diff.newText } : {};
-    return { tool: found.tool, method: "write", args: [{ path: found.path, ...content }], ...noteOf(wanted.title) };
+    const edits = diffs.flatMap(({ path: at, oldText, newText }): Edit[] => {
+        if (typeof at !== "string" || typeof newText !== "string" || resolve(cwd, at) !== resolve(cwd, path)) return [];
+        return [{ old: typeof oldText === "string" ? oldText : undefined, new: newText }];
+    });
+    const { replace_all: all } = objectOf(wanted.input);
+    const before = gateOf(found.of.hand, "read") === null ? undefined : textBefore(found.of.real, found.path);
+    const shown = shownEdits(edits, before, all === true);
+    return { tool: found.tool, method: "write", args: [{ path: found.path, ...shown }], ...noteOf(wanted.title) };
 }
 
 /** Places that a call names: its locations and differences, else what its arguments call a path. */

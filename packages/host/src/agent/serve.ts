@@ -90,8 +90,10 @@ async function permission(turn: Turn, params: RequestPermissionRequest): Promise
     turn.count();
     const { toolCall, options } = params;
     turn.transcript.update({ ...toolCall, sessionUpdate: "tool_call_update" });
-    const { name = "", toolKind: kind, title, input, locations } = turn.transcript.call(toolCall.toolCallId) ?? {};
-    const wanted = { name, kind, title, input, locations, content: toolCall.content ?? undefined };
+    const { name = "", toolKind: kind, title, input, locations, diffs = [] } = turn.transcript.call(toolCall.toolCallId) ?? {};
+    // What a call changes may have been told before it is asked about.
+    const told = diffs.map(({ path, old, new: newText }) => ({ type: "diff", path, oldText: old, newText }));
+    const wanted = { name, kind, title, input, locations, content: toolCall.content ?? told };
     const stopped = new Promise<null>((done) => turn.stopped.addEventListener("abort", () => done(null), { once: true }));
     const asked = turn.inOrder(async () => (turn.stopped.aborted ? null : decide(turn, usesOf(wanted, turn))));
     const said = await turn.answering(() => Promise.race([asked, stopped]), params);

@@ -210,7 +210,10 @@ test("permission is what the remit says of the hand that a call stands for, and 
     ];
     const found = await here.found(cases.map(([call]) => ask(call)) as never, { hands });
     expect(found).toEqual(cases.map(([, optionId]) => ({ ok: { outcome: "selected", optionId } })));
-    expect(here.uses.map(({ use }) => [use.method, use.args[0]])).toContainEqual(["write", { path: "b.txt", content: "y" }]);
+    expect(here.uses.map(({ use }) => [use.method, use.args[0]])).toContainEqual([
+        "write",
+        { path: "b.txt", edits: [{ old: "x", new: "y" }] },
+    ]);
     expect(here.uses.map(({ use }) => [use.method, use.args[0]])).toContainEqual(["run", { command: "npm test" }]);
     // Where it runs is part of what is decided, and of what is asked.
     expect(here.uses.filter(({ use }) => use.method === "run").map(({ use }) => use.args[0])).toEqual([
@@ -223,6 +226,65 @@ test("permission is what the remit says of the hand that a call stands for, and 
     const never = await here.found([ask(cases[0][0], { options: onlyAlways })] as never, { hands });
     expect(never).toEqual([{ ok: { outcome: "cancelled" } }]);
     expect(judge(here.seen, "client").invalid).toEqual([]);
+});
+
+test("what is asked about is the text that the file will have, and it is what a yes is for", async () => {
+    await using here = rig({ allow: ["Repo.write"] });
+    const at = (path: string): string => join(here.here.workspace, path);
+    const before = "one\ntwo\nthree\ntwo\n";
+    here.here.write("a.txt", before);
+    writeFileSync(join(here.here.folder, "outside.txt"), "secret");
+    symlinkSync(join(here.here.folder, "outside.txt"), at("link.txt"));
+    const diff = (oldText: string | null, newText: string, path = "a.txt") => ({ type: "diff", path: at(path), oldText, newText });
+    const asked = async (
+        content: readonly object[],
+        more: object = {},
+        hand: { readonly [method: string]: "may" | "ask" } = { read: "may", write: "ask" },
+    ) => {
+        const call = { toolCallId: `c${here.uses.length}`, kind: "edit", content, ...more };
+        await here.found([{ do: "permission", call }] as never, { hands: [handOf("file://workspace", hand)] });
+        const { path: _, ...shown } = (here.uses.at(-1)?.use.args[0] ?? {}) as { readonly path?: string };
+        return shown;
+    };
+    // claude shows the piece that it changes, others the file.
+    expect(await asked([diff("one\n", "1\n")])).toEqual({ content: "1\ntwo\nthree\ntwo\n" });
+    expect(await asked([diff(before, "all\n")])).toEqual({ content: "all\n" });
+    expect(await asked([diff(null, "made\n", "new.txt")])).toEqual({ content: "made\n" });
+    expect(await asked([diff("", "made\n", "new.txt")])).toEqual({ content: "made\n" });
+    // A piece with `$` in it is text.
+    expect(await asked([diff("three", "$&$'")])).toEqual({ content: "one\ntwo\n$&$'\ntwo\n" });
+    // None of several is left out.
+    expect(await asked([diff("one", "1"), diff("three", "3")])).toEqual({ content: "1\ntwo\n3\ntwo\n" });
+    expect(await asked([diff("two", "2")], { rawInput: { replace_all: true } })).toEqual({ content: "one\n2\nthree\n2\n" });
+    // Where it cannot be told what the file will hold, the pieces are no file.
+    for (const [content, edits] of [
+        [[diff("two", "2")], [{ old: "two", new: "2" }]],
+        [[diff("four", "4")], [{ old: "four", new: "4" }]],
+        [[diff("", "4")], [{ old: "", new: "4" }]],
+        [[diff("secret", "4", "link.txt")], [{ old: "secret", new: "4" }]],
+    ] as const)
+        expect(await asked(content)).toEqual({ edits });
+    // What it may not read is not read for it.
+    expect(await asked([diff("one", "1")], {}, { write: "ask" })).toEqual({ edits: [{ old: "one", new: "1" }] });
+
+    const call = { toolCallId: "last", kind: "edit", content: [diff("one", "1")] };
+    const write = { do: "request", method: "fs/write_text_file", params: { path: at("a.txt"), content: "1\ntwo\nthree\ntwo\n" } };
+    await here.found([{ do: "permission", call }, write] as never, { hands: [handOf("file://workspace", { read: "may", write: "ask" })] });
+    const [may, made] = here.uses.slice(-2);
+    expect([may?.how, made?.how, made?.use.args]).toEqual(["may", "use", may?.use.args]);
+    expect(readFileSync(at("a.txt"), "utf8")).toBe("1\ntwo\nthree\ntwo\n");
+    // What was told of the call before counts where the question says nothing of it.
+    const update = { sessionUpdate: "tool_call", toolCallId: "early", title: "Edit", kind: "edit", content: [diff("three", "3")] };
+    await here.found(
+        [
+            { do: "update", update },
+            { do: "permission", call: { toolCallId: "early" } },
+        ] as never,
+        {
+            hands: [handOf("file://workspace", { read: "may", write: "ask" })],
+        },
+    );
+    expect(here.uses.at(-1)?.use.args).toEqual([{ path: "a.txt", content: "1\ntwo\n3\ntwo\n" }]);
 });
 
 test("what was decided is with the call that it was decided about", async () => {
