@@ -367,11 +367,10 @@ export function callMethod(m: RunState, object: Value, args: readonly (Value | L
         if (self instanceof Capability)
             throw new Fail("value", `${self.name} is ${withArticle(self.kind)} and has no method '${name}' here`, { site: at, labels: l });
         if (self instanceof Obj) throw unknownProperty(name, self, at, absent);
-        const hint = builtinHint(name, nameOf(self));
         throw new Fail("value", `${aNameOf(self)} has no method '${name}'`, {
             site: at,
             labels: l,
-            ...(hint === undefined ? {} : { hint }),
+            hint: () => builtinHint(name, nameOf(self)),
         });
     }
     const wrong = wrongArgs(row, args.length);

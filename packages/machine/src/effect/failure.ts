@@ -12,7 +12,7 @@ export class Fail {
     message: string;
     /** Of a violation the record of the refusal, once that is told. */
     detail: Json | undefined;
-    readonly hint: string | undefined;
+    private advice: string | (() => string | undefined) | undefined;
     /** What is to be told of a violation (BRK1); null where that is done, and of every other failure. */
     broken: Broken | null;
     /** Set by the innermost place that knows it. */
@@ -33,7 +33,8 @@ export class Fail {
         message: string,
         more: {
             detail?: Json;
-            hint?: string;
+            /** A function where a hint takes time: a failure that is caught shows none. */
+            hint?: string | (() => string | undefined);
             site?: Site | null;
             labels?: number;
             whole?: boolean;
@@ -46,7 +47,7 @@ export class Fail {
         this.kind = kind;
         this.message = message;
         this.detail = more.detail;
-        this.hint = more.hint;
+        this.advice = more.hint;
         this.site = more.site ?? null;
         this.labels = more.labels ?? 0;
         this.here = more.here ?? false;
@@ -54,6 +55,11 @@ export class Fail {
         this.by = more.by ?? null;
         this.region = more.region ?? null;
         this.broken = more.broken ?? null;
+    }
+
+    get hint(): string | undefined {
+        if (typeof this.advice === "function") this.advice = this.advice();
+        return this.advice;
     }
 
     get class(): "failure" | "limit" | "violation" {

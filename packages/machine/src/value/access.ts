@@ -16,13 +16,21 @@ import { Capability, type Heap, Labelled, List, Obj, type Value } from "./value.
 const SHOWN_KEYS = 8;
 const SHOWN_UNITS = 40;
 
+/** Keys that are looked at for the one that was meant. */
+const LOOKED_AT = 500;
+
 /** `l`: with the label of the object's keys, which the hint names. */
 export function unknownProperty(key: string, object: Obj, at: Site | null, l: number): Fail {
-    const { keys } = object.shape;
-    const some = keys.slice(0, SHOWN_KEYS).map((one) => (one.length > SHOWN_UNITS ? `${one.slice(0, SHOWN_UNITS)}…` : one));
-    const more = keys.length > some.length ? `, and ${keys.length - some.length} more` : "";
-    const hint = didYouMean(key, keys) ?? (keys.length === 0 ? "the object is empty" : `it has ${some.join(", ")}${more}`);
+    // Those of now: an object of many keys has a shape of its own, which grows.
+    const { length } = object.shape.keys;
+    const keys = object.shape.keys.slice(0, LOOKED_AT);
+    const hint = (): string => didYouMean(key, keys) ?? (length === 0 ? "the object is empty" : listed(keys, length));
     return new Fail("value", `Unknown object property '${key}'`, { site: at, labels: l, hint });
+}
+
+function listed(keys: readonly string[], length: number): string {
+    const some = keys.slice(0, SHOWN_KEYS).map((one) => (one.length > SHOWN_UNITS ? `${one.slice(0, SHOWN_UNITS)}…` : one));
+    return `it has ${some.join(", ")}${length > some.length ? `, and ${length - some.length} more` : ""}`;
 }
 
 /** `object[index]`: an item of a list by a whole number from 0, or an own key of an object by a string. */

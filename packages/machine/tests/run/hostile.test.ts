@@ -1,6 +1,6 @@
 /** Programs that mean harm: none may hang, crash, leak or show a stack trace. */
 import type { ExprForm } from "@remit/language";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { Compiled, Machine } from "../../src/index.ts";
 import { bin, func, lit, name, OPTIONS, program, runAll, set, stmt } from "./forms.ts";
 import { body, evaluated, formOf } from "./text.ts";
@@ -40,6 +40,17 @@ test("an endless loop returns to its host at every slice", () => {
     }
     m.cancel("");
     expect(m.advance().result).toMatchObject({ ok: false, failure: { kind: "cancelled" } });
+});
+
+test("failures that are caught are not searched for what was meant, which no step counts", () => {
+    const compared = vi.spyOn(String.prototype, "toLowerCase");
+    const keys = "o = {}  i = 0  loop until i >= 500 max 500 { o[`key number {i}`] = 1  i += 1 }";
+    try {
+        expect(evaluated(`${keys}  repeat * 20 { try { x = o["nothing alike"] } catch e { i = e.message } }  i`)).toMatch(/^Unknown/);
+        expect(compared.mock.calls.length).toBeLessThan(500);
+    } finally {
+        compared.mockRestore();
+    }
 });
 
 test("names of a prototype are ordinary names", () => {
