@@ -4,12 +4,12 @@
  * Boundary: calls and descriptions; connections are in `mcp-servers.ts`. Results are AgentScript's: `{ok, text, content, structured, isError}`.
  *
  * MCP4: `readOnly` and `repeatable` are what the server says in its annotations; without a word a tool neither only reads nor may be repeated.
- * MCP6: labels that a server states (`_meta.ifc` of a result or of a part of it, `openWorldHint: true`) restrict: one part that is not trusted, or that is
+ * MCP6: labels that a server states (`_meta.ifc` of a result, of a part of it or of a resource in one, `openWorldHint: true`) restrict: one part that is not trusted, or that is
  *     private, is enough, and a word that is not known counts as the stricter.
  * MCP5: what a server describes is cut to `MAX_TOOLS`, `MAX_DESCRIPTION` and `MAX_SCHEMA` before a model or a person sees it.
  */
 import type { Client } from "@modelcontextprotocol/client";
-import type { Json } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import type { Claims } from "@remit/machine";
 import { type Fields, objectArgument, readFields } from "./args.ts";
 import { type Connection, tidy } from "./mcp-servers.ts";
@@ -140,11 +140,15 @@ function resultOf(result: Awaited<ReturnType<Client["callTool"]>>): Json {
 
 /** MCP6. */
 function claimsOf(result: Awaited<ReturnType<Client["callTool"]>>, { annotations }: Tool): Claims {
-    const stated = [result, ...(result.content ?? [])].flatMap((one) => (one._meta?.["ifc"] === undefined ? [] : [one._meta["ifc"]]));
+    const content = result.content ?? [];
+    const resources = content.flatMap((one) => (one.type === "resource" ? [one.resource] : []));
+    const stated = [result, ...content, ...resources].flatMap((one) =>
+        one._meta?.["ifc"] === undefined ? [] : [one._meta["ifc"] as Json],
+    );
     const says = (key: string, harmless: string): boolean =>
         stated.some((one) => {
-            const fields = typeof one === "object" && one !== null ? (one as { readonly [key: string]: unknown }) : { [key]: one };
-            return fields[key] !== undefined && fields[key] !== harmless;
+            const said = isObject(one) ? one[key] : one;
+            return said !== undefined && said !== harmless;
         });
     return {
         ...(says("integrity", "trusted") || annotations?.openWorldHint === true ? { untrusted: true as const } : {}),

@@ -123,6 +123,14 @@ describe("a server over HTTP", () => {
             ],
             [{ content: [part()], _meta: { ifc: "trusted" } }, { private: true }],
             [{ content: [part()], _meta: { ifc: { claims: {} } } }, undefined],
+            [
+                { content: [part()], _meta: { ifc: ["untrusted", "private"] } },
+                { untrusted: true, private: true },
+            ],
+            [
+                { content: [{ type: "resource", resource: { uri: "repo:a", text: "said", _meta: { ifc: { integrity: "untrusted" } } } }] },
+                { untrusted: true },
+            ],
         ];
         let nth = 0;
         await using server = await overHttp((message, _request, response) => {
