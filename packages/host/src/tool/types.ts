@@ -1,5 +1,5 @@
 /**
- * Signatures of a TypeScript module's functions, from their types: one pass of the project's own compiler, kept until a file of it changes.
+ * Signatures of a TypeScript module's functions, from their types: one pass of the project's own compiler, kept until a file of it, a configuration or the version of a package changes.
  *
  * Boundary: nothing of the module is run. The compiler is code of the project: it is asked only about modules that a trusted configuration allows.
  *
@@ -7,7 +7,7 @@
  * TYP2: what was read while an import was missing is not kept: it may come.
  * TYP3: whatever is wrong with the cache's own files is a miss, and a cache that cannot be written is none.
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, extname, join, sep } from "node:path";
 import type { Members } from "@remit/language";
@@ -20,7 +20,7 @@ import { signaturesIn } from "./typed.ts";
 export type Typed = { readonly members: Members; readonly why?: undefined } | { readonly why: string | null };
 
 const TYPED = new Set([".ts", ".mts", ".cts"]);
-const MAGIC = "remit-signatures/1";
+const MAGIC = "remit-signatures/2";
 
 interface Entry {
     readonly files: readonly { readonly path: string; readonly sha256: string }[];
@@ -68,9 +68,14 @@ const NOT_FOUND = 2307;
 
 /** `isWhole`: every import was found. */
 function read(compiler: typeof ts, path: string): Entry & { readonly isWhole: boolean } {
-    const named = compiler.findConfigFile(dirname(path), compiler.sys.fileExists);
-    const config = named === undefined ? {} : (compiler.readConfigFile(named, compiler.sys.readFile).config as unknown);
-    const { options } = compiler.parseJsonConfigFileContent(config, { ...compiler.sys, readDirectory: () => [] }, dirname(named ?? path));
+    const { sys } = compiler;
+    const named = compiler.findConfigFile(dirname(path), sys.fileExists);
+    const config = named === undefined ? undefined : compiler.readJsonConfigFile(named, sys.readFile);
+    const host = { ...sys, readDirectory: () => [] };
+    const { options } =
+        config === undefined
+            ? compiler.parseJsonConfigFileContent({}, host, dirname(path))
+            : compiler.parseJsonSourceFileConfigFileContent(config, host, dirname(named ?? path));
     const program = compiler.createProgram([path], {
         target: compiler.ScriptTarget.ES2022,
         module: compiler.ModuleKind.NodeNext,
@@ -81,20 +86,39 @@ function read(compiler: typeof ts, path: string): Entry & { readonly isWhole: bo
         skipLibCheck: true,
         allowImportingTsExtensions: true,
     });
-    const own = program
-        .getSourceFiles()
-        .filter((one) => !one.fileName.includes("/node_modules/") && !program.isSourceFileDefaultLibrary(one));
+    const all = program.getSourceFiles().filter((one) => !program.isSourceFileDefaultLibrary(one));
+    const own = all.filter((one) => packageOf(one.fileName) === null);
     const files = own.map((one) => ({ path: one.fileName.split("/").join(sep), sha256: sha256(one.text) }));
-    if (named !== undefined)
-        files.push({ path: named.split("/").join(sep), sha256: sha256(readFileSync(named, "utf8").replace(/^\uFEFF/, "")) });
+    // Of a package its version is enough.
+    const packages = new Set(all.flatMap((one) => packageOf(one.fileName) ?? []));
+    for (const one of [...(named === undefined ? [] : [named]), ...(config?.extendedSourceFiles ?? []), ...packages]) {
+        const kept = one.split("/").join(sep);
+        if (existsSync(kept)) files.push({ path: kept, sha256: digestOf(kept) });
+    }
     const isWhole = own.every((one) => program.getSemanticDiagnostics(one).every(({ code }) => code !== NOT_FOUND));
     return { files, members: signaturesIn(compiler, program, path), isWhole };
 }
 
+/** The `package.json` of the installed package that a file is of, with `/`; null: it is of none. */
+function packageOf(file: string): string | null {
+    const [root] = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+\//.exec(file) ?? [];
+    return root === undefined ? null : `${root}package.json`;
+}
+
+/** Of the text as the compiler reads it. */
+function digestOf(path: string): string {
+    return sha256(readFileSync(path, "utf8").replace(/^\uFEFF/, ""));
+}
+
+/** Null: a miss (TYP3). */
 function readEntry(kept: string): Members | null {
     try {
-        const { files, members } = JSON.parse(readFileSync(kept, "utf8")) as Entry;
-        return files.every((one) => sha256(readFileSync(one.path, "utf8").replace(/^\uFEFF/, "")) === one.sha256) ? members : null;
+        const entry = JSON.parse(readFileSync(kept, "utf8")) as Partial<Entry> | null;
+        const { files, members } = entry ?? {};
+        if (!Array.isArray(files) || files.length === 0 || members === undefined) return null;
+        const isAsBefore = (one: Partial<Entry["files"][number]> | null): boolean =>
+            typeof one?.path === "string" && digestOf(one.path) === one.sha256;
+        return files.every(isAsBefore) ? members : null;
     } catch (error) {
         if (error instanceof SyntaxError || (error instanceof Error && "code" in error)) return null;
         throw error;

@@ -1,5 +1,5 @@
 /** Contracts of a project's `./tools.ts` from its types, read by the project's own TypeScript: real ones of both versions. */
-import { mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -117,6 +117,38 @@ Object.assign(exports, real, { createProgram: (...all) => (exports.asked++, real
     expect(read(here)).toContain("all(...names: string) list[json]");
     here.write("item.ts", "export interface Item { id: number }\n");
     expect(read(here)).toContain("all(...names: string) list[{ id: number }]");
+});
+
+test("they are read again when a package that they come from changes its version, or a configuration that theirs extends", async () => {
+    await using here = project({ typescript: "typescript" });
+    here.write("tools.ts", 'import type { A } from "dep";\nimport type { B } from "b";\nexport const a = (x: A): B => x as never;\n');
+    const dep = (version: string, type: string): void => {
+        here.write("node_modules/dep/package.json", JSON.stringify({ name: "dep", version, types: "./lib/index.d.ts" }));
+        here.write("node_modules/dep/lib/index.d.ts", `export type A = ${type};\n`);
+    };
+    const base = (file: string): string => here.write("base.json", JSON.stringify({ compilerOptions: { paths: { b: [file] } } }));
+    dep("1.0.0", "string");
+    here.write("b1.ts", "export type B = string;\n");
+    here.write("b2.ts", "export type B = boolean;\n");
+    base("./b1.ts");
+    here.write("tsconfig.json", '{ "extends": "./base.json" }');
+    expect(read(here)).toEqual(["a(x: string) string"]);
+    dep("1.1.0", "number");
+    expect(read(here)).toEqual(["a(x: number) string"]);
+    base("./b2.ts");
+    expect(read(here)).toEqual(["a(x: number) boolean"]);
+});
+
+test("TYP3: a file of the cache that is none is a miss", async () => {
+    await using here = project({ typescript: "typescript" });
+    const cache = join(here.workspace, "cache");
+    const path = join(here.workspace, "tools.ts");
+    const first = typesOf(path, here.env, cache);
+    const [kept] = readdirSync(join(cache, "signatures"));
+    for (const text of ["null", '{"files":[null]}']) {
+        writeFileSync(join(cache, "signatures", kept as string), text);
+        expect(typesOf(path, here.env, cache), text).toEqual(first);
+    }
 });
 
 test("where there is no TypeScript, or 7 alone, the checker says in a note what to install", async () => {
