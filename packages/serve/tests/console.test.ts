@@ -430,7 +430,7 @@ test("every view is sound to axe in light and dark, fits a phone of 360 pixels, 
     await page.keyboard.press("2");
     await page.waitForSelector("h1:has-text('Runs')");
     // The heading of the new place has the focus.
-    await page.waitForFunction("document.activeElement.tagName === 'H1'");
+    await page.waitForSelector("h1:focus");
     await page.keyboard.press("/");
     await page.keyboard.type("pipeline of nobody");
     await page.waitForSelector("text=No run has this");
