@@ -96,6 +96,44 @@ test("what the remit asks about is asked with the whole call; a no leaves the fi
     expect(JSON.stringify(asked[0])).toContain('"after"');
 });
 
+test("a yes to an edit is for the text that it was shown with: another text, or pieces of one, are asked about again", async () => {
+    const asked: Json[] = [];
+    const write = (of: { readonly [key: string]: Json }) => ({ tool: "Repo", method: "write", args: [{ path: "src/a.txt", ...of }] });
+    const { result } = await ran(
+        async (io) => {
+            const done: boolean[] = [];
+            const calls: [{ [key: string]: Json }, string][] = [
+                [{ content: "shown" }, "shown"],
+                [{ content: "shown" }, "another"],
+                [{ edits: [{ old: "b", new: "B" }] }, "Before"],
+            ];
+            for (const [shown, made] of calls) {
+                await io.may?.(write(shown));
+                done.push((await io.use?.(write({ content: made })))?.ok === true);
+            }
+            return said(JSON.stringify(done));
+        },
+        {
+            on: {
+                ask: async ({ detail }) => {
+                    asked.push((detail as { args: Json[] }).args[0] as Json);
+                    return asked.length === 3 || asked.length === 5 ? "deny" : "once";
+                },
+            },
+        },
+    );
+    expect(result.ok && result.value).toBe("[true,false,false]");
+    expect(readFileSync(join(root, "src", "a.txt"), "utf8")).toBe("shown");
+    const path = "src/a.txt";
+    expect(asked).toEqual([
+        { path, content: "shown" },
+        { path, content: "shown" },
+        { path, content: "another" },
+        { path, edits: [{ old: "b", new: "B" }] },
+        { path, content: "Before" },
+    ]);
+});
+
 test("nobody there is a no", async () => {
     const { result } = await ran(async (io) => {
         const use = await io.may?.({ tool: "Repo", method: "write", args: [{ path: "src/new.txt", content: "x" }] });
