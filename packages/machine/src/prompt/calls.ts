@@ -11,7 +11,7 @@
  *     is among what the model has seen; what a call was given by a reference carries its origins, argument by argument. A look is judged as a use of
  *     the model, `Claude.look`; what it shows the model has seen.
  */
-import { type Json, LOOK } from "@remit/language";
+import { isObject, type Json, LOOK } from "@remit/language";
 import { ANSWERS, FAILURE_KINDS, type Failure, type Outcome, type ToolCall, type ToolRequest } from "../effect/effect.ts";
 import { addUsage } from "../effect/usage.ts";
 import type { Gatekeeper } from "../state/gate.ts";
@@ -82,6 +82,9 @@ class Turn {
         if (hidden !== undefined && said.unread === undefined && call.name === LOOK) return this.looks(call, hidden, at);
         const filled = hidden === undefined ? null : filledIn(call.args, hidden);
         if (filled !== null && "error" in filled) return done(call, toolError(filled.error));
+        // Whose keys a reference chose has no argument of the model's own.
+        if (filled?.used === true && !isObject(call.args))
+            return done(call, toolError(`A reference stands in an argument of ${call.name}, not for all of them. The call was not made.`));
         const args = filled === null ? call.args : filled.json;
         const checked = checkCall({ ...said, args }, this.before.offers);
         if ("error" in checked)

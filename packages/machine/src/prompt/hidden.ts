@@ -31,7 +31,7 @@ export interface Filled {
 }
 
 const REFERENCE = /\{\{\s*r([1-9][0-9]{0,5})((?:\/[^{}\s/]*)*)\s*\}\}/g;
-/** UTF-16 units that references may fill into one argument. */
+/** UTF-16 units that references may fill into one call or answer. */
 const MAX_FILLED = 1 << 20;
 
 export function nameOf(at: number): string {
@@ -66,9 +66,8 @@ export class NoReference extends Error {}
 /** HID2. Throws `NoReference`. */
 export function fill(json: Json, known: readonly Hidden[]): Filled {
     const filling = new Filling(known);
-    const entries = isObject(json) ? Object.entries(json) : null;
-    if (entries === null) return filled(known, json);
-    const each = entries.map(([key, one]) => [key, filled(known, one as Json)] as const);
+    if (!isObject(json)) return { ...filling.one(json), named: new Map() };
+    const each = Object.entries(json).map(([key, one]) => [key, filling.one(one as Json)] as const);
     return {
         json: Object.fromEntries(each.map(([key, one]) => [key, one.json])),
         origins: originsUnion(...each.map(([, one]) => one.origins)),
@@ -77,15 +76,9 @@ export function fill(json: Json, known: readonly Hidden[]): Filled {
     };
 }
 
-function filled(known: readonly Hidden[], json: Json): Filled {
-    const filling = new Filling(known);
-    const out = filling.value(json);
-    return { json: out, origins: originsUnion(filling.origins), named: new Map(), used: filling.used };
-}
-
 class Filling {
-    readonly origins: string[] = [];
-    used = false;
+    private origins: string[] = [];
+    private used = false;
     private left = MAX_FILLED;
     private readonly known: readonly Hidden[];
 
@@ -93,7 +86,15 @@ class Filling {
         this.known = known;
     }
 
-    value(json: Json): Json {
+    /** A part of the whole, with what was filled into it. */
+    one(json: Json): Omit<Filled, "named"> {
+        this.origins = [];
+        this.used = false;
+        const out = this.value(json);
+        return { json: out, origins: originsUnion(this.origins), used: this.used };
+    }
+
+    private value(json: Json): Json {
         if (typeof json === "string") return this.text(json);
         if (Array.isArray(json)) return json.map((one) => this.value(one));
         if (!isObject(json)) return json;
@@ -116,7 +117,7 @@ class Filling {
         if (one === undefined) throw new NoReference(`There is no reference r${nth}.`);
         const { value, origins } = partOf(one, path, `r${nth}${path}`);
         this.left -= typeof value === "string" ? value.length : JSON.stringify(value).length;
-        if (this.left < 0) throw new NoReference("The references stand for more than fits into one call.");
+        if (this.left < 0) throw new NoReference("The references stand for more than fits into one call or answer.");
         this.used = true;
         this.origins.push(...origins);
         return value;
