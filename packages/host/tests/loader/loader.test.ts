@@ -61,6 +61,18 @@ test("Node imports a program where remit-lang/register is loaded, and its errors
     await expect(told("./wrong.remit", join(room, "app"), ...flags)).rejects.toMatchObject({ stderr: expect.stringContaining("missing") });
 });
 
+test("an import of a program begins nothing, also where it has a function that makes a promise of what has it", async () => {
+    const app = join(room, "app");
+    writeFileSync(join(app, "then.remit"), "func then(n: number) { n + 1 }\n");
+    writeFileSync(
+        join(app, "then.mjs"),
+        `const program = await (await import("./then.remit")).default();
+export default [await program.entry("then")({ n: 1 }), await program.close()];
+`,
+    );
+    expect(await told("./then.mjs", app, "--import", "remit-lang/register")).toEqual([2, null]);
+});
+
 test("esbuild puts a program into the bundle, with what it imports, and tells its mistakes by their places", async () => {
     const options = { bundle: true, format: "esm", platform: "node", logLevel: "silent", absWorkingDir: room } as const;
     const plugins: esbuild.Plugin[] = [remitEsbuild()];

@@ -70,7 +70,7 @@ const MAIN = "main";
 
 /**
  * What an import of a program exports beside the default, which opens it: agents with a main func, functions of the file, and as `main` what a run
- * begins with.
+ * begins with. None is called `then`: an `import()` would call it, as it calls that of a promise.
  */
 export function exportedNames(file: File): string[] {
     const names = file.items.flatMap((item) => {
@@ -79,7 +79,7 @@ export function exportedNames(file: File): string[] {
         return begins ? [item.name === undefined ? MAIN : shown(item.name.text)] : [];
     });
     if (entryOf(file) !== null || file.items.some((item) => item.kind === "block")) names.push(MAIN);
-    return [...new Set(names)].filter((name) => name !== "default");
+    return [...new Set(names)].filter((name) => name !== "default" && name !== "then");
 }
 
 function nameOf(func: Func): string {
