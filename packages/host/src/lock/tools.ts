@@ -64,6 +64,7 @@ export async function toolsOf(program: Program, tools: Pick<Tools, "describe">):
 export function pinsOf(root: string, file: string): (about: ToolImport) => LockedTool | undefined {
     let tools: { readonly [key: string]: LockedTool } | undefined;
     return ({ name, uri, file: from }) => {
+        if (!isPinned(uri)) return undefined;
         tools ??= (root === "" ? null : readLock(root))?.programs[file]?.tools ?? {};
         const key = lockKey(from, name);
         const pin = Object.hasOwn(tools, key) ? tools[key] : undefined;

@@ -90,3 +90,11 @@ test("a server that cannot be asked is not pinned silently", async () => {
         lockPrograms([join(here.workspace, "main.remit")], { env: here.env, trust: true, workspace: here.workspace }),
     ).rejects.toThrow(/tool Far cannot say what it has/);
 });
+
+test("a lock that cannot be read holds up no tool that it never pins", async () => {
+    await using here = work();
+    here.write("remit.lock", "<<<<<<< HEAD\n");
+    const pins = pinsOf(here.workspace, "main.remit");
+    expect(pins({ name: "Repo", uri: "file://workspace", file: "main.remit" })).toBe(undefined);
+    expect(() => pins({ name: "Far", uri: "mcp://far", file: "main.remit" })).toThrow("remit.lock is not JSON");
+});
