@@ -50,6 +50,9 @@ export function flowRemedy(capability: string, { arg, origins, besides = [], rul
     return `add \`arg ${of}: from(${from})\` to the import of ${tool}: ${opens}; ${otherwise}, or endorse it where that is right`;
 }
 
+/** What means more in a bound than itself, or ends what is proposed: the value is an agent's, and a person copies it. */
+const NOT_PLAIN = /[*`]/;
+
 /** A bound with one value more. `value`: JSON text. Null where a value cannot stand in a bound. */
 export function widerBound(bound: {
     readonly patterns: string;
@@ -60,7 +63,13 @@ export function widerBound(bound: {
     const { patterns, value, numbers, name } = bound;
     if (value === null) return null;
     const json = readJson(value);
-    const one = numbers ? (typeof json === "number" ? `${json}..${json}` : null) : typeof json === "string" ? JSON.stringify(json) : null;
+    const one = numbers
+        ? typeof json === "number"
+            ? `${json}..${json}`
+            : null
+        : typeof json === "string" && !NOT_PLAIN.test(json)
+          ? JSON.stringify(json)
+          : null;
     return one === null ? null : `write \`in ${name}${patterns}, ${one}\` in place of \`in ${name}${patterns}\``;
 }
 

@@ -174,6 +174,16 @@ test.each(ROWS)(
     },
 );
 
+test.each(["**", "docs/*", "docs` in place of `x"])("a value that would be more in a bound than itself is not proposed: %s", (path) => {
+    const { with: more, body } = by('may Repo.list in "src/**"', "Repo.list({ path: x })", JSON.stringify(path), '""', "");
+    const { failure } = fails(
+        `${IMPORTS}${more}main agent A { model Claude role "r" description "d"\nmain func(input) {\n${body}\n1 } }`,
+        {},
+    );
+    expect(failure).toMatchObject({ kind: "violation.remit", hint: expect.stringContaining("or widen the bound in the remit of Fixer") });
+    expect(failure?.hint).not.toContain("in place of");
+});
+
 test("an argument that neither a rule nor the tool names", () => {
     const text = `${IMPORTS}${mail("arg to: trusted")}main agent A { main func(input) {\nMail.send({ To: ${WEB} }) } }`;
     const run = (program: string): Failure | null => {
