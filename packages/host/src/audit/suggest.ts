@@ -5,6 +5,7 @@
  *
  * SUG1: a clause only takes away, is one that the program could have in its policy as it is, and is none that the program or its project has.
  * SUG2: what a clause still leaves open is what the table of hostile data has of that use with the clause in the policy, not what was hoped.
+ * SUG4: a clause is one clause, whatever a server calls its methods.
  * SUG3: of runs only what went well counts: a run that failed may have done what it should not.
  */
 import {
@@ -262,17 +263,17 @@ function withClause(base: Policy, uri: string, clause: string): Policy {
     return joinedPolicy([{ policy: base }, { policy }]) ?? base;
 }
 
-/** SUG1. */
+/** SUG1, SUG4. */
 function isPossible({ program, base }: Setting, { uri, clause }: Suggestion): boolean {
     const { policy, problems } = readPolicy({ clauses: { [uri]: clause } }, { name: "suggested", text: "" });
     if (policy === null || problems.length > 0) return false;
-    const [wanted] = Object.values(policy.clauses ?? {}).flat();
+    const [wanted, ...more] = Object.values(policy.clauses ?? {}).flat();
     const imports = program.files.flatMap((file) => file.imports).filter((one) => one.uri === uri);
     const said = [
         ...imports.flatMap(({ clauses = [] }) => clauses),
         ...[uri, ...imports.map(({ name }) => name)].flatMap((place) => base.clauses?.[place] ?? []),
     ];
-    if (wanted === undefined || said.some((one) => aboutOf(one) === aboutOf(wanted))) return false;
+    if (wanted === undefined || more.length > 0 || said.some((one) => aboutOf(one) === aboutOf(wanted))) return false;
     try {
         checkPolicy(program, policy);
         return true;

@@ -1,0 +1,23 @@
+/** Clauses that are proposed, from what hostile servers say of themselves. */
+import { expect, test } from "vitest";
+import type { LedgerEvent } from "@remit/machine";
+import { suggestPolicy } from "../../src/audit/suggest.ts";
+import { load } from "../../src/run/program.ts";
+
+test("SUG4: a name that a server gives a method makes no second clause", async () => {
+    const text = `import llm M from "mock:"
+import tool Far from "mcp://far"
+main agent A {
+    model M
+    role "r"
+    description "d"
+    main func() { generate({ input: "x", tools: [Far] }) }
+}
+`;
+    const program = await load({ source: text }, { cache: false, ledger: "memory" });
+    const methods = ["send", "x: never\nsend"].map((name) => ({ name, readOnly: false }));
+    const event = { kind: "effect.ended", data: { op: "describe", uri: "mcp://far", result: { methods } }, labels: [] };
+    const found = suggestPolicy(program.form, null, [[event as unknown as LedgerEvent]]);
+    expect(found.map(({ clause }) => clause)).toEqual(["send: never"]);
+    await program.close();
+});
