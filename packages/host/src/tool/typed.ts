@@ -150,7 +150,9 @@ function object(x: Reading, type: ts.Type, depth: number): Contract {
     const properties = checker.getPropertiesOfType(type);
     const isBranded = type.isIntersection() && type.types.some((one) => (one.flags & compiler.TypeFlags.Object) === 0);
     const isCalled = type.getCallSignatures().length > 0 || type.getConstructSignatures().length > 0;
-    if (isBranded || isCalled || type.getSymbol()?.name === "WithOrigins") return JSON_VALUE;
+    // `{}` takes everything but null, and an index signature any name.
+    const isAny = properties.length === 0 || checker.getIndexInfosOfType(type).length > 0;
+    if (isAny || isBranded || isCalled || type.getSymbol()?.name === "WithOrigins") return JSON_VALUE;
     const fields: Field[] = [];
     for (const one of properties) {
         const of = checker.getTypeOfSymbolAtLocation(one, source);

@@ -20,7 +20,7 @@ import { signaturesIn } from "./typed.ts";
 export type Typed = { readonly members: Members; readonly why?: undefined } | { readonly why: string | null };
 
 const TYPED = new Set([".ts", ".mts", ".cts"]);
-const MAGIC = "remit-signatures/2";
+const MAGIC = "remit-signatures/3";
 
 interface Entry {
     readonly files: readonly { readonly path: string; readonly sha256: string }[];

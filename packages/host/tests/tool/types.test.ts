@@ -59,7 +59,7 @@ const SIGNATURES = [
     "either(...arguments: json) json",
     'find(input: { id: string, how: "fast" | "slow" }) { name: string, price: number, parent?: json }?',
     "later(flag?: boolean, limit?: (1 | 2)?) none",
-    "odd(x: json, at: json, made: json, call: json) {}",
+    "odd(x: json, at: json, made: json, call: json) json",
     "twice(n: number) number",
 ];
 
@@ -94,6 +94,19 @@ test("a call is held to the types of a module, by the checker and at run time; a
         description: "Doubles a number.",
         input: { properties: { n: { type: "number" } }, required: ["n"] },
     });
+});
+
+test("TYP1: a program may read what a type lets stand under any name", async () => {
+    await using here = project({ typescript: "typescript" });
+    here.write(
+        "tools.ts",
+        `export const counts = (): Record<string, number> => ({ a: 1 });
+export const more = (x: { n: number; [name: string]: unknown }): { n: number; [name: string]: unknown } => x;
+export const any = (): {} => ({ a: 1 });
+`,
+    );
+    const text = 'import tool T from "./tools.ts"\nmain func() { [T.counts().a, T.more({ n: 1, z: 2 }).z, T.any().a] }\n';
+    expect(await checked(here, text)).toEqual([]);
 });
 
 test("types are read once, and again when a file of theirs changes", async () => {
