@@ -142,7 +142,6 @@ async function beating<T>(work: () => Promise<T>): Promise<T> {
     }
 }
 
-/** Takes the run for the execution that asks, also from an earlier execution of the same workflow, or from the owner that gave it to this one (HND1). */
 /** What is said is what was signed: a workflow of another make can call an activity, too. */
 function isOf(signers: readonly KeyObject[], { run, ask, decision, by, signed }: DecideInput): boolean {
     if (signed === undefined || (ask !== undefined && ask !== signed.question.id)) return false;
@@ -150,6 +149,7 @@ function isOf(signers: readonly KeyObject[], { run, ask, decision, by, signed }:
     return answer.by === by && (answer.decision ?? "") === decision && isSigned(signers, run, question, answer);
 }
 
+/** Takes the run for the execution that asks, also from an earlier execution of the same workflow, or from the owner that gave it to this one (HND1). */
 async function opened(
     store: LedgerStore,
     worlds: Worlds,
