@@ -35,12 +35,28 @@ function fill(m: Ops, call: Call, wait: ParallelWait): void {
         locals[d.slot] = join(m.run, wait.items.items[index] as Value, wait.label);
         const { flow } = frame.forms.bodies[d.body] as Frame["form"];
         if (flow !== 0) {
-            raiseBy(locals, flow, wait.label, NOTHING_ALONG);
+            // Whether it begins depends on how those before it ended (PAR3): in them a failure is as one that is caught.
+            if (d.stop !== undefined) locals[flow + FLOW.caught] = true;
+            raiseBy(locals, flow, d.stop === undefined ? wait.label : m.run.labels.union(wait.label, endedBy(m, wait)), NOTHING_ALONG);
             locals[flow + FLOW.caughtOutside] = locals[flow + FLOW.caught] as Value;
         }
         m.fork(call, { index, body: d.body, locals, path: `${wait.prefix}/parallel[${index}]` });
     }
 }
+
+/** Label set of how the iterations ended that are over. */
+function endedBy({ run }: Ops, wait: ParallelWait): number {
+    const { done, failures } = wait;
+    const known = ENDED.get(wait);
+    let label = known?.label ?? 0;
+    for (let i = known?.done ?? 0; i < done.items.length; i++) label = run.labels.union(label, labelOf(done.items[i] as Value));
+    for (const { fail } of failures.slice(known?.failed ?? 0)) label = run.labels.union(label, fail.labels);
+    ENDED.set(wait, { label, done: done.items.length, failed: failures.length });
+    return label;
+}
+
+/** What was found of a loop so far: else each iteration that begins would look at all that ended. */
+const ENDED = new WeakMap<ParallelWait, { readonly label: number; readonly done: number; readonly failed: number }>();
 
 /** PAR3. */
 function isEnough({ stop }: ParallelDetail, { failures }: ParallelWait, still: number): boolean {

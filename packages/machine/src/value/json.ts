@@ -16,13 +16,16 @@ export const MAX_SIZE = 128 * 1024 * 1024;
 
 /** Why a value that comes from outside is not let in: a text or a list in it is larger than any that a program makes; null where none is. */
 export function outsized(json: Json): string | null {
-    if (typeof json === "string")
-        return json.length <= MAX_STRING ? null : `a string may hold ${MAX_STRING} characters, and this one has ${json.length}`;
-    if (json === null || typeof json !== "object") return null;
-    if (Array.isArray(json) && json.length > MAX_ITEMS) return `a list may hold ${MAX_ITEMS} items, and this one has ${json.length}`;
-    for (const key of Object.keys(json)) {
-        const found = outsized(key) ?? outsized((json as { readonly [key: string]: Json })[key] as Json);
-        if (found !== null) return found;
+    const rest: Json[] = [json];
+    const isMore = (one: Json): boolean => typeof one === "string" || (typeof one === "object" && one !== null);
+    for (let one = rest.pop(); one !== undefined; one = rest.pop()) {
+        if (typeof one === "string" && one.length > MAX_STRING)
+            return `a string may hold ${MAX_STRING} characters, and this one has ${one.length}`;
+        if (one === null || typeof one !== "object") continue;
+        if (Array.isArray(one) && one.length > MAX_ITEMS) return `a list may hold ${MAX_ITEMS} items, and this one has ${one.length}`;
+        // A list is gone through by itself: the names of its places would be most of the work.
+        if (!Array.isArray(one)) for (const key of Object.keys(one)) if (key.length > MAX_STRING) rest.push(key);
+        for (const item of Array.isArray(one) ? one : Object.values(one)) if (isMore(item)) rest.push(item);
     }
     return null;
 }

@@ -587,6 +587,16 @@ describe("noninterference", () => {
         );
     });
 
+    test.each(["flow strict", ""])("where failures stop a loop, whether an iteration begins depends on those before it: %s", (flow) => {
+        const body =
+            's = T.secret({})\ntry { r = parallel for x in [1, 2, 3] max 3 stop after 1 failure { if x == 1 and s { raise "no" }\nU.tell({ v: x }) } } catch e { }\n1';
+        const source = `${flow}\n${TOOLS}\nmain func() {\n${body}\n}`;
+        const of = (secret: boolean, how: How = {}): Ran => once(source, secret, { ...how, options: { ...KEPT, concurrency: 1 } });
+        expect(seen(of(true))).toEqual(seen(of(false)));
+        expect(of(false).effects).toHaveLength(4);
+        expect(of(false, { saving: true })).toEqual(of(false));
+    });
+
     test("and each is the same run however it is sliced and saved", () => {
         fc.assert(
             fc.property(block, fc.constantFrom(0, 2), fc.integer({ min: 1, max: 9 }), (body, secret, slice) => {

@@ -1,7 +1,7 @@
 /** Programs that mean harm: none may hang, crash, leak or show a stack trace. */
-import type { ExprForm } from "@remit/language";
+import type { ExprForm, Json } from "@remit/language";
 import { expect, test, vi } from "vitest";
-import { Compiled, Machine } from "../../src/index.ts";
+import { Compiled, Machine, outsized } from "../../src/index.ts";
 import { bin, func, lit, name, OPTIONS, program, runAll, set, stmt } from "./forms.ts";
 import { body, evaluated, formOf } from "./text.ts";
 
@@ -51,6 +51,12 @@ test("failures that are caught are not searched for what was meant, which no ste
     } finally {
         compared.mockRestore();
     }
+});
+
+test("what comes from outside is measured however deep it is", () => {
+    let deep: Json = "x".repeat(64 * 1024 * 1024 + 1);
+    for (let i = 0; i < 100_000; i++) deep = i % 2 === 0 ? [deep] : { a: deep };
+    expect(outsized(deep)).toMatch(/^a string may hold 67108864/);
 });
 
 test("names of a prototype are ordinary names", () => {
