@@ -9,7 +9,7 @@ const BODY_BYTES = 100_000;
 async function bodyOf(request) {
     const parts = [];
     let bytes = 0;
-    for await (const part of request) {
+    for await (const part of request.iterator({ destroyOnReturn: false })) {
         bytes += part.length;
         if (bytes > BODY_BYTES) return null;
         parts.push(part);
@@ -17,11 +17,14 @@ async function bodyOf(request) {
     return Buffer.concat(parts).toString("utf8");
 }
 
-const server = createServer(async (request, response) => {
+async function answer(request, response) {
     const say = (status, value) => response.writeHead(status, { "content-type": "application/json" }).end(`${JSON.stringify(value)}\n`);
     if (request.method !== "POST" || request.url !== "/sort") return say(404, { error: "POST /sort" });
     const body = await bodyOf(request);
-    if (body === null) return say(413, { error: `a message has at most ${BODY_BYTES} bytes` });
+    if (body === null) {
+        response.setHeader("connection", "close");
+        return say(413, { error: `a message has at most ${BODY_BYTES} bytes` });
+    }
     let input;
     try {
         input = JSON.parse(body);
@@ -46,8 +49,15 @@ const server = createServer(async (request, response) => {
     if (!streams) return ok ? say(200, { run, ...value }) : say(500, { run, error: failure.message });
     send(ok ? "value" : "error", ok ? { run, ...value } : { run, message: failure.message });
     response.end();
-});
+}
 
+const server = createServer((request, response) =>
+    answer(request, response).catch((error) => {
+        // a client that goes away ends its own request alone
+        if (!request.socket.destroyed) console.error(error);
+        response.destroy();
+    }),
+);
 server.listen(Number(process.env.PORT ?? 8080), "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}/sort`));
 for (const signal of ["SIGINT", "SIGTERM"])
     process.once(signal, async () => {
