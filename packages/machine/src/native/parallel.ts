@@ -88,7 +88,7 @@ function failureOf(m: Ops, { frame, I }: Call, wait: ParallelWait, inside: reado
             site: I.site,
             labels,
             // help for the first is help for all where they failed alike
-            ...(first.hint === undefined || failures.some((f) => alike(f.fail) !== alike(first)) ? {} : { hint: first.hint }),
+            hint: () => (failures.some((f) => alike(f.fail) !== alike(first)) ? undefined : first.hint),
             // A limit of what stands around them all bounds the loop too, so that nothing inside can catch it.
             ...(limit?.region == null ? {} : { region: limit.region }),
             ...(violation?.by == null ? {} : { by: violation.by }),

@@ -253,7 +253,7 @@ function failureOf(m: Ops, call: Call, wait: PlanWait, inside: readonly Inside[]
         site: siteOfNode(m, call, nodes[worst.index] as NodeDetail) ?? fail.site,
         labels,
         detail: told,
-        ...(fail.hint === undefined ? {} : { hint: fail.hint }),
+        hint: () => fail.hint,
         ...(fail.region == null ? {} : { region: fail.region }),
         ...(fail.by == null ? {} : { by: fail.by }),
         whole: fail.whole,

@@ -47,6 +47,8 @@ test("failures that are caught are not searched for what was meant, which no ste
     const keys = "o = {}  i = 0  loop until i >= 500 max 500 { o[`key number {i}`] = 1  i += 1 }";
     try {
         expect(evaluated(`${keys}  repeat * 20 { try { x = o["nothing alike"] } catch e { i = e.message } }  i`)).toMatch(/^Unknown/);
+        const inside = 'parallel for y in [1] max 1 { o["nothing alike"] }';
+        expect(evaluated(`${keys}  repeat * 20 { try { x = ${inside} } catch e { i = e.message } }  i`)).toMatch(/^parallel for failed/);
         expect(compared.mock.calls.length).toBeLessThan(500);
     } finally {
         compared.mockRestore();
