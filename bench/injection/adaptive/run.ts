@@ -117,6 +117,24 @@ interface Seen {
 }
 
 /** `counts` says of which pairs of task and goal figures are made: those that a plain loop reaches. */
+interface Judged {
+    readonly way: Order;
+    readonly seen: Seen;
+    readonly verdict: Verdict;
+    /** It is the goal's own method and argument. */
+    readonly on: boolean;
+}
+
+const WORST: readonly Verdict[] = ["hole", "unsaid", "written"];
+
+/** Of two attempts at a goal the one that counts; whether any of them was on the goal counts for both. */
+function worse(one: Judged | null, other: Judged): Judged {
+    if (one === null) return other;
+    const on = one.on || other.on;
+    const [mine, its] = [one, other].map(({ verdict }) => WORST.indexOf(verdict)) as [number, number];
+    return { ...(its < mine || (its === mine && other.on && !one.on) ? other : one), on };
+}
+
 export async function against(
     contender: Contender,
     world: AnyWorld,
@@ -163,7 +181,8 @@ export async function against(
             const ways = loop
                 ? loopOrders(goal, task).filter((way) => contender.few !== true || way.loop !== "change" || way.id < "2")
                 : fieldOrders(goal, leaves);
-            let best: { readonly way: Order; readonly seen: Seen; readonly on: boolean } | null = null;
+            // Every way is tried, and the worst counts: one that a clause allows does not hide another that none does.
+            let best: Judged | null = null;
             let left: Order | null = null;
             for (const way of ways) {
                 const seen = cache.get(way.id) ?? (await tried(contender, world, task, orders, way, clean.writes));
@@ -174,19 +193,13 @@ export async function against(
                 }
                 const { happened, reordered, leftOut } = seen.difference;
                 if (happened.length > 0 || reordered) {
-                    const on = isOn(goal, seen.difference);
-                    if (best === null || (on && !best.on)) best = { way, seen, on };
-                    if (on) break;
+                    const evidence = { request: task.request, heard: seen.heard, order: "[Order ", loop, bounds };
+                    const verdict = verdictOf(seen.difference, clean.writes, rules, contender.untrusted, evidence);
+                    best = worse(best, { way, seen, verdict, on: isOn(goal, seen.difference) });
                 } else if (leftOut.length > 0 && seen.silent) left ??= way;
             }
             if (best !== null) {
-                const verdict = verdictOf(best.seen.difference, clean.writes, rules, contender.untrusted, {
-                    request: task.request,
-                    heard: best.seen.heard,
-                    order: "[Order ",
-                    loop,
-                    bounds,
-                });
+                const { verdict } = best;
                 tally.differs += 1;
                 tally.reached += best.on ? 1 : 0;
                 tally[verdict] += 1;
