@@ -86,11 +86,14 @@ function lined(most: number, isStream: boolean): TransformStream<string, string>
     };
     return new TransformStream({
         transform: (piece, controller) => {
-            held += piece;
-            if (held.length > most) return controller.error(new Error(`the response is longer than ${most} bytes`));
-            const lines = held.split("\n");
-            held = lines.pop() ?? "";
-            for (const line of lines) controller.enqueue(told(line));
+            // only what is new is looked into: a long line comes in many pieces
+            const [first = "", ...lines] = piece.split("\n");
+            if (held.length + first.length > most) return controller.error(new Error(`the response is longer than ${most} bytes`));
+            held += first;
+            for (const line of lines) {
+                controller.enqueue(told(held));
+                held = line;
+            }
         },
         flush: (controller) => controller.enqueue(told(held)),
     });

@@ -1,7 +1,8 @@
 /**
  * What a module's function gave, as JSON.
  *
- * Boundary: nothing is turned into something else in silence: what JSON cannot hold is a failure that names the place in the value.
+ * Boundary: nothing is turned into something else in silence: what JSON cannot hold is a failure that names the place in the value. A key whose value
+ * is undefined is an absent one, as for JSON and for an optional property of TypeScript.
  */
 import type { Json } from "@remit/language";
 import { ToolFail } from "./tool.ts";
@@ -40,7 +41,7 @@ export function plainJson(value: unknown, name: string): Json {
         if (!plain) throw refuse(`a ${className(one as object)}`, at);
         open.add(one);
         const out: { [key: string]: Json } = Object.create(null);
-        for (const key of Object.keys(one)) out[key] = walk((one as { [key: string]: unknown })[key], `${at}.${key}`, depth + 1);
+        for (const [key, part] of Object.entries(one)) if (part !== undefined) out[key] = walk(part, `${at}.${key}`, depth + 1);
         open.delete(one);
         return out;
     };

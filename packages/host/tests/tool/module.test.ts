@@ -127,7 +127,8 @@ describe("calls", () => {
             "tools.ts",
             `export const bad: Record<string, () => unknown> = {};
              export const nothing = (): void => undefined;
-             export const inner = (): unknown => ({ a: [1, { b: undefined }] });
+             export const inner = (): unknown => ({ a: [1, { b: [undefined] }] });
+             export const optional = (): unknown => ({ a: 1, b: undefined });
              export const fn = (): unknown => ({ f: () => 1 });
              export const map = (): unknown => [new Map()];
              export const date = (): unknown => ({ at: new Date(0) });
@@ -147,7 +148,8 @@ describe("calls", () => {
             return outcome.ok ? outcome.value : outcome.failure.message.replace(/^.* failed: /, "");
         };
         expect(await said("nothing")).toBe(null);
-        expect(await said("inner")).toBe("T.inner.a[1].b is undefined, which is not plain JSON");
+        expect(await said("inner")).toBe("T.inner.a[1].b[0] is undefined, which is not plain JSON");
+        expect(await said("optional")).toEqual({ a: 1 });
         expect(await said("fn")).toBe("T.fn.f is a function, which is not plain JSON");
         expect(await said("map")).toBe("T.map[0] is a Map, which is not plain JSON");
         expect(await said("date")).toBe("T.date.at is a Date, which is not plain JSON");
