@@ -71,6 +71,7 @@ await build({
     define: {
         REMIT_BUILD: JSON.stringify(machineId().slice(VERSION.length + 1)),
         REMIT_ASSETS: JSON.stringify(pathToFileURL(join(folder, "serve/")).href),
+        REMIT_TEMPLATES: JSON.stringify(pathToFileURL(join(root, "packages/cli/templates/")).href),
     },
     plugins: [beside],
     logLevel: "warning",

@@ -78,7 +78,7 @@ test.each([
         left = "";
     });
     const [exit] = await once(shell, "close");
-    expect({ exit, unsettled: seen.includes("unsettled") }).toEqual({ exit: code, unsettled: false });
+    expect({ exit, unsettled: seen.includes("unsettled") }, seen).toEqual({ exit: code, unsettled: false });
     expect(existsSync(join(at.folder, "made/inbox"))).toBe(code === 0);
 });
 

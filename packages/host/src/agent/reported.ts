@@ -35,10 +35,16 @@ const textOf = (value: unknown): string | undefined => (typeof value === "string
 
 /** gemini says the name of a tool and the place among the calls of one reply in the call's id alone: `read_file__read_file_1795871490734_0`. */
 const NAMING_ID = /^(.+)__\1_\d{10,}_(\d+)$/;
+/** No id of gemini's is longer; matching a text of megabytes would take the whole stack. */
+const MAX_NAMING_ID = 400;
+
+function naming(id: string): RegExpExecArray | null {
+    return id.length > MAX_NAMING_ID ? null : NAMING_ID.exec(id);
+}
 
 /** Its place among the calls of one reply, where its id says so. */
 export function placeOf(id: string): number | undefined {
-    const found = NAMING_ID.exec(id);
+    const found = naming(id);
     return found === null ? undefined : Number(found[2]);
 }
 
@@ -49,7 +55,7 @@ export function describe(entry: CallEntry, given: Given): void {
     // RPD1. Some agents say it where the protocol leaves room for what is their own.
     const name = textOf(given.name) ?? textOf(meta.toolName) ?? textOf(objectOf(meta.claudeCode).toolName);
     if (name !== undefined) entry.name = name;
-    else if (entry.name === "") entry.name = NAMING_ID.exec(entry.id)?.[1] ?? title ?? textOf(given.kind) ?? "";
+    else if (entry.name === "") entry.name = naming(entry.id)?.[1] ?? title ?? textOf(given.kind) ?? "";
     if (title !== undefined) entry.title = title;
     if (typeof given.kind === "string") entry.toolKind = given.kind;
     const status = STATES.find((state) => state === given.status);
