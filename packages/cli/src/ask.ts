@@ -11,10 +11,6 @@ import { prompted } from "./prompts.ts";
 // Handed on for those who load this file when they need it: loading a whole package by `import()` would put all of it into every bundle.
 export { askField } from "@remit/host";
 
-export function somebodyThere(): boolean {
-    return process.stdin.isTTY === true && process.stderr.isTTY === true;
-}
-
 /** One question at a time, in the order they came. */
 let queue: Promise<unknown> = Promise.resolve();
 function oneAtATime<T>(work: () => Promise<T>): Promise<T> {

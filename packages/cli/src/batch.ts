@@ -4,13 +4,12 @@
  * Boundary: reads ledger events. There is no event for a pass of a `parallel for`: it begins with the first event in it, and is over when its place
  * is taken by another. What is counted as failed is a pass whose last call failed; where the loop has ended, its own event says it exactly.
  */
-import type { Json } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
 import { plainLine } from "./io.ts";
 
 type Data = { readonly [key: string]: Json };
-const objectOf = (value: Json | undefined): Data =>
-    value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Data) : {};
+const objectOf = (value: Json | undefined): Data => (isObject(value) ? value : {});
 
 /** A loop of fewer items is shown call by call. */
 const MANY = 10;

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { ConfigError, LoadError, type RunFailure } from "@remit/host";
 import { plainColumns, type Site, source } from "@remit/language";
-import { FAILURE_KINDS, type Failure } from "@remit/machine";
+import type { Failure } from "@remit/machine";
 import { showDiagnostics } from "./diagnostics.ts";
 import { EXIT, paint, plain, safeJson, say } from "./io.ts";
 
@@ -66,7 +66,7 @@ export function showFailure(
         failure.hint ??
         (failure.kind === "cancelled" && options.over === true ? null : options.help === undefined ? HINTS[failure.kind] : options.help);
     if (hint) say(`  ${colour("cyan", "help")}: ${plain(options.run ? hint.replace("RUN", options.run) : hint)}`);
-    if (options.run !== undefined && Object.hasOwn(FAILURE_KINDS, failure.kind) && failure.kind !== "cancelled")
+    if (options.run !== undefined && failure.kind !== "waiting" && failure.kind !== "cancelled")
         say(`  ${colour("cyan", "about")}: remit errors ${failure.kind}`);
     if (options.resume !== undefined && options.run !== undefined)
         say(`  ${colour("cyan", "goes on")}: remit resume ${options.run} ${plain(options.resume.join(", or "))}`);

@@ -6,7 +6,7 @@
  * IO1: a closed pipe ends the command quietly; a stream that takes nothing more for another reason (a full disk) ends it with that reason.
  */
 import { writeSync } from "node:fs";
-import { type Json, plain, plainLine, safeJson } from "@remit/language";
+import { columns, type Json, plain, plainLine, safeJson } from "@remit/language";
 
 export { plain, plainLine, safeJson };
 
@@ -133,20 +133,7 @@ export function barred(given: string, show: { readonly paint: Paint; readonly wi
 
 /** Rows in columns, each as wide as its widest cell; the last one is not padded. */
 export function table(rows: readonly (readonly string[])[], head?: readonly string[]): string {
-    const all = head ? [head, ...rows] : [...rows];
-    const widths: number[] = [];
-    for (const row of all)
-        row.forEach((cell, i) => {
-            widths[i] = Math.max(widths[i] ?? 0, cell.length);
-        });
-    return all
-        .map((row) =>
-            row
-                .map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i] ?? 0)))
-                .join("  ")
-                .trimEnd(),
-        )
-        .join("\n");
+    return columns(head ? [head, ...rows] : rows);
 }
 
 /** `1.2 s`, `340 ms`, `3 min 5 s`. */

@@ -7,6 +7,11 @@
  */
 const CTRL_D = "\u0004";
 
+/** Questions are shown on standard error and answered on standard input: a person is asked only where both are terminals. */
+export function isPersonThere(): boolean {
+    return process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
+
 interface Around {
     readonly output: NodeJS.WriteStream;
     readonly signal: AbortSignal;

@@ -29,6 +29,7 @@ import { here, ledgerHere } from "./here.ts";
 import { showFailure } from "./failure.ts";
 import { count, counted, duration, EXIT, paint, plainLine, printJson, safeJson, say, sayProse, UsageError } from "./io.ts";
 import { type Progress, progress, silent } from "./progress.ts";
+import { isPersonThere } from "./prompts.ts";
 
 export interface Watch {
     readonly signal: AbortSignal;
@@ -241,7 +242,7 @@ function writable(path: string, option: string): string {
 }
 
 export function handlers(options: Options, watch: Watch): NonNullable<LoadOptions["on"]> {
-    const there = process.stdin.isTTY === true && process.stderr.isTTY === true;
+    const there = isPersonThere();
     const yes = options["yes"] === true;
     const later = asksLater(options);
     if (yes && later) throw new UsageError("--yes answers every question, --ask later none; use one");

@@ -113,6 +113,7 @@ export { type PromptSurface, promptSurfaces, type SurfaceItem } from "./check/su
 export { CODES, type Code, type CodeRow } from "./diagnostics/codes.ts";
 export { didYouMean, nearest } from "./diagnostics/nearest.ts";
 export { builtinHint } from "./scope/elsewhere.ts";
+export { columns } from "./text/columns.ts";
 export { type RenderOptions, renderDiagnostic } from "./diagnostics/render.ts";
 export { type Allowed, type Description, type LoadedProgram, loadProgram, type Members, type ProgramFiles } from "./load/program.ts";
 export { isModule } from "./load/schemes.ts";

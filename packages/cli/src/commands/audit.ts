@@ -29,7 +29,7 @@ import {
 } from "@remit/machine";
 import { atLeast, baselineFrom, findingLines, invariantsFrom, isFile, severityOf, unknownIn } from "../auditing.ts";
 import { writeWhole } from "../files.ts";
-import { counted, EXIT, paint, plain, print, printJson, say, UsageError } from "../io.ts";
+import { counted, EXIT, paint, plain, print, printJson, say, table, UsageError } from "../io.ts";
 import { here, secretsNow } from "../here.ts";
 import { hostOptions } from "../running.ts";
 import { VERSION } from "../version.ts";
@@ -204,16 +204,5 @@ function showReached(reached: readonly Reached[]): void {
         arg === null ? "what chose it" : `in ${arg}`,
         ...[unasked, asked, denied, refused].map((n) => (n === 0 ? "" : String(n))),
     ]);
-    const all = [head, ...lines];
-    const widths = head.map((_, i) => Math.max(...all.map((line) => (line[i] as string).length)));
-    print("\nCalls by what is not trusted:");
-    for (const line of all)
-        print(
-            plain(
-                line
-                    .map((cell, i) => cell.padEnd(widths[i] as number))
-                    .join("  ")
-                    .trimEnd(),
-            ),
-        );
+    print(`\nCalls by what is not trusted:\n${plain(table(lines, head))}`);
 }

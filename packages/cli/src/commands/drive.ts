@@ -7,7 +7,8 @@
 import { isObject, type Json } from "@remit/language";
 import type { AskRequest } from "@remit/machine";
 import type { Frame, NewTurn, ServeClient, SessionInfo } from "@remit/serve";
-import { askChoice, askInput, somebodyThere } from "../ask.ts";
+import { askChoice, askInput } from "../ask.ts";
+import { isPersonThere } from "../prompts.ts";
 import { EXIT, paint, plain, plainLine, print, printJson, safeJson, say, table, UsageError } from "../io.ts";
 import { silent } from "../progress.ts";
 import { serverHere } from "../serving.ts";
@@ -202,7 +203,7 @@ export class Drive {
             say(this.#colour("red", `approved unseen: ${plainLine(request.question)}`));
             return "once";
         }
-        if (somebodyThere() && this.#mayApprove)
+        if (isPersonThere() && this.#mayApprove)
             return askChoice(request, silent, { root: process.cwd(), signal, stop: () => void this.#cancel() });
         // DRV2.
         say(`${plainLine(request.question)} no: there is no terminal to ask on`);
@@ -212,7 +213,7 @@ export class Drive {
 
     async #question(id: string, question: string): Promise<void> {
         this.#break();
-        if (!somebodyThere()) {
+        if (!isPersonThere()) {
             say(
                 `The program asks: ${plainLine(question)}\n  There is no terminal to answer on; the turn waits for another client, or for its time to be up.`,
             );

@@ -8,7 +8,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { createModels, makeFolder } from "@remit/host";
 import { here } from "../here.ts";
 import { EXIT, plain, print, say, UsageError } from "../io.ts";
-import { prompted } from "../prompts.ts";
+import { isPersonThere, prompted } from "../prompts.ts";
 import { FRAMEWORKS, sideBySide } from "./init-from.ts";
 import { modelLine, type ProjectFile, projectOf, type TemplateName, TEMPLATES } from "./init-files.ts";
 
@@ -89,7 +89,7 @@ function oneOf<T extends string>(option: string, offered: readonly T[], said: st
 
 /** What the person wants to build; the first template where no person is at a terminal, null where the person gave up. */
 async function asked(): Promise<TemplateName | null> {
-    if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return "start";
+    if (!isPersonThere()) return "start";
     const options = Object.entries(TEMPLATES).map(([value, { about }]) => ({ value: value as TemplateName, label: about }));
     return prompted<TemplateName>(({ select }, around) => select({ message: "What do you want to build?", options, ...around }));
 }

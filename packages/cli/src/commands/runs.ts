@@ -2,7 +2,7 @@
 import { isSession, LedgerError, type LedgerStore, type RunInfo, type UnreadableRun } from "@remit/host";
 import { age, atLeastOne, whole } from "../amounts.ts";
 import { EXIT, UsageError, count, counted, duration, paint, plainLine, print, printJson, say, table } from "../io.ts";
-import { prompted } from "../prompts.ts";
+import { isPersonThere, prompted } from "../prompts.ts";
 import { openForReading, openForShowing } from "../ledger.ts";
 
 /** No limit on how many runs are listed. */
@@ -150,7 +150,7 @@ function megabytes(bytes: number): string {
 
 /** Where no person is at a terminal the answer is no. */
 async function agreed(runs: number): Promise<boolean> {
-    if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return false;
+    if (!isPersonThere()) return false;
     const message = `Remove ${counted(runs, "run")} for ever?`;
     return (await prompted(({ confirm }, around) => confirm({ message, initialValue: false, ...around }))) === true;
 }

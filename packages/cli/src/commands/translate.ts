@@ -11,7 +11,7 @@ import { authorityOf, type Json, showAuthority } from "@remit/language";
 import { atLeastOne, whole } from "../amounts.ts";
 import { here } from "../here.ts";
 import { EXIT, type Paint, paint, plain, plainLine, print, printJson, say, UsageError } from "../io.ts";
-import { prompted } from "../prompts.ts";
+import { isPersonThere, prompted } from "../prompts.ts";
 import { tableOf } from "../plan/table.ts";
 import { finish, loadOptions, type Watch, watched } from "../running.ts";
 import { blocksThere } from "../temporal.ts";
@@ -113,7 +113,7 @@ function show({ source, program: made, schedule, attempts }: Translated, options
 async function agreed({ schedule }: Translated, options: Options): Promise<boolean> {
     if (options["planOnly"] === true) return false;
     if (options["sure"] === true) return true;
-    const isThere = process.stdin.isTTY === true && process.stderr.isTTY === true && process.stdout.isTTY === true;
+    const isThere = isPersonThere() && process.stdout.isTTY === true;
     if (!isThere || options["json"] === true || options["quiet"] === true) return false;
     const { drained } = await import("../ask.ts");
     await drained();

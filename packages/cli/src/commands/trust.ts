@@ -14,7 +14,7 @@ import {
     trustState,
 } from "@remit/host";
 import { EXIT, paint, plain, print, safeJson, say, UsageError } from "../io.ts";
-import { prompted } from "../prompts.ts";
+import { isPersonThere, prompted } from "../prompts.ts";
 
 export default async function trust(args: string[], options: Record<string, unknown>): Promise<number> {
     const folder = resolve(args[0] ?? ".");
@@ -72,7 +72,7 @@ export default async function trust(args: string[], options: Record<string, unkn
 }
 
 async function agreed(path: string): Promise<boolean> {
-    if (process.stdin.isTTY !== true || process.stderr.isTTY !== true)
+    if (!isPersonThere())
         throw new UsageError("no person is here to be asked, so nothing is trusted", "read what the file wants, then: remit trust --yes");
     const message = `Trust ${plain(path)} as it is now?`;
     return (await prompted(({ confirm }, around) => confirm({ message, initialValue: false, ...around }))) === true;

@@ -23,7 +23,8 @@ import {
     type Target,
 } from "@remit/host";
 import { type Json, plainColumns } from "@remit/language";
-import { askChoice, somebodyThere } from "../ask.ts";
+import { askChoice } from "../ask.ts";
+import { isPersonThere } from "../prompts.ts";
 import { barred, counted, EXIT, folded, paint, plain, plainLine, print, printJson, safeJson, say, UsageError } from "../io.ts";
 import { finish, handlers, hostOptions, parks, watched } from "../running.ts";
 
@@ -55,7 +56,7 @@ export async function debugWith(session: DebugSession, scrubber: Scrubber, store
         }
         print(proposalText(session, shown, colour));
         if (proposed.change === undefined && proposed.place === undefined) return EXIT.ok;
-        if (!somebodyThere()) {
+        if (!isPersonThere()) {
             say("Nothing was changed: no person is there to accept it.");
             return EXIT.ok;
         }

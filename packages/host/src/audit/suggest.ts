@@ -5,8 +5,8 @@
  *
  * SUG1: a clause only takes away, is one that the program could have in its policy as it is, and is none that the program or its project has.
  * SUG2: what a clause still leaves open is what the table of hostile data has of that use with the clause in the policy, not what was hoped.
- * SUG4: a clause is one clause, whatever a server calls its methods.
  * SUG3: of runs only what went well counts: a run that failed may have done what it should not.
+ * SUG4: a clause is one clause, whatever a server calls its methods.
  */
 import {
     type HostileUse,

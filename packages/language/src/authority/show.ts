@@ -2,6 +2,7 @@
  * The table of authority as text, for people.
  */
 import type { AmongForm, BoundForm, ClauseForm, CountForm, ReadersForm, SpendForm } from "../form/form.ts";
+import { columns } from "../text/columns.ts";
 import { patternsText } from "./range.ts";
 import type { AuthorityRow } from "./rows.ts";
 
@@ -9,16 +10,7 @@ export const AUTHORITY_HEAD = ["who", "what", "gate", "by", "where", "besides"] 
 
 /** One line a row, in columns. */
 export function showAuthority(rows: readonly AuthorityRow[]): string {
-    const all = [[...AUTHORITY_HEAD], ...authorityCells(rows)];
-    const widths = AUTHORITY_HEAD.map((_, i) => Math.max(...all.map((line) => (line[i] as string).length)));
-    return all
-        .map((line) =>
-            line
-                .map((cell, i) => cell.padEnd(widths[i] as number))
-                .join("  ")
-                .trimEnd(),
-        )
-        .join("\n");
+    return columns([AUTHORITY_HEAD, ...authorityCells(rows)]);
 }
 
 /** As many texts a row as the head has; names of a principal stand once, with their file where several have one. */

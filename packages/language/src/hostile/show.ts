@@ -1,6 +1,7 @@
 /**
  * The table of what hostile data could do, as text for people.
  */
+import { columns } from "../text/columns.ts";
 import type { Site } from "../text/source.ts";
 import type { Bound } from "./rules.ts";
 import type { HostileStop, HostileTable, HostileUse } from "./table.ts";
@@ -13,21 +14,9 @@ export function showHostile({ hostile, assumed, uses, stopped }: HostileTable): 
     const first =
         uses.length === 0
             ? `Data from ${from} chooses no use, and no argument of one, without a question.`
-            : `What data from ${from} could do without a question:\n\n${table([HEAD, ...uses.flatMap(linesOf)])}`;
+            : `What data from ${from} could do without a question:\n\n${columns([HEAD, ...uses.flatMap(linesOf)])}`;
     const rest = stopped.length === 0 ? "" : `\n\nWhat is stopped:\n\n${[...new Set(stopped.map(stopText))].join("\n")}`;
     return `${first}${rest}\n\nAssumed:\n\n${assumed.map((one) => `- ${one}`).join("\n")}`;
-}
-
-function table(lines: readonly (readonly string[])[]): string {
-    const widths = HEAD.map((_, i) => Math.max(...lines.map((line) => (line[i] as string).length)));
-    return lines
-        .map((line) =>
-            line
-                .map((cell, i) => cell.padEnd(widths[i] as number))
-                .join("  ")
-                .trimEnd(),
-        )
-        .join("\n");
 }
 
 function linesOf(use: HostileUse): string[][] {

@@ -9,10 +9,9 @@
 import { type Contract, isObject, type Json, LOOK } from "@remit/language";
 import type { ToolOffer } from "../effect/effect.ts";
 import { type Hidden, hiddenAt, NoReference } from "./hidden.ts";
-import { wholeBefore } from "../value/text.ts";
 import type { Offer } from "./offers.ts";
 import { checkAgainstSchema } from "./schema.ts";
-import { RESULT_LIMIT } from "./shown.ts";
+import { beginningOf, RESULT_LIMIT } from "./shown.ts";
 import type { State } from "./state.ts";
 
 export const READER = "reader";
@@ -184,6 +183,5 @@ export function readerState(loop: State, { question, contract, from }: Asked): S
 
 function clippedText(value: Json): string {
     const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
-    if (text.length <= RESULT_LIMIT) return text;
-    return `${text.slice(0, wholeBefore(text, RESULT_LIMIT))}\n[cut here: ${RESULT_LIMIT} of ${text.length} characters are shown]`;
+    return text.length <= RESULT_LIMIT ? text : beginningOf(text).result;
 }

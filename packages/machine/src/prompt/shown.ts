@@ -31,9 +31,14 @@ export function shownResult(whole: Json, limit: number = RESULT_LIMIT): ShownRes
     const value = withoutPictures(whole, files);
     const text = typeof value === "string" ? value : JSON.stringify(value);
     if (text.length <= limit) return { result: value, files };
-    const kept = text.slice(0, wholeBefore(text, limit));
-    const result = `${kept}\n[cut here: ${kept.length} of ${text.length} characters are shown]`;
-    return { result, files, cut: { limit, original_size: text.length, clipped_size: kept.length } };
+    const { result, kept } = beginningOf(text, limit);
+    return { result, files, cut: { limit, original_size: text.length, clipped_size: kept } };
+}
+
+/** A longer text's beginning, with a line that says what is missing. `kept`: UTF-16 units of it. */
+export function beginningOf(text: string, limit: number = RESULT_LIMIT): { readonly result: string; readonly kept: number } {
+    const kept = wholeBefore(text, limit);
+    return { result: `${text.slice(0, kept)}\n[cut here: ${kept} of ${text.length} characters are shown]`, kept };
 }
 
 /** SHO3. `files`: takes the pictures. */
