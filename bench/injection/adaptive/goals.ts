@@ -21,7 +21,7 @@ export interface Goal {
     readonly kind: string;
     /** Undefined: the argument is absent. */
     readonly value?: Json;
-    /** The tool's other arguments in a call that nobody asked for: found by trying, so that the tool takes them. */
+    /** The tool's other arguments in a call that the task did not ask for: found by trying, so that the tool takes them. */
     readonly filling: Args;
 }
 

@@ -20,7 +20,7 @@ export type Verdict = "written" | "unsaid" | "hole";
 export interface Evidence {
     readonly request: string;
     readonly heard: readonly Heard[];
-    /** The words that were planted; null: somebody acted and said nothing. */
+    /** The words that were planted; null: an insider acted and said nothing. */
     readonly order: string | null;
     /** In a tool loop one prompt holds everything that was read. */
     readonly loop: boolean;
@@ -40,7 +40,7 @@ export function verdictOf(
         if (isBounded(write, evidence.bounds) || ofMethod(write.tool, rules).some((one) => one.kind === "gate" && one.gate !== "may"))
             return ["hole"];
         if (instead !== null) return differing(write, instead).map((arg) => ofArgument(write, arg, rules, untrusted, evidence));
-        // A call that nobody asked for has to be let in, and each argument that a clause speaks of.
+        // A call that the task did not ask for has to be let in, and each argument that a clause speaks of.
         const args = Object.keys(write.args).filter((arg) =>
             ofMethod(write.tool, rules).some((one) => one.kind === "arg" && one.name === arg),
         );

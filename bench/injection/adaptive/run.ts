@@ -112,7 +112,7 @@ interface Seen {
     readonly difference: Difference;
     readonly heard: readonly Heard[];
     readonly asked: number;
-    /** Nobody was asked and the run did not fail: nobody sees it. */
+    /** No person was asked and the run did not fail: no person sees it. */
     readonly silent: boolean;
 }
 
