@@ -4,7 +4,7 @@
  * Boundary: the file and its schema; no runs.
  */
 import { accessSync, constants, lstatSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { LedgerError } from "./error.ts";
@@ -26,6 +26,11 @@ export interface SqliteOptions {
     readonly beat?: number;
     /** So many runs write at once before a thread is begun for them. Default: 2. */
     readonly threadFrom?: number;
+}
+
+/** Where marks of counters are kept (UOD4). `ledger`: its name among others. */
+export function marksOf({ config, state }: Pick<SqliteOptions, "config" | "state">, ledger: string): string {
+    return join(state ?? config, "uses", `${ledger}.db`);
 }
 
 /** SQLite holds each row's type to its text; a virtual table has the type of an ordinary one. */

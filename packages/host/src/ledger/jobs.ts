@@ -53,12 +53,10 @@ export const SQL = {
     indexNotes: "CREATE INDEX IF NOT EXISTS ask_notes_ask ON ask_notes (ask)",
     insertNote: "INSERT INTO ask_notes SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE (SELECT count(*) FROM ask_notes WHERE ask = ?1) < ?8",
     makeUses: `CREATE TABLE IF NOT EXISTS uses (
-        counter TEXT NOT NULL, run TEXT NOT NULL, place TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (counter, run, place)
+        counter TEXT PRIMARY KEY, version INTEGER NOT NULL, series TEXT NOT NULL, uses TEXT NOT NULL, mac TEXT NOT NULL
     ) STRICT, WITHOUT ROWID`,
-    dropUses: "DELETE FROM uses WHERE counter = ? AND at <= ?",
-    repeatUse: "UPDATE uses SET at = at WHERE counter = ? AND run = ? AND place = ?",
-    insertUse: `INSERT OR IGNORE INTO uses SELECT ?1, ?2, ?3, ?4 WHERE ?5 IS NULL OR (SELECT count(*) FROM uses WHERE counter = ?1) < ?5`,
-    dropUse: "DELETE FROM uses WHERE counter = ? AND run = ? AND place = ?",
+    insertUses: "INSERT OR IGNORE INTO uses VALUES (?, ?, ?, ?, ?)",
+    changeUses: "UPDATE uses SET version = ?, series = ?, uses = ?, mac = ? WHERE counter = ? AND mac = ?",
     changeAsk: "UPDATE asks SET state = ?, decision = ?, decider = ?, decided = ?, seal = ? WHERE id = ? AND state = ?",
 } as const;
 

@@ -6,14 +6,15 @@
  *
  * MM1: nothing outlives the store: a caller that drops it frees every run in it.
  */
-import { createSecretKey, randomBytes } from "node:crypto";
+import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import type { Json } from "@remit/language";
 import { type Answered, GENESIS, type MachineEvent, type Outcome, type SealedEvent, type Usage } from "@remit/machine";
 import { memoryAskRows } from "./asks-rows.ts";
 import { type Asks, asksOver } from "./asks.ts";
 import { memoryClaims } from "./claims.ts";
 import { Entries } from "./entries.ts";
-import { memoryUses } from "./uses.ts";
+import { memoryUseRows } from "./uses-rows.ts";
+import { usesOver } from "./uses.ts";
 import { LedgerError } from "./error.ts";
 import {
     attemptOf,
@@ -72,13 +73,18 @@ interface Kept {
     stateOutcomes: number;
 }
 
-/** Questions in memory. `waits`: whether an effect of a run still waits for its answer. Only this process sees them, so they have a key of its own. */
+/** Questions in memory. `waits`: whether an effect of a run still waits for its answer. */
 export function memoryAsks(waits: (run: string, pending: string) => boolean): Asks {
-    let key: ReturnType<typeof createSecretKey> | null = null;
-    return asksOver(memoryAskRows(waits), () => {
+    return asksOver(memoryAskRows(waits), memoryKey());
+}
+
+/** Only this process sees what is in memory, so that has a key of its own. */
+function memoryKey(): () => KeyObject {
+    let key: KeyObject | null = null;
+    return () => {
         key ??= createSecretKey(randomBytes(32));
         return key;
-    });
+    };
 }
 
 export function memoryStore(): LedgerStore {
@@ -150,7 +156,7 @@ export function memoryStore(): LedgerStore {
         verify: async (id) => await verified(find(id), salt),
         asks,
         claims: memoryClaims(),
-        uses: memoryUses(),
+        uses: usesOver(memoryUseRows(), memoryKey(), null),
         remove: async (ids) => {
             const gone = new Set(ids.map(find));
             for (const kept of gone) if (kept.owner !== null) throw new LedgerError("owned", `run ${kept.run.id} goes on`);

@@ -15,12 +15,13 @@ import { join, resolve } from "node:path";
 import type { Json } from "@remit/language";
 import { type SealedEvent, whatIsNew } from "@remit/machine";
 import { readAnchors } from "./anchor.ts";
+import { anchorsIn } from "./anchors.ts";
 import { sqliteAskRows } from "./asks-rows.ts";
 import { asksOver } from "./asks.ts";
-import { unpack } from "./blob.ts";
+import { sha256, unpack } from "./blob.ts";
 import { held } from "./bound.ts";
 import { sqliteClaims } from "./claims.ts";
-import { connect, type SqliteOptions } from "./connect.ts";
+import { connect, marksOf, type SqliteOptions } from "./connect.ts";
 import { guarded, LedgerError } from "./error.ts";
 import { BEAT_MS, isLive } from "./lease.ts";
 import { shownPending } from "./order.ts";
@@ -50,7 +51,8 @@ import type { LedgerStore, RecordedOutcome, RunInfo, UnreadableRun } from "./sto
 import { created, type Joined, joined, owned, type TakenFile } from "./taking.ts";
 import { type Writing, writingTo } from "./thread.ts";
 import { unusedIn } from "./unused.ts";
-import { sqliteUses } from "./uses.ts";
+import { sqliteUseRows } from "./uses-rows.ts";
+import { usesOver } from "./uses.ts";
 
 type File = TakenFile & Reading;
 
@@ -72,6 +74,7 @@ export function openSqlite(file: string, options: SqliteOptions): LedgerStore {
     const ledger = ledgerOf(reading, writing, beats);
     const run = (id: string): RunRow => rowOf(reading, id);
     const writers: Joined = new Map();
+    const marks = anchorsIn(marksOf(options, sha256(path)), key, options.readOnly === true);
 
     return {
         durable: true,
@@ -107,7 +110,11 @@ export function openSqlite(file: string, options: SqliteOptions): LedgerStore {
         state: async (id) => guarded(path, () => stateOf(reading, run(id))),
         verify: (id) => guardedLater(path, () => verified(reading, run(id))),
         remove: async (ids) => guarded(path, () => removeRuns(connection, [...new Map(ids.map((id) => [run(id).key, run(id)])).values()])),
-        uses: sqliteUses(db, writing, (work) => guarded(path, work)),
+        uses: usesOver(
+            sqliteUseRows(db, writing, (work) => guarded(path, work)),
+            key,
+            marks,
+        ),
         claims: sqliteClaims(db, writing, reading.blobs, (work) => guarded(path, work)),
         asks: asksOver(
             sqliteAskRows(
@@ -124,6 +131,7 @@ export function openSqlite(file: string, options: SqliteOptions): LedgerStore {
             beats.clear();
             for (const calls of writers.values()) calls.hurry();
             await writing.close();
+            marks.close();
             if (db.isOpen) guarded(path, () => db.close());
         },
     };

@@ -1,15 +1,20 @@
 /**
  * How often things were used in a day, over all runs of a ledger: `at most 20 per day`.
  *
- * Boundary: one table of its own in the ledger's file, made with the first use that is counted. Which uses count, and for what, is the machine's.
+ * Boundary: the rules; where the rows are kept is `uses-rows.ts`. Which uses count, and for what, is the machine's.
  *
  * UOD1: a use is counted before it happens, at one stroke: of two processes that count the last one only one has it.
  * UOD2: a use that is counted a second time, as by the process that goes on after another was killed, is one use.
  * UOD3: what was counted stays although its run is removed.
+ * UOD4: the uses of a counter stand in one row, under the ledger's key. The newest version of that row that this machine saw stands in a mark outside the
+ *     ledger. A row that was changed, taken away, put back to an earlier one or brought from another ledger counts nothing and lets nothing through.
+ * UOD5: where a mark says when this machine counted last, such a counter begins anew 24 hours after that: no use that the row held counts any more.
+ *
+ * Not seen: a row that was taken away or put back before this machine counted for the first time.
  */
-import type { DatabaseSync } from "node:sqlite";
-import { queriesOf } from "./reading.ts";
-import type { Writing } from "./thread.ts";
+import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
+import type { Anchor } from "./anchor.ts";
+import { sha256 } from "./blob.ts";
 
 /** A use of a run, by its place there. */
 export interface Use {
@@ -18,65 +23,136 @@ export interface Use {
     readonly place: string;
 }
 
+export type Counted =
+    | { readonly kind: "counted" }
+    /** `times`: uses in the last 24 hours. */
+    | { readonly kind: "full"; readonly times: number }
+    /** UOD4. `until`: when it begins anew, milliseconds since 1970; null: not by itself. */
+    | { readonly kind: "unsound"; readonly until: number | null };
+
 export interface Uses {
-    /** Counts a use, unless `most` or more others were counted in the last 24 hours. `most` null: whatever was counted. True where it is counted now. */
-    count(use: Use, most: number | null): Promise<boolean>;
+    /** Counts a use, unless `most` or more others were counted in the last 24 hours. `most` null: whatever was counted. */
+    count(use: Use, most: number | null): Promise<Counted>;
     /** It did not happen. */
     uncount(use: Use): Promise<void>;
-    /** Uses in the last 24 hours. */
-    today(counter: string): Promise<number>;
 }
+
+export interface UseRow {
+    readonly counter: string;
+    /** One more with each change. */
+    readonly version: number;
+    /** Random, of this counter in this ledger. */
+    readonly series: string;
+    /** JSON: a hash of run and place, and when, for each use. */
+    readonly uses: string;
+    readonly mac: string;
+}
+
+export interface UseRows {
+    get(counter: string): Promise<UseRow | null>;
+    /** Puts the row where the one with the code `mac` stands, or none where that is null. False where another stands there now. */
+    put(row: UseRow, mac: string | null): Promise<boolean>;
+}
+
+/** Of counters; null: no other process has the rows, so that none can be put back. */
+export type Marks = { of(name: string): Anchor | undefined; write(anchor: Anchor): void } | null;
 
 export const DAY_MS = 24 * 3_600_000;
 
-/** `read`: reads, its errors told in the ledger's words. */
-export function sqliteUses(db: DatabaseSync, writing: Writing, read: <T>(work: () => T) => T, now: () => number = Date.now): Uses {
-    const query = queriesOf(db);
+type Counts = readonly (readonly [use: string, at: number])[];
+
+interface Keeping {
+    readonly rows: UseRows;
+    readonly key: () => KeyObject;
+    readonly marks: Marks;
+    readonly now: () => number;
+}
+
+export function usesOver(rows: UseRows, key: () => KeyObject, marks: Marks, now: () => number = Date.now): Uses {
+    const keeping: Keeping = { rows, key, marks, now };
+    /** Of this process one changes a row at a time: those that lose against others try again. */
+    let last: Promise<unknown> = Promise.resolve();
+    const alone = <T>(work: () => Promise<T>): Promise<T> => {
+        const mine = last.then(work, work);
+        last = mine.catch(() => undefined);
+        return mine;
+    };
     return {
-        count: async ({ counter, run, place }, most) => {
-            const at = now();
-            const changes = await writing.run({
-                statements: [
-                    ["makeUses"],
-                    ["dropUses", counter, at - DAY_MS],
-                    ["repeatUse", counter, run, place],
-                    ["insertUse", counter, run, place, at, most],
-                ],
-            });
-            return (changes[2] ?? 0) + (changes[3] ?? 0) > 0;
-        },
-        uncount: async ({ counter, run, place }) => {
-            await writing.run({ statements: [["makeUses"], ["dropUse", counter, run, place]] });
-        },
-        today: async (counter) =>
-            read(() => {
-                if (db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'uses'").get() === undefined) return 0;
-                const row = query("SELECT count(*) AS times FROM uses WHERE counter = ? AND at > ?").get(counter, now() - DAY_MS);
-                return Number((row as { times: number }).times);
-            }),
+        count: (use, most) => alone(() => count(keeping, use, most)),
+        uncount: (use) => alone(() => uncount(keeping, use)),
     };
 }
 
-export function memoryUses(now: () => number = Date.now): Uses {
-    const kept = new Map<string, Map<string, number>>();
-    const recent = (counter: string): Map<string, number> => {
-        const after = now() - DAY_MS;
-        const all = new Map([...(kept.get(counter) ?? [])].filter(([, at]) => at > after));
-        kept.set(counter, all);
-        return all;
-    };
-    const placeOf = ({ run, place }: Use): string => JSON.stringify([run, place]);
-    return {
-        count: async (use, most) => {
-            const all = recent(use.counter);
-            if (all.has(placeOf(use))) return true;
-            if (most !== null && all.size >= most) return false;
-            all.set(placeOf(use), now());
-            return true;
-        },
-        uncount: async (use) => {
-            kept.get(use.counter)?.delete(placeOf(use));
-        },
-        today: async (counter) => recent(counter).size,
-    };
+interface Standing {
+    readonly row: UseRow | null;
+    readonly counts: Counts;
+    readonly version: number;
+    readonly series: string;
+}
+
+async function count(keeping: Keeping, use: Use, most: number | null): Promise<Counted> {
+    for (;;) {
+        const stands = await standing(keeping, use.counter);
+        if ("kind" in stands) return stands;
+        const { counts } = stands;
+        const named = nameOf(use);
+        if (counts.some(([one]) => one === named)) return { kind: "counted" };
+        if (most !== null && counts.length >= most) return { kind: "full", times: counts.length };
+        if (await changed(keeping, use.counter, stands, [...counts, [named, keeping.now()]])) return { kind: "counted" };
+    }
+}
+
+async function uncount(keeping: Keeping, use: Use): Promise<void> {
+    const named = nameOf(use);
+    for (;;) {
+        const stands = await standing(keeping, use.counter);
+        if ("kind" in stands) return;
+        const rest = stands.counts.filter(([one]) => one !== named);
+        if (rest.length === stands.counts.length || (await changed(keeping, use.counter, stands, rest))) return;
+    }
+}
+
+/** What counts now, or UOD4. */
+async function standing({ rows, key, marks, now }: Keeping, counter: string): Promise<Standing | Extract<Counted, { kind: "unsound" }>> {
+    // Before the row: a mark that another process writes meanwhile is of a later one.
+    const mark = marks?.of(sha256(counter));
+    const row = await rows.get(counter);
+    const after = now() - DAY_MS;
+    const isSound =
+        row === null
+            ? mark === undefined
+            : same(row.mac, macOf(key(), row)) && (mark === undefined || (row.series === mark.head && row.version >= mark.count));
+    if (isSound)
+        return {
+            row,
+            counts: row === null ? [] : (JSON.parse(row.uses) as Counts).filter(([, at]) => at > after),
+            version: row?.version ?? 0,
+            series: row?.series ?? randomBytes(9).toString("hex"),
+        };
+    if (mark === undefined) return { kind: "unsound", until: null };
+    if (mark.answers > after) return { kind: "unsound", until: mark.answers + DAY_MS };
+    // UOD5.
+    return { row, counts: [], version: mark.count, series: randomBytes(9).toString("hex") };
+}
+
+async function changed({ rows, key, marks, now }: Keeping, counter: string, was: Standing, counts: Counts): Promise<boolean> {
+    const made = { counter, version: was.version + 1, series: was.series, uses: JSON.stringify(counts) };
+    if (!(await rows.put({ ...made, mac: macOf(key(), made) }, was.row?.mac ?? null))) return false;
+    marks?.write({ run: sha256(counter), count: made.version, head: made.series, answers: now(), answered: "" });
+    return true;
+}
+
+function nameOf({ run, place }: Use): string {
+    return sha256(JSON.stringify([run, place])).slice(0, 32);
+}
+
+function macOf(key: KeyObject, { counter, version, series, uses }: Omit<UseRow, "mac">): string {
+    return createHmac("sha256", key)
+        .update(JSON.stringify(["remit-uses/1", counter, version, series, uses]))
+        .digest("hex");
+}
+
+function same(a: string, b: string): boolean {
+    const [x, y] = [Buffer.from(a), Buffer.from(b)];
+    return x.length === y.length && timingSafeEqual(x, y);
 }

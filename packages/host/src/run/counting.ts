@@ -34,15 +34,11 @@ export function counting(perform: Host["perform"], { run, uses }: Counting): Hos
         };
         for (const { counter, most = null, rule = "" } of daily) {
             const use = { counter, run, place };
-            if (await uses.count(use, most)) counted.push(use);
+            const said = await uses.count(use, most);
+            if (said.kind === "counted") counted.push(use);
             else {
                 await giveBack();
-                const message = `it was used ${await uses.today(counter)} times in the last 24 hours, and the rule is ${rule}`;
-                return refused(
-                    effect,
-                    message,
-                    "wait, or raise the number in the rule where more are right: every run may then use it as much more",
-                );
+                return said.kind === "full" ? refused(effect, ...fullText(said.times, rule)) : refused(effect, ...unsoundText(said.until));
             }
         }
         const said = await perform(effect, io);
@@ -53,6 +49,20 @@ export function counting(perform: Host["perform"], { run, uses }: Counting): Hos
 
 function isRefused(said: Outcome | Later): boolean {
     return "later" in said || (!said.ok && said.failure.kind === "denied");
+}
+
+function fullText(times: number, rule: string): readonly [why: string, hint: string] {
+    return [
+        `it was used ${times} times in the last 24 hours, and the rule is ${rule}`,
+        "wait, or raise the number in the rule where more are right: every run may then use it as much more",
+    ];
+}
+
+function unsoundText(until: number | null): readonly [why: string, hint: string] {
+    const why = "its count in the ledger was changed, removed or put back without the ledger's key, so how often it was used is not known";
+    return until === null
+        ? [why, "restore a copy of the ledger, or run with another one (--ledger): that counts from nothing"]
+        : [why, `wait until ${new Date(until).toISOString()}: then no use that was counted is within 24 hours, and the count begins anew`];
 }
 
 function refused({ request, site }: Effect, why: string, hint: string): Outcome {

@@ -1,11 +1,16 @@
 /** `at most 20 per day`: counted in the ledger over runs, processes and resumes (UOD1–UOD3, DAY1, DAY2). */
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { createSecretKey } from "node:crypto";
+import { mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { memoryUses } from "../../src/ledger/uses.ts";
+import { memoryUseRows } from "../../src/ledger/uses-rows.ts";
+import { DAY_MS, type UseRow, type Uses, usesOver } from "../../src/ledger/uses.ts";
+import { addressOf } from "../../src/ledger/address.ts";
+import { anchorsIn } from "../../src/ledger/anchors.ts";
+import { connectionsTo } from "../../src/ledger/postgres/connections.ts";
 import { openStore } from "../../src/ledger/open.ts";
 import type { LedgerStore } from "../../src/ledger/store.ts";
 import { openLedger } from "../../src/run/open.ts";
@@ -19,25 +24,31 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
+const counts = async (uses: Uses, n: Parameters<Uses["count"]>[0], most: number | null) => (await uses.count(n, most)).kind === "counted";
+/** How often a counter was used in the last 24 hours. */
+const today = async (uses: Uses, counter: string) => {
+    const said = await uses.count(use(-1, counter), 0);
+    return said.kind === "full" ? said.times : said.kind;
+};
 const use = (n: number, counter = "mail", run = "r") => ({ counter, run, place: `main/Mail.send#${n}#1` });
 
 describe.each(Object.entries<Open>(STORES))("%s", (_name, open) => {
     test("a use counts once however often it is told, and not where it did not happen", async () => {
         const store = await open(folder);
         const { uses } = store;
-        expect(await uses.today("mail")).toBe(0);
-        for (const _ of [1, 2]) expect(await uses.count(use(1), 2)).toBe(true);
-        expect(await uses.count(use(2), 2)).toBe(true);
-        expect(await uses.count(use(3), 2)).toBe(false);
+        expect(await today(uses, "mail")).toBe(0);
+        for (const _ of [1, 2]) expect(await counts(uses, use(1), 2)).toBe(true);
+        expect(await counts(uses, use(2), 2)).toBe(true);
+        expect(await counts(uses, use(3), 2)).toBe(false);
         // Another counter, and a rule with room for more.
-        expect(await uses.count(use(3, "other"), 2)).toBe(true);
-        expect(await uses.count(use(3), 3)).toBe(true);
+        expect(await counts(uses, use(3, "other"), 2)).toBe(true);
+        expect(await counts(uses, use(3), 3)).toBe(true);
         // What no rule bounds is counted all the same.
-        expect(await uses.count(use(4), null)).toBe(true);
-        expect(await uses.today("mail")).toBe(4);
+        expect(await counts(uses, use(4), null)).toBe(true);
+        expect(await today(uses, "mail")).toBe(4);
         await uses.uncount(use(4));
         await uses.uncount(use(3));
-        expect(await uses.today("mail")).toBe(2);
+        expect(await today(uses, "mail")).toBe(2);
         await store.close();
     });
 
@@ -45,36 +56,115 @@ describe.each(Object.entries<Open>(STORES))("%s", (_name, open) => {
         const stores: LedgerStore[] = [await open(folder)];
         if (stores[0]?.durable === true) stores.push(await open(folder));
         const all = await Promise.all(
-            Array.from({ length: 24 }, (_, n) => (stores[n % stores.length] as LedgerStore).uses.count(use(n), 5)),
+            Array.from({ length: 24 }, (_, n) => counts((stores[n % stores.length] as LedgerStore).uses, use(n), 5)),
         );
         expect(all.filter((yes) => yes)).toHaveLength(5);
         const [first] = stores as [LedgerStore];
         await fill(first, "r", 1);
         await first.remove(["r"]);
-        expect(await first.uses.today("mail")).toBe(5);
+        expect(await today(first.uses, "mail")).toBe(5);
         for (const store of stores) await store.close();
     });
 });
 
 test("after 24 hours a use counts no more", async () => {
     let now = 1e12;
-    const uses = memoryUses(() => now);
-    expect([await uses.count(use(1), 1), await uses.count(use(2), 1)]).toEqual([true, false]);
+    const key = createSecretKey(Buffer.alloc(32));
+    const uses = usesOver(
+        memoryUseRows(),
+        () => key,
+        null,
+        () => now,
+    );
+    expect([await counts(uses, use(1), 1), await counts(uses, use(2), 1)]).toEqual([true, false]);
     now += 24 * 3_600_000 - 1;
-    expect(await uses.count(use(2), 1)).toBe(false);
+    expect(await counts(uses, use(2), 1)).toBe(false);
     now += 1;
-    expect([await uses.count(use(2), 1), await uses.today("mail")]).toEqual([true, 1]);
+    expect([await counts(uses, use(2), 1), await today(uses, "mail")]).toEqual([true, 1]);
 });
 
-test("in the embedded ledger, too", async () => {
-    const file = join(folder, "ledger.db");
-    const store = await openStore(file, { config: join(folder, "config") });
-    expect(await store.uses.count(use(1), 1)).toBe(true);
-    const db = new DatabaseSync(file);
-    db.exec("UPDATE uses SET at = at - 24 * 3600000");
-    db.close();
-    expect([await store.uses.today("mail"), await store.uses.count(use(2), 1), await store.uses.today("mail")]).toEqual([0, true, 1]);
+/** A user who can write the ledger, and has neither its key nor the state folder. */
+describe.each(["sqlite", "postgres"] as const)("%s, written without the key", (name) => {
+    const open = STORES[name] as Open;
+    /** Asks the ledger's own database. */
+    async function sql(text: string): Promise<void> {
+        if (name === "sqlite") {
+            const db = new DatabaseSync(join(folder, "ledger.db"));
+            db.exec(text);
+            db.close();
+            return;
+        }
+        const connections = connectionsTo(addressOf(readFileSync(join(folder, "address"), "utf8"), {}), { readOnly: false, first: [] });
+        await connections.transaction(async (query) => void (await query(text)));
+        await connections.close();
+    }
+
+    test.each([
+        ["a use is taken out", "UPDATE uses SET uses = '[]'"],
+        ["a use is made older", "UPDATE uses SET uses = replace(uses, ',1', ',0')"],
+        ["a use is added", `UPDATE uses SET uses = replace(uses, '[[', '[["0123456789abcdef0123456789abcdef",9999999999999],[')`],
+        ["the row is removed", "DELETE FROM uses WHERE counter = 'mail'"],
+        ["the table is removed", "DROP TABLE uses"],
+        ["another counter's row stands in its place", "DELETE FROM uses WHERE counter = 'mail'; UPDATE uses SET counter = 'mail'"],
+        [
+            "the row is put back to an earlier one",
+            "DELETE FROM uses WHERE counter = 'mail'; UPDATE kept SET counter = counter; INSERT INTO uses SELECT * FROM kept",
+        ],
+    ])("%s: nothing more is let through", async (_what, change) => {
+        const store = await open(folder);
+        expect([await counts(store.uses, use(1), 3), await counts(store.uses, use(1, "other"), 3)]).toEqual([true, true]);
+        await sql("CREATE TABLE kept AS SELECT * FROM uses WHERE counter = 'mail'");
+        expect(await counts(store.uses, use(2), 3)).toBe(true);
+        await sql(change);
+        const again = await open(folder);
+        for (const { uses } of [store, again]) {
+            // Neither a new use, nor one that was counted, nor one that no rule bounds.
+            for (const [n, most] of [
+                [3, 3],
+                [1, 3],
+                [4, null],
+            ] as const)
+                expect(await uses.count(use(n), most)).toEqual({ kind: "unsound", until: expect.any(Number) });
+        }
+        await again.close();
+        await store.close();
+    });
+});
+
+test("a ledger that lies at another place goes on counting; where no mark tells when it counted last, a changed one never begins anew", async () => {
+    const [file, config] = [join(folder, "ledger.db"), join(folder, "config")];
+    const store = await openStore(file, { config });
+    expect(await counts(store.uses, use(1), 1)).toBe(true);
     await store.close();
+    renameSync(file, join(folder, "moved.db"));
+    const moved = await openStore(join(folder, "moved.db"), { config });
+    expect(await moved.uses.count(use(2), 1)).toEqual({ kind: "full", times: 1 });
+    const db = new DatabaseSync(join(folder, "moved.db"));
+    db.exec("UPDATE uses SET uses = '[]'");
+    db.close();
+    expect(await moved.uses.count(use(2), 1)).toEqual({ kind: "unsound", until: null });
+    await moved.close();
+});
+
+test("a count that was changed begins anew when no use that it held is within 24 hours", async () => {
+    let now = 1e12;
+    const key = createSecretKey(Buffer.alloc(32));
+    const rows = memoryUseRows();
+    const marks = anchorsIn(join(folder, "marks.db"), () => key, false);
+    const uses = usesOver(
+        rows,
+        () => key,
+        marks,
+        () => now,
+    );
+    expect(await counts(uses, use(1), 1)).toBe(true);
+    const row = (await rows.get("mail")) as UseRow;
+    await rows.put({ ...row, uses: "[]" }, row.mac);
+    now += DAY_MS - 1;
+    expect(await uses.count(use(2), 1)).toEqual({ kind: "unsound", until: 1e12 + DAY_MS });
+    now += 1;
+    expect([await counts(uses, use(2), 1), await uses.count(use(3), 1)]).toEqual([true, { kind: "full", times: 1 }]);
+    marks.close();
 });
 
 // ---- runs --------------------------------------------------------------------------------------------------------------
@@ -145,8 +235,22 @@ main agent A { main func() {
         expect(called).toHaveLength(2);
         expect(await ledger.replay(handle.id)).toMatchObject({ equal: true });
         const db = new DatabaseSync(join(folder, "ledger.db"));
-        expect(db.prepare("SELECT count(*) AS n FROM uses").get()).toEqual({ n: 2 });
+        const { uses } = db.prepare("SELECT uses FROM uses").get() as { uses: string };
+        expect(JSON.parse(uses)).toHaveLength(2);
+        db.exec("UPDATE uses SET uses = '[]'");
         db.close();
+        const one = await load(
+            { source: source.replace("        Work.call({})\n", "") },
+            { tools: { Work: { call: async () => 1 } }, ledger: ledger.store },
+        );
+        expect(await one.run(null).result).toMatchObject({
+            failure: {
+                kind: "denied",
+                message:
+                    "Work.call is counted by the day: its count in the ledger was changed, removed or put back without the ledger's key, so how often it was used is not known",
+                hint: expect.stringMatching(/^wait until \S+Z: /),
+            },
+        });
         await ledger.close();
     });
 });

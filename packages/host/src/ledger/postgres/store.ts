@@ -17,7 +17,7 @@ import { sha256 } from "../blob.ts";
 import { held } from "../bound.ts";
 import type { Claims } from "../claims.ts";
 import { Compressor } from "../compression.ts";
-import type { SqliteOptions } from "../connect.ts";
+import { marksOf, type SqliteOptions } from "../connect.ts";
 import { LedgerError } from "../error.ts";
 import { isLiveAnywhere, type Owner } from "../lease.ts";
 import { shownPending } from "../order.ts";
@@ -28,7 +28,7 @@ import type { LedgerStore, RecordedOutcome, RunInfo, UnreadableRun } from "../st
 import { created, type Joined, joined, owned, type TakenFile } from "../taking.ts";
 import type { Writing } from "../thread.ts";
 import { type Address, addressOf } from "../address.ts";
-import { type Anchors, anchorsIn } from "./anchors.ts";
+import { type Anchors, anchorsIn } from "../anchors.ts";
 import { postgresAskRows } from "./asks-rows.ts";
 import { type Connections, connectionsTo } from "./connections.ts";
 import { postgresWriting } from "./jobs.ts";
@@ -54,7 +54,8 @@ import {
 } from "./reading.ts";
 import { removeRuns } from "./removal.ts";
 import { teamOver } from "./team.ts";
-import { postgresUses } from "./uses.ts";
+import { usesOver } from "../uses.ts";
+import { postgresUseRows } from "./uses.ts";
 
 /** Between two heartbeats of an owner, and age of one after which the lease of another machine is over, milliseconds. */
 const BEAT_MS = 5_000;
@@ -97,6 +98,7 @@ function storeOn(address: Address, meta: Meta, key: () => KeyObject, options: Po
         ],
     });
     const anchors = anchorsIn(join(state ?? config, "anchors", `${meta.id}.db`), key, readOnly);
+    const marks = anchorsIn(marksOf(options, meta.id), key, readOnly);
     const clock = clockOf(connections, meta);
     const isLive = (owner: Owner, beat: number): boolean =>
         isLiveAnywhere(owner, Math.max(beat, clock.serverStarted()), clock.now(), stale);
@@ -133,7 +135,7 @@ function storeOn(address: Address, meta: Meta, key: () => KeyObject, options: Po
             for (const { id } of gone) anchors.drop(id);
             return { runs: gone.length, bytes: 0, shrunk: false };
         },
-        uses: postgresUses(connections, clock.now),
+        uses: usesOver(postgresUseRows(connections), key, marks, clock.now),
         claims: claimsIn(reading, writing),
         // AU1 is for copies of a file. A database has none that is used beside it; one that is put back to an earlier copy asks as it did then.
         asks: asksOver(
@@ -152,6 +154,7 @@ function storeOn(address: Address, meta: Meta, key: () => KeyObject, options: Po
             await news.close();
             await connections.close();
             anchors.close();
+            marks.close();
         },
     };
 }

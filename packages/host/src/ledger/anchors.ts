@@ -1,7 +1,7 @@
 /**
  * Anchors of runs in a ledger that is not a file: kept on each machine that writes, for the runs that it wrote.
  *
- * Boundary: one SQLite file in the user's state folder, for one ledger. What an anchor says is `../anchor.ts`'s.
+ * Boundary: one SQLite file in the user's state folder, for one ledger. What an anchor says is `anchor.ts`'s.
  *
  * ANP1: a user who can write the database, but not the files of a server, cannot take back what that server anchored. A run that moved has an anchor on
  *       each machine that had it, and each says what is true of it: at least so many events, with these heads.
@@ -10,9 +10,9 @@
 import { type KeyObject, timingSafeEqual } from "node:crypto";
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { type Anchor, anchorCode } from "../anchor.ts";
-import { guarded } from "../error.ts";
-import { privateFile } from "../place.ts";
+import { type Anchor, anchorCode } from "./anchor.ts";
+import { guarded } from "./error.ts";
+import { privateFile } from "./place.ts";
 
 export interface Anchors {
     write(anchor: Anchor): void;
