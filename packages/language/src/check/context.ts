@@ -165,6 +165,7 @@ export function checkUse(w: Walk, node: Use | UseOneOf): void {
         const call = callIn(value);
         if (call !== null) {
             reportCall(report, call);
+            mention(w.file, value);
             continue;
         }
         w.using = node;
@@ -271,6 +272,16 @@ function callIn(e: Expr): Expr | null {
     return found;
 }
 
+/** An import that stands in a refused expression is no unused import. */
+function mention(file: FileScope, value: Expr): void {
+    eachNode(value, (node) => {
+        const e = node as Expr;
+        const found = e.kind === "ident" ? file.names.get(e.name) : undefined;
+        if (found !== undefined) found.used = true;
+        return true;
+    });
+}
+
 function blocksOf(e: Expr): readonly Block[] {
     if (e.kind === "try.expr") return [e.body, e.handler];
     if (e.kind !== "if.expr") return [];
@@ -288,8 +299,10 @@ export function checkAgentUse(report: Report, checking: Checking, agent: AgentSc
     checkDeclaration(report, node);
     for (const value of valuesOf(node)) {
         const call = callIn(value);
-        if (call !== null) reportCall(report, call);
-        else names(report, checking, agent, value);
+        if (call !== null) {
+            reportCall(report, call);
+            mention(agent.file, value);
+        } else names(report, checking, agent, value);
     }
     agent.uses = entry(node, agent.uses);
 }
