@@ -8,7 +8,7 @@ import { unknownMethod } from "./args.ts";
 import { sourcedBy } from "./origins.ts";
 import { plainJson } from "./plain.ts";
 import { accepted, isStandard, jsonSchemaOf, type StandardSchema } from "./standard.ts";
-import { type MethodInfo, type Open, Sourced, ToolFail, type ToolHandle } from "./tool.ts";
+import { broughtAs, hostName, type MethodInfo, type Open, Sourced, ToolFail, type ToolHandle } from "./tool.ts";
 
 /** What a function is given after the call's own arguments. */
 export interface ToolCallContext {
@@ -41,12 +41,11 @@ export interface HostTool {
 export type HostToolSource = HostTool | (() => HostTool);
 
 export const openHost: Open = (uri, about, context) => {
-    const named = uri.replace(/^host:(\/\/)?/, "");
-    const name = [about.name, named].find((one) => Object.hasOwn(context.functions, one));
+    const name = broughtAs(about, context.functions);
     const tool = name === undefined ? undefined : context.functions[name];
     if (tool === undefined) {
         const known = Object.keys(context.functions);
-        throw new ToolFail(`the program that runs this brings no tool '${named}'`, {
+        throw new ToolFail(`the program that runs this brings no tool '${hostName(uri)}'`, {
             kind: "unreachable",
             hint:
                 known.length === 0

@@ -133,3 +133,11 @@ const FILE_PROBLEMS: { readonly [code: string]: string } = {
     EMFILE: "cannot be opened: too many files are open",
     ENXIO: "is not a regular file",
 };
+
+/** `orders` of `host:orders`. */
+export const hostName = (uri: string): string => uri.replace(/^host:(\/\/)?/, "");
+
+/** The name under which the program that runs this brings the functions of an import; undefined where it brings none. */
+export function broughtAs({ name, uri }: ToolImport, functions: ToolContext["functions"]): string | undefined {
+    return [name, ...(uri.startsWith("host:") ? [hostName(uri)] : [])].find((one) => Object.hasOwn(functions, one));
+}

@@ -26,7 +26,7 @@ import { allowModule, type Allowed, isLocalModule } from "./module.ts";
 import type { QueueCaller } from "./queue.ts";
 import type { LockedTool } from "../lock/tools.ts";
 import { opening, SCHEMES } from "./schemes.ts";
-import { type Asked, type MethodInfo, Sourced, type ToolContext, ToolFail, type ToolHandle, type ToolImport } from "./tool.ts";
+import { type Asked, broughtAs, type MethodInfo, Sourced, type ToolContext, ToolFail, type ToolHandle, type ToolImport } from "./tool.ts";
 
 export interface ToolsOptions {
     /** Folder of the program's tree; empty or absent where there is none. */
@@ -103,7 +103,8 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
     const handle = (about: ToolImport): Promise<ToolHandle> => remembered(opened, keyOf(about), () => open(about, context));
     async function describe(about: ToolImport, asked?: Asked): Promise<ToolDescription> {
         const methods = await (await handle(about)).methods(asked);
-        return compared({ methods: methods.map(({ repeatable: _ours, ...said }) => said) }, options.pins?.(about));
+        const said = { methods: methods.map(({ repeatable: _ours, ...one }) => one) };
+        return isBrought(about, context) ? { ...said, pinned: true } : compared(said, options.pins?.(about));
     }
     async function performed(request: ToolRequest, effect: Effect, io: PerformIO): Promise<Json | Sourced> {
         const about = { name: request.tool, uri: request.uri, file: request.file };
@@ -151,6 +152,12 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
             await Promise.allSettled([...all.map(async (one) => (await one).close?.()), pool?.then((one) => one.close())]);
         },
     };
+}
+
+/** The caller wrote what these functions say of themselves, as it wrote them. What a function gives when it is asked may come from elsewhere: a lent tool. */
+function isBrought(about: ToolImport, { functions }: ToolContext): boolean {
+    const name = broughtAs(about, functions);
+    return name !== undefined && typeof functions[name] !== "function";
 }
 
 /** With whether it is as the lock has it, where it has it. */

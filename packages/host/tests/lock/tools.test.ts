@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Json } from "@remit/language";
 import { expect, test } from "vitest";
+import { NO_CONFIG } from "../../src/config/config.ts";
 import { lockPrograms } from "../../src/lock/project.ts";
 import { pinsOf } from "../../src/lock/tools.ts";
 import { openWorld } from "../../src/run/program-world.ts";
@@ -97,4 +98,12 @@ test("a lock that cannot be read holds up no tool that it never pins", async () 
     const pins = pinsOf(here.workspace, "main.remit");
     expect(pins({ name: "Repo", uri: "file://workspace", file: "main.remit" })).toBe(undefined);
     expect(() => pins({ name: "Far", uri: "mcp://far", file: "main.remit" })).toThrow("remit.lock is not JSON");
+});
+
+test("what the caller's own functions say of themselves needs no lock; what is asked for anew, such as a lent tool, is not the caller's word", async () => {
+    await using here = work();
+    const own = { read: { call: () => "x", description: "Reads." } };
+    const tools = here.tools(NO_CONFIG, { Own: own, lent: () => own });
+    const pinned = async (name: string, uri: string) => (await tools.describe({ name, uri, file: "main.remit" })).pinned;
+    expect([await pinned("Own", "host:own"), await pinned("Lent", "host:lent")]).toEqual([true, undefined]);
 });

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import type { Json } from "@remit/language";
 import type { Effect, Failure, Outcome } from "@remit/machine";
 import { type Config, loadConfig, NO_CONFIG } from "../../src/config/config.ts";
-import type { HostTool } from "../../src/tool/functions.ts";
+import type { HostToolSource } from "../../src/tool/functions.ts";
 import { createTools, type Tools } from "../../src/tool/tools.ts";
 
 export interface Work {
@@ -15,7 +15,7 @@ export interface Work {
     write(path: string, content: string | Uint8Array): string;
     /** Configuration of the workspace, trusted unless said otherwise. */
     config(json?: Json, trust?: boolean): Config;
-    tools(config?: Config, functions?: { readonly [name: string]: HostTool }): Tools;
+    tools(config?: Config, functions?: { readonly [name: string]: HostToolSource }): Tools;
     readonly secrets: Map<string, string>;
     [Symbol.asyncDispose](): Promise<void>;
 }

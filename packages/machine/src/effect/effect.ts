@@ -294,7 +294,12 @@ export const TOOL_DESCRIPTION = shape(
             ),
         ),
     },
-    { pinned: says(flag, "`remit.lock` has the tool: whether it is described as there") },
+    {
+        pinned: says(
+            flag,
+            "whether what it says of itself is as a person has it: as `remit.lock` has it, or in the code of the caller that brings the tool",
+        ),
+    },
 );
 /** Outcome value of `op: "describe"`. */
 export type ToolDescription = Told<typeof TOOL_DESCRIPTION>;
