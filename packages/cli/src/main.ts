@@ -75,7 +75,6 @@ export function build(finish: (code: number) => void, only?: string): Command {
         })
         .helpOption("-h, --help", "this text, or that of a command")
         .version(VERSION, "-v, --version", "the version")
-        .helpCommand("help [command]", "this text, or that of a command")
         .addHelpText("after", `\nBegin with: remit init hello\n`)
         .option("--no-color", "no colours")
         .hook("preAction", (command) => {
@@ -98,17 +97,21 @@ export function build(finish: (code: number) => void, only?: string): Command {
             });
     };
 
-    toRun(add);
-    toAnswer(add);
-    interactive(add);
-    toDebug(add);
-    reInAct(add);
-    ofPrograms(add);
-    ofRuns(add);
-    ofBlocks(add, { bounds, ledger, running });
-    ofCredentials(add);
-    ofServing(add, ledger);
-    ofProjects(add);
+    const groups: readonly (readonly [string, ...((add: Add) => void)[]])[] = [
+        ["Begin, and keep in order", ofProjects],
+        ["Write programs", ofPrograms],
+        ["Run them", toRun, toAnswer, interactive],
+        ["See what a run did", ofRuns, toDebug],
+        ["Blocks, here and on Temporal", (each) => ofBlocks(each, { bounds, ledger, running })],
+        ["Serve, drive, and lend to others", (each) => ofServing(each, ledger)],
+        ["One question, task or call in a shell", reInAct],
+        ["Users' credentials", ofCredentials],
+    ];
+    for (const [heading, ...describing] of groups) {
+        program.commandsGroup(`${heading}:`);
+        for (const describe of describing) describe(add);
+    }
+    program.commandsGroup(`${groups[0]?.[0]}:`).helpCommand("help [command]", "this text, or that of a command");
     return program;
 }
 
@@ -291,7 +294,7 @@ function ofPrograms(add: Add): void {
     ledger(
         add(
             "policy <verb> <file>",
-            "suggest FILE: clauses for review, from the program and its runs; nothing is written",
+            "Clauses for review, from the program and its runs; nothing is written",
             () => import("./commands/policy.ts"),
         ),
     )
@@ -392,7 +395,6 @@ function ofRuns(add: Add): void {
 // ---- projects
 
 function ofProjects(add: Add): void {
-    add("errors [name]", "What a kind of failure or a code of check means, and what to do", () => import("./commands/errors.ts"));
     add("init [folder]", "Make a project that runs", () => import("./commands/init.ts"))
         .option("--npm", "also a package.json that names remit-lang")
         .option("--template <name>", "start, triage, extract, research, review, service or nightly; asked for on a terminal")
@@ -421,6 +423,7 @@ function ofProjects(add: Add): void {
         .option("--yes", "trust without asking, where no person is at a terminal")
         .option("--revoke", "take it back")
         .option("--show", "only say");
+    add("errors [name]", "What a kind of failure or a code of check means, and what to do", () => import("./commands/errors.ts"));
 }
 
 function ledger(command: Command): Command {
