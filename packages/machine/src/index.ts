@@ -76,7 +76,7 @@ export { atifText, type AtifTextOptions } from "./ledger/atif/show.ts";
 export { ATIF_VERSIONS, type AtifVersion, type Trajectory } from "./ledger/atif/types.ts";
 export type { Ruling } from "./native/hands.ts";
 export { Conductor } from "./conduct/conductor.ts";
-export { isPersonal } from "./conduct/requests.ts";
+export { isPersonal, turnAskedIn } from "./conduct/requests.ts";
 export { CONCURRENCY } from "./conduct/works.ts";
 export * from "./conduct/messages.ts";
 export { askedMethod, calledMethod, type MethodOf } from "./authority/methods.ts";

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import type { Json } from "@remit/language";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Act, AGENT } from "../../host/tests/agent/rig.ts";
+import type { Decision, Frame } from "../src/wire/messages.ts";
 import { ended, type Room, room, watch } from "./room.ts";
 
 const ROOT = join(dirname(AGENT), "..", "..", "..", "..", "..");
@@ -90,17 +91,49 @@ test("what its remit has asked waits for a person in the middle of its turn, and
     expect(seen.filter(({ event }) => event === "ask.decided").length).toBe(3);
 });
 
-test("a permission that waits when the server stops is none: the next server asks what became of the turn, and nothing was done", async () => {
+/** A server that stopped while the agent's write waited for a person; `decides`: about the turn, and about what is asked after that. */
+async function stoppedWhileAsked(decides: readonly Decision[]) {
     const { at, id } = await served("ask Repo.write  spend 5 min, 20 turns");
     await using _room = at;
     const turn = await at.owner.submit(id, { text: JSON.stringify([write("a.txt")]) });
-    await watch(at.owner, id, (event) => event === "ask.requested");
-    await at.again();
-    const seen = await watch(at.owner, id, ended(turn.id), async (event, data) => {
-        if (event === "ask.requested" && (data["options"] as Json[]).includes("give up"))
-            await at.owner.decide(id, data["ask"] as string, "give up");
-    });
-    expect(seen.filter(({ event }) => event === "ask.withdrawn").length).toBe(1);
-    expect(existsSync(join(work, "a.txt"))).toBe(false);
-    expect((await at.owner.turn(id, turn.id)).status).not.toBe("running");
+    const asked = (await watch(at.owner, id, (event) => event === "ask.requested")).at(-1) as Frame;
+    const { ask: before } = asked.data as { readonly ask: string };
+    await at.again({ bounds: { back: 50 } });
+    const late: Json[] = [];
+    const questions: string[] = [];
+    const seen = await watch(
+        at.owner,
+        id,
+        ended(turn.id),
+        async (event, data) => {
+            if (event !== "ask.requested") return;
+            if (questions.length === 0) late.push(await at.owner.decide(id, before, "once"));
+            const decision = decides[questions.push(data["question"] as string) - 1] as Decision;
+            await at.owner.decide(id, data["ask"] as string, decision);
+        },
+        asked.seq,
+    );
+    const why = seen.flatMap(({ event, data }) => (event === "ask.withdrawn" ? [(data as { why: string }).why] : []));
+    const { status, value } = await at.owner.turn(id, turn.id);
+    return { status, found: found(value), late, questions, why, isWritten: existsSync(join(work, "a.txt")) };
+}
+
+const ENDED = expect.stringMatching(/the agent that waited for the answer ended with .*nothing of this call was done/) as string;
+const WAITED = expect.stringMatching(/its agent waited for an answer about Repo\.write.*nothing of that call was done.*Begin/) as string;
+
+test("a permission that waits when the server stops ends with its reason, and so does an answer to it; given up, nothing was done", async () => {
+    const { status, late, questions, why, isWritten } = await stoppedWhileAsked(["give up"]);
+    expect(why).toEqual([ENDED]);
+    expect(late).toEqual([{ status: "rejected", reason: ENDED }]);
+    expect(questions).toEqual([WAITED]);
+    expect(isWritten).toBe(false);
+    expect(status).not.toBe("running");
+});
+
+test("begun again, the agent asks again: a yes to that question is for one write, which is made once", async () => {
+    const { status, found: told, questions, isWritten } = await stoppedWhileAsked(["again", "once"]);
+    expect(questions).toEqual([WAITED, expect.stringContaining("Repo.write")]);
+    expect(told).toEqual([{ ok: {} }]);
+    expect(isWritten).toBe(true);
+    expect(status).toBe("done");
 });

@@ -19,6 +19,11 @@ import { describedIn, REDESCRIBED } from "../state/verdicts.ts";
 import { kept, redescribed } from "./approvals.ts";
 import type { AgentUse, Down, Permission, UseUp } from "./messages.ts";
 
+/** Path of the agent's turn in which the question at this path was put about the agent's own hands; null: it was about something else. */
+export function turnAskedIn(path: string): string | null {
+    return /^(.+)\/hand\[\d+\]\/ask$/.exec(path)?.[1] ?? null;
+}
+
 /** What the conductor keeps of an effect that is performed. */
 export interface Work {
     readonly effect: Effect;

@@ -33,6 +33,8 @@ interface Open {
 
 export class OpenAsks {
     readonly #open = new Map<string, Open>();
+    /** Why questions ended that a server before this one had put. */
+    readonly #before = new Map<string, string>();
 
     list(): AskInfo[] {
         return [...this.#open.values()].map(({ info }) => info);
@@ -64,6 +66,10 @@ export class OpenAsks {
         });
     }
 
+    endedBefore(id: string, why: string): void {
+        this.#before.set(id, why);
+    }
+
     decide(id: string, decision: string, by: string): Promise<Ack> {
         return this.#settle(id, by, decision, ({ options }) =>
             options.includes(decision) ? null : `'${decision}' is no answer here: ${options.join(", ") || "it takes a text"}`,
@@ -85,7 +91,8 @@ export class OpenAsks {
     /** SAK4. Rejects where it could not be kept. */
     async #settle(id: string, by: string, answer: Json, wrong: (info: AskInfo) => string | null): Promise<Ack> {
         const open = this.#open.get(id);
-        if (open === undefined) return rejected("there is no open question of this id: it was answered, withdrawn, or its time is up");
+        if (open === undefined)
+            return rejected(this.#before.get(id) ?? "there is no open question of this id: it was answered, withdrawn, or its time is up");
         if (!open.info.approvers.includes(by)) return rejected("the session does not let this client decide it");
         const why = wrong(open.info);
         if (why !== null) return rejected(why);

@@ -5,11 +5,13 @@
  *
  * PPL1: a yes for the session answers the next question about the same tool, registration and principal without asking, and the log says so.
  * PPL2: it answers where the client that gave it may decide: what one client said yes to is asked about again in a turn of another.
+ * PPL3: what an agent asked in the middle of its turn ends with the server, as the agent's process does: the question and answers to it say so, and the
+ *     question whether that turn begins again says what was asked. Begun again, the agent asks again.
  */
 import { randomBytes } from "node:crypto";
 import type { Json } from "@remit/language";
 import type { Ask } from "@remit/host";
-import { askedCall, askedMethod, type AskRequest, type Effect, type LedgerEvent, type UnknownAnswer } from "@remit/machine";
+import { askedCall, askedMethod, type AskRequest, type Effect, type LedgerEvent, turnAskedIn, type UnknownAnswer } from "@remit/machine";
 import type { AskInfo, ToolInfo } from "../wire/messages.ts";
 import type { OpenAsks, Settled } from "./asks.ts";
 import type { SessionKind } from "./log.ts";
@@ -42,6 +44,8 @@ export class People {
     /** SAK4: decisions that the run's record has not yet, by path of the question. */
     readonly #unkept = new Map<string, () => void>();
     readonly #notOffered = new NotOffered();
+    /** PPL3: the call that was asked about, by path of the agent's turn. */
+    readonly #cutShort = new Map<string, string>();
 
     constructor(setup: PeopleSetup) {
         this.#setup = setup;
@@ -95,6 +99,19 @@ export class People {
         return settled === null ? null : String(settled.answer);
     }
 
+    /** PPL3. A question that a server before this one left open, as the log has it: why it has ended. */
+    endedWithServer({ ask, path, detail }: Fields): string {
+        const turn = typeof path === "string" ? turnAskedIn(path) : null;
+        const again = "the server was started anew";
+        if (turn !== null) this.#cutShort.set(turn, String((detail as Fields | null)?.["capability"] ?? path));
+        const why =
+            turn === null
+                ? again
+                : `${again}, and the agent that waited for the answer ended with the one before: nothing of this call was done; decide whether its turn begins again`;
+        this.#setup.asks.endedBefore(String(ask), why);
+        return why;
+    }
+
     /** SAK4: a decision about a call, at a path, is kept when the run says so. */
     #keep(path: Json | undefined, kept: () => void): void {
         if (typeof path === "string" && this.#setup.isHere) this.#unkept.set(path, kept);
@@ -127,7 +144,11 @@ export class People {
     }
 
     async unknown(turn: Turn, effect: Effect, signal: AbortSignal): Promise<UnknownAnswer | null> {
-        const question = `It is not known whether ${effect.path} happened. Perform it again?`;
+        const asked = this.#cutShort.get(effect.path);
+        const question =
+            asked === undefined
+                ? `It is not known whether ${effect.path} happened. Perform it again?`
+                : `The server ended at ${effect.path} while its agent waited for an answer about ${asked}: nothing of that call was done. Begin that turn again? The agent then asks again, and may do again what it had done before.`;
         const request = { ...this.#fresh(), question, options: ["again", "give up"], detail: effect.request };
         const settled = await this.#ask(turn, request, "give up", signal);
         if (settled === null) return null;

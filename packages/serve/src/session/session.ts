@@ -192,7 +192,10 @@ export class Session {
         // What was lent went with the server: its clients lend it anew. What was asked is asked anew by the turn that goes on.
         for (const { name = null, client = null, tool = null, registration = null } of lent.values())
             await session.#append("lent.withdrawn", { name, client, tool, registration, why });
-        for (const { turn = null, ask = null } of asked.values()) await session.#append("ask.withdrawn", { turn, ask, why });
+        for (const one of asked.values()) {
+            const { turn = null, ask = null } = one;
+            await session.#append("ask.withdrawn", { turn, ask, why: session.#people.endedWithServer(one) });
+        }
         if (goesOn) session.#expect(new Set([...lent.values()].map(({ name }) => String(name))));
         else for (const turn of state.turns.values()) if (turn.ended === undefined) await session.#end(turn, interrupted(turn));
         return session;
