@@ -120,7 +120,13 @@ function checkInput(x: Within, node: Stage, target: Target, bound: Bound<Named>,
     const { kind, name, params } = target;
     const at = node.call.range;
     const flows = new Map<string, Expr>();
-    if (params === null) return flows;
+    if (params === null) {
+        if (input.kind !== "start" && node.args.some((arg) => arg.name !== undefined))
+            x.report("STAGE_INPUT_UNUSED", at, `what flows into ${kind} '${name}' is not used: it is given what stands in brackets alone`, {
+                hint: `its parameters are not known here: let a func make the call, func call(x) { ${name}({ …: x }) }`,
+            });
+        return flows;
+    }
     const { free } = bound;
     const parts = input.kind === "many" && input.of.length === free.length ? input.of : [input];
     free.slice(0, parts.length).forEach((one, i) => {

@@ -296,15 +296,18 @@ function native({ call: what }: StageForm, values: ReadonlyMap<string, ExprForm>
 /** What a stage says with `with { … }`, in statements around its call. */
 function guarded(value: ExprForm, { with: how, at }: StageForm): StmtForm[] {
     const { timeout, retries = 0, on_error } = how ?? {};
-    const bounded = (one: StmtForm): StmtForm[] =>
-        timeout === undefined ? [one] : [{ kind: "spend", spend: { time: timeout }, body: [one], ...where(at) }];
-    const once = bounded(give(value, at));
-    const tried = retries === 0 ? once : [retrying(retries, bounded({ kind: "return", value: { ...value }, ...where(at) }), at), ...once];
-    if (on_error !== "none") return tried;
-    return [
-        { kind: "try", body: tried.map(returning), handler: [], ...where(at) },
-        { kind: "expr", value: literal(null) },
-    ];
+    const once = (): StmtForm[] => {
+        const one: StmtForm = { kind: "return", value: { ...value }, ...where(at) };
+        return timeout === undefined ? [one] : [{ kind: "spend", spend: { time: timeout }, body: [one], ...where(at) }];
+    };
+    const tried = retries === 0 ? once() : [retrying(retries, once(), at), ...once()];
+    if (on_error === "none")
+        return [
+            { kind: "try", body: tried, handler: [], ...where(at) },
+            { kind: "expr", value: literal(null) },
+        ];
+    // A bound is a statement, which gives no value of its own: what it holds returns.
+    return timeout === undefined && retries === 0 ? [give(value, at)] : tried;
 }
 
 /** Kinds of failures that may pass. */
@@ -324,11 +327,6 @@ function retrying(times: number, body: readonly StmtForm[], at: At | undefined):
 
 function give(value: ExprForm, at: At | undefined): StmtForm {
     return { kind: "expr", value, ...where(at) };
-}
-
-function returning(s: StmtForm): StmtForm {
-    if (s.kind === "expr") return { ...s, kind: "return" };
-    return s.kind === "spend" ? { ...s, body: s.body.map(returning) } : s;
 }
 
 // ---- forms ---------------------------------------------------------------------------------------------------------------

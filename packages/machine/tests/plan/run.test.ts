@@ -46,6 +46,19 @@ test("a fan-out feeds its values in source order: one by one where there are tha
     expect(value(pipe(fan(fan(stage("add", 1), stage("add", 2)), stage("add", 3)), stage("one")), 10)).toEqual([[11, 12], 13]);
 });
 
+test.each([
+    { timeout: 500 },
+    { timeout: 500, retries: 1 },
+    { timeout: 500, on_error: "none" },
+    { timeout: 500, on_error: "collect" },
+    { retries: 1 },
+    { timeout: 500, retries: 1, on_error: "none" },
+] as const)("a stage with %o gives what it gives without", (options) => {
+    const tagged = { ...stage("add", 1), with: options };
+    expect(value(pipe(tagged, stage("twice")), 10)).toEqual([11, 11]);
+    expect(value(pipe({ ...stage("map", { value: { kind: "ref", name: "twice" } }), with: options }), [1])).toEqual([[1, 1]]);
+});
+
 test("a stage without parameters still comes after the one before it", () => {
     const ran = runAll(blocks([block(pipe(stage("ask"), stage("none"), stage("add", "y")))], FUNCS), { options: { input: "x" } });
     expect(ran.result).toMatchObject({ value: "yfree" });

@@ -80,7 +80,7 @@ export function parseBackendBlock(p: State): BlockDecl {
     if (p.pos > open && p.k === T.As) {
         advance(p);
         if (isWord(p.k) && !onNewLine(p)) name = takeName(p);
-        else expected(p, "the name of the block's value");
+        else expected(p, "the name of the block's value, on the line of `as`");
     }
     return { kind: "block", range: { start: from, end: prevEnd(p) }, ...head, body, ...(name === undefined ? {} : { name }) };
 }
