@@ -127,7 +127,7 @@ export { type VerbEntry, type VerbPlugin, type VerbRegistry, verbRegistry } from
 export { type About, chain, only, type Work, type Wrap } from "./wrap/wrap.ts";
 export { cache, type CacheOptions, log, type Logged, retry, type RetryOptions, timeout } from "./wrap/wrappers.ts";
 export { openWorld, type ProgramWorld } from "./run/program-world.ts";
-export { type BlockElsewhere, type BlockRunner, gaveOf, infoOf, partOptions } from "./run/nested.ts";
+export { type BlockElsewhere, type BlockRunner, gaveOf, infoOf, partOptions, usedBy } from "./run/nested.ts";
 export { append, type Carried, type Elsewhere, performOnce } from "./run/elsewhere.ts";
 export { shellWord } from "./process/word.ts";
 export { performing as perform, type Performing, type PerformingOptions } from "./run/performing.ts";

@@ -59,6 +59,24 @@ test("WPA1: a nested block is a child workflow, nested both ways; its question i
     }
 });
 
+test("counts of a run hold in its parts, and what they used comes back", async () => {
+    await using room = await roomAt(server);
+    const done: Json[] = [];
+    await room.worker({ host: { tools: toolsOf(done) } });
+    const all = "func twice(x) { Log.write(x)  Log.write(x) }\n";
+    const source = `import tool Log from "host:log" { write: at most 2 }\nfunc log(x) { Log.write(x) }\n${all}`;
+    const submit = async (body: string): Promise<string> => {
+        const world = await openWorld({ source: `${source}${body}` }, { cache: false, process: room.on });
+        return room.client.submit(world, world.kept("a"));
+    };
+    const denied = { kind: "denied", message: expect.stringContaining("was used 2 times in this run") };
+    await expect(room.client.result(await submit("temporal static ( log >=> memory static ( log ) >=> log )"))).rejects.toMatchObject(
+        denied,
+    );
+    await expect(room.client.result(await submit("temporal static ( log >=> memory static ( twice ) )"))).rejects.toMatchObject(denied);
+    expect(done).toHaveLength(4);
+});
+
 test("WPA2: a cancel goes to the parts; a failure inside is that of the block", async () => {
     await using room = await roomAt(server);
     await room.worker({ host: { tools: toolsOf([]) } });

@@ -105,7 +105,7 @@ export function startOptions(run: string, program: Program, hash: string, kept: 
         limits: kept.limits,
         slice,
         ...(kept.inputOrigins === undefined ? {} : { inputLabels: kept.inputOrigins }),
-        ...(kept.part === undefined ? {} : { path: kept.part.path, bindings: kept.part.bindings }),
+        ...(kept.part === undefined ? {} : given(kept.part, ["path", "bindings", "uses"])),
         ...given(kept, ["skills", "prices", "concurrency", "policy", "interactive", "backend"]),
         ...(kept.variants === undefined ? {} : { variants: variantsOf(program, kept.variants) }),
     };

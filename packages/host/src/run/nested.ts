@@ -62,14 +62,14 @@ export function nestedRuns(options: NestedOptions): Performer {
         if (known?.status === "done") return gaveOf(store, known);
         const writer = known === null ? await begun(options, request) : await store.own(known.id);
         const again = known?.status === "failed" && (effect.attempt ?? 1) > 1;
-        return outcomeOf(await carriedOut(options, writer, io, again), effect, () => gaveOf(store, request.run));
+        return outcomeOf(await carriedOut(options, writer, io, again), effect, store, request.run);
     };
 }
 
 function unreachable({ backend, name }: RunRequest, { site }: Effect): Outcome {
     const message = `the block ${name === undefined ? "" : `'${name}' `}runs on ${backend}, and no ${backend} backend is set up here`;
     const hint = "start one with `remit temporal dev`, say where one is with --address, or write `memory` for the block";
-    return { ok: false, failure: { kind: "unreachable", message, site, hint } };
+    return { ok: false, failure: { kind: "unreachable", message, site, hint }, uses: [] };
 }
 
 /** Of the run with this very id; null where there is none. */
@@ -86,13 +86,13 @@ export async function infoOf(store: LedgerStore, id: string): Promise<RunInfo | 
 /** NST2. */
 export function partOptions(around: KeptRun, request: RunRequest): KeptOptions {
     const { entry: _, ...kept } = around.options as unknown as KeptOptions;
-    const { entry, path, bindings, input, limits, backend } = request;
+    const { entry, path, bindings, uses, input, limits, backend } = request;
     return {
         ...kept,
         input: input.json,
         inputOrigins: input.origins,
         limits: { ...kept.limits, ...limits },
-        part: { parent: around.info.id, path, entry, bindings },
+        part: { parent: around.info.id, path, entry, bindings, ...(uses === undefined ? {} : { uses }) },
         backend,
     };
 }
@@ -138,25 +138,38 @@ async function carriedOut(
     }).result;
 }
 
-async function outcomeOf(result: RunResult, { site }: Effect, value: () => Promise<Outcome>): Promise<Outcome | Later> {
+async function outcomeOf(result: RunResult, { site }: Effect, store: LedgerStore, run: string): Promise<Outcome | Later> {
     const { status, failure } = result;
-    if (status === "done") return value();
+    if (status === "done") return gaveOf(store, run);
     if (status === "waiting") return { later: true, ...(result.missing === undefined ? {} : { why: result.missing }) };
     const { kind, message, hint, detail } = failure ?? { kind: "cancelled", message: "the block was stopped" };
     const more = { ...(hint === undefined ? {} : { hint }), ...(detail === undefined ? {} : { detail }) };
-    return { ok: false, failure: { kind: kind === "waiting" ? "cancelled" : kind, message, site: failure?.site ?? site, ...more } };
+    return {
+        ok: false,
+        failure: { kind: kind === "waiting" ? "cancelled" : kind, message, site: failure?.site ?? site, ...more },
+        ...(await usedBy(store, run)),
+    };
 }
 
 /** The value of a run that is done, with its origins. */
 export async function gaveOf(store: LedgerStore, of: RunInfo | string): Promise<Outcome> {
     const info = typeof of === "string" ? await store.run(of) : of;
-    let origins: readonly string[] = [];
-    let named: Pick<Outcome & { readonly ok: true }, "bindings"> = {};
-    for await (const event of store.events(info.id, info.events))
-        if (event.kind === "run.ended") {
-            origins = event.labels;
-            const { bindings } = event.data as typeof named;
-            if (bindings !== undefined) named = { bindings };
-        }
-    return { ok: true, value: info.value ?? null, origins: [...origins], usage: info.usage, ...named };
+    const { origins, bindings, uses } = await endOf(store, info);
+    const more = { ...(bindings === undefined ? {} : { bindings }), ...(uses === undefined ? {} : { uses }) };
+    return { ok: true, value: info.value ?? null, origins: [...origins], usage: info.usage, ...more };
+}
+
+/** What a run that failed used of what is counted; nothing where that is not known. */
+export async function usedBy(store: LedgerStore, run: string): Promise<Pick<Outcome, "uses">> {
+    const { uses } = await endOf(store, await store.run(run));
+    return uses === undefined ? {} : { uses };
+}
+
+type End = Pick<Outcome & { readonly ok: true }, "bindings" | "uses"> & { readonly origins: readonly string[] };
+
+/** What the last event tells of a run that has ended. */
+async function endOf(store: LedgerStore, { id, events }: RunInfo): Promise<End> {
+    for await (const { kind, labels, data } of store.events(id, events))
+        if (kind === "run.ended") return { ...(data as Pick<End, "bindings" | "uses">), origins: labels };
+    return { origins: [] };
 }

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Backend, Json } from "@remit/language";
-import type { FileContent, Limits, Policy, Prices, SkillContent } from "@remit/machine";
+import type { FileContent, Limits, Policy, Prices, RunRequest, SkillContent } from "@remit/machine";
 import type { Mode } from "./rehearse.ts";
 import type { AskOptions } from "./setup.ts";
 
@@ -23,6 +23,8 @@ export interface Part {
     readonly entry: { readonly file: number; readonly func: string };
     /** What blocks with a name gave before. */
     readonly bindings: { readonly [name: string]: FileContent };
+    /** How often what is counted was used before. */
+    readonly uses?: RunRequest["uses"];
 }
 
 /** Kept with the run: plain JSON. */

@@ -112,3 +112,22 @@ test("a question inside such a block is its own: the run around it waits, and go
     await ledger.close();
     await store.close();
 });
+
+test("counts of a run hold in blocks that run elsewhere, and what they use counts in the run", async () => {
+    const store = openSqlite(join(folder, "ledger.db"), { config: join(folder, "config") });
+    const source = `import tool Work from "host:work" { call: at most 2 }
+func work(x) { Work.call(x) }
+temporal static ( work "a" >=> memory static ( work ) >=> work )`;
+    const called: Json[] = [];
+    const counted = { Work: { call: async (x: Json) => called.push(x) } };
+    const program = await load({ source }, { tools: counted, ledger: store, backend: "temporal" });
+    const handle = program.run(null);
+    expect(await handle.result).toMatchObject({
+        failure: { kind: "denied", message: expect.stringMatching(/Work\.call was used 2 times in this run, and the rule is `at most 2`/) },
+    });
+    expect(called).toHaveLength(2);
+    const ledger = await openLedger(store);
+    expect(await ledger.replay(handle.id)).toMatchObject({ equal: true });
+    await ledger.close();
+    await store.close();
+});

@@ -59,6 +59,8 @@ export class Authority {
     private readonly clauses: Places<Clauses> = [];
     private readonly rules: Places<readonly Rule[]> = [];
     private readonly counters: Places<readonly Counter[]> = [];
+    /** Something is counted in the run. */
+    readonly isCounting: boolean;
     private readonly policies = new Map<string, Remit | null>();
     private readonly remits = new Map<string, readonly Remit[]>();
     private readonly trusted: ReadonlySet<string>;
@@ -79,6 +81,7 @@ export class Authority {
         this.strict = policy.strict === true;
         this.untrusted = policy.untrusted ?? null;
         this.reach = policy.reach ?? [];
+        let isCounting = false;
         let tracks = this.untrusted !== null;
         let said = this.untrusted !== null || this.reach.length > 0;
         for (const [key, imports] of importsByThing(program.program)) {
@@ -94,6 +97,7 @@ export class Authority {
             }
             const made = clausesOf(program, imports, added(policy, key, imports));
             const counters = what === "tool" || what === "memory" ? countersOf(program.program, policy, [key, imports], made) : [];
+            isCounting ||= counters.some(({ isDaily }) => !isDaily);
             if (counters.length > 0) for (const one of imports) put(this.counters, one, counters);
             if (made === NO_CLAUSES) continue;
             for (const one of imports) put(this.clauses, one, made);
@@ -104,6 +108,7 @@ export class Authority {
             }
             said = true;
         }
+        this.isCounting = isCounting;
         this.shared = sharedOrigins(program.program);
         this.trusted = trustedOrigins(program.program, (one) => (one.form.what === "file" ? origins(placeOf(one)) : originsOf(one)));
         program.files.forEach((file, index) => {

@@ -8,6 +8,8 @@
  *     for every other.
  * COU2: all counters of a program count from its beginning: a rule that comes into force later finds what was used before. A counter that is not among
  *     them, as in code that an agent wrote, gives nothing.
+ * COU4: while a part of the run is elsewhere it has the counts, and what it used comes back with its outcome. Until then nothing that is counted is used
+ *     here under a count, and no other part begins. A part that does not come back keeps them.
  * COU3: a use that cannot be told apart by the argument that a rule names is refused.
  */
 import {
@@ -56,8 +58,8 @@ export interface Uses {
     /** By id of the counter, or that with the value of its argument. */
     readonly uses: ReadonlyMap<string, number>;
     readonly counters: readonly Counter[];
-    /** The run is a part of another, which counts. */
-    readonly isPart: boolean;
+    /** A part of the run that is elsewhere has the counts (COU4). */
+    readonly isAway: boolean;
 }
 
 /** A count that stands against a use. */
@@ -70,7 +72,7 @@ export interface BrokenCount {
     readonly by?: string;
     /** What stands there, as JSON text; null where it cannot be told. */
     readonly value?: string | null;
-    readonly isPart?: true;
+    readonly isAway?: true;
 }
 
 type Counted = Pick<Use, "uri" | "given"> & { readonly method: string | null };
@@ -170,7 +172,7 @@ export function withDaily(reach: Reach, counters: readonly string[]): Reach {
 
 function brokenBy(use: Counted, { id, by }: Counter, count: CountForm, on: Uses): BrokenCount | null {
     const rule = countText(count);
-    if (on.isPart) return { rule, used: 0, isPart: true };
+    if (on.isAway) return { rule, used: 0, isAway: true };
     const value = by === null ? null : valueBy(use, by);
     if (by !== null && value === null) return { rule, used: 0, by, value };
     const used = on.uses.get(value === null ? id : withValue(id, value)) ?? 0;
@@ -192,16 +194,17 @@ function withValue(id: string, value: string): string {
 }
 
 /** What is refused, in words. */
-export function brokenCountText({ rule, used, by, value, isPart }: BrokenCount, what: string): string {
-    if (isPart === true) return `${what} is counted by the run, and this part of it runs elsewhere, where it is not`;
+export function brokenCountText({ rule, used, by, value, isAway }: BrokenCount, what: string): string {
+    if (isAway === true)
+        return `${what} is counted in the run, and a block that runs elsewhere, or was stopped there, has the counts: \`${rule}\``;
     if (value === null) return `${what} is called without ${argumentText(by ?? "")}, by which its uses are told apart: \`${rule}\``;
     const times = used === 1 ? "once" : `${used} times`;
     return `${what} was used ${times} in this run${value === undefined ? "" : ` with ${argumentText(by ?? "")} ${shortly(value)}`}, and the rule is \`${rule}\``;
 }
 
 /** The one thing to do, and what it would open. */
-export function brokenCountRemedy({ rule, used, by, value, isPart }: BrokenCount): string {
-    if (isPart === true) return "use it outside of the block, or in a block of the backend that the run has";
+export function brokenCountRemedy({ rule, used, by, value, isAway }: BrokenCount): string {
+    if (isAway === true) return "use it before the block begins, inside it, or once it has given its value";
     if (value === null) return `give it ${argumentText(by ?? "")}`;
     if (value !== undefined) return `take \`${rule}\` out where several are right: every principal may then repeat it`;
     const more = rule.replace(/\d+/, String(used + 1));
@@ -217,13 +220,13 @@ function shortly(value: string): string {
 /** As an event holds it; null where it holds none. */
 export function brokenCountIn(data: Json | undefined): BrokenCount | null {
     if (data === undefined || !isObject(data)) return null;
-    const { rule, used, by, value, isPart } = data;
+    const { rule, used, by, value, isAway } = data;
     if (typeof rule !== "string" || typeof used !== "number") return null;
     return {
         rule,
         used,
         ...(typeof by === "string" ? { by } : {}),
         ...(typeof value === "string" || value === null ? { value } : {}),
-        ...(isPart === true ? { isPart } : {}),
+        ...(isAway === true ? { isAway } : {}),
     };
 }

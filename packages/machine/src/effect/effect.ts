@@ -27,7 +27,7 @@ import {
     type Told,
     text,
 } from "../shape/build.ts";
-import { GIVEN, RUN_REQUEST } from "./elsewhere.ts";
+import { GIVEN, RUN_REQUEST, USES } from "./elsewhere.ts";
 import { OF_STAGE } from "./stage.ts";
 import type { Usage } from "./usage.ts";
 
@@ -45,6 +45,8 @@ export const CLAIMS = shape(
 );
 export type Claims = Told<typeof CLAIMS>;
 
+const PART_USES = says(USES, "of a part of the program that ran elsewhere: what it used of what is counted");
+
 export const OUTCOMES = {
     done: shape(
         { ok: is(true), value: json, origins: says(list(text), "origins of the value") },
@@ -54,11 +56,12 @@ export const OUTCOMES = {
             usage,
             described: says(text, "of the answer to a question about a call: hash of what the tool said of its method when it was asked"),
             bindings: says(named(GIVEN), "of a part of the program that ran elsewhere: what blocks in it with a name gave"),
+            uses: PART_USES,
         },
     ),
     failed: shape(
         { ok: is(false), failure: ref<Failure>("Failure") },
-        { origins: says(list(text), "of what the failure tells, besides what it came from"), usage },
+        { origins: says(list(text), "of what the failure tells, besides what it came from"), usage, uses: PART_USES },
     ),
 };
 export type Outcome = Told<(typeof OUTCOMES)[keyof typeof OUTCOMES]>;

@@ -3,10 +3,14 @@
  *
  * Boundary: the shape. Who runs it is the host's; what of a program runs elsewhere is `native/stage.ts`.
  */
-import { count, json, list, named, number, one, says, shape, type Told, text } from "../shape/build.ts";
+import { count, json, list, named, number, one, says, shape, type Told, text, tuple } from "../shape/build.ts";
 
 /** A value that passes between a run and a part of it. */
 export const GIVEN = shape({ json, origins: list(text) }, {});
+
+/** How often what is counted was used: by counter, or that with the value of its argument. */
+export const USES = list(tuple(text, count));
+export type UsesDoc = Told<typeof USES>;
 
 export const RUN_REQUEST = shape(
     {
@@ -22,7 +26,10 @@ export const RUN_REQUEST = shape(
             "what it may use",
         ),
     },
-    { name: says(text, "of the block") },
+    {
+        name: says(text, "of the block"),
+        uses: says(USES, "how often what is counted was used before; absent: nothing is counted, or it is not known"),
+    },
 );
-/** A part of the program that runs elsewhere, as a run of its own. Outcome value: what it gives; `bindings`: what named blocks in it gave. */
+/** A part of the program that runs elsewhere, as a run of its own. Outcome value: what it gives; `bindings`: what named blocks in it gave; `uses`: what it used of what is counted. */
 export type RunRequest = Told<typeof RUN_REQUEST>;

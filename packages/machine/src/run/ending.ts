@@ -55,6 +55,7 @@ export function ended(m: Machine, end: Value | Fail, final: boolean): Result {
             ok: true,
             value: json,
             ...(bindings === null ? {} : { bindings: bindings as unknown as Json }),
+            ...usedHere(m),
             ...account(m),
         });
         return { ok: true, value: json, origins };
@@ -65,7 +66,7 @@ export function ended(m: Machine, end: Value | Fail, final: boolean): Result {
     const labels = run.labels.origins(failed.labels);
     const { kind, message, detail = null, hint = null } = failure;
     m.emit("failure", path, null, failed.site, labels, { kind, message, detail, hint });
-    m.emit("run.ended", path, null, failed.site, labels, { ok: false, value: null, kind, ...account(m) });
+    m.emit("run.ended", path, null, failed.site, labels, { ok: false, value: null, kind, ...usedHere(m), ...account(m) });
     return { ok: false, failure };
 }
 
@@ -81,6 +82,15 @@ function bindingsOf({ options, compiled, run }: Machine): Bindings | null {
         return [[name, { json, origins: run.labels.origins(labels) }] as const];
     });
     return known.length === 0 ? null : Object.fromEntries(known);
+}
+
+/** Of a part of a run: what it used of what is counted, beyond what was used before it. Nothing where a part of its own has not come back (COU4). */
+function usedHere({ options, standing }: Machine): { readonly uses?: Json } {
+    const { uses: given } = options;
+    if (given === undefined || standing.isAway) return {};
+    const before = new Map(given);
+    const used = [...standing.uses].map(([one, times]) => [one, Math.max(0, times - (before.get(one) ?? 0))] as const);
+    return { uses: used.filter(([, times]) => times > 0) as unknown as Json };
 }
 
 function account(m: Machine): { steps: number; usage: Json } {

@@ -67,6 +67,9 @@ export function startEntry(m: Machine): void {
         const bound = options.bindings !== undefined && Object.hasOwn(options.bindings, name) ? options.bindings[name] : undefined;
         if (bound !== undefined) run.imports[number] = join(run, fromJson(bound.json, run.heap), run.labels.of(bound.origins));
     }
+    for (const [one, times] of options.uses ?? []) m.standing.uses.set(one, times);
+    // COU4: a part that was told nothing of the counts has none.
+    if (options.bindings !== undefined && options.uses === undefined) m.standing.lend("");
     // The caller says what the origin of the input is; the project says it where the caller does not.
     const origins = [...(options.inputLabels ?? [options.policy?.input ?? "user"])].sort();
     m.emit("run.started", fn === undefined ? "main" : m.entryPath, null, null, origins, {

@@ -35,6 +35,7 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
     }
     m.enter(fiber);
     if (fiber.frames.length > 0) m.stand(fiber, fiber.top);
+    if (effect.kind === "run") m.standing.cameBack(effect.path, told.uses);
     const outcome = withLabels(m, effect, told);
     const wait = fiber.frames.length === 0 ? null : fiber.top.native;
     const calls = effect.kind === "agent" ? replyIn(outcome)?.spent.calls : undefined;

@@ -13,6 +13,7 @@ import type { Right, Way } from "../authority/decide.ts";
 import { type Permit, rank, type Remit } from "../authority/policy.ts";
 import type { Why } from "../authority/refusal.ts";
 import type { DelegateDetail } from "../compile/instructions.ts";
+import { USES, type UsesDoc } from "../effect/elsewhere.ts";
 import { Fail } from "../effect/failure.ts";
 import { any, count, flag, is, list, named, ref, says, shape, type Told, text, tuple } from "../shape/build.ts";
 import { rawOf } from "../value/operators.ts";
@@ -57,7 +58,9 @@ export const STANDING = shape(
     },
     {
         /** How often what is counted was used: by counter, or that with the value of its argument. */
-        uses: list(tuple(text, count)),
+        uses: USES,
+        /** Parts of the run that were elsewhere: path, whether it has the counts, and what it used by then. */
+        parts: list(tuple(text, flag, USES)),
     },
 );
 export type StandingDoc = Told<typeof STANDING>;
@@ -101,11 +104,46 @@ export class Standing {
     readonly answers = new Map<string, Said>();
     readonly known = new Map<string, Set<string>>();
     readonly uses = new Map<string, number>();
+    /** COU4. */
+    readonly parts = new Map<string, { readonly isAway: boolean; readonly used: UsesDoc }>();
     next = 1;
+
+    /** Some part has the counts. */
+    get isAway(): boolean {
+        for (const { isAway } of this.parts.values()) if (isAway) return true;
+        return false;
+    }
+
+    /** A part has the counts from here on. Gives them; null where another part has them. */
+    lend(path: string): UsesDoc | null {
+        const before = this.parts.get(path);
+        if (before?.isAway !== true && this.isAway) return null;
+        this.parts.set(path, { isAway: true, used: before?.used ?? [] });
+        return [...this.uses];
+    }
+
+    /** What a part used in all; undefined: it is not known. */
+    cameBack(path: string, used: UsesDoc | undefined): void {
+        const before = this.parts.get(path);
+        if (before === undefined || used === undefined) return;
+        for (const [one, times] of before.used) this.add(one, -times);
+        for (const [one, times] of used) this.add(one, times);
+        this.parts.set(path, { isAway: false, used });
+    }
+
+    /** A part may go on: what it used is known, and what it is going to use is not. */
+    keepsCounts(path: string): void {
+        const part = this.parts.get(path);
+        if (part !== undefined) this.parts.set(path, { ...part, isAway: true });
+    }
+
+    private add(counter: string, times: number): void {
+        this.uses.set(counter, Math.max(0, (this.uses.get(counter) ?? 0) + times));
+    }
 
     /** `by`: 1 for a use that begins, -1 for one that certainly did not happen. */
     count(counters: readonly string[], by: 1 | -1): void {
-        for (const one of counters) this.uses.set(one, Math.max(0, (this.uses.get(one) ?? 0) + by));
+        for (const one of counters) this.add(one, by);
     }
 
     /** Keeps the texts and numbers of a value that came from an origin, without those that are no evidence (EVI2). */
@@ -140,6 +178,7 @@ export class Standing {
             answers: [...this.answers].map(([key, said]) => [key, said === "" ? true : said] as const),
             known: [...this.known].map(([origin, words]) => [origin, [...words]] as const),
             ...(this.uses.size === 0 ? {} : { uses: [...this.uses] }),
+            ...(this.parts.size === 0 ? {} : { parts: [...this.parts].map(([path, { isAway, used }]) => [path, isAway, used] as const) }),
         };
     }
 
@@ -149,6 +188,7 @@ export class Standing {
         for (const [key, said] of doc.answers) this.answers.set(key, said === true ? "" : said);
         for (const [origin, words] of doc.known) this.known.set(origin, new Set(words));
         for (const [one, times] of doc.uses ?? []) this.uses.set(one, times);
+        for (const [path, isAway, used] of doc.parts ?? []) this.parts.set(path, { isAway, used });
         this.next = doc.next;
     }
 }

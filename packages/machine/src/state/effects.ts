@@ -96,6 +96,11 @@ export function pay(m: Machine, pending: Pending): void {
         blocked.add(waits);
     }
     const spender = m.spender(path);
+    if (effect.kind === "run" && isCountedElsewhere(m, path)) {
+        m.waiting.set(path, { ...pending, waits: NO_ACCOUNT });
+        m.unpaid.set(path, NO_ACCOUNT);
+        return;
+    }
     const got =
         effect.kind === "run"
             ? reservePart(m.accounts, effect, account, { spender, blocked })
@@ -115,7 +120,7 @@ export function pay(m: Machine, pending: Pending): void {
     m.saved.pending.delete(path);
     const { waits: _, ...asked } = pending;
     if ("effect" in got) {
-        m.ask({ ...asked, effect: got.effect, held: got.held });
+        m.ask({ ...asked, effect: withUses(m, got.effect), held: got.held });
         return;
     }
     if (got.reply === null) {
@@ -128,6 +133,23 @@ export function pay(m: Machine, pending: Pending): void {
         effect: { ...effect, request: { ...(effect.request as { [key: string]: Json }), maxOutput: got.reply } },
         held: got.held,
     });
+}
+
+/** What an effect waits for that waits for no account. */
+const NO_ACCOUNT = Number.MAX_SAFE_INTEGER;
+
+/** COU4: another part, which is under way, has the counts. */
+function isCountedElsewhere(m: Machine, path: string): boolean {
+    if (!m.authority.isCounting) return false;
+    return [...m.waiting.keys()].some((other) => other !== path && !m.unpaid.has(other) && m.standing.parts.get(other)?.isAway === true);
+}
+
+/** The effect of a part, with the counts, where another part did not keep them. */
+function withUses(m: Machine, effect: Effect): Effect {
+    const uses = m.authority.isCounting ? m.standing.lend(effect.path) : null;
+    return uses === null
+        ? effect
+        : { ...effect, request: { ...(effect.request as { readonly [key: string]: Json }), uses: uses as unknown as Json } };
 }
 
 /** Asks for what the budget pays for by now (AC9). False where nothing changed. */

@@ -107,7 +107,7 @@ export function standingOn(m: Ops, fiber: Fiber, principal: string, c: Capabilit
         known: standing.knows,
         untrusted: authority.untrusted,
         reach: authority.reach,
-        used: { uses: standing.uses, counters: authority.countersAt(c.file, c.name), isPart: m.options.bindings !== undefined },
+        used: { uses: standing.uses, counters: authority.countersAt(c.file, c.name), isAway: standing.isAway },
         ...namedOn(m, c),
     };
 }

@@ -152,6 +152,7 @@ export function stop(m: Machine, fiber: Fiber, fail: Fail, again: readonly Stopp
         withdraw(m, path);
     }
     fiber.stop = { fail, again: [...again, ...withdrawn] };
+    for (const { pending } of again) m.standing.keepsCounts(pending.effect.path);
     m.stopped.add(fiber);
     fiber.low = Math.min(fiber.low, Math.max(0, fiber.frames.length - 1));
     m.ready = m.ready.filter((one) => one !== fiber);

@@ -1,6 +1,7 @@
 /**
  * What a run is started with.
  */
+import type { UsesDoc } from "../effect/elsewhere.ts";
 import type { Policy } from "../authority/authority.ts";
 import type { Backend, Json } from "@remit/language";
 
@@ -78,6 +79,8 @@ export interface StartOptions {
     readonly backend?: Backend;
     /** What blocks with a name gave before, where the run is a part of another. */
     readonly bindings?: { readonly [name: string]: FileContent };
+    /** How often what is counted was used before, where the run is a part of another; absent: it is not known. */
+    readonly uses?: UsesDoc;
     /** Path of the entry, where the run is a part of another; absent: the name of the function. */
     readonly path?: string;
     /** `frames`: never use the closure form; the same run, slower. */

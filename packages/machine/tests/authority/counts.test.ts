@@ -1,9 +1,10 @@
 /** `at most 3`, `once by order_id` (LANGUAGE 5): counted in a run, of one thing, over all principals; what goes beyond is `denied`. */
-import type { Json } from "@remit/language";
+import type { Json, Program } from "@remit/language";
 import { describe, expect, test } from "vitest";
-import { Compiled, type Effect, Machine, type Outcome, refusalIn, refusalText, remedyOf } from "../../src/index.ts";
+import { Compiled, type Effect, Machine, type Outcome, type RunRequest, refusalIn, refusalText, remedyOf } from "../../src/index.ts";
+import { Standing } from "../../src/state/delegations.ts";
 import { OPTIONS } from "../run/forms.ts";
-import { type Asked, did, formOf, outcome, run, said, trying } from "./running.ts";
+import { type Asked, did, formOf, once, outcome, run, said, trying } from "./running.ts";
 
 const reply = (calls: readonly Json[]): Outcome => {
     const about = { text: "", model: "m" };
@@ -266,9 +267,79 @@ main agent Main { main func() { Notes.query({})  Notes.add({ a: 1 }) } }
     });
 });
 
-test("a part that runs elsewhere has none of what is counted", () => {
-    const ran = run(text("refund: at most 1", "may Pay", "Clerk.go(1)"), { options: { bindings: {} } });
-    expect([sent(ran), outcome(ran)]).toEqual([0, "denied"]);
+describe("a part that runs elsewhere", () => {
+    const blocks = (body: string): string => `
+import tool Pay from "mcp://pay" { refund: at most 2 }
+func pay(x) { Pay.refund({ order_id: x })  x }
+func safely(x) { got = try { Pay.refund({ order_id: x })  x } catch e { e.kind }  got }
+${body}
+`;
+    /** Carries out parts as runs of their own, as a host does. `made`: what was used in parts; `lost`: their outcomes do not come back whole. */
+    const within = (form: Program, made: Effect[], lost = false) => {
+        const answer = (e: Effect): Outcome | undefined => {
+            if (e.kind !== "run") return undefined;
+            const { entry, path, input, bindings, uses, backend } = e.request as unknown as RunRequest;
+            const options = { entry, path, bindings, backend, input: input.json, ...(uses === undefined ? {} : { uses }) };
+            const part = once(form, { options, answer });
+            made.push(...part.effects.filter((one) => (one.request as { method?: string }).method === "refund"));
+            const { uses: used } = (part.events.at(-1) as { data: Json }).data as { uses?: NonNullable<RunRequest["uses"]> };
+            const came = lost || used === undefined ? {} : { uses: used };
+            return part.result.ok
+                ? { ok: true, value: part.result.value, origins: [], ...came }
+                : { ok: false, failure: part.result.failure, ...came };
+        };
+        return answer;
+    };
+    const ran = (body: string, lost = false) => {
+        const form = formOf(blocks(body));
+        const made: Effect[] = [];
+        const all = run(blocks(body), { options: { input: "a" }, answer: within(form, made, lost) });
+        // The run is repeated in every way of saving it: one of them is looked at.
+        made.length = 0;
+        once(form, { options: { input: "a" }, answer: within(form, made, lost) });
+        return { outcome: outcome(all), here: sent(all), there: made.length };
+    };
+    test.each([
+        ["has what was used before", "memory static ( pay >=> pay >=> temporal static ( safely ) )", 2, 0, "denied"],
+        ["gives back what it used", "memory static ( temporal static ( pay >=> pay ) >=> safely )", 0, 2, "denied"],
+        ["counts in parts of its own", "memory static ( temporal static ( memory static ( pay ) >=> pay ) >=> safely )", 0, 2, "denied"],
+        ["leaves what is not used", "memory static ( temporal static ( pay ) >=> pay )", 1, 1, "a"],
+    ])("%s", (_what, body, here, there, value) => {
+        const found = ran(body);
+        expect([found.here, found.there]).toEqual([here, there]);
+        expect(found.outcome).toEqual(value);
+    });
+
+    test("two at once do not use the same count, and nothing is used beside one", () => {
+        expect(ran("memory static ( temporal static ( pay >=> safely ) <*> temporal static ( safely >=> safely ) )")).toMatchObject({
+            there: 2,
+        });
+        expect(ran("memory static ( temporal static ( pay >=> pay ) <*> safely )")).toMatchObject({ here: 0, there: 2 });
+    });
+
+    test("what a part used that nothing tells of stays used", () => {
+        expect(ran("memory static ( temporal static ( pay ) >=> safely )", true)).toEqual({ outcome: "denied", here: 0, there: 1 });
+    });
+
+    test("one that failed and may go on keeps the counts, and what it used is counted once", () => {
+        const standing = new Standing();
+        standing.count(["refund"], 1);
+        expect(standing.lend("main/block#0")).toEqual([["refund", 1]]);
+        expect(standing.lend("main/block#1")).toBeNull();
+        standing.cameBack("main/block#0", [["refund", 2]]);
+        standing.keepsCounts("main/block#0");
+        expect([standing.isAway, standing.uses.get("refund")]).toEqual([true, 3]);
+        const again = new Standing();
+        again.restore(JSON.parse(JSON.stringify(standing.doc())));
+        again.lend("main/block#0");
+        again.cameBack("main/block#0", [["refund", 4]]);
+        expect([again.isAway, again.uses.get("refund")]).toEqual([false, 5]);
+    });
+
+    test("one that was told nothing of the counts has none", () => {
+        const alone = run(text("refund: at most 1", "may Pay", "Clerk.go(1)"), { options: { bindings: {} } });
+        expect([sent(alone), outcome(alone)]).toEqual([0, "denied"]);
+    });
 });
 
 test("a run that is saved while a use is open does not forget it, and what goes on from there counts on", () => {

@@ -16,6 +16,7 @@ import {
     RemitError,
     type ResumeRunOptions,
     type RunWorld,
+    usedBy,
 } from "@remit/host";
 import type { LedgerStore, RunInfo, Scrubber } from "@remit/host";
 import type { Json } from "@remit/language";
@@ -76,7 +77,8 @@ async function again({ store, host }: PartsOps, run: string): Promise<GoesOn | F
 async function cameTo(to: Kept, wanted: PartInput, info: RunInfo): Promise<Part> {
     const { effect } = wanted;
     if (info.status === "done") return recorded(to, wanted, await gaveOf(to.store, info));
-    if (info.status === "failed") return recorded(to, wanted, { ok: false, failure: failureOf(info, effect) });
+    if (info.status === "failed")
+        return recorded(to, wanted, { ok: false, failure: failureOf(info, effect), ...(await usedBy(to.store, info.id)) });
     if (info.status === "waiting") return { later: null };
     if (info.status === "stopped") {
         // Whether it is wanted any more is the conductor's to say: it is no outcome.
