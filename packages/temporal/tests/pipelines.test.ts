@@ -124,7 +124,10 @@ test.each(files)("%s", async (file) => {
     });
 
     const memory = memoryStore();
-    const program = await load<Json, Json>(fresh(one.source.replaceAll(/\btemporal (?=static|dynamic)/g, "memory ")), options(memory));
+    const program = await load<Json, Json>(
+        fresh(one.source.replaceAll(/\btemporal(?=(?:\s|\/\*.*?\*\/)+(?:static|dynamic)\b)/g, "memory")),
+        options(memory),
+    );
     const { run, ...here } = await program.run(one.input).result;
     await program.close();
     const ended: End = here.status === "done" ? { value: here.value as Json } : { failure: here.failure as Failure };
