@@ -52,11 +52,12 @@ export const SQL = {
     ) STRICT`,
     indexNotes: "CREATE INDEX IF NOT EXISTS ask_notes_ask ON ask_notes (ask)",
     insertNote: "INSERT INTO ask_notes SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE (SELECT count(*) FROM ask_notes WHERE ask = ?1) < ?8",
-    makeUses: `CREATE TABLE IF NOT EXISTS uses (
+    /** Earlier versions counted, without a key, in a table `uses`. */
+    makeUses: `CREATE TABLE IF NOT EXISTS counters (
         counter TEXT PRIMARY KEY, version INTEGER NOT NULL, series TEXT NOT NULL, uses TEXT NOT NULL, mac TEXT NOT NULL
     ) STRICT, WITHOUT ROWID`,
-    insertUses: "INSERT OR IGNORE INTO uses VALUES (?, ?, ?, ?, ?)",
-    changeUses: "UPDATE uses SET version = ?, series = ?, uses = ?, mac = ? WHERE counter = ? AND mac = ?",
+    insertUses: "INSERT OR IGNORE INTO counters VALUES (?, ?, ?, ?, ?)",
+    changeUses: "UPDATE counters SET version = ?, series = ?, uses = ?, mac = ? WHERE counter = ? AND mac = ?",
     changeAsk: "UPDATE asks SET state = ?, decision = ?, decider = ?, decided = ?, seal = ? WHERE id = ? AND state = ?",
 } as const;
 

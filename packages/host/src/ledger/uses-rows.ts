@@ -14,8 +14,8 @@ export function sqliteUseRows(db: DatabaseSync, writing: Writing, read: <T>(work
     return {
         get: async (counter) =>
             read(() => {
-                if (db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'uses'").get() === undefined) return null;
-                const sql = "SELECT counter, version, series, uses, mac FROM uses WHERE counter = ?";
+                if (db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'counters'").get() === undefined) return null;
+                const sql = "SELECT counter, version, series, uses, mac FROM counters WHERE counter = ?";
                 return (query(sql).get(counter) as unknown as UseRow | undefined) ?? null;
             }),
         put: async ({ counter, version, series, uses, mac }, before) => {

@@ -100,20 +100,20 @@ describe.each(["sqlite", "postgres"] as const)("%s, written without the key", (n
     }
 
     test.each([
-        ["a use is taken out", "UPDATE uses SET uses = '[]'"],
-        ["a use is made older", "UPDATE uses SET uses = replace(uses, ',1', ',0')"],
-        ["a use is added", `UPDATE uses SET uses = replace(uses, '[[', '[["0123456789abcdef0123456789abcdef",9999999999999],[')`],
-        ["the row is removed", "DELETE FROM uses WHERE counter = 'mail'"],
-        ["the table is removed", "DROP TABLE uses"],
-        ["another counter's row stands in its place", "DELETE FROM uses WHERE counter = 'mail'; UPDATE uses SET counter = 'mail'"],
+        ["a use is taken out", "UPDATE counters SET uses = '[]'"],
+        ["a use is made older", "UPDATE counters SET uses = replace(uses, ',1', ',0')"],
+        ["a use is added", `UPDATE counters SET uses = replace(uses, '[[', '[["0123456789abcdef0123456789abcdef",9999999999999],[')`],
+        ["the row is removed", "DELETE FROM counters WHERE counter = 'mail'"],
+        ["the table is removed", "DROP TABLE counters"],
+        ["another counter's row stands in its place", "DELETE FROM counters WHERE counter = 'mail'; UPDATE counters SET counter = 'mail'"],
         [
             "the row is put back to an earlier one",
-            "DELETE FROM uses WHERE counter = 'mail'; UPDATE kept SET counter = counter; INSERT INTO uses SELECT * FROM kept",
+            "DELETE FROM counters WHERE counter = 'mail'; UPDATE kept SET counter = counter; INSERT INTO counters SELECT * FROM kept",
         ],
     ])("%s: nothing more is let through", async (_what, change) => {
         const store = await open(folder);
         expect([await counts(store.uses, use(1), 3), await counts(store.uses, use(1, "other"), 3)]).toEqual([true, true]);
-        await sql("CREATE TABLE kept AS SELECT * FROM uses WHERE counter = 'mail'");
+        await sql("CREATE TABLE kept AS SELECT * FROM counters WHERE counter = 'mail'");
         expect(await counts(store.uses, use(2), 3)).toBe(true);
         await sql(change);
         const again = await open(folder);
@@ -140,10 +140,22 @@ test("a ledger that lies at another place goes on counting; where no mark tells 
     const moved = await openStore(join(folder, "moved.db"), { config });
     expect(await moved.uses.count(use(2), 1)).toEqual({ kind: "full", times: 1 });
     const db = new DatabaseSync(join(folder, "moved.db"));
-    db.exec("UPDATE uses SET uses = '[]'");
+    db.exec("UPDATE counters SET uses = '[]'");
     db.close();
     expect(await moved.uses.count(use(2), 1)).toEqual({ kind: "unsound", until: null });
     await moved.close();
+});
+
+test("the table in which earlier versions counted is left as it is", async () => {
+    const [file, config] = [join(folder, "ledger.db"), join(folder, "config")];
+    await (await openStore(file, { config })).close();
+    const db = new DatabaseSync(file);
+    db.exec("CREATE TABLE uses (counter TEXT, run TEXT, place TEXT, at INTEGER) STRICT; INSERT INTO uses VALUES ('mail', 'r', 'p', 1)");
+    db.close();
+    const store = await openStore(file, { config });
+    expect(await counts(store.uses, use(1), 1)).toBe(true);
+    expect(await counts(store.uses, use(2), 1)).toBe(false);
+    await store.close();
 });
 
 test("a count that was changed begins anew when no use that it held is within 24 hours", async () => {
@@ -235,9 +247,9 @@ main agent A { main func() {
         expect(called).toHaveLength(2);
         expect(await ledger.replay(handle.id)).toMatchObject({ equal: true });
         const db = new DatabaseSync(join(folder, "ledger.db"));
-        const { uses } = db.prepare("SELECT uses FROM uses").get() as { uses: string };
+        const { uses } = db.prepare("SELECT uses FROM counters").get() as { uses: string };
         expect(JSON.parse(uses)).toHaveLength(2);
-        db.exec("UPDATE uses SET uses = '[]'");
+        db.exec("UPDATE counters SET uses = '[]'");
         db.close();
         const one = await load(
             { source: source.replace("        Work.call({})\n", "") },

@@ -8,7 +8,7 @@
 import type { UseRow, UseRows } from "../uses.ts";
 import type { Connections } from "./connections.ts";
 
-const MAKE = `CREATE TABLE IF NOT EXISTS uses (
+const MAKE = `CREATE TABLE IF NOT EXISTS counters (
     counter text PRIMARY KEY, version bigint NOT NULL, series text NOT NULL, uses text NOT NULL, mac text NOT NULL
 )`;
 /** Of an advisory lock. */
@@ -18,9 +18,9 @@ const ALONE = `SELECT pg_advisory_xact_lock(${COUNTING}, 'runs'::regclass::oid::
 export function postgresUseRows(connections: Pick<Connections, "rows" | "transaction">): UseRows {
     return {
         get: async (counter) => {
-            const [made] = await connections.rows("SELECT 1 FROM pg_tables WHERE tablename = 'uses' AND schemaname = current_schema()");
+            const [made] = await connections.rows("SELECT 1 FROM pg_tables WHERE tablename = 'counters' AND schemaname = current_schema()");
             if (made === undefined) return null;
-            const sql = "SELECT counter, version, series, uses, mac FROM uses WHERE counter = $1";
+            const sql = "SELECT counter, version, series, uses, mac FROM counters WHERE counter = $1";
             return (await connections.rows<UseRow>(sql, [counter]))[0] ?? null;
         },
         put: async ({ counter, version, series, uses, mac }, before) => {
@@ -29,10 +29,10 @@ export function postgresUseRows(connections: Pick<Connections, "rows" | "transac
                 await query("SET LOCAL synchronous_commit = on");
                 await query(ALONE);
                 await query(MAKE);
-                const stands = await query<{ mac: string }>("SELECT mac FROM uses WHERE counter = $1", [counter]);
+                const stands = await query<{ mac: string }>("SELECT mac FROM counters WHERE counter = $1", [counter]);
                 isPut = (stands[0]?.mac ?? null) === before;
                 if (!isPut) return;
-                const sql = `INSERT INTO uses VALUES ($1, $2, $3, $4, $5)
+                const sql = `INSERT INTO counters VALUES ($1, $2, $3, $4, $5)
                     ON CONFLICT (counter) DO UPDATE SET version = $2, series = $3, uses = $4, mac = $5`;
                 await query(sql, [counter, version, series, uses, mac]);
             });
