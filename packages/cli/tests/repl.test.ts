@@ -79,6 +79,48 @@ test("from a pipe a command ends an input that is open before it, but not a text
     expect(repl(":run a.remit {n\n").err).toMatch(/^error: the input behind the file is not JSON/);
 });
 
+test("VRS1, VRS2, VRS3: what is declared anew counts from then on, also for what uses it; what came before stays, and no effect is made again", () => {
+    at.write("a.txt", "one");
+    at.write("b/a.txt", "two");
+    const ran = repl(
+        [
+            'import tool Files from "file://workspace"',
+            'func f(n) { Files.read({ path: "a.txt" }).content + n }',
+            "func g(n) { [f(n)] }",
+            'x = g("!")',
+            'import tool Files from "file://workspace/b"',
+            '[x, g("?")]',
+            // The same once more is nothing new.
+            'import tool Files from "file://workspace/b"',
+            "func f(f: string) {",
+            "    o = { f: f }",
+            '    o.f + "."',
+            "}",
+            'g("ff")',
+            "shape P { x: number }",
+            "shape P { x: number, y: number }",
+            "func h(p: P) { p.y }",
+            "h({ x: 1, y: 7 })",
+            "func f(a, b) { a + b }",
+            "func f(n) { n.nope.x }",
+            "f({ nope: none })",
+            'import llm Model from "scripted:a.txt"',
+            'import llm Model from "mock:"',
+            ":program",
+        ].join("\n"),
+        "--json",
+    );
+    expect(ran.out.split("\n").slice(0, 3)).toEqual(['[["one!"],["two?"]]', '["ff."]', "7"]);
+    // One that does not fit what uses it is refused, with the place where it is used.
+    expect(ran.err).toMatch(/^input 3:1:14: error INVALID_ARGUMENT_COUNT: .*\n {2}1 \| func g\(n\) \{ \[f\(n\)\] \}\n/);
+    expect(ran.err).toMatch(/input \d+:1:13: \w+: .*\n {2}1 \| func f\(n\) \{ n\.nope\.x \}\n/);
+    expect(ran.out.match(/^import .*$/gm)).toEqual([
+        'import tool Files from "file://workspace"',
+        'import tool Files_2 from "file://workspace/b"',
+        'import llm Model from "mock:"',
+    ]);
+});
+
 test("effects are made once, whatever comes after them; each input is a run, with the origins of what came before", () => {
     at.write("a.txt", "one");
     at.write("replies.json", JSON.stringify([{ word: "hello" }, { word: "again" }]));

@@ -176,6 +176,8 @@ class Methods {
     readonly #session: ReplSession;
     readonly #options: Options;
     readonly #methods = new Map<string, readonly string[]>();
+    /** URIs of those that were asked: a name may be imported anew. */
+    readonly #asked = new Map<string, string>();
 
     constructor(session: ReplSession, options: Options) {
         this.#session = session;
@@ -190,7 +192,8 @@ class Methods {
     /** Asks the tools that are new. One that cannot be asked has nothing to offer; a call of it says why. */
     ask(): void {
         for (const tool of this.#session.conversation.tools) {
-            if (this.#methods.has(tool.name)) continue;
+            if (this.#asked.get(tool.name) === tool.uri) continue;
+            this.#asked.set(tool.name, tool.uri);
             this.#methods.set(tool.name, []);
             this.#ask(tool).catch(() => undefined);
         }

@@ -8,7 +8,8 @@
  */
 import { type HostToolSource, LoadError, load, type LoadOptions, type RemitProgram, type RunResult } from "@remit/host";
 import { type Diagnostic, isObject, type Json, position, type Site, type Source, source } from "@remit/language";
-import { INPUT, moved, type Piece } from "./piece.ts";
+import { FOOT, HEAD, INPUT, moved, type Piece } from "./piece.ts";
+import { declaring, NONE, type Renamed, renamed, type Versions } from "./versions.ts";
 
 /** What an input came to. */
 export type Came =
@@ -24,10 +25,20 @@ export interface Located {
 
 /** Where a line of the program comes from. */
 interface Part {
+    /** The whole input's. */
     readonly text: string;
-    /** Offset in the program. */
+    /** Offsets in the program. */
     readonly start: number;
+    readonly end: number;
     readonly name: string;
+    /** Offset from `start` → offset in the input. */
+    was(offset: number): number;
+}
+
+interface Kept {
+    readonly piece: Piece;
+    /** What its names stand for. */
+    readonly names: Versions["names"];
 }
 
 const FILE = "repl.remit";
@@ -38,7 +49,10 @@ const ROLE = `        role "an assistant"\n        description "Answers exactly 
 export class Conversation {
     readonly #options: LoadOptions;
     readonly #tools: { readonly [name: string]: HostToolSource };
-    readonly #pieces: Piece[] = [];
+    readonly #pieces: Kept[] = [];
+    #versions = NONE;
+    /** Names of tools → their URIs. */
+    readonly #imported = new Map<string, string>();
     /** The run that the conversation has come to. */
     run: string | null = null;
     /** Names that were given a value → fields of that value. */
@@ -85,13 +99,15 @@ export class Conversation {
 
     clear(): void {
         this.#pieces.splice(0);
+        this.#versions = NONE;
+        this.#imported.clear();
         this.names.clear();
         this.run = null;
     }
 
     /** Tools that it imports. */
     get tools(): readonly { readonly name: string; readonly uri: string }[] {
-        return this.#pieces.flatMap(({ tools }) => tools);
+        return [...this.#imported].map(([name, uri]) => ({ name, uri }));
     }
 
     /** Whether a name is one of the conversation's. */
@@ -108,31 +124,56 @@ export class Conversation {
         const part = partAt(offset, parts);
         if (part === null) return null;
         const own = source(part.text, part.name);
-        const at = position(own, offset - part.start);
+        const at = position(own, part.was(offset - part.start));
         return { site: { file: part.name, ...at }, line: part.text.split(/\r?\n/)[at.line - 1] ?? "" };
     }
 
     #keep(piece: Piece, value: Json): void {
-        this.#pieces.push(piece);
+        this.#versions = this.#with(piece);
+        this.#pieces.push({ piece, names: this.#versions.names });
+        for (const { name, uri } of piece.tools) this.#imported.set(name, uri);
         for (const name of piece.names) this.names.set(name, this.names.get(name) ?? []);
         if (piece.assigned !== null) this.names.set(piece.assigned, isObject(value) ? Object.keys(value) : []);
     }
 
+    #with(piece: Piece): Versions {
+        return declaring(this.#versions, piece.declares, this.#pieces.length);
+    }
+
     #program(more: Piece | null): { readonly text: string; readonly parts: readonly Part[] } {
-        const all = more === null ? this.#pieces : [...this.#pieces, more];
+        const versions = more === null ? this.#versions : this.#with(more);
+        const all = more === null ? this.#pieces : [...this.#pieces, { piece: more, names: versions.names }];
         const parts: Part[] = [];
         let text = "";
-        const put = (piece: Piece): void => {
-            const name = piece === more ? INPUT : `${INPUT} ${all.indexOf(piece) + 1}`;
-            parts.push({ text: piece.text, start: text.length, name });
-            text += `${piece.text}\n`;
+        const put = ({
+            piece,
+            input,
+            at,
+            as,
+        }: {
+            readonly piece: Piece;
+            readonly input: number;
+            readonly at: number;
+            readonly as: Renamed;
+        }): void => {
+            const name = piece === more ? INPUT : `${INPUT} ${input + 1}`;
+            parts.push({
+                text: piece.text,
+                start: text.length,
+                end: text.length + as.text.length,
+                was: (offset) => at + as.was(offset),
+                name,
+            });
+            text += `${as.text}\n`;
         };
-        if (!all.some(({ models }) => models.includes("Model"))) text += `${MODEL}\n`;
-        for (const piece of all) if (piece.kind === "declared") put(piece);
+        if (!versions.names.has("Model")) text += `${MODEL}\n`;
+        for (const { of, input, names } of versions.all)
+            put({ piece: (all[input] as Kept).piece, input, at: of.at, as: renamed(of.text, names) });
         text += `main agent Repl {\n    model Model\n    main func() {\n${ROLE}`;
-        for (const piece of all) if (piece.kind === "done") put(piece);
+        for (const [input, { piece, names }] of all.entries())
+            if (piece.kind === "done") put({ piece, input, at: 0, as: renamed(piece.text, names, HEAD, FOOT) });
         // What was given a value is what the input comes to.
-        const last = all.findLast(({ kind }) => kind === "done");
+        const last = all.findLast(({ piece }) => piece.kind === "done")?.piece;
         if (last?.assigned != null) text += `${last.assigned}\n`;
         return { text: `${text}    }\n}\n`, parts };
     }
@@ -141,11 +182,16 @@ export class Conversation {
 const isError = ({ severity }: Diagnostic): boolean => severity === "error";
 
 function partAt(offset: number, parts: readonly Part[]): Part | null {
-    return parts.find(({ start, text }) => offset >= start && offset <= start + text.length) ?? null;
+    return parts.find(({ start, end }) => offset >= start && offset <= end) ?? null;
 }
 
 function located(one: Diagnostic, parts: readonly Part[]): Located {
     const part = one.file === FILE ? partAt(one.range.start, parts) : null;
     if (part === null) return { diagnostic: one, source: null };
-    return { diagnostic: { ...moved(one, -part.start), file: part.name }, source: source(part.text, part.name) };
+    const { start, end } = one.range;
+    const [from, to] = [part.was(start - part.start), part.was(end - part.start)];
+    return {
+        diagnostic: { ...moved(one, 0), range: { start: from, end: Math.max(from, to) }, file: part.name },
+        source: source(part.text, part.name),
+    };
 }

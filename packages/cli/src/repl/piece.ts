@@ -8,6 +8,8 @@
  */
 import { type Diagnostic, parse, type Source, source, type tree } from "@remit/language";
 
+import type { Declared } from "./versions.ts";
+
 /** Name of an input in messages. */
 export const INPUT = "input";
 
@@ -20,8 +22,8 @@ export interface Piece {
     readonly isShown: boolean;
     /** The name that its last statement gives a value, so that its value is the piece's. */
     readonly assigned: string | null;
-    /** Names that `import llm` brings in, and what `import tool` does. */
-    readonly models: readonly string[];
+    readonly declares: readonly Declared[];
+    /** What `import tool` brings in. */
     readonly tools: readonly { readonly name: string; readonly uri: string }[];
 }
 
@@ -38,13 +40,14 @@ interface Told {
 }
 
 /** On the first line of an input, so that lines which messages name are those of the input. */
-const HEAD = "main func() { ";
+export const HEAD = "main func() { ";
+export const FOOT = "\n}\n";
 const DECLARES = /^\s*(?:import|agent|func|shape|remit|flow|main|memory\s+(?:static|dynamic)|temporal)\b/;
 
 export function pieceOf(text: string): Read {
     if (withoutComments(text) === "") return { kind: "nothing" };
     const isDeclared = DECLARES.test(withoutComments(text));
-    const [before, after] = isDeclared ? ["", ""] : [HEAD, "\n}\n"];
+    const [before, after] = isDeclared ? ["", ""] : [HEAD, FOOT];
     const file = parse(source(before + text + after, INPUT));
     const errors = file.diagnostics.filter(({ severity }) => severity === "error");
     const end = before.length + text.trimEnd().length;
@@ -90,11 +93,20 @@ function declared(text: string, items: readonly tree.Item[], wrong: Wrong): Read
             ),
         ]);
     const names = items.flatMap((item) => ("name" in item && item.name !== undefined ? [item.name.text] : []));
-    const models = items.flatMap((item) => (item.kind === "import" && item.what === "llm" ? [item.name.text] : []));
     const tools = items.flatMap((item) =>
         item.kind === "import" && item.what === "tool" ? [{ name: item.name.text, uri: item.uri.value }] : [],
     );
-    return { kind: "declared", text, names, isShown: false, assigned: null, models, tools };
+    let at = 0;
+    const declares = items.flatMap((item, i): Declared[] => {
+        if (!("name" in item) || item.name === undefined) return [];
+        // What stands between two declarations goes with the second one, and what is behind the last one with that.
+        const end = i === items.length - 1 ? text.length : item.range.end;
+        const what = item.kind === "import" && (item.what === "llm" || item.what === "tool") ? item.what : "other";
+        const one: Declared = { name: item.name.text, what, text: text.slice(at, end), at };
+        at = end;
+        return [one];
+    });
+    return { kind: "declared", text, names, isShown: false, assigned: null, declares, tools };
 }
 
 function done(text: string, items: readonly tree.Item[], before: number, wrong: Wrong): Read {
@@ -112,7 +124,7 @@ function done(text: string, items: readonly tree.Item[], before: number, wrong: 
         ]);
     const names = statements.flatMap((one) => (one.kind === "assign" && one.target.kind === "ident" ? [one.target.name] : []));
     const assigned = last?.kind === "assign" && last.target.kind === "ident" ? last.target.name : null;
-    return { kind: "done", text, names, isShown: last?.kind === "expr", assigned, models: [], tools: [] };
+    return { kind: "done", text, names, isShown: last?.kind === "expr", assigned, declares: [], tools: [] };
 }
 
 /** PCE2: a `return` that would end the main func; not one of a lambda, or of an item of a `parallel for`. */
