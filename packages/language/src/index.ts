@@ -13,6 +13,9 @@ export {
     saidTogether,
     sharedOrigins,
     speaksOf,
+    perhapsTrusted,
+    sourceOf,
+    statedOrigin,
     trustedOrigins,
 } from "./authority/clauses.ts";
 export {

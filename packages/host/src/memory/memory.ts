@@ -11,7 +11,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { dirname, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { canonicalJson, isObject, type Json } from "@remit/language";
+import { canonicalJson, isObject, type Json, sourceOf } from "@remit/language";
 import type { Effect, Failure, MemoryRequest, Outcome } from "@remit/machine";
 import { makeFolder } from "../ledger/place.ts";
 import type { PerformIO } from "../run/host.ts";
@@ -145,7 +145,7 @@ function queryOf(name: string, arg: Json): Query {
 }
 
 function isFrom({ origins = ["program"] }: Envelope, { from }: Query): boolean {
-    return from === null || origins.every((one) => one.startsWith("only:") || from.includes(one.replace(/^choice:/, "")));
+    return from === null || origins.every((one) => one.startsWith("only:") || from.includes(sourceOf(one.replace(/^choice:/, ""))));
 }
 
 function matches(record: { readonly [key: string]: Json }, { kind, text, where }: Query): boolean {

@@ -6,11 +6,12 @@
  * MCP4: `readOnly` and `repeatable` are what the server says in its annotations; without a word a tool neither only reads nor may be repeated.
  * MCP6: labels that a server states (`_meta.ifc` of a result, of a part of it or of a resource in one, `openWorldHint: true`) restrict: one part that is not trusted, or that is
  *     private, is enough, and a word that is not known counts as the stricter.
+ * MCP7: what the result itself, as a whole, states otherwise can be let to grant (`labels from server`), where no part and no hint restricts it.
  * MCP5: what a server describes is cut to `MAX_TOOLS`, `MAX_DESCRIPTION` and `MAX_SCHEMA` before a model or a person sees it.
  */
 import type { Client } from "@modelcontextprotocol/client";
 import { isObject, type Json } from "@remit/language";
-import type { Claims } from "@remit/machine";
+import type { Claims, Grants } from "@remit/machine";
 import { type Fields, objectArgument, readFields } from "./args.ts";
 import { type Connection, tidy } from "./mcp-servers.ts";
 import { type CallIO, type MethodInfo, type Open, Sourced, ToolFail } from "./tool.ts";
@@ -115,8 +116,10 @@ async function callTool(
                     }),
             },
         );
-        const claims = claimsOf(result, tool);
-        return Object.keys(claims).length === 0 ? resultOf(result) : new Sourced(resultOf(result), undefined, claims);
+        const { claims, grants } = statedBy(result, tool);
+        return claims === undefined && grants === undefined
+            ? resultOf(result)
+            : new Sourced(resultOf(result), undefined, { claims, grants });
     } catch (error) {
         throw await failed(error, connection, key, io.signal, timeout);
     } finally {
@@ -138,8 +141,11 @@ function resultOf(result: Awaited<ReturnType<Client["callTool"]>>): Json {
     };
 }
 
-/** MCP6. */
-function claimsOf(result: Awaited<ReturnType<Client["callTool"]>>, { annotations }: Tool): Claims {
+/** MCP6, MCP7. */
+function statedBy(
+    result: Awaited<ReturnType<Client["callTool"]>>,
+    { annotations }: Tool,
+): { readonly claims: Claims | undefined; readonly grants: Grants | undefined } {
     const content = result.content ?? [];
     const resources = content.flatMap((one) => (one.type === "resource" ? [one.resource] : []));
     const stated = [result, ...content, ...resources].flatMap((one) =>
@@ -150,9 +156,16 @@ function claimsOf(result: Awaited<ReturnType<Client["callTool"]>>, { annotations
             const said = isObject(one) ? one[key] : one;
             return said !== undefined && said !== harmless;
         });
+    const isUntrusted = says("integrity", "trusted") || annotations?.openWorldHint === true;
+    const isPrivate = says("confidentiality", "public");
+    const whole = result._meta?.["ifc"] as Json | undefined;
+    const all = whole !== undefined && isObject(whole) ? whole : {};
+    const isTrusted = !isUntrusted && all["integrity"] === "trusted";
+    const isPublic = !isPrivate && all["confidentiality"] === "public";
     return {
-        ...(says("integrity", "trusted") || annotations?.openWorldHint === true ? { untrusted: true as const } : {}),
-        ...(says("confidentiality", "public") ? { private: true as const } : {}),
+        claims:
+            isUntrusted || isPrivate ? { ...(isUntrusted ? { untrusted: true } : {}), ...(isPrivate ? { private: true } : {}) } : undefined,
+        grants: isTrusted || isPublic ? { ...(isTrusted ? { trusted: true } : {}), ...(isPublic ? { public: true } : {}) } : undefined,
     };
 }
 

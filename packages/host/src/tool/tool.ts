@@ -4,7 +4,7 @@
  * Boundary: shapes and the one way to fail. Schemes are in their own files, the table of them in `schemes.ts`.
  */
 import type { Json } from "@remit/language";
-import type { Claims, Effect, FailureKind } from "@remit/machine";
+import type { Claims, Effect, FailureKind, Grants } from "@remit/machine";
 import type { Config } from "../config/config.ts";
 import type { Credentials } from "../credential/credentials.ts";
 import type { Environment } from "../ledger/place.ts";
@@ -41,10 +41,16 @@ export class Sourced {
     readonly parts: { readonly [pointer: string]: readonly string[] } | undefined;
     /** What its server states of it. */
     readonly claims: Claims | undefined;
-    constructor(json: Json, parts: Sourced["parts"], claims?: Claims) {
+    readonly grants: Grants | undefined;
+    constructor(
+        json: Json,
+        parts: Sourced["parts"],
+        stated: { readonly claims?: Claims | undefined; readonly grants?: Grants | undefined } = {},
+    ) {
         this.json = json;
         this.parts = parts;
-        this.claims = claims;
+        this.claims = stated.claims;
+        this.grants = stated.grants;
     }
 }
 

@@ -127,7 +127,7 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
                 const gave = await performed(request, effect, io);
                 const origins = [`tool:${request.tool}`];
                 return gave instanceof Sourced
-                    ? { ok: true, value: gave.json, origins, ...given(gave, ["parts", "claims"]) }
+                    ? { ok: true, value: gave.json, origins, ...given(gave, ["parts", "claims", "grants"]) }
                     : { ok: true, value: gave, origins };
             } catch (error) {
                 // The run waits for it.

@@ -108,14 +108,28 @@ describe("a server over HTTP", () => {
         });
         expect((await failure(at(here, endless.url), SERVER, "go", {})).message).toContain("larger than");
     });
-    test("MCP6: labels that it states can only restrict, and a word that is not known is the stricter", async () => {
+    test("MCP6, MCP7: labels that it states restrict by the strictest part, and grant only of the whole; a word that is not known is the stricter", async () => {
         await using here = work();
         const part = (ifc?: Json): Json => ({ type: "text", text: "said", ...(ifc === undefined ? {} : { _meta: { ifc } }) });
-        const cases: readonly (readonly [{ [key: string]: Json }, object | undefined])[] = [
+        const cases: readonly (readonly [{ [key: string]: Json }, object | undefined, (object | undefined)?])[] = [
             [{ content: [part()] }, undefined],
-            [{ content: [part()], _meta: { ifc: { integrity: "trusted", confidentiality: "public" } } }, undefined],
-            [{ content: [part()], _meta: { ifc: { integrity: "untrusted", confidentiality: "public" } } }, { untrusted: true }],
-            [{ content: [part()], _meta: { ifc: { integrity: "trusted", confidentiality: "private" } } }, { private: true }],
+            [
+                { content: [part()], _meta: { ifc: { integrity: "trusted", confidentiality: "public" } } },
+                undefined,
+                { trusted: true, public: true },
+            ],
+            [
+                { content: [part()], _meta: { ifc: { integrity: "untrusted", confidentiality: "public" } } },
+                { untrusted: true },
+                { public: true },
+            ],
+            [
+                { content: [part()], _meta: { ifc: { integrity: "trusted", confidentiality: "private" } } },
+                { private: true },
+                { trusted: true },
+            ],
+            // A part speaks of itself alone.
+            [{ content: [part({ integrity: "trusted", confidentiality: "public" })] }, undefined],
             [{ content: [part(), part({ integrity: "untrusted" })], _meta: { ifc: { integrity: "trusted" } } }, { untrusted: true }],
             [
                 { content: [part()], _meta: { ifc: { integrity: ["trusted"], confidentiality: "user_identity" } } },
@@ -138,9 +152,10 @@ describe("a server over HTTP", () => {
             response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id: message.id, result }));
         });
         const tools = at(here, server.url);
-        for (const [result, claims] of cases) {
+        for (const [result, claims, grants] of cases) {
             const outcome = await perform(tools, SERVER, "go", [{}]);
-            expect([outcome.ok && outcome.claims, outcome.ok && outcome.origins], JSON.stringify(result)).toEqual([claims, ["tool:T"]]);
+            if (!outcome.ok) throw new Error(outcome.failure.message);
+            expect([outcome.claims, outcome.grants, outcome.origins], JSON.stringify(result)).toEqual([claims, grants, ["tool:T"]]);
         }
     });
 });

@@ -47,13 +47,13 @@ export interface Said {
 
 /** The method that a clause names, if it does. */
 export function methodOf(clause: ClauseForm): string | undefined {
-    return clause.kind === "trusted" || clause.kind === "untrusted" ? undefined : clause.method;
+    return clause.kind === "trusted" || clause.kind === "untrusted" || clause.kind === "labels" ? undefined : clause.method;
 }
 
 /** Whether a clause lets something be that is not without it: a project's policy, which only narrows, may not say it. */
 export function gives(clause: ClauseForm): boolean {
     if (clause.kind === "gate") return clause.gate === "may";
-    return clause.kind === "trusted" || (clause.kind === "choice" && clause.any === true);
+    return clause.kind === "trusted" || clause.kind === "labels" || (clause.kind === "choice" && clause.any === true);
 }
 
 const RANK: { readonly [G in Gate]: number } = { may: 0, ask: 1, never: 2 };
@@ -77,29 +77,28 @@ export function importsByThing(program: Program): Map<string, Imported[]> {
 export function saidTogether(imports: readonly Imported[]): Said[] {
     const out: Said[] = [];
     const gates = new Map<string, (Said & { readonly gate: Gate })[]>();
-    let trusted: Said | null = null;
-    let trusting = 0;
-    for (const { form, file } of imports) {
+    const loosening = new Map<ClauseForm["kind"], Said & { readonly imports: Set<Imported> }>();
+    for (const one of imports) {
+        const { form, file } = one;
         const own = new Map<string, Said & { readonly gate: Gate }>();
-        let trusts = false;
         for (const clause of form.clauses ?? []) {
             if (clause.kind === "gate") {
                 const method = methodName(form.uri, clause.method);
                 const known = own.get(method);
                 if (known === undefined || RANK[clause.gate] > RANK[known.gate]) own.set(method, { clause, file, gate: clause.gate });
-            } else if (clause.kind === "trusted") {
-                trusts = true;
-                trusted ??= { clause, file };
+            } else if (clause.kind === "trusted" || clause.kind === "labels") {
+                const known = loosening.get(clause.kind) ?? { clause, file, imports: new Set() };
+                known.imports.add(one);
+                loosening.set(clause.kind, known);
             } else out.push({ clause, file });
         }
-        if (trusts) trusting++;
         for (const [method, said] of own) gates.set(method, [...(gates.get(method) ?? []), said]);
     }
     for (const all of gates.values()) {
         const strictest = all.reduce((a, b) => (RANK[b.gate] > RANK[a.gate] ? b : a));
         if (strictest.gate !== "may" || all.length === imports.length) out.push({ clause: strictest.clause, file: strictest.file });
     }
-    if (trusted !== null && trusting === imports.length) out.push(trusted);
+    for (const { clause, file, imports: all } of loosening.values()) if (all.size === imports.length) out.push({ clause, file });
     return out;
 }
 
@@ -111,11 +110,32 @@ export function trustedOrigins(program: Program, origins: (one: Imported) => rea
     const yes = new Set<string>();
     const no = new Set<string>();
     for (const imports of importsByThing(program).values()) {
-        const trusted = saidTogether(imports).some(({ clause }) => clause.kind === "trusted");
-        for (const one of imports) for (const origin of origins(one)) (trusted ? yes : no).add(origin);
+        const said = saidTogether(imports).map(({ clause }) => clause.kind);
+        for (const one of imports)
+            for (const origin of origins(one)) {
+                (said.includes("trusted") ? yes : no).add(origin);
+                if (one.form.what === "tool") (said.includes("labels") ? yes : no).add(statedOrigin(origin));
+            }
     }
     for (const origin of no) yes.delete(origin);
     return yes;
+}
+
+/** Origins of which a part may count as trusted: as the program says, or as a server may state of a result. */
+export function perhapsTrusted(program: Program): Set<string> {
+    return new Set([...trustedOrigins(program)].map(sourceOf));
+}
+
+const STATED = "trusted:";
+
+/** What values of a tool carry in place of its own origin where its server, whose labels grant, calls them trusted. */
+export function statedOrigin(origin: string): string {
+    return `${STATED}${origin}`;
+}
+
+/** The origin that clauses name for it. */
+export function sourceOf(origin: string): string {
+    return origin.startsWith(`${STATED}tool:`) ? origin.slice(STATED.length) : origin;
 }
 
 /** Origins that several things give: a clause that names one cannot tell which of them it means, and lets none of them in. */

@@ -114,6 +114,7 @@ function rowsOf(tables: Tables, holder: Holder): AuthorityRow[] {
                         clause.kind !== "gate" &&
                         (clause.kind === "trusted" ||
                             clause.kind === "untrusted" ||
+                            clause.kind === "labels" ||
                             clause.method === undefined ||
                             method === null ||
                             methodOf(line.thing, clause.method) === method),

@@ -99,6 +99,8 @@ export function clauseText(clause: ClauseForm): string {
         case "trusted":
         case "untrusted":
             return clause.kind;
+        case "labels":
+            return "labels from server";
         case "choice": {
             const from = clause.from?.map((one) => JSON.stringify(one)).join(", ");
             const by = clause.any === true ? "any" : from === undefined ? "trusted" : `from(${from})`;

@@ -105,7 +105,7 @@ function binds(clause: ImportClause): boolean {
 }
 
 function isSaid(clause: ImportClause, one: Folder, other: Folder, theirs: readonly ImportClause[]): boolean {
-    if (clause.kind === "clause.trusted" || clause.kind === "clause.untrusted") return true;
+    if (clause.kind === "clause.trusted" || clause.kind === "clause.untrusted" || clause.kind === "clause.labels") return true;
     const methods = clause.method === undefined ? null : sameDeed(clause.method.text, one, other);
     // A method without a like is none that the other does.
     if (methods?.length === 0) return true;

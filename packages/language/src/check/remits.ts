@@ -220,7 +220,7 @@ function checkAmong(a: Whole, report: Report, file: FileScope, { of, method }: A
 
 /** Clauses that each kind of import takes. */
 const CLAUSES: Readonly<Record<string, readonly ImportClause["kind"][]>> = {
-    tool: ["clause.gate", "clause.count", "clause.arg", "clause.choice", "clause.trusted", "clause.readers"],
+    tool: ["clause.gate", "clause.count", "clause.arg", "clause.choice", "clause.trusted", "clause.labels", "clause.readers"],
     memory: ["clause.gate", "clause.count", "clause.arg", "clause.choice", "clause.trusted", "clause.readers"],
     llm: ["clause.gate", "clause.trusted", "clause.untrusted", "clause.readers"],
     file: ["clause.trusted", "clause.readers"],
@@ -245,7 +245,7 @@ function checkClauses(a: Whole, report: Report, node: Import, file: FileScope): 
             );
             continue;
         }
-        if (clause.kind === "clause.trusted" || clause.kind === "clause.untrusted") continue;
+        if (clause.kind === "clause.trusted" || clause.kind === "clause.untrusted" || clause.kind === "clause.labels") continue;
         if (clause.kind === "clause.gate" && !GATES.includes(clause.gate.text))
             report(
                 "REMIT_REFERENCE",

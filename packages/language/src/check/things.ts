@@ -13,7 +13,7 @@ export function keyOf(binding: Binding, file: FileScope): string {
     return keyOfThing(binding.kind, binding.import?.uri.value ?? binding.name, file.name);
 }
 
-/** Whether what comes from an import counts as trusted. */
+/** Whether what comes from an import counts as trusted, or may where its server says so. */
 export function trusts(checking: Checking, binding: Binding): boolean {
     // An origin is a name, and a thing is trusted as a whole: every import of either has to say so.
     const imports = checking.order.flatMap((file) =>
@@ -70,9 +70,11 @@ export function checkClauses(checking: Checking): void {
 
 function loosens(clause: ImportClause): boolean {
     if (clause.kind === "clause.choice") return clause.any === true;
-    return clause.kind === "clause.trusted" || (clause.kind === "clause.gate" && clause.gate.text === "may");
+    return (
+        clause.kind === "clause.trusted" || clause.kind === "clause.labels" || (clause.kind === "clause.gate" && clause.gate.text === "may")
+    );
 }
 
 export function isTrusted(binding: Binding): boolean {
-    return binding.import?.clauses?.some((clause) => clause.kind === "clause.trusted") === true;
+    return binding.import?.clauses?.some((clause) => clause.kind === "clause.trusted" || clause.kind === "clause.labels") === true;
 }

@@ -264,6 +264,7 @@ function node(of: AnyNode, x: Within): Form {
         case "clause.choice":
         case "clause.trusted":
         case "clause.untrusted":
+        case "clause.labels":
             return byTable(of.kind.slice("clause.".length), of, x);
     }
     return byTable(of.kind, of, x);

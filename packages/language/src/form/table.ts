@@ -367,6 +367,8 @@ export const NODES = {
         },
         trusted: { ...AT },
         untrusted: { ...AT },
+        /** Labels that the server states of its results grant as well as restrict. */
+        labels: { ...AT },
         /** Who may read what comes from here, and who reads what is sent here. */
         reads: { method: may(METHOD), readers: must(record("Readers")), ...AT },
         audience: { method: may(METHOD), readers: must(record("Readers")), ask: may(TRUE), ...AT },

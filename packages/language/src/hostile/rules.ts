@@ -16,7 +16,7 @@ import {
     saidTogether,
     sharedOrigins,
     speaksOf,
-    trustedOrigins,
+    perhapsTrusted,
 } from "../authority/clauses.ts";
 import { addedTo, type ProjectPolicy } from "../authority/project.ts";
 import { readsByScheme } from "../authority/reading.ts";
@@ -74,7 +74,7 @@ export class Rules {
         this.policy = policy;
         this.holders = holders;
         this.reads = reads;
-        this.trusted = trustedOrigins(program);
+        this.trusted = perhapsTrusted(program);
         this.shared = sharedOrigins(program);
         const all = program.files.flatMap(({ imports }) => imports);
         this.counting = new Set(

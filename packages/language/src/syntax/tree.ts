@@ -57,7 +57,15 @@ export interface Import extends Node {
 // ---- authority (LANGUAGE 5) ------------------------------------------------------------------------------------------
 
 /** What an import says of what it brings in. Several are separated by commas or lines. */
-export type ImportClause = GateClause | CountClause | ArgClause | ChoiceClause | TrustedClause | UntrustedClause | ReadersClause;
+export type ImportClause =
+    | GateClause
+    | CountClause
+    | ArgClause
+    | ChoiceClause
+    | TrustedClause
+    | UntrustedClause
+    | LabelsClause
+    | ReadersClause;
 
 /** `send: ask`. */
 export interface GateClause extends Node {
@@ -114,6 +122,10 @@ export interface TrustedClause extends Node {
 /** `untrusted`, of a model: its own origin counts, beside what it read. */
 export interface UntrustedClause extends Node {
     readonly kind: "clause.untrusted";
+}
+/** `labels from server`: what the server states of a result may grant, too. */
+export interface LabelsClause extends Node {
+    readonly kind: "clause.labels";
 }
 /** `reads: "alice"`, `reads find: arg owner`, `audience: everyone`, `audience send: arg to or ask`. */
 export interface ReadersClause extends Node {

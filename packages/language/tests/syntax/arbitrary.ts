@@ -203,6 +203,7 @@ const clause = fc.oneof(
     fc.record({ ...kind("clause.choice"), method: maybe(wordName), any: fc.constant(true), ask: fc.constant(false) }),
     fc.record(kind("clause.trusted")),
     fc.record(kind("clause.untrusted")),
+    fc.record(kind("clause.labels")),
     fc
         .record({
             ...kind("clause.readers"),

@@ -186,6 +186,8 @@ export function showClause(clause: tree.ImportClause): string {
             return "trusted";
         case "clause.untrusted":
             return "untrusted";
+        case "clause.labels":
+            return "labels from server";
         case "clause.choice":
             return `choice ${clause.method ? clause.method.text : "*"}:${clause.any ? "any" : clause.from ? clause.from.map((o) => o.value).join("|") : "trusted"}${clause.ask ? "?" : ""}`;
         case "clause.gate":

@@ -20,6 +20,7 @@ import {
     type Site,
     sharedOrigins,
     shownName,
+    statedOrigin,
     trustedOrigins,
     type Untrusted,
 } from "@remit/language";
@@ -193,6 +194,9 @@ export class Authority {
     /** Whether values of this origin may stand where only trusted ones may. */
     readonly trusts = (origin: string): boolean =>
         origin === this.base || origin === "user" || this.trusted.has(origin) || origin.startsWith("endorsed:");
+
+    /** Whether labels that the server of a tool states grant. */
+    readonly grants = (origin: string): boolean => this.trusted.has(statedOrigin(origin));
 
     /** Whether an origin is a model's own, beside which only counts what it read. */
     readonly neutral = (origin: string): boolean => origin.startsWith("model:") && !this.models.has(origin);

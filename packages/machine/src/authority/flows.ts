@@ -3,7 +3,7 @@
  *
  * Boundary: pure; a use and where it stands in, forbidden flows out. What follows from them is `decide.ts`.
  */
-import { methodName, readsByScheme, readsHere, schemeOf, type Site, type Untrusted } from "@remit/language";
+import { methodName, readsByScheme, readsHere, schemeOf, type Site, type Untrusted, sourceOf } from "@remit/language";
 import { actingIn } from "./acting.ts";
 import { addressesIn, hasLink } from "./addresses.ts";
 import type { Flow, Standing, Use } from "./decide.ts";
@@ -205,7 +205,8 @@ function allowed(origin: string, rule: ArgRule, on: Standing): boolean {
 /** Whether a list of a clause has an origin. Null: trusted ones. */
 function lists(from: readonly string[] | null, origin: string, on: Standing): boolean {
     if (from === null) return on.trusted(origin);
-    return from.some((o) => (o === origin && on.one(origin)) || (o === "trusted" && on.trusted(origin)));
+    const source = sourceOf(origin);
+    return from.some((o) => (o === source && on.one(source)) || (o === "trusted" && on.trusted(origin)));
 }
 
 const NO_AUDIENCE: ReadersRule = { method: null, readers: { everyone: true }, ask: false, site: null };

@@ -309,7 +309,8 @@ export function clausesOf(program: Compiled, imports: readonly Imported[], added
                 return;
             case "trusted":
             case "untrusted":
-                // About origins, not uses: `Authority.trusts`, `Authority.neutral`.
+            case "labels":
+                // About origins, not uses: `Authority.trusts`, `Authority.neutral`, `Authority.grants`.
                 return;
             case "reads":
             case "audience": {

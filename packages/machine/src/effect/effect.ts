@@ -45,6 +45,10 @@ export const CLAIMS = shape(
 );
 export type Claims = Told<typeof CLAIMS>;
 
+/** What a server states of all that it gives, where the import says `labels from server`: nothing without that. */
+export const GRANTS = shape({}, { trusted: is(true), public: says(is(true), "every person may read it") });
+export type Grants = Told<typeof GRANTS>;
+
 const PART_USES = says(USES, "of a part of the program that ran elsewhere: what it used of what is counted");
 
 export const OUTCOMES = {
@@ -53,6 +57,7 @@ export const OUTCOMES = {
         {
             parts: says(named(list(text)), "further origins of parts, by JSON Pointer"),
             claims: CLAIMS,
+            grants: GRANTS,
             usage,
             described: says(text, "of the answer to a question about a call: hash of what the tool said of its method when it was asked"),
             bindings: says(named(GIVEN), "of a part of the program that ran elsewhere: what blocks in it with a name gave"),

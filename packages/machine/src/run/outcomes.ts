@@ -4,11 +4,11 @@
  * Boundary: what an outcome means to an operation is its room's.
  */
 import { type Effect, opOf, type Outcome, type ToolRequest } from "../effect/effect.ts";
-import { methodName } from "@remit/language";
+import { methodName, sourceOf, statedOrigin } from "@remit/language";
 import { repeats, toldBy, valuesIn } from "../authority/evidence.ts";
 import { Fail } from "../effect/failure.ts";
 import { replyIn } from "../agent/reply.ts";
-import { claimedOf, readersOfResult } from "../state/result-readers.ts";
+import { claimedOf, grantedBy, readersOfResult } from "../state/result-readers.ts";
 import { stepEnded } from "../state/activity.ts";
 import { answerEntry } from "./entry.ts";
 import type { Pending } from "../state/fiber.ts";
@@ -22,8 +22,12 @@ import { overdrawn, uncharged } from "../state/spending.ts";
 
 /** An outcome with the labels that `reads` clauses of the import give its value, or what its failure tells, and those that its server states. */
 function withLabels(m: Machine, effect: Effect, outcome: Outcome): Outcome {
-    const more = [...readersOfResult(m, effect, outcome.ok ? outcome.value : null), ...claimedOf(m, effect, outcome)];
-    return more.length === 0 ? outcome : { ...outcome, origins: [...new Set([...(outcome.origins ?? []), ...more])].sort() };
+    const grants = grantedBy(m, effect, outcome);
+    const said = readersOfResult(m, effect, outcome.ok ? outcome.value : null, grants.isPublic);
+    const more = [...said, ...claimedOf(m, effect, outcome)];
+    if (more.length === 0 && grants.trusted === null) return outcome;
+    const own = (outcome.origins ?? []).map((one) => (one === grants.trusted ? statedOrigin(one) : one));
+    return { ...outcome, origins: [...new Set([...own, ...more])].sort() };
 }
 
 /** Applies one outcome: the fiber that waited for it goes on, or fails. */
@@ -104,7 +108,7 @@ function learn(m: Machine, effect: Effect, outcome: Outcome): void {
     if (use === null || effect.kind === "remember") return;
     const { target, args } = use;
     const origin = `${effect.kind === "tool" ? "tool" : "memory"}:${target.name}`;
-    if (!outcome.origins.every((one) => one === origin || !isOrigin(one))) return;
+    if (!outcome.origins.every((one) => sourceOf(one) === origin || !isOrigin(one))) return;
     const isRepeated = repeats(args);
     if (watched.has(origin)) m.standing.learn(origin, outcome.value, isRepeated);
     if (fields.size === 0 || target.method === null) return;

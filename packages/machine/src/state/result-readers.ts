@@ -5,6 +5,8 @@
  *
  * RST1: what a server states adds labels and takes none away: a value of a trusted import is not trusted where its server says so, and one that it calls
  *     private goes where the person of the run reads it, and nowhere else.
+ * RST3: where every import of the tool says `labels from server`, a result that its server calls trusted carries that in place of the tool's origin, and one
+ *     that it calls public is for everyone, whatever `reads` says. Who chose the call may restrict it still (RST2).
  * RST2: what a read on this machine gives is for those who may know what chose the read: nothing held that against it before (LANGUAGE 5).
  */
 import { type Json, readsHere, schemeOf } from "@remit/language";
@@ -26,9 +28,27 @@ export function claimedOf({ authority }: Ops, { kind, request }: Effect, outcome
     ];
 }
 
+const NOTHING_GRANTED = { trusted: null, isPublic: false };
+
+/** RST3. `trusted`: the origin that what the tool gave has no more. */
+export function grantedBy(
+    { authority }: Ops,
+    { kind, request }: Effect,
+    outcome: Outcome,
+): { readonly trusted: string | null; readonly isPublic: boolean } {
+    const { grants, claims } = outcome.ok ? outcome : {};
+    if (grants === undefined || kind !== "tool") return NOTHING_GRANTED;
+    const origin = `tool:${(request as unknown as ToolRequest).tool}`;
+    if (!authority.grants(origin)) return NOTHING_GRANTED;
+    return {
+        trusted: grants.trusted === true && claims?.untrusted !== true ? origin : null,
+        isPublic: grants.public === true && claims?.private !== true,
+    };
+}
+
 /** Labels that say who may read what an effect brings, or what its failure tells: `reads` clauses of its import, and who chose it (RST2). */
-export function readersOfResult(m: Ops, effect: Effect, value: Json): readonly string[] {
-    const said = readersSaid(m, effect, value);
+export function readersOfResult(m: Ops, effect: Effect, value: Json, isPublic = false): readonly string[] {
+    const said = isPublic ? NOBODY_SAYS : readersSaid(m, effect, value);
     const chose = readersOfChoice(effect);
     return chose.length === 0 ? said : [...said, ...chose];
 }

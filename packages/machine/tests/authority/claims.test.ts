@@ -1,7 +1,7 @@
 /** Labels that a server states of what it gives (RST1), which restrict and grant nothing; and what who chose a use tells those who hear of it. */
 import type { Json } from "@remit/language";
 import { expect, test } from "vitest";
-import type { Claims, Effect, Outcome } from "../../src/index.ts";
+import type { Claims, Effect, Grants, Outcome } from "../../src/index.ts";
 import { did, outcome, run, trying } from "./running.ts";
 
 const program = (imports: string, audience = "") => `
@@ -9,10 +9,16 @@ import tool Far from "mcp://far" ${imports}
 import tool Out from "file://out" { write: may, arg path: trusted${audience} }
 main func(input) { m = Far.read({})\nx = ${trying('Out.write({ path: m.who, content: "x" })')}\nx }`;
 
-function ran(claims: Claims | undefined, imports: string, audience = ""): [string[], Json] {
+function ran(claims: Claims | undefined, imports: string, audience = "", grants?: Grants): [string[], Json] {
     const answer = (e: Effect): Outcome | undefined =>
         (e.request as { tool?: string; op?: string }).tool === "Far" && (e.request as { op?: string }).op === "call"
-            ? { ok: true, value: { who: "bob" }, origins: ["tool:Far"], ...(claims === undefined ? {} : { claims }) }
+            ? {
+                  ok: true,
+                  value: { who: "bob" },
+                  origins: ["tool:Far"],
+                  ...(claims === undefined ? {} : { claims }),
+                  ...(grants === undefined ? {} : { grants }),
+              }
             : undefined;
     const one = run(program(imports, audience), { answer, options: { input: {} } });
     return [did(one).filter((what) => what === "Out.write"), outcome(one)];
@@ -35,6 +41,38 @@ test("what is private goes to the person of the run alone", () => {
     // Who may read it besides is what the import says, and both hold.
     expect(ran({ private: true }, '{ trusted, reads: "eve" }', ', audience write: "eve"')[0]).toEqual([]);
     expect(ran({ private: true }, '{ trusted, reads: "eve" }', ', audience write: "user"')[0]).toEqual([]);
+});
+
+test("labels of a server grant where every import of it says so", () => {
+    const grants = { trusted: true, public: true } as const;
+    const granted = (imports: string, audience = "", claims?: Claims): boolean => ran(claims, imports, audience, grants)[0].length === 1;
+    expect([granted(""), granted("{ labels from server }")]).toEqual([false, true]);
+    // What it does not call trusted is not.
+    expect(ran(undefined, "{ labels from server }", "", { public: true })[0]).toEqual([]);
+    // Its own stricter word, and the program's clause, hold beside it.
+    expect(granted("{ labels from server }", "", { untrusted: true })).toBe(false);
+    const shared = 'import tool Other from "mcp://far"\n';
+    expect(granted(`{ labels from server }\n${shared}`)).toBe(false);
+    // Who may read it: what the import says, until the server says that every person may.
+    expect(granted('{ labels from server, reads: "alice" }', ', audience write: "eve"')).toBe(true);
+    expect(ran(undefined, '{ trusted, labels from server, reads: "alice" }', ', audience write: "eve"', { trusted: true })[0]).toEqual([]);
+    expect(granted('{ trusted, reads: "alice" }', ', audience write: "eve"')).toBe(false);
+});
+
+test("what a server calls trusted is still from that tool for clauses that name it", () => {
+    const text = (clause: string) => `
+import tool Far from "mcp://far" { labels from server }
+import tool Out from "file://out" { write: may, arg path: ${clause} }
+main func(input) { m = Far.read({})\nx = ${trying('Out.write({ path: m.who, content: "x" })')}\nx }`;
+    const of = (clause: string) => {
+        const answer = (e: Effect): Outcome | undefined =>
+            (e.request as { tool?: string; op?: string }).tool === "Far" && (e.request as { op?: string }).op === "call"
+                ? { ok: true, value: { who: "bob" }, origins: ["tool:Far"], grants: { trusted: true } }
+                : undefined;
+        return outcome(run(text(clause), { answer, options: { input: {} } }));
+    };
+    for (const clause of ['from("tool:Far")', 'among("tool:Far")', "among(Far.read.who)"]) expect(of(clause)).toEqual({ did: "Out.write" });
+    expect(of('from("user")')).toBe("violation.flow");
 });
 
 test.each([

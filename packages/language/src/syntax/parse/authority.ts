@@ -372,6 +372,16 @@ function parseClause(p: State): ImportClause | undefined {
         advance(p);
         return { kind: "clause.untrusted", range: done() };
     }
+    if (isCalled(p, "labels") && next === T.From) {
+        advance(p);
+        advance(p);
+        if (!isText(p, "server")) {
+            expected(p, "`server`", "Write `labels from server`.");
+            return undefined;
+        }
+        advance(p);
+        return { kind: "clause.labels", range: done() };
+    }
     if (isCalled(p, "choice") && (next === T.Colon ? !GATES.includes(peek(p, 2)) && !atCount(p, 2) : isWord(next))) return parseChoice(p);
     if (p.k === T.Arg && (isWord(next) || next === T.Number)) return parseArgClause(p);
     if ((p.k === T.Reads || p.k === T.Audience) && (next === T.Colon ? !GATES.includes(peek(p, 2)) && !atCount(p, 2) : isWord(next))) {

@@ -70,6 +70,8 @@ export function clauseText(clause: ImportClause): string {
             return "trusted";
         case "clause.untrusted":
             return "untrusted";
+        case "clause.labels":
+            return "labels from server";
         case "clause.choice": {
             const by = clause.any ? "any" : clause.from === undefined ? "trusted" : `from(${strings(clause.from)})`;
             return `choice${clause.method === undefined ? "" : ` ${clause.method.text}`}: ${by}${clause.ask ? " or ask" : ""}`;
