@@ -86,11 +86,7 @@ const own = { "thread-worker": "packages/host/src/ledger/thread-worker.ts", remi
 const metafile = await bundle({ ...entries, ...own }, true);
 const alone = await bundle({ [WORKFLOW]: workflow }, false);
 withoutRequire(out, readdirSync(out), BANNER);
-const pure = PURE.map((name) => ENTRIES[name]);
-const merged = await merge(out, metafile, [
-    { name: "pure-all.mjs", of: RUN, within: pure },
-    { name: "run-all.mjs", of: RUN },
-]);
+const merged = await merge(out, metafile, { of: RUN, within: PURE.map((name) => ENTRIES[name]) });
 onDemand(out, metafile);
 licences(root, { inputs: { ...metafile.inputs, ...alone.inputs } }, out);
 copyAssets(join(out, "serve"), { libraries: true });

@@ -4,7 +4,18 @@
  */
 import { execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+    chmodSync,
+    existsSync,
+    mkdirSync,
+    mkdtempSync,
+    readdirSync,
+    readFileSync,
+    rmSync,
+    statSync,
+    symlinkSync,
+    writeFileSync,
+} from "node:fs";
 import { once } from "node:events";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -65,6 +76,29 @@ test("the command says its version, runs a program and shows its trace", async (
     expect(await remit("trace", "last")).toContain("generate");
     expect(await remit("trace", "verify")).toContain("sound");
     expect(await remit("replay", "last")).toContain("equal");
+});
+
+test("what V8 compiled is kept for the user alone, and taken only as it was written, from a folder that no other user can write to", async () => {
+    const home = mkdtempSync(join(room, "home-"));
+    const at = join(home, ".cache", "remit", "code");
+    const ran = async (): Promise<string> => {
+        const [said] = await typed([`remit run ${join(room, "tiny.remit")} --input '{"text":"four"}' --model mock: --json`], home);
+        expect(said).toMatchObject({ code: "0", out: '{"size":4,"word":""}\n' });
+        const [name = "", ...more] = existsSync(at) ? readdirSync(at).filter((one) => one.startsWith("run-")) : [];
+        expect(more).toEqual([]);
+        return join(at, name);
+    };
+    const kept = await ran();
+    expect(statSync(kept).mode & 0o777).toBe(0o600);
+    const bytes = readFileSync(kept);
+    // V8 itself looks at the length alone
+    const spoiled = Buffer.concat([bytes.subarray(0, 4096), Buffer.alloc(bytes.length - 4096, 0x5a)]);
+    writeFileSync(kept, spoiled);
+    await ran();
+    expect(readFileSync(kept).equals(spoiled)).toBe(false);
+    rmSync(kept);
+    chmodSync(at, 0o770);
+    expect(await ran()).toBe(join(at, ""));
 });
 
 test("the package is one folder of less than 25 MB, with nothing in it twice, and what it took in comes with its licence", () => {
@@ -297,7 +331,7 @@ test("a class is one class in all parts, the command among them", async () => {
     writeFileSync(join(room, "same.mjs"), SAME);
     expect(JSON.parse(await run(process.execPath, ["same.mjs"], room))).toEqual([true, true, true, true]);
     const dist = join(room, "node_modules", "remit-lang", "dist");
-    const texts = readdirSync(dist).flatMap((name) => (name.endsWith(".mjs") ? [readFileSync(join(dist, name), "utf8")] : []));
+    const texts = readdirSync(dist).flatMap((name) => (/\.[cm]js$/.test(name) ? [readFileSync(join(dist, name), "utf8")] : []));
     for (const name of ["RemitError", "LoadError", "LedgerError", "WithOrigins", "ToolFail", "ServerRefusal"])
         expect([name, texts.filter((text) => new RegExp(`\\bclass _?${name}\\b|\\b${name}\\d*=class\\b`).test(text)).length]).toEqual([
             name,

@@ -2,6 +2,7 @@
 // they name sources, here the bundled entries of the same names.
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { IMPORTS } from "./merge.mjs";
 import { root } from "./setup.mjs";
 
 const read = (...path) => JSON.parse(readFileSync(join(root, ...path, "package.json"), "utf8"));
@@ -40,7 +41,7 @@ export const manifest = {
         "./schema/*": "./schema/*",
         "./package.json": "./package.json",
     },
-    imports: { "#temporal": "./dist/temporal.mjs" },
+    imports: { "#temporal": "./dist/temporal.mjs", ...IMPORTS },
     files: ["bin", "dist", "prebuilt", "schema", "templates", "types"],
     peerDependencies: peers,
     peerDependenciesMeta: Object.fromEntries(Object.keys(peers).map((one) => [one, { optional: true }])),

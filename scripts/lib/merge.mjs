@@ -1,15 +1,25 @@
-// After bundling with splitting: one file in place of the many small pieces that a command always loads. Opening a module costs Node about half a
-// millisecond, and the pieces shared by different sets of commands are many. Each merged piece stays as a file that hands on its names, for
-// those commands that ask for it by itself.
+// After bundling with splitting: one script in place of the many small pieces that a command always loads. Opening a module costs Node about half a
+// millisecond, and V8 keeps the compiled functions of a script, where those of a module are compiled again in each process. Each merged piece stays
+// as a module that hands on its names, for those commands and imports that ask for it by itself: in Node from the script, in a page from a module
+// that holds the same pieces as far as they are free of Node.
+import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { build } from "esbuild";
 
+/** `imports` of package.json: from where pieces that a page can use hand on their names. */
+export const IMPORTS = { "#pure": { browser: "./dist/pure-all.mjs", default: "./dist/all.mjs" } };
+
 /**
- * Merges what the outputs of the sources `of` (the ends of their paths) load without `import()`, group by group, into `out/NAME`. `within`: of that
- * only what the outputs of these sources load, too. A piece goes into the first group that has it.
+ * Merges what the outputs of the sources `of` (the ends of their paths) load without `import()` into `core.cjs`. Its `main` is that of the
+ * first of them, its `all` evaluates every piece and gives the names. `within`: what the outputs of these sources load of that is for pages, too.
  */
-export async function merge(out, { outputs }, groups) {
+export async function merge(out, { outputs }, { of, within }) {
+    const pieceOf = (source) => {
+        const path = Object.keys(outputs).find((one) => outputs[one].entryPoint?.endsWith(source.replace(/^\.\//, "")));
+        if (path === undefined) throw new Error(`nothing in the bundle comes from ${source}`);
+        return path;
+    };
     const closure = (sources) => {
         const pieces = new Set();
         const add = (path) => {
@@ -18,77 +28,96 @@ export async function merge(out, { outputs }, groups) {
                 if (kind === "import-statement" && outputs[next] !== undefined) add(next);
             pieces.add(path);
         };
-        for (const source of sources) {
-            const path = Object.keys(outputs).find((one) => outputs[one].entryPoint?.endsWith(source.replace(/^\.\//, "")));
-            if (path === undefined) throw new Error(`nothing in the bundle comes from ${source}`);
-            add(path);
-        }
+        for (const source of sources) add(pieceOf(source));
         return pieces;
     };
-    const done = new Set();
-    for (const { name, of, within } of groups) {
-        const only = within === undefined ? null : closure(within);
-        const pieces = [...closure(of)].filter((path) => !done.has(path) && (only === null || only.has(path)));
-        const files = pieces.map((path) => ({ file: basename(path), names: outputs[path].exports }));
-        await mergeOne(out, name, files, new Set([...done].map((path) => basename(path))));
-        for (const path of pieces) done.add(path);
-    }
-    return done.size;
+    const forPages = closure(within);
+    const pieces = [...closure(of)].map((path, i) => ({
+        file: basename(path),
+        pure: forPages.has(path),
+        names: outputs[path].exports.map((name) => ({ name, outer: `p${i}_${name}` })),
+    }));
+    const pure = pieces.filter((one) => one.pure);
+    const listed = (one) => one.names.map(({ name, outer }) => `${name} as ${outer}`).join(", ");
+    const page = await bundled(out, pure, "esm", pure.map((one) => `export { ${listed(one)} } from "./${one.file}";`).join("\n"));
+    const core = await bundled(
+        out,
+        pieces,
+        "cjs",
+        `export { main } from "./${basename(pieceOf(of[0]))}"; export const all = () => require("table").table();`,
+        {
+            table: `${pieces.map((one) => `import { ${listed(one)} } from "./${one.file}";`).join("\n")}
+export const table = () => ({ ${outers(pieces)} });`,
+        },
+    );
+    writeFileSync(join(out, "pure-all.mjs"), page);
+    // The starter evaluates it by itself and brings what imports then. The pieces take files beside them by their own ending.
+    const text = [
+        '"use strict";const __here=require("node:url").pathToFileURL(__filename.replace(/cjs$/,"mjs")).href;',
+        `const __import=module.importing??(path=>import(path));\n${withoutImport(core)}`,
+    ].join("\n");
+    // Its first line names it.
+    writeFileSync(join(out, "core.cjs"), `//${createHash("sha256").update(text).digest("hex").slice(0, 32)}\n${text}`);
+    const required = 'createRequire(import.meta.url)("./core.cjs")';
+    writeFileSync(
+        join(out, "all.mjs"),
+        `import { createRequire } from "node:module";\nexport const{${outers(pieces)}}=${required}.all();\n`,
+    );
+    for (const { file, pure, names } of pieces)
+        writeFileSync(
+            join(out, file),
+            `export{${names.map(({ name, outer }) => `${outer} as ${name}`).join(",")}}from"${pure ? "#pure" : "./all.mjs"}";\n`,
+        );
+    return pieces.length;
 }
 
-/** `before`: pieces of earlier groups. They only hand on names by now, so the file imports from their group itself. */
-async function mergeOne(out, name, files, before) {
-    const inside = new Set(files.map(({ file }) => file));
-    await build({
-        stdin: {
-            contents: files
-                .map(({ file, names }, i) =>
-                    names.length === 0
-                        ? `import "./${file}";`
-                        : `export { ${names.map((one) => `${one} as ${outer(i, one)}`).join(", ")} } from "./${file}";`,
-                )
-                .join("\n"),
-            resolveDir: out,
-        },
-        outfile: join(out, name),
+function outers(pieces) {
+    return pieces.flatMap((one) => one.names.map(({ outer }) => outer)).join(",");
+}
+
+/** `modules`: texts of modules beside the pieces, by name. What the pieces import otherwise stays an import. */
+async function bundled(out, pieces, format, contents, modules = {}) {
+    const inside = new Set(pieces.map(({ file }) => file));
+    const { outputFiles } = await build({
+        stdin: { contents, resolveDir: out },
+        outfile: join(out, "merged"),
+        write: false,
         bundle: true,
-        format: "esm",
+        format,
         platform: "node",
         target: "node24",
         minifySyntax: true,
         minifyWhitespace: true,
         legalComments: "none",
+        ...(format === "cjs" ? { define: { "import.meta.url": "__here" } } : {}),
         plugins: [
             {
-                name: "cold",
-                setup: (one) =>
-                    one.onResolve({ filter: /^\.\// }, ({ path, kind }) =>
-                        (inside.has(basename(path)) || before.has(basename(path))) && kind !== "dynamic-import"
-                            ? undefined
-                            : { path: `./${basename(path)}`, external: true },
-                    ),
+                name: "pieces",
+                setup(one) {
+                    one.onResolve({ filter: /^\.\// }, ({ path }) => (inside.has(basename(path)) ? undefined : { path, external: true }));
+                    one.onResolve({ filter: /^\w+$/ }, ({ path }) =>
+                        Object.hasOwn(modules, path) ? { path, namespace: "text" } : undefined,
+                    );
+                    one.onLoad({ filter: /.*/, namespace: "text" }, ({ path }) => ({ contents: modules[path], resolveDir: out }));
+                },
             },
         ],
         logLevel: "warning",
     });
-    const file = join(out, name);
-    writeFileSync(file, inAscii(readFileSync(file, "utf8")));
-    for (const [i, { file, names }] of files.entries())
-        writeFileSync(
-            join(out, file),
-            names.length === 0
-                ? `import "./${name}";\n`
-                : `export{${names.map((one) => `${outer(i, one)} as ${one}`).join(",")}}from"./${name}";\n`,
-        );
+    return inAscii(outputFiles[0].text);
+}
+
+/** `import()` of a script whose text Node did not load itself warns. */
+function withoutImport(text) {
+    const without = text.replace(/\bimport(?=\((?:"\.\/[\w-]+\.mjs"|\w+)\))/g, "__import");
+    const left = /\bimport\(.{40}/.exec(without);
+    if (left !== null) throw new Error(`the merged script imports what is not known: ${left[0]}`);
+    return without;
 }
 
 /** Characters beyond ASCII stand in regular expressions alone, where esbuild leaves them. Without them V8 keeps the source in half the room, and reads it sooner. */
 function inAscii(text) {
     return text.replace(/[\x80-\uffff]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
-}
-
-function outer(i, name) {
-    return `p${i}_${name}`;
 }
 
 /** Takes the line that makes `require` out of the pieces that never call it. */

@@ -1,22 +1,19 @@
 #!/usr/bin/env node
 // Starts the command with a Node that is new enough: the present one, else the one the set-up put into the checkout.
 // In a checkout it runs the sources; in the published package, the bundle beside it.
-import { existsSync, mkdirSync } from "node:fs";
-import { constants, homedir } from "node:os";
-import { dirname, isAbsolute, join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-
-const here = dirname(fileURLToPath(import.meta.url));
-const bundle = join(here, "..", "dist", "remit.mjs");
-const sources = join(here, "..", "src", "main.ts");
 const wanted = 24;
 
 if (Number(process.versions.node.split(".")[0]) >= wanted) {
-    const entry = existsSync(sources) ? sources : bundle;
-    if (entry === bundle) await keepCompiled();
-    const { main } = await import(pathToFileURL(entry).href);
-    await main(process.argv.slice(2));
+    const at = (path) => process.getBuiltinModule("node:url").fileURLToPath(new URL(path, import.meta.url));
+    const script = at("../dist/core.cjs");
+    if (process.getBuiltinModule("node:fs").existsSync(script)) await (await import("./start.mjs")).start(script, process.argv.slice(2));
+    else await (await import("../src/main.ts")).main(process.argv.slice(2));
 } else {
+    const { existsSync } = await import("node:fs");
+    const { constants } = await import("node:os");
+    const { dirname, join } = await import("node:path");
+    const { fileURLToPath } = await import("node:url");
+    const here = dirname(fileURLToPath(import.meta.url));
     const platform = process.platform === "win32" ? "win" : process.platform;
     const own = join(here, "..", "..", "..", ".tools", "node", "node_modules", `node-${platform}-${process.arch}`, "bin", "node");
     if (!existsSync(own)) {
@@ -51,20 +48,4 @@ function guarded(spawn, pid) {
     guard.on("error", () => undefined);
     guard.unref();
     return guard;
-}
-
-// V8 compiles the bundle once and keeps what it made in the user's own cache folder, which nobody else may write to.
-async function keepCompiled() {
-    const set = process.env.XDG_CACHE_HOME;
-    const base = set !== undefined && isAbsolute(set) ? set : join(process.env.HOME ?? homedir(), ".cache");
-    const folder = join(base, "remit", "code");
-    try {
-        // One by one: with `recursive`, Node never returns from a place that says ENOENT of every new folder, as /proc does.
-        for (const path of [base, join(base, "remit"), folder]) if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
-    } catch {
-        // No folder can be made there: everything works, and starting takes longer.
-        return;
-    }
-    const { enableCompileCache } = await import("node:module");
-    enableCompileCache(folder);
 }

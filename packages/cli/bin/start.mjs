@@ -1,0 +1,99 @@
+// Starts the command of the published package from `dist/core.cjs`, with the functions that V8 compiled in earlier starts of the same command: they
+// are kept in the user's own cache folder, which nobody else may write to. Node's own cache holds what was compiled before a script ran, which is
+// little of it, and serves what the command loads besides.
+//
+// Node's modules are taken by getBuiltinModule: importing one reads each of its properties, and those of `node:fs` load further modules.
+const { getBuiltinModule } = process;
+const { fstatSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } =
+    getBuiltinModule("node:fs");
+const { dirname, isAbsolute, join } = getBuiltinModule("node:path");
+const { pathToFileURL } = getBuiltinModule("node:url");
+const { Script } = getBuiltinModule("node:vm");
+const { createRequire, enableCompileCache, Module } = getBuiltinModule("node:module");
+const { hash } = getBuiltinModule("node:crypto");
+
+/** How often what is kept is made anew. The first start of a command compiles a program, a later one finds it compiled. */
+const TIMES = 2;
+/** A digest, then the time it was made. */
+const HEAD = 33;
+/** What no start has made for so long is of another version. */
+const OLD = 30 * 24 * 60 * 60 * 1000;
+
+/** Does what the command line says. `path`: of the script. */
+export async function start(path, argv) {
+    const folder = process.env.NODE_DISABLE_COMPILE_CACHE ? null : cacheFolder();
+    if (folder !== null) enableCompileCache(folder);
+    const file = openSync(path, "r");
+    const { size, mtimeMs } = fstatSync(file);
+    const text = readFileSync(file, "latin1");
+    closeSync(file);
+    // Its first line names its text. Size and time tell a copy that was changed by hand.
+    const version = `${text.slice(2, 34)}-${size.toString(36)}-${Math.trunc(mtimeMs).toString(36)}-${process.version}-${process.arch}`;
+    const command = /^[a-z]{1,16}$/.test(argv[0] ?? "") ? argv[0] : /\.(?:as|remit)$/i.test(argv[0] ?? "") ? "run" : "help";
+    const kept = folder === null ? null : join(folder, `${command}-${version}`);
+    const before = kept === null ? null : read(kept);
+    const script = new Script(`(function(exports,require,module,__filename,__dirname){${text}\n})`, {
+        filename: path,
+        ...(before === null ? {} : { cachedData: before.subarray(HEAD) }),
+    });
+    const module = new Module(path);
+    module.filename = path;
+    const beside = pathToFileURL(path);
+    module.importing = (name) => import(name.startsWith("./") ? new URL(name, beside).href : name);
+    // What the package's modules require is this very script.
+    createRequire(path).cache[path] = module;
+    script.runInThisContext().call(module.exports, module.exports, createRequire(path), module, path, dirname(path));
+    module.loaded = true;
+    await module.exports.main(argv);
+    const made = before === null || script.cachedDataRejected === true ? 0 : before[HEAD - 1];
+    if (kept !== null && made < TIMES && (process.exitCode ?? 0) === 0) write(kept, script.createCachedData(), made + 1);
+}
+
+/** Null where there is none that the user alone may write to. */
+function cacheFolder() {
+    const set = process.env.XDG_CACHE_HOME;
+    const base = set !== undefined && isAbsolute(set) ? set : join(process.env.HOME ?? getBuiltinModule("node:os").homedir(), ".cache");
+    const folder = join(base, "remit", "code");
+    try {
+        // One by one: with `recursive`, Node never returns from a place that says ENOENT of every new folder, as /proc does.
+        for (const path of [base, join(base, "remit"), folder]) if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
+        const { uid, mode } = statSync(folder);
+        const mine = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
+        return mine ? folder : null;
+    } catch {
+        // No folder can be made there: everything works, and starting takes longer.
+        return null;
+    }
+}
+
+/** Null where nothing is kept, or not what was written: a file that a crash left half-written. */
+function read(path) {
+    let bytes;
+    try {
+        bytes = readFileSync(path);
+    } catch {
+        return null;
+    }
+    return digestOf(bytes.subarray(HEAD - 1)).equals(bytes.subarray(0, HEAD - 1)) ? bytes : null;
+}
+
+function write(path, code, made) {
+    const bytes = Buffer.concat([Buffer.alloc(HEAD - 1), Buffer.of(made), code]);
+    digestOf(bytes.subarray(HEAD - 1)).copy(bytes);
+    const mine = `${path}.${process.pid}`;
+    try {
+        writeFileSync(mine, bytes, { mode: 0o600, flag: "wx" });
+        renameSync(mine, path);
+        for (const one of readdirSync(dirname(path), { withFileTypes: true })) {
+            const other = join(dirname(path), one.name);
+            if (one.isFile() && Date.now() - statSync(other).mtimeMs > OLD) rmSync(other, { force: true });
+        }
+    } catch {
+        // A full disk, or another start that was sooner: the next start compiles again.
+        rmSync(mine, { force: true });
+    }
+}
+
+function digestOf(bytes) {
+    return hash("sha256", bytes, "buffer");
+}
