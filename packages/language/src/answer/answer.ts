@@ -7,15 +7,17 @@
  * AW1: the answer is the last fenced block tagged `remit` or `json`, else the last embedded resource of such a type.
  * AW2: it declares functions and shapes and nothing else: no imports, no agents, no remits, no blocks.
  * AW3: its first parameter is `agent`, the others are exactly the names that were handed over, in any order.
+ * AW4: what the remit gives is there by its name in all of it, as an import is in a file. What the answer itself calls so hides it.
  */
 import { check } from "../check/check.ts";
 import type { Json, Shapes } from "../contract/contract.ts";
 import { FORBIDDEN_NAMES } from "../contract/open.ts";
 import { renderDiagnostic } from "../diagnostics/render.ts";
 import type { FormError } from "../form/errors.ts";
-import { type FileForm, FORM, type FuncForm } from "../form/form.ts";
+import { type FileForm, FORM, type FuncForm, type ImportForm } from "../form/form.ts";
 import { lower } from "../form/lower.ts";
 import { type Caps, DEFAULT_CAPS } from "../form/measure.ts";
+import { raise } from "../form/raise.ts";
 import { validateFunc, validateProgram } from "./validate.ts";
 import { loadProgram } from "../load/program.ts";
 import type { File } from "../syntax/tree.ts";
@@ -30,6 +32,8 @@ export interface AnswerOptions {
     readonly bytes: number;
     /** Shapes of the program that the function may name. */
     readonly shapes?: Shapes;
+    /** What the remit gives, by the names that it has in the answer. */
+    readonly given?: readonly ImportForm[];
 }
 
 export interface Answer {
@@ -112,21 +116,32 @@ function source(text: string, options: AnswerOptions): ReadAnswer {
             ]);
     const syntax = loaded.diagnostics.filter((d) => d.severity === "error");
     if (syntax.length > 0) return failed("syntax", syntax.map(shown));
-    const checked = check(loaded, { answer: true });
+    const named = importsOf(tree, options.given ?? []);
+    const checked = check({ ...loaded, files: new Map(loaded.files).set(options.file, named) }, { answer: true });
     const errors = checked.diagnostics.filter((d) => d.severity === "error");
     if (errors.length > 0) return failed("syntax", errors.map(shown));
     const [file] = lower(checked, (func) => checked.info.functions.get(func)?.effects ?? []).files;
     // Its text was measured; the form of it is several times as long and bound by the caps of every form.
-    const form = { format: FORM, files: [file] };
+    const form = { format: FORM, files: [{ ...(file as FileForm), imports: [] }] };
     const valid = validateProgram(form, { checked: true });
     if (!valid.ok) return wrongForm(valid.errors, form as unknown as Json);
     return chosen(valid.program.files[0] as FileForm, "source", text, options);
 }
 
+/** A file with what the remit gives as its imports (AW4). */
+function importsOf(tree: File, given: readonly ImportForm[]): File {
+    const own = new Set(tree.items.flatMap((item) => (item.kind === "func" || item.kind === "shape" ? [item.name?.text] : [])));
+    const left = given.filter(({ name }) => !own.has(name));
+    if (left.length === 0) return tree;
+    const made = raise({ format: FORM, files: [{ file: tree.source.file, imports: left, shapes: [], funcs: [], agents: [] }] });
+    return { ...tree, items: [...made.flatMap(({ items }) => items), ...tree.items] };
+}
+
 function program(text: string, options: AnswerOptions, caps: Partial<Caps>): ReadAnswer {
     const isProgram = /^\s*\{\s*"format"\s*:/.test(text);
+    const given = options.given ?? [];
     if (isProgram) {
-        const valid = validateProgram(text, { caps, answer: true });
+        const valid = validateProgram(text, { caps, answer: true, given });
         if (!valid.ok) return wrongForm(valid.errors, parsed(text));
         const [file] = valid.program.files;
         if (
@@ -141,7 +156,7 @@ function program(text: string, options: AnswerOptions, caps: Partial<Caps>): Rea
             return failed("signature", ["an answer is one file of functions and shapes: no imports, no agents, no remits, no blocks"]);
         return chosen({ ...file, file: options.file }, "program", text, options);
     }
-    const valid = validateFunc(text, { caps, answer: true, ...(options.shapes === undefined ? {} : { shapes: options.shapes }) });
+    const valid = validateFunc(text, { caps, answer: true, given, ...(options.shapes === undefined ? {} : { shapes: options.shapes }) });
     if (!valid.ok) return wrongForm(valid.errors, parsed(text));
     const file: FileForm = { file: options.file, imports: [], shapes: [], funcs: [valid.func], agents: [] };
     return chosen(file, "program", text, options);

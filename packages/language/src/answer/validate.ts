@@ -8,7 +8,7 @@
  */
 import { type Json, type Shapes, isObject } from "../contract/contract.ts";
 import { type Errors, type FormCode, type FormError, newErrors } from "../form/errors.ts";
-import { BLOCKS, type FileForm, FORM, type FuncForm, type Program, type StartForm } from "../form/form.ts";
+import { BLOCKS, type FileForm, FORM, type FuncForm, type ImportForm, type Program, type StartForm } from "../form/form.ts";
 import { CONTRACT_NAMES } from "../contract/from-tree.ts";
 import { AUTHOR_CAPS, type Caps, DEFAULT_CAPS, parseWithin } from "../form/measure.ts";
 import { checkSource } from "./reread.ts";
@@ -26,6 +26,8 @@ export interface ValidateOptions {
     readonly authored?: boolean;
     /** It is what an agent answered a yield with: a variable may be a function that was handed over. */
     readonly answer?: boolean;
+    /** Imports that its files have besides those that it says: what a remit gives an answer. What it calls so itself hides one. */
+    readonly given?: readonly ImportForm[];
     /** The checker has seen it: it was lowered from a source, or a run that is continued began with it. Its structure is looked at again. */
     readonly checked?: boolean;
     /** What stages may call; the verbs that Remit has where nothing is said. */
@@ -49,7 +51,7 @@ export function validateProgram(form: unknown, options: ValidateOptions = {}): V
     if (errors.found.length > 0) return { ok: false, errors: errors.found };
     const program = value as unknown as Program;
     checkReferences(program, errors);
-    if (errors.found.length === 0 && options.checked !== true) checkSource(program, options, errors);
+    if (errors.found.length === 0 && options.checked !== true) checkSource(withGiven(program, options), options, errors);
     return errors.found.length > 0 ? { ok: false, errors: errors.found } : { ok: true, program };
 }
 
@@ -70,9 +72,18 @@ export function validateFunc(form: unknown, options: FuncOptions = {}): Validate
     const shapes = Object.entries(options.shapes ?? {}).map(([name, contract]) => ({ name, contract }));
     const file: FileForm = { file: "", imports: [], shapes, funcs: [func], agents: [] };
     const found = newErrors();
-    checkSource({ format: FORM, files: [file] }, options, found);
+    checkSource(withGiven({ format: FORM, files: [file] }, options), options, found);
     for (const one of found.found) errors.found.push({ ...one, pointer: one.pointer.replace(/^\/files\/0(?:\/funcs\/0)?/, "") });
     return errors.found.length > 0 ? { ok: false, errors: errors.found } : { ok: true, func };
+}
+
+function withGiven(program: Program, { given = [] }: ValidateOptions): Program {
+    if (given.length === 0) return program;
+    const files = program.files.map((file): FileForm => {
+        const own = new Set([...file.imports, ...file.funcs, ...file.shapes, ...file.agents].map(({ name }) => name));
+        return { ...file, imports: [...file.imports, ...given.filter(({ name }) => !own.has(name))] };
+    });
+    return { ...program, files };
 }
 
 /** The value, and what is wrong with its structure. `capped`: nothing more is said of it. */

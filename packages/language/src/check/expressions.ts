@@ -216,7 +216,9 @@ function nowhere(w: Walk, name: string, range: Range): Type {
 /** What an answer can name: an import in it would be an error of its own. */
 function passedHint(w: Walk): string {
     const names = w.func.node.params.map(({ name }) => name.text).join(", ");
-    return `an answer sees what was passed to it, by its parameters: ${names}; of a tool among them call the methods that the handshake lists`;
+    const given = [...w.file.names.values()].filter((one) => one.import !== null).map((one) => one.name);
+    const remit = given.length === 0 ? "" : `, and what its remit gives, by name: ${given.join(", ")}`;
+    return `an answer sees what was passed to it, by its parameters: ${names}${remit}; of a tool among them call the methods that the handshake lists`;
 }
 
 // ---- members and items -----------------------------------------------------------------------------------------------

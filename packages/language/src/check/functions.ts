@@ -183,6 +183,8 @@ function params(w: Walk): void {
 }
 
 function shadows(w: Walk, name: string, range: Range, other: Range): void {
+    // What a remit gives an answer does not take a name from it (AW4).
+    if (w.checking.answer) return;
     w.report("PARAM_SHADOWS_IMPORT", range, `the parameter '${name}' has the name of an import`, {
         related: [{ message: "the import", file: w.file.name, range: other }],
     });

@@ -342,7 +342,8 @@ function assignName(w: Walk, s: Assign, target: Ident, value: Type): void {
         return;
     }
     const found = w.agent?.funcs.get(name) ?? w.file.names.get(name);
-    if (found !== undefined) {
+    // What a remit gives an answer does not take a name from it (AW4).
+    if (found !== undefined && !(w.checking.answer && found.import !== null)) {
         const what = found.import !== null ? `the import '${name}'` : `the ${found.kind === "func" ? "function" : found.kind} '${name}'`;
         w.report("IMMUTABLE_ASSIGNMENT", range, `${what} cannot be assigned to`, { hint: "choose another name" });
         return;

@@ -3,7 +3,7 @@
  *
  * Boundary: what is kept, and for how long. It belongs to a program and holds nothing of a run, so that no run depends on what others asked.
  *
- * ANS1: an answer counts as met before only where text, resources, parameters, file, cap and shapes are all the same.
+ * ANS1: an answer counts as met before only where text, resources, parameters, what the remit gives, file, cap and shapes are all the same.
  */
 import { type AnswerOptions, type ReadAnswer, readAnswer, type Shapes } from "@remit/language";
 
@@ -20,7 +20,7 @@ const LONGEST = 16_384;
 /** What `readAnswer` gives, from `known` where it is the same answer. */
 export function readOnce(known: Answers, text: string, resources: Resources, options: AnswerOptions): ReadAnswer {
     if (text.length > LONGEST || resources.length > 0) return readAnswer(text, resources, options);
-    const key = JSON.stringify([options.params, options.file, options.bytes, text]);
+    const key = JSON.stringify([options.params, options.given, options.file, options.bytes, text]);
     const found = known.get(key);
     const read = found !== undefined && found.shapes === options.shapes ? found.read : readAnswer(text, resources, options);
     known.delete(key);

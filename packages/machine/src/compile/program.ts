@@ -199,12 +199,12 @@ export class Compiled {
     /** Versions of its files' compiled code, as far as they were asked for (`version.ts`). */
     readonly versions = new Map<string, string>();
     /** This program with one more file, as long as the file is held. */
-    private readonly extended = new WeakMap<FileForm, Compiled>();
+    private readonly extended = new WeakMap<FileForm, Map<number, Compiled>>();
     /** Each function begins with an instruction that does nothing: another listing of the same program. For tests of versions (EE4). */
     readonly padded: boolean;
 
-    /** `base`: a program that this one goes on with: the last file alone is new. */
-    constructor(program: Program, base: Compiled | null = null, padded = false) {
+    /** `base`: a program that this one goes on with: the last file alone is new. `home`: whose imports the last file has, -1 for its own. */
+    constructor(program: Program, base: Compiled | null = null, padded = false, home = -1) {
         this.program = program;
         this.base = base;
         this.padded = padded;
@@ -217,19 +217,31 @@ export class Compiled {
             for (const [number, name] of base.namedBlocks) this.namedBlocks.set(number, name);
         }
         program.files.forEach((form, file) => {
-            if (file >= this.files.length) this.files.push(this.entry(form, file));
+            if (file < this.files.length) return;
+            const made = this.entry(form, file);
+            if (home >= 0) this.lend(made, home);
+            this.files.push(made);
         });
     }
 
+    /** The imports of another file by their names, as far as a remit can be about them: they stay that file's, with its clauses. */
+    private lend(to: FileEntry, home: number): void {
+        const { imports, agents } = this.files[home] as FileEntry;
+        for (const [name, one] of imports) if (isLent(one.form)) to.imports.set(name, one);
+        for (const [name, one] of agents) if (one.outside !== null) to.agents.set(name, one);
+    }
+
     /**
-     * The same program with one more file: functions that an agent wrote. Functions, files and their numbers stay what they were; what was
-     * there does not see what is new. Of one file it is one program.
+     * The same program with one more file: functions that an agent of file `home` wrote. Functions, files and their numbers stay what they were;
+     * what was there does not see what is new. Of one file it is one program.
      */
-    extend(file: FileForm): Compiled {
-        let made = this.extended.get(file);
+    extend(file: FileForm, home: number): Compiled {
+        const known = this.extended.get(file) ?? new Map<number, Compiled>();
+        this.extended.set(file, known);
+        let made = known.get(home);
         if (made === undefined) {
-            made = new Compiled({ ...this.program, files: [...this.program.files, file] }, this, this.padded);
-            this.extended.set(file, made);
+            made = new Compiled({ ...this.program, files: [...this.program.files, file] }, this, this.padded, home);
+            known.set(home, made);
         }
         return made;
     }
@@ -391,6 +403,11 @@ export class Compiled {
     functionOf(c: Capability): Fn | undefined {
         return c.agent === null ? this.files[c.file]?.funcs.get(c.name) : this.agent(c.file, c.agent)?.funcs.get(c.name);
     }
+}
+
+/** What an answer of an agent can name of its file's imports where the remit gives it: capabilities from outside the program. */
+export function isLent({ what, from }: ImportForm): boolean {
+    return what !== "file" && what !== "skill" && from === undefined;
 }
 
 export function capabilityOf(fn: Fn): Capability {

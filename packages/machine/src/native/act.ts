@@ -45,8 +45,13 @@ interface Acting extends Call {
 
 function acting(m: Ops, call: Call, d: HandoverDetail): Acting {
     const file = ownFile(m, call.fiber, call.frame);
+    const written = isWritten(m, call.frame.fn);
+    // An agent is told of no tool that it may not use (HN1).
     const tools = [...(m.compiled.files[file]?.imports.values() ?? [])].filter(
-        ({ form }) => form.what === "tool" && schemeOf(form.uri) !== RUNNER,
+        ({ form, value }) =>
+            form.what === "tool" &&
+            schemeOf(form.uri) !== RUNNER &&
+            (!written || (value !== null && hasSome(m, call.fiber, call.frame.principal, value))),
     );
     return { ...call, d, ...argsOf(m, call.frame, d), tools };
 }

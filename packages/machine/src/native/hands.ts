@@ -8,6 +8,7 @@
  * HS3: what a clause, a remit or a delegation names is told by its name, so that a tool as a whole never stands for it. What only some may read
  *     is no use for an agent's hands, even where it is one of them: no rule follows where it goes from there. Its function may use it.
  * HS5: what is counted is no use for an agent's hands: nothing counts it once they have it. Its function may use it.
+ * HS6: what the remit gives is told of by its name in the file of the agent, where its answer finds it (W6).
  * HS4: what an agent writes is not trusted. Where a policy says something of that, no method that does more than read holds for every call.
  */
 import {
@@ -26,9 +27,9 @@ import {
 import { aliasOfJson, type Given, jsonGiven } from "../authority/given.ts";
 import { readersNamed } from "../authority/readers.ts";
 import { refusalJson, refusalText } from "../authority/refusal.ts";
-import type { Callable, Handle, HandleMethod } from "../agent/handshake.ts";
+import type { Callable, Handle, HandleDoc, HandleMethod } from "../agent/handshake.ts";
 import type { Session } from "../agent/session.ts";
-import { answering, type Fn } from "../compile/program.ts";
+import { answering, type Fn, type ImportEntry, isLent } from "../compile/program.ts";
 import { type AgentHand, FAILURE_KINDS, type FailureKind, type Reach, type ToolRequest } from "../effect/effect.ts";
 import { rawOf } from "../value/operators.ts";
 import { Capability, type Value } from "../value/value.ts";
@@ -38,7 +39,7 @@ import type { Fiber } from "../state/fiber.ts";
 import { countedBy, decideFor, detailOf, refusalOf, sessionKey, type Target, type Wish } from "../state/gate.ts";
 import type { HandoverWait } from "../state/handover.ts";
 import type { Ops } from "../state/ops.ts";
-import { inForce, methodsOf, policiesOn, type Said, waysOf } from "../state/delegations.ts";
+import { hasSome, inForce, methodsOf, minted, policiesOn, type Said, waysOf } from "../state/delegations.ts";
 
 const MEMORY: readonly HandleMethod[] = [
     { method: "add", description: "Keeps a record.", input: { type: "object" }, gate: "ask" },
@@ -150,6 +151,47 @@ export function handlesOf(m: Ops, session: Session, native: HandoverWait): (Hand
         const raw = rawOf(arg);
         if (!(raw instanceof Capability)) return null;
         return handleOf(m, session, raw, raw.kind === "tool" ? (native.state.came[nth++] ?? null) : null);
+    });
+}
+
+/** What the remit of an agent gives at this moment: what its file imports, by the names there (HS6). Without a remit it gives nothing. */
+export function givenBy(m: Ops, fiber: Fiber, { agent: [file], principal }: Session): (ImportEntry & { readonly value: Capability })[] {
+    if (m.authority.remitsOf(principal).length === 0) return [];
+    return [...(m.compiled.files[file]?.imports.values() ?? [])].flatMap((one) => {
+        const { form, value } = one;
+        return value !== null && isLent(form) && hasSome(m, fiber, principal, value) ? [{ ...one, value }] : [];
+    });
+}
+
+/** The same as an agent is told of it: the methods that are left, each with the gate that a use by it would meet. */
+export function givenHandles(m: Ops, fiber: Fiber, session: Session, native: HandoverWait): HandleDoc[] {
+    const given = givenBy(m, fiber, session);
+    let nth = passed(native.args.items).length;
+    return given.map(({ form: { name, uri }, value }): HandleDoc => {
+        const described = value.kind === "tool" ? (native.state.came[nth++] ?? null) : null;
+        const right = minted(m, fiber, session.principal, value);
+        const told = handleOf(m, session, right, described);
+        const handle = told.handle.flatMap((one): HandleMethod[] => {
+            const decision = decideFor(m, fiber, {
+                principal: session.principal,
+                target: { c: value, name, uri, method: one.method, direct: true },
+                given: jsonGiven([], 0),
+                chosenBy: "agent",
+                chosen: 0,
+                readOnly: one.gate === "may",
+            });
+            if (decision.kind !== "refused") return [{ ...one, gate: decision.kind }];
+            const { why, row } = decision;
+            if (
+                why === "gate" ||
+                why === "name" ||
+                (why === "remit" && (row === undefined || (row.gate === "never" && row.bounds.length === 0)))
+            )
+                return [];
+            // Refused only for what it was given here, which is nothing.
+            return [{ ...one, gate: row?.gate === "may" ? "may" : row?.gate === "ask" ? "ask" : one.gate }];
+        });
+        return { name, ...told, handle };
     });
 }
 

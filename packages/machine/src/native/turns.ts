@@ -19,7 +19,7 @@ import { waysOf } from "../state/delegations.ts";
 import { type Handing, handing, labelOfSaid, payerOf, sessionOf } from "../state/handover.ts";
 import { pushAgent } from "../state/agent-code.ts";
 import { type Ops, waitingCall } from "../state/ops.ts";
-import { handlesOf, handsOf, passed } from "./hands.ts";
+import { givenBy, givenHandles, handlesOf, handsOf, passed } from "./hands.ts";
 import { ANSWER_BYTES, release } from "./sessions.ts";
 
 /** Milliseconds by which a turn ends before the time of its session does. */
@@ -29,8 +29,10 @@ const EARLY_MS = 500;
 export function start(m: Ops, h: Handing): void {
     const { state, args, what } = h.wait;
     const handed = passed(args.items);
-    const own = what === "yield" ? handed : [];
-    const unread = m.passed(h.path, describePath(h.path, own.length)) ? [] : unreadBy(m, h, handed);
+    const given = givenBy(m, h.fiber, sessionOf(m, h.wait)).flatMap(({ value }) => (value.kind === "tool" ? [value] : []));
+    const own = what === "yield" ? [...handed, ...given] : [];
+    const known = new Set(own.map(placeOf));
+    const unread = m.passed(h.path, describePath(h.path, own.length)) ? [] : unreadBy(m, h, handed).filter((c) => !known.has(placeOf(c)));
     const tools = [...own, ...unread];
     if (tools.length === 0) {
         takeTurn(m, h);
@@ -97,7 +99,7 @@ export function serveTurns(m: Ops): boolean {
     return served;
 }
 
-function firstPrompt(m: Ops, { d, wait }: Handing): AgentPart[] {
+function firstPrompt(m: Ops, { d, fiber, wait }: Handing): AgentPart[] {
     const { state, args } = wait;
     if (wait.what !== "yield") {
         const said = toJson(args.items[0] as Value, m.run).json;
@@ -122,6 +124,7 @@ function firstPrompt(m: Ops, { d, wait }: Handing): AgentPart[] {
         first: session.turns === 0,
         skills: d.skills.flatMap((one) => skillOf(m, one.file, one.form.name)),
         params,
+        given: givenHandles(m, fiber, session, wait),
         expects: d.contract === null ? null : { contract: d.contract, shapes: d.shapes },
         limits: {
             ...(Number.isFinite(steps) ? { steps } : {}),

@@ -10,7 +10,7 @@
  * YI5: what an agent gives carries its origin, `agent:NAME`, and so does all that its function computes.
  * YI6: an answer that is no valid function is sent back with its errors, within `turns`; once a function ran, its end is the end of the call.
  */
-import { acceptValue, isSource, type Json, shownName } from "@remit/language";
+import { acceptValue, type ImportForm, isSource, type Json, shownName } from "@remit/language";
 import { readOnce } from "../agent/answers.ts";
 import { repair } from "../agent/handshake.ts";
 import { replyIn } from "../agent/reply.ts";
@@ -23,7 +23,7 @@ import { located } from "../value/access.ts";
 import { toJson } from "../value/json.ts";
 import { join } from "../value/operators.ts";
 import { List, type Value } from "../value/value.ts";
-import { runWritten, unfit } from "../state/agent-code.ts";
+import { type Known, runWritten, unfit } from "../state/agent-code.ts";
 import { turnDone } from "../state/activity.ts";
 import { describedEvent, failFrom } from "../state/effects.ts";
 import {
@@ -41,7 +41,7 @@ import type { Begins, Call, Ops, Told, Waits } from "../state/ops.ts";
 import { actReturned, actTold, beginAct } from "./act.ts";
 import { caughtByAgent, note, noteInside, replyOfNotes, takenByAgent, trajectory } from "./agent-call.ts";
 import { agentConfig, type AgentConfig, ENVELOPES } from "./agent-config.ts";
-import { handlesOf, undescribed } from "./hands.ts";
+import { givenBy, givenHandles, handlesOf, undescribed } from "./hands.ts";
 import { beginReason } from "./reason.ts";
 import { abandon, ANSWER_BYTES, close, open, release, within } from "./sessions.ts";
 import { copies, mayRead, permitted, targetOf } from "./target.ts";
@@ -264,6 +264,14 @@ function answered(m: Ops, h: Handing, reply: AgentReply): void {
     } else functionGiven(m, h, reply, labels);
 }
 
+function knownTo(m: Ops, { fiber, wait }: Handing, session: Session): Known {
+    const passed = handlesOf(m, session, wait).map((handle, i) => [wait.state.params[i] as string, handle] as const);
+    return {
+        passed: new Map(passed),
+        given: new Map(givenHandles(m, fiber, session, wait).map((one) => [one.name, one])),
+    };
+}
+
 /** The function that an agent answered a yield with: it runs, or is sent back with its errors (YI6). */
 function functionGiven(m: Ops, h: Handing, reply: AgentReply, labels: number): void {
     const { d, wait, path } = h;
@@ -271,13 +279,15 @@ function functionGiven(m: Ops, h: Handing, reply: AgentReply, labels: number): v
     const { site } = h.I;
     const session = sessionOf(m, wait);
     const name = shownName(session.agent[1]);
+    const given = givenBy(m, h.fiber, session).map(({ form }): ImportForm => ({ what: form.what, name: form.name, uri: form.uri }));
     const read = readOnce(m.compiled.answers, reply.text, reply.resources ?? [], {
         params: state.params,
+        given,
         file: `${name}'s answer`,
         bytes: state.bytes ?? ANSWER_BYTES,
         shapes: d.shapes,
     });
-    const errors = read.ok ? unfit(state.params, handlesOf(m, session, wait), read.answer) : read.errors;
+    const errors = read.ok ? unfit(knownTo(m, h, session), read.answer) : read.errors;
     m.emit("yield.payload", `${path}/turn[${state.turn - 1}]`, path, site, m.run.labels.origins(labels), {
         agent: name,
         ...(read.ok ? { form: read.answer.form, text: read.answer.text } : {}),

@@ -3,7 +3,8 @@
  *
  * Boundary: compiled code and frames. Whether an answer is a valid function is the language's; what its value means is `yield.ts`.
  *
- * W6: it runs as the agent's principal, closed: it sees its parameters, its own functions and the built-ins.
+ * W6: it runs as the agent's principal, closed: it sees its parameters, its own functions, the built-ins and what the remit gives by the name that
+ *     this has in the agent's file (the answer is refused where it names more; each use is decided like any other).
  * W7: it runs strictly, and what it depends on from the start is the agent: whatever it computes, writes, hands out or raises carries the
  *     agent's origin, its literals included.
  * W8: its code is gone when its call is over.
@@ -34,7 +35,7 @@ export interface Written {
 
 /** Takes a file of functions into the running program; gives its number. */
 export function takeIn(m: Machine, written: Written): number {
-    m.compiled = m.compiled.extend(written.form);
+    m.compiled = m.compiled.extend(written.form, written.agent[0]);
     m.authority.program = m.compiled;
     m.written.push(written);
     return m.compiled.files.length - 1;
@@ -104,25 +105,34 @@ function push(m: Ops, { fiber, frame, path: of, wait }: Handing, { fn, args, ori
     fiber.frames.push(new Frame(fn, 0, form.bodies[0] as Frame["form"], locals, place));
 }
 
+/** What an answer knows: by name, what it was passed and what its remit gives. Null: data. */
+export interface Known {
+    readonly passed: ReadonlyMap<string, Handle | null>;
+    readonly given: ReadonlyMap<string, Handle>;
+}
+
 /** What an answer does with the tools it was given that they do not have, before a step of it runs. */
-export function unfit(params: readonly string[], handles: readonly (Handle | null)[], answer: Answer): string[] {
+export function unfit({ passed, given }: Known, answer: Answer): string[] {
     const errors: string[] = [];
-    const func = answer.file.funcs.find((one) => one.name === answer.func);
-    const assigned = new Set<string>();
-    const calls: { readonly param: string; readonly name: string; readonly at: At | undefined }[] = [];
-    walk(func?.body, (e) => {
-        if (e.kind === "assign" && e.target.kind === "name") assigned.add(e.target.name);
-        if (e.kind === "call" && e.callee.kind === "member" && e.callee.object.kind === "name")
-            calls.push({ param: e.callee.object.name, name: e.callee.name, at: e.at });
-    });
-    for (const { param, name, at } of calls) {
-        const handle = handles[params.indexOf(param)];
-        if (assigned.has(param) || handle == null || handle.kind === "func") continue;
-        const methods = handle.handle.map((one) => one.method);
-        if (methods.includes(name)) continue;
-        const line = at === undefined ? "" : ` (line ${at[0]})`;
-        const message = `${param}.${name} is not among what you were given${line}: ${param} has ${methods.join(", ") || "no methods"}`;
-        if (!errors.includes(message)) errors.push(message);
+    for (const func of answer.file.funcs) {
+        const params = new Set(func.params.map((one) => one.name));
+        const assigned = new Set<string>();
+        const calls: { readonly of: string; readonly name: string; readonly at: At | undefined }[] = [];
+        walk(func.body, (e) => {
+            if (e.kind === "assign" && e.target.kind === "name") assigned.add(e.target.name);
+            if (e.kind === "call" && e.callee.kind === "member" && e.callee.object.kind === "name")
+                calls.push({ of: e.callee.object.name, name: e.callee.name, at: e.at });
+        });
+        for (const { of, name, at } of calls) {
+            // A parameter of the answer is what it was passed, one of a function beside it whatever that gives.
+            const handle = params.has(of) ? (func.name === answer.func ? passed.get(of) : null) : given.get(of);
+            if (assigned.has(of) || handle == null || handle.kind === "func") continue;
+            const methods = handle.handle.map((one) => one.method);
+            if (methods.includes(name)) continue;
+            const line = at === undefined ? "" : ` (line ${at[0]})`;
+            const message = `${of}.${name} is not among what you were given${line}: ${of} has ${methods.join(", ") || "no methods"}`;
+            if (!errors.includes(message)) errors.push(message);
+        }
     }
     return errors;
 }
