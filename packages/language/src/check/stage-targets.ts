@@ -65,7 +65,7 @@ export function targetOf(x: Place, name: Name, method: Name | undefined): Target
     x.report(
         "INVALID_STAGE",
         method === undefined ? range : { start: range.start, end: method.range.end },
-        ...refusal(found, method?.text),
+        ...refusal(found, method?.text, x.checking.verbs.has(text)),
     );
     return null;
 }
@@ -85,7 +85,7 @@ function unknown(x: Place, name: string, range: Range): void {
 }
 
 /** Why something of the file is no stage. */
-function refusal(found: Binding, method: string | undefined): [message: string, extra?: Extra] {
+function refusal(found: Binding, method: string | undefined, isVerb: boolean): [message: string, extra?: Extra] {
     const { kind, name } = found;
     switch (kind) {
         case "tool":
@@ -97,7 +97,9 @@ function refusal(found: Binding, method: string | undefined): [message: string, 
                 { hint: kind === "func" ? `write ${name}` : `write ${name}, or a func that calls ${name}.${method}(…)` },
             ];
         case "block":
-            return [`'${name}' is the value of a block, and a stage calls something`, { hint: `write echo ${name}` }];
+            return isVerb
+                ? [`'${name}' is here the value of a block, which hides the verb '${name}'`, { hint: "give the block another name" }]
+                : [`'${name}' is the value of a block, and a stage calls something`, { hint: `write echo ${name}` }];
         case "file":
             return [`'${name}' is a file, and a stage calls something`, { hint: `write echo ${name}` }];
         default:

@@ -4,13 +4,15 @@
  * Boundary: one value and one parameter. What it gives stands for the argument in the function that a block is checked as.
  */
 import { checkValue } from "../contract/check.ts";
-import type { Shapes } from "../contract/contract.ts";
+import type { Json, Shapes } from "../contract/contract.ts";
 import { literalOf } from "../contract/from-tree.ts";
 import { showContract } from "../contract/show.ts";
 import type { Binding } from "../scope/model.ts";
 import type { Expr, Ident, Member, StageArg } from "../syntax/tree.ts";
+import type { Range } from "../text/source.ts";
 import { withArticle } from "../text/words.ts";
 import { conditionProblem, CONDITIONS } from "../verbs/code/conditions.ts";
+import type { VerbParam } from "../verbs/verb.ts";
 import { elsewhere, suggestion } from "./names.ts";
 import { agentTarget, funcTarget, type Param, type Place, type Target, targetOf } from "./stage-targets.ts";
 
@@ -52,6 +54,12 @@ function lookUp(x: Reading, value: Ref, known: (one: Binding) => boolean): Bindi
     if (found !== undefined) {
         found.used = true;
         return found;
+    }
+    if (x.checking.verbs.has(name)) {
+        x.report("INVALID_STAGE_ARGUMENT", range, `'${name}' is a verb, and only map takes one`, {
+            hint: `as a stage of its own it stands between >=>; a text stands in quotes: "${name}"`,
+        });
+        return null;
     }
     const other = elsewhere(x.checking, x.file, name);
     const near = [...x.file.names.values()].filter(known).map((one) => one.name);
@@ -120,6 +128,31 @@ function checkLiteral(x: Reading, { value, duration }: StageArg, param: Param | 
     if (contract === null) return;
     const found = checkValue(contract, literal, x.shapes, { what: `'${param.name}'` });
     if (!found.ok) x.report("CONTRACT_MISMATCH", value.range, found.message, { hint: `'${param.name}' takes ${showContract(contract)}` });
+    else if (verb !== null) checkReach(x, value.range, literal, verb);
+}
+
+/** What the verb would refuse as it begins. */
+function checkReach(x: Reading, at: Range, literal: Json, { name, range, place }: VerbParam): void {
+    if (range !== undefined && typeof literal === "number" && (literal < range[0] || literal > range[1]))
+        x.report("INVALID_STAGE_ARGUMENT", at, `'${name}' is ${range[0]} to ${range[1]}, not ${literal}`);
+    if (typeof literal !== "string") return;
+    if (place === "address" && !/^https?:\/\//i.test(literal))
+        x.report("INVALID_STAGE_ARGUMENT", at, `'${literal}' is no address of the web`, { hint: "it begins with https:// or http://" });
+    if (place === "path" && leadsOut(literal))
+        x.report("INVALID_STAGE_ARGUMENT", at, `'${literal}' leads out of the workspace`, {
+            hint: "a path begins in the workspace folder",
+        });
+}
+
+/** Whether a relative path goes above where it begins. */
+function leadsOut(path: string): boolean {
+    let depth = 0;
+    for (const part of path.split("/")) {
+        if (part === "..") depth--;
+        else if (part !== "" && part !== ".") depth++;
+        if (depth < 0) return true;
+    }
+    return false;
 }
 
 // ---- things ----------------------------------------------------------------------------------------------------------

@@ -94,7 +94,7 @@ const EFFECTS: readonly Verb[] = [
     {
         name: "read",
         description: "Reads a file of the workspace as text.",
-        params: [param("path", TEXT, "path in the workspace")],
+        params: [param("path", TEXT, "path in the workspace", { place: "path" })],
         result: TEXT,
         effects: ["tool:Verb_files.read"],
         backends: BOTH,
@@ -104,7 +104,7 @@ const EFFECTS: readonly Verb[] = [
     {
         name: "save",
         description: "Writes what came in to a file of the workspace, a text as it is and anything else as JSON, and passes it on.",
-        params: [param("path", TEXT, "path in the workspace"), flowing("what is written")],
+        params: [param("path", TEXT, "path in the workspace", { place: "path" }), flowing("what is written")],
         result: JSON_VALUE,
         effects: ["tool:Verb_files.write"],
         backends: BOTH,
@@ -114,7 +114,7 @@ const EFFECTS: readonly Verb[] = [
     {
         name: "fetch",
         description: "Gets a page from the web as text; a status that is no success fails.",
-        params: [param("url", TEXT, "address, with https:// or http://")],
+        params: [param("url", TEXT, "address, with https:// or http://", { place: "address" })],
         result: TEXT,
         effects: ["tool:Verb_web.call"],
         backends: BOTH,
@@ -190,7 +190,7 @@ const AGENTS: readonly Verb[] = [
                 "confidence from which an answer counts as approved; without it the critic's `approved` decides",
                 OPTIONAL,
             ),
-            param("max_rounds", NUMBER, "rounds at most, 1 to 100", { default: 3 }),
+            param("max_rounds", NUMBER, "rounds at most, 1 to 100", { default: 3, range: [1, 100] }),
             param(
                 "keep",
                 {
@@ -225,7 +225,7 @@ const AGENTS: readonly Verb[] = [
                 default: [],
             }),
             param("prompt", TEXT, "how to work", { default: "" }),
-            param("max_steps", NUMBER, "steps at most, 1 to 100", { default: 8 }),
+            param("max_steps", NUMBER, "steps at most, 1 to 100", { default: 8, range: [1, 100] }),
             flowing("what the task is about", OPTIONAL),
         ],
         result: object({ answer: JSON_VALUE, converged: BOOLEAN, steps: LIST }),
@@ -243,8 +243,11 @@ const AGENTS: readonly Verb[] = [
             agent("researcher", "as of converge", RESEARCHER),
             agent("critic", "as of converge", CRITIC),
             agent("planner", "an agent or function that gives the list of parts, instead of splitting the text", PLANNER),
-            param("max_subquestions", NUMBER, "parts at most, 1 to 50; what is beyond is told in `dropped`", { default: 5 }),
-            param("max_rounds_per_child", NUMBER, "rounds of each part at most", { default: 3 }),
+            param("max_subquestions", NUMBER, "parts at most, 1 to 50; what is beyond is told in `dropped`", {
+                default: 5,
+                range: [1, 50],
+            }),
+            param("max_rounds_per_child", NUMBER, "rounds of each part at most, 1 to 100", { default: 3, range: [1, 100] }),
             flowing("material for the researcher and the critic", OPTIONAL),
         ],
         result: object({ synthesis: TEXT, answers: LIST, success_count: NUMBER, failure_count: NUMBER, dropped: LIST }),

@@ -27,6 +27,10 @@ export interface VerbParam {
     readonly duration?: true;
     /** A condition, as `when` reads it. */
     readonly condition?: true;
+    /** The least and the greatest number. */
+    readonly range?: readonly [least: number, most: number];
+    /** What a text says a place in: an address of the web, or a path in the workspace. */
+    readonly place?: "address" | "path";
     /** Where an agent stands here: what its main func may ask for by the names of its parameters. */
     readonly gives?: readonly string[];
 }

@@ -15,6 +15,7 @@ const SIGNS: Readonly<Record<Join, string>> = { pipe: ">=>", fan: "<*>" };
 const OTHERS: readonly (readonly [join: Join, ...kinds: number[]])[] = [
     ["pipe", T.Bar, T.Gt],
     ["pipe", T.Gt, T.Gt, T.Gt],
+    ["pipe", T.Gt, T.Ge],
     ["pipe", T.Gt, T.Gt],
     ["pipe", T.Ge],
     ["pipe", T.Arrow],
@@ -23,6 +24,14 @@ const OTHERS: readonly (readonly [join: Join, ...kinds: number[]])[] = [
     ["fan", T.Lt, T.Bar, T.Gt],
     ["fan", T.Lt, T.Gt],
     ["fan", T.Star],
+];
+
+/** The operators with a gap in them. */
+const APART: readonly (readonly [join: Join, ...kinds: number[]])[] = [
+    ["pipe", T.Ge, T.Gt],
+    ["pipe", T.Gt, T.FatArrow],
+    ["pipe", T.Gt, T.Assign, T.Gt],
+    ["fan", T.Lt, T.Star, T.Gt],
 ];
 
 /** Whether these tokens stand here without a gap. */
@@ -41,8 +50,9 @@ export function takeJoin(p: State, open: number): Join | null {
         jump(p, p.pos + 3);
         return "fan";
     }
-    for (const [join, ...kinds] of OTHERS) {
-        if (!follow(p, kinds)) continue;
+    const other = APART.find(([, ...kinds]) => kinds.every((k, i) => peek(p, i) === k)) ?? OTHERS.find(([, ...kinds]) => follow(p, kinds));
+    if (other !== undefined) {
+        const [join, ...kinds] = other;
         const range = { start: start(p), end: p.ends[p.pos + kinds.length - 1] as number };
         const sign = SIGNS[join];
         const fixes = [fix(`Write \`${sign}\``, range, sign, true)];
