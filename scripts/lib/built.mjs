@@ -96,7 +96,10 @@ for (const source of Object.values(users.exports)) {
 const handed = Object.fromEntries(Object.entries(users.exports).map(([key, path]) => [key, path.replace(/\.ts$/, ".js")]));
 writeFileSync(join(lang, "package.json"), JSON.stringify({ name: users.name, version: users.version, type: "module", exports: handed }));
 writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module", "imports": { "#temporal": "@remit/temporal" } }\n');
-// the command as it is published: its launcher beside a bundle, without sources
+// the command as it is published: its launcher beside a script, without sources
 cpSync(join(root, "packages/cli/bin"), join(folder, "packages/cli/bin"), { recursive: true });
-writeFileSync(join(folder, "packages/cli/dist/remit.mjs"), 'export * from "./main.js";\n');
+writeFileSync(
+    join(folder, "packages/cli/dist/core.cjs"),
+    `//${"0".repeat(32)}\nexports.main = async (argv) => (await module.importing("./main.js")).main(argv);\n`,
+);
 symlinkSync(join(root, ".tools"), join(folder, ".tools"));
