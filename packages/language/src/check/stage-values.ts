@@ -138,14 +138,14 @@ function checkReach(x: Reading, at: Range, literal: Json, { name, range, place }
     if (typeof literal !== "string") return;
     if (place === "address" && !/^https?:\/\//i.test(literal))
         x.report("INVALID_STAGE_ARGUMENT", at, `'${literal}' is no address of the web`, { hint: "it begins with https:// or http://" });
-    if (place === "path" && leadsOut(literal))
-        x.report("INVALID_STAGE_ARGUMENT", at, `'${literal}' leads out of the workspace`, {
+    if (place === "path" && leaves(literal))
+        x.report("INVALID_STAGE_ARGUMENT", at, `'${literal}' leaves the workspace`, {
             hint: "a path begins in the workspace folder",
         });
 }
 
 /** Whether a relative path goes above where it begins. */
-function leadsOut(path: string): boolean {
+function leaves(path: string): boolean {
     let depth = 0;
     for (const part of path.split("/")) {
         if (part === "..") depth--;
