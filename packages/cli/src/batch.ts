@@ -34,7 +34,7 @@ export interface Alike {
 export interface Batch {
     readonly item: string;
     readonly total: number;
-    /** Milliseconds since 1970. */
+    /** Milliseconds since 1970: when it began, or its run went on. */
     readonly since: number;
     readonly atOnce: number;
     readonly path: string;
@@ -52,7 +52,7 @@ export interface Batch {
 class Loop implements Batch {
     readonly item: string;
     readonly total: number;
-    readonly since: number;
+    since: number;
     readonly atOnce: number;
     readonly path: string;
     done = 0;
@@ -63,6 +63,8 @@ class Loop implements Batch {
     private readonly inside: string;
     private readonly active = new Map<number, Pass>();
     private readonly over = new Set<number>();
+    /** Of those that are over. */
+    private readonly bad = new Set<number>();
 
     constructor(event: LedgerEvent) {
         const { item, items, concurrency } = objectOf(event.data);
@@ -105,6 +107,18 @@ class Loop implements Batch {
         for (const index of [...this.active.keys()]) this.retire(index);
     }
 
+    /** The run goes on: items that failed are tried again, and what was under way is begun again. */
+    again(now: number): void {
+        for (const [index, { open }] of this.active) if (open <= 0) this.retire(index);
+        this.active.clear();
+        for (const index of this.bad) this.over.delete(index);
+        this.bad.clear();
+        this.reasons.clear();
+        this.done = this.over.size;
+        this.failed = 0;
+        this.since = now;
+    }
+
     private begun(index: number, event: LedgerEvent): Pass {
         // no more run at once: those in which nothing goes on are over
         for (const [one, { open }] of this.active) {
@@ -123,6 +137,7 @@ class Loop implements Batch {
         this.done++;
         if (pass.failed === null) return;
         this.failed++;
+        this.bad.add(index);
         const key = pass.failed.replace(/\d+/g, "#");
         const known = this.reasons.get(key);
         if (known === undefined) this.reasons.set(key, { message: plainLine(pass.failed), index, name: pass.name, count: 1 });
@@ -145,6 +160,8 @@ function nameOf({ data }: LedgerEvent): string {
 export interface Batches {
     /** The loop over many items that the event is in; what was just begun or ended is in `began` and `ended`. */
     event(event: LedgerEvent): { readonly in: Batch | null; readonly began?: Batch; readonly ended?: Batch };
+    /** The run goes on at this time, behind the events that were told so far. */
+    again(now: number): void;
     readonly open: readonly Batch[];
 }
 
@@ -152,6 +169,9 @@ export function batches(): Batches {
     const open: Loop[] = [];
     return {
         open,
+        again: (now) => {
+            for (const one of open) one.again(now);
+        },
         event(event) {
             const outer = open.find((one) => one.holds(event.path));
             if (outer !== undefined) {

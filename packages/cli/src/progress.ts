@@ -5,15 +5,17 @@
  *
  * Boundary: reads ledger events, knows no machine.
  */
-import type { Json } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
-import { type Batch, batches } from "./batch.ts";
+import { type Batch, batches, type Batches } from "./batch.ts";
 import { count, duration, paint, plainLine } from "./io.ts";
 import { type Look, picture } from "./picture.ts";
 import { screen } from "./screen.ts";
 
 export interface Progress {
     event(event: LedgerEvent): void;
+    /** What a run that goes on has done before: its loops over many items are counted on from there. Absent: it need not be read. */
+    before?(events: AsyncIterable<LedgerEvent>): Promise<void>;
     /** A piece of a reply as it streams. */
     part(path: string, part: Json): void;
     /** Removes the line, before something else is written or a question is asked. */
@@ -31,7 +33,11 @@ const text = (value: Json | undefined): string => (typeof value === "string" ? v
 /** Kinds that begin something worth showing, and the words for it. */
 const BEGINS: Partial<Record<LedgerEvent["kind"], (d: Data, event: LedgerEvent) => string>> = {
     "generate.started": (d, event) => `generate ${text(d["label"]) || event.path.split("/").at(-1)}`,
-    "tool.started": (d) => `${text(d["tool"])}.${text(d["method"])}`,
+    // what an agent does with its own hands stands in its request
+    "tool.started": (d) => {
+        const { tool, method } = isObject(d["request"]) ? d["request"] : d;
+        return `${text(tool)}.${text(method)}`;
+    },
     "memory.started": (d) => `${text(d["memory"])}.${text(d["operation"])}`,
     "agent.started": (d) => `agent ${text(d["agent"])}`,
     "parallel.started": (d) => `parallel for ${text(d["item"])}`,
@@ -100,6 +106,12 @@ function pauseOf(part: Json): { readonly text: string; readonly ms: number } | n
     return { text: plainLine(text(part["text"])).slice(0, 200), ms: Number(part["ms"]) || 0 };
 }
 
+/** Loops that a run which goes on is in. */
+async function entered(many: Batches, events: AsyncIterable<LedgerEvent>): Promise<void> {
+    for await (const event of events) if (event.kind !== "run.ended") many.event(event);
+    many.again(Date.now());
+}
+
 function lines(stream: NodeJS.WriteStream): Progress {
     const open = new Map<string, Running>();
     const many = batches();
@@ -120,6 +132,13 @@ function lines(stream: NodeJS.WriteStream): Progress {
     };
     return {
         ...silent,
+        async before(events) {
+            await entered(many, events);
+            for (const batch of many.open) {
+                told.set(batch.path, { shown: Math.floor((batch.done * (LINES + 1)) / batch.total), reasons: 0, pauses: 0 });
+                stream.write(`parallel for ${plainLine(batch.item)} goes on: ${whole(batch.done)} of ${whole(batch.total)} were done\n`);
+            }
+        },
         part(_path, part) {
             const said = noticeOf(part);
             if (said !== null) stream.write(`note: ${said}\n`);
@@ -260,6 +279,7 @@ function redrawn(stream: NodeJS.WriteStream): Progress {
     const timer = setInterval(draw, 120);
     timer.unref();
     return {
+        before: (events) => entered(many, events),
         event(event) {
             plans.event(event);
             const { ended } = many.event(event);

@@ -113,6 +113,37 @@ test("pauses for a provider are said once and counted", () => {
     expect(log.at(-1)).toContain("30 pauses for the provider");
 });
 
+test("a run that goes on counts on from what its loop had done; what failed is tried again", async () => {
+    const events = batch(200, () => null, { ok: true, iterations: [] });
+    // items 0 to 100 had ended when the run failed, and number 99 had failed
+    const stop = events.findIndex(({ path }) => path.startsWith("main/parallel[108]"));
+    const before = events.slice(0, stop).filter(({ path, kind }) => kind !== "generate.ended" || !path.startsWith("main/parallel[99]"));
+    before.push({
+        ...before.at(-1),
+        kind: "generate.ended",
+        path: "main/parallel[99]/generate#0",
+        data: { ok: false, error: "no" },
+    } as never);
+    let written = "";
+    const shown = progress({ isTTY: false, write: (text: string) => (written += text) } as unknown as NodeJS.WriteStream);
+    async function* told() {
+        yield* [...before, events.at(-1) as LedgerEvent];
+    }
+    await shown.before?.(told());
+    for (const event of [...events.filter(({ path }) => path.startsWith("main/parallel[99]")), ...events.slice(stop)]) shown.event(event);
+    const log = written.trimEnd().split("\n");
+    expect(log[0]).toBe("parallel for x goes on: 100 of 200 were done");
+    expect(log.slice(1, -1).every((line) => /^parallel for x: 1\d\d of 200 done/.test(line))).toBe(true);
+    expect(log.length).toBeLessThan(9);
+});
+
+test("what an agent does with its own hands has the name of its tool", () => {
+    const of = (kind: string, data: object): LedgerEvent =>
+        ({ kind, path: "main/agent#0/use", data, time: "2026-01-01T00:00:00Z" }) as never;
+    const request = { op: "call", tool: "Repo", method: "write", args: [] };
+    expect(logged([of("tool.started", { request, host: true }), of("tool.ended", { ok: true })])).toEqual(["done: Repo.write (0 ms)"]);
+});
+
 test("a loop over a few items is shown call by call", () => {
     const log = logged(batch(3, () => null, { ok: true, iterations: [] }));
     expect(log.filter((line) => line.startsWith("done: generate"))).toHaveLength(3);

@@ -222,3 +222,25 @@ main agent Clerk {
     expect(failed.find(({ type }) => type === "tool-output-error")).toBeDefined();
     expect(failed.find(({ type }) => type === "error")).toMatchObject({ errorText: expect.stringContaining("none.txt") });
 });
+
+test("what an agent asks for with its own hands is a question of the page as well", async () => {
+    await using at = await room([]);
+    const use = { tool: "Files", method: "write", args: [{ path: "a.txt", content: "a" }] };
+    writeFileSync(join(at.folder, "turns.json"), JSON.stringify([{ text: "Done.", use: [use] }]));
+    const source = `import tool Files from "file://workspace" { write: ask }
+import agent Fixer from "stub:sequence:turns.json" { remit { ask Files.write  spend 2 turns } }
+main func() { agent("Write it.", { agent: Fixer }).data.text }`;
+    const program = await load({ source, file: join(at.folder, "main.remit") }, { cache: false, workspace: at.folder });
+    const chunksOf = (answer: "once" | "deny") =>
+        Array.fromAsync(uiMessages((on) => program.run(null, { on: { ...on, ask: async () => answer } })));
+    const asked = { type: "tool-approval-request", reason: "May Fixer call Files.write?" };
+    for (const [answer, approved] of [
+        ["once", true],
+        ["deny", false],
+    ] as const)
+        expect((await chunksOf(answer)).filter(({ type }) => type.startsWith("tool-approval"))).toMatchObject([
+            asked,
+            { type: "tool-approval-response", approved },
+        ]);
+    await program.close();
+});

@@ -34,6 +34,7 @@ export default async function resume(args: string[], options: Options): Promise<
         const signal = watch.begins();
         const from = isThere ? { from: await (await import("./handover.ts")).back(info, options, { signal, ledger: ledger.store }) } : {};
         return await toldApart(async () => {
+            await watch.progress.before?.(ledger.events(info.id));
             const handle = await ledger.resume<Json>(info.id, {
                 ...hostOptions(options),
                 ...said,

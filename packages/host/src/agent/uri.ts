@@ -82,6 +82,8 @@ interface Known {
     readonly command: readonly string[];
     readonly install: string;
     readonly wants?: readonly Wants[];
+    /** What it is started with; `env` of a configuration comes before it. */
+    readonly env?: { readonly [name: string]: string };
     /** The mode that it begins in where Remit's sandbox is around it and no configuration says another. */
     readonly modeInSandbox?: string;
     /** It takes no error of `fs/read_text_file` for a file that is not there, so what its sandbox shows it reads itself. */
@@ -97,11 +99,21 @@ const RIPGREP: Wants = {
 };
 
 /**
+ * opencode asks its client about nothing unless its own configuration says so: it would try to write past the remit, and its sandbox would refuse it
+ * without a question. It merges this over the `permission` of that configuration. A sandbox has no network for the other two.
+ */
+const OPENCODE: { readonly [name: string]: string } = {
+    OPENCODE_PERMISSION: JSON.stringify({ edit: "ask", bash: "ask", webfetch: "ask", external_directory: "ask" }),
+    OPENCODE_DISABLE_AUTOUPDATE: "1",
+    OPENCODE_DISABLE_MODELS_FETCH: "1",
+};
+
+/**
  * Known agents: how each is started, and what brings it. In the mode that qwen-code would choose itself its own model decides what is asked. codex puts
  * each command into a sandbox of its own, which cannot be made inside ours: its commands would all fail, and it would tell of none.
  */
 export const KNOWN: { readonly [name: string]: Known } = {
-    opencode: { command: ["opencode", "acp"], install: "npm install -g opencode-ai", wants: [RIPGREP] },
+    opencode: { command: ["opencode", "acp"], install: "npm install -g opencode-ai", wants: [RIPGREP], env: OPENCODE },
     "qwen-code": { command: ["qwen", "--acp", "--approval-mode", "default"], install: "npm install -g @qwen-code/qwen-code" },
     claude: { command: ["claude-agent-acp"], install: "npm install -g @agentclientprotocol/claude-agent-acp" },
     codex: {
@@ -216,7 +228,10 @@ function processTarget({ name, command, said, folder, install }: Program, source
         name,
         command: found,
         args,
-        env: Object.fromEntries(Object.entries(said.env ?? {}).map(([key, text]) => [key, put(key, text, name, sources)])),
+        env: {
+            ...knownAs(name)?.env,
+            ...Object.fromEntries(Object.entries(said.env ?? {}).map(([key, text]) => [key, put(key, text, name, sources)])),
+        },
         endpoints: (said.endpoints ?? []).map((origin) => new URL(origin)),
         read: (said.sandbox?.read ?? []).map((path) => resolve(folder, path)),
         ...wantedOf(name, sources.env),

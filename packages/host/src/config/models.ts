@@ -53,3 +53,18 @@ export function configuredModels(config: Config, env: Readonly<Record<string, st
         return { uri: name, ok: found === null || found.ok, note: found === null || found.ok ? where : `${where}: ${found.message}` };
     });
 }
+
+/** All that a configuration says of models. */
+export const modelsIn = (
+    config: Config,
+    ...about: [Readonly<Record<string, string | undefined>>, (name: string, value: string) => void]
+) => ({ prices: config.prices, rates: config.rates, named: namedModels(config, ...about), notice: modelsWithheld(config) });
+
+/** What a person has to know where a file that is not trusted describes models or prices: without trust they count for nothing. */
+function modelsWithheld({ withheld }: Pick<Config, "withheld">): string | null {
+    const found = [...withheld].filter(([key]) => /^(?:model|price):/.test(key));
+    const [first] = found;
+    if (first === undefined) return null;
+    const what = [...new Set(found.map(([key]) => (key.startsWith("model:") ? "models" : "prices")))].join(" and ");
+    return `${first[1].name} is not trusted, so its ${what} do not count: look at that file, then trust it with \`remit trust\`, or --trust for once`;
+}

@@ -74,6 +74,8 @@ export interface ModelsConfig {
     readonly concurrency?: number;
     /** How much in a minute, by host (`models.example.com`, with its port if it has one) or by provider (`openai`). Shared by all turns of an endpoint. */
     readonly rates?: { readonly [hostOrProvider: string]: Rate };
+    /** Said once to the person who watches, at the first turn. */
+    readonly notice?: string | null;
     /** What stages name; absent: keys alone. */
     readonly credentials?: Credentials;
     /** Secrets to be kept out of what is said; those of the environment where absent. */
@@ -120,6 +122,7 @@ export function createModels(config: ModelsConfig = {}): Models {
     const engines = enginesOf(config, { on, env, folder, secrets, patience, fetch: inner });
     const { described, chosenFor } = choosing(config, setup);
     const answering = new Map<string, Answering>();
+    let notice = config.notice ?? null;
 
     async function turn(request: ModelTurn, effect: Effect, io: ModelIO): Promise<Outcome> {
         const { name, uri: imported } = request.model;
@@ -153,6 +156,8 @@ export function createModels(config: ModelsConfig = {}): Models {
 
     async function perform(effect: Effect, io: ModelIO): Promise<Outcome> {
         const request = effect.request as unknown as ModelTurn | ModelCount;
+        if (notice !== null) io.emit({ type: "notice", text: notice });
+        notice = null;
         if (request.op === "turn") return turn({ ...request, messages: request.messages.map(withWholeTexts) }, effect, io);
         if (request.op === "count") return count(request, (await chosenFor(request.model)).chosen.uri);
         return failed("model", "a model effect asks for a turn or a count") as Outcome;

@@ -82,15 +82,13 @@ export function worldOf(
     });
     let answering: Models["describe"] = () => [];
     const models = lazy(async (): Promise<Models> => {
-        const [{ createModels }, { namedModels }] = await Promise.all([import("../model/models.ts"), import("../config/models.ts")]);
+        const [{ createModels }, { modelsIn }] = await Promise.all([import("../model/models.ts"), import("../config/models.ts")]);
         const made = createModels({
             env,
             process,
             secrets,
             folder: setting.modelFolder,
-            prices: config.prices,
-            rates: config.rates,
-            named: namedModels(config, env, secret),
+            ...modelsIn(config, env, secret),
             credentials: await credentials.get(),
             ...given({ ...options, model }, ["model", "record"]),
         });

@@ -82,6 +82,18 @@ test("what opencode looks for is shown from the search path or from where it kee
     rmSync(folder, { recursive: true });
 });
 
+test("opencode is told to ask before it changes something, unless the configuration says otherwise", async () => {
+    const of = async (env: Json) => {
+        const made = await target("acp://opencode", { agents: { opencode: { command: ["/bin/sh"], env } } });
+        return made.kind === "process" ? made.env : {};
+    };
+    const asks = { edit: "ask", bash: "ask", webfetch: "ask", external_directory: "ask" };
+    const { OPENCODE_PERMISSION: told = "", ...rest } = await of({ OPENCODE_CONFIG_CONTENT: "{}" });
+    expect([JSON.parse(told), rest]).toMatchObject([asks, { OPENCODE_CONFIG_CONTENT: "{}" }]);
+    expect(await of({ OPENCODE_PERMISSION: "{}" })).toMatchObject({ OPENCODE_PERMISSION: "{}" });
+    expect(await target("acp://tester", tester())).toMatchObject({ env: {} });
+});
+
 test("a file that is not trusted starts nothing, and neither does a program of itself", async () => {
     expect(await fails("acp://tester", tester(), false)).toMatchObject({ kind: "denied", message: expect.stringContaining("not trusted") });
     expect(await fails("acp:/bin/sh -c x", {}, false)).toMatchObject({ kind: "denied", hint: expect.stringContaining("--trust") });

@@ -21,6 +21,7 @@ import { loadConfig, untrusted } from "../../src/config/config.ts";
 import { expand } from "../../src/config/expand.ts";
 import { namedModels } from "../../src/config/models.ts";
 import { REMIT_KEYS } from "../../src/config/rules.ts";
+import { load as loadProgram } from "../../src/index.ts";
 import { distrust, trust, trustFile, trustState } from "../../src/config/trust.ts";
 
 let folder = "";
@@ -171,6 +172,29 @@ describe("a project's file that is not trusted", () => {
         expect(untrusted(config).map(({ needs }) => needs)).toEqual([
             ["models", "prices", "mcpServers", "allow", "http", "env", "secrets"],
         ]);
+    });
+    test("says once, to who watches a run, that its models and prices do not count", async () => {
+        write("project/remit.json", { models: { Fast: { uri: "openai://x" } }, prices: { m: { input: 1, output: 1 } } });
+        write(
+            "project/a.remit",
+            `import llm Fast from "mock:"
+main agent A { model Fast role "r" description "d" main func() { generate({ input: "q" })  generate({ input: "r" }) } }`,
+        );
+        const notes = async (trust: boolean): Promise<Json[]> => {
+            const heard: Json[] = [];
+            const setting = { model: "mock:", workspace: folder, env, trust, cache: false } as const;
+            const program = await loadProgram(join(folder, "project/a.remit"), setting);
+            await program.run(null, { on: { part: (_, part) => void heard.push(part) } }).result;
+            await program.close();
+            return heard.filter((part) => JSON.stringify(part).includes("notice"));
+        };
+        expect(await notes(false)).toEqual([
+            {
+                type: "notice",
+                text: expect.stringMatching(/remit\.json is not trusted, so its models and prices do not count: .*`remit trust`/),
+            },
+        ]);
+        expect(await notes(true)).toEqual([]);
     });
     test("counts whole once it is trusted, by the record, the caller or the environment", () => {
         const path = write("project/remit.json", all);

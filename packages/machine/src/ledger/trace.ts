@@ -322,7 +322,7 @@ const LINES: { readonly [family: string]: Describe } = {
         };
     },
     input: (one, w) => ({ what: `input ${plainText(text(one, "name") || text(one, "path"))}`, ...outcome(one, w, "value") }),
-    ask: (one, w) => ({ what: `ask ${shown(text(one, "question"), w)}`, ...outcome(one, w, "decision") }),
+    ask: (one, w) => ({ what: `ask ${shown(calledText(one, "question"), w)}`, ...outcome(one, w, "decision") }),
     failure: (one, w) => ({
         what: `failed ${plainText(text(one, "kind"))}: ${shown(text(one, "message"), w)}`,
         came: plainText(siteText(eventOf(one))),

@@ -103,14 +103,14 @@ const notBegun = (left: number, of: number): string => (left === 0 ? "" : `, and
 const INDICES = 10;
 const MESSAGES = 5;
 
-/** What failures have in common that differ in numbers alone: of an item, a port, a time. */
-const alike = (fail: Fail): string => `${fail.kind} ${fail.message.replace(/\d+/g, "#")}`;
+/** What failures have in common that differ in numbers alone (of an item, a port, a time), or are of one account that is used up. */
+const alike = ({ kind, region, message }: Fail): string => `${kind} ${region ?? message.replace(/\d+/g, "#")}`;
 
 /** Each message once, behind the indices of the iterations that failed with it; of those that differ in numbers the first. */
 function byMessage(failures: readonly Inside[]): string {
     const groups = new Map<string, { readonly message: string; readonly indices: number[]; differ: boolean }>();
-    // a few are told as they are
-    const keyOf = failures.length > INDICES ? alike : ({ message }: Fail) => message;
+    // a few are told as they are, unless one account is used up
+    const keyOf = (fail: Fail): string => (failures.length > INDICES || fail.region !== null ? alike(fail) : fail.message);
     for (const { index, fail } of failures) {
         const known = groups.get(keyOf(fail));
         if (known === undefined) groups.set(keyOf(fail), { message: fail.message, indices: [index], differ: false });

@@ -393,15 +393,15 @@ export class Accounts {
         const used = meter === "time" ? limit : meter === "steps" ? Math.min(limit, a.used.steps) : a.used[meter];
         const { unit } = METERS.find((row) => row.meter === meter) as (typeof METERS)[number];
         const reserved = reservedOf(a, meter);
-        const more = reserved > 0 ? ` and ${reserved} reserved` : "";
+        const more = reserved > 0 ? ` and ${shown(reserved)} reserved` : "";
         const what = `${a.name}'s budget of ${unit === "ms" ? `${limit} ms` : amountOf(limit, unit)}`;
         const by = `by ${spenderOf(who)}`;
         const message =
             limit === 0
                 ? `${what} allows none: ${spenderOf(who)} wants more`
                 : used < limit && wanted > 0
-                  ? `${what} leaves too little for a prompt of about ${amountOf(wanted, unit)} (${used} used${more}), ${by}`
-                  : `${what} is used up (${used}${more}), ${by}`;
+                  ? `${what} leaves too little for a prompt of about ${amountOf(wanted, unit)} (${shown(used)} used${more}), ${by}`
+                  : `${what} is used up (${shown(used)}${more}), ${by}`;
         return failing(a, { meter, limit, used, spender: spenderOf(who) }, message);
     }
 
@@ -411,7 +411,8 @@ export class Accounts {
         const what = meter === "tokens" ? "how many tokens it used" : "what it cost";
         const message = `${a.name}'s budget of ${amountOf(limit, meter === "tokens" ? "token" : "US dollar")} cannot be kept: the ${whose} does not say ${what}, by ${spenderOf(who)}`;
         const of = { meter, limit, used: a.used[meter], spender: spenderOf(who) };
-        return failing(a, of, message, "bound it by turns or time as well");
+        const price = meter === "usd" ? "give the price of the model in `prices` of remit.json, or " : "";
+        return failing(a, of, message, `${price}bound it by turns or time as well`);
     }
 
     /** The innermost account of the present fiber that so many steps more would overdraw; what went beyond it does not count. */
@@ -462,6 +463,9 @@ function failing(a: Account, of: Omit<Exceeded, "account" | "fail">, message: st
     });
     return { ...of, account: a.path, fail };
 }
+
+/** An amount without the digits by which sums of dollars drift. */
+const shown = (amount: number): number => Number(amount.toFixed(6));
 
 /** As it is shown. */
 export function spenderOf({ who, path }: Spender): string {

@@ -24,9 +24,14 @@ export function unknownProperty(key: string, object: Obj, at: Site | null, l: nu
     // Those of now: an object of many keys has a shape of its own, which grows.
     const { length } = object.shape.keys;
     const keys = object.shape.keys.slice(0, LOOKED_AT);
-    const hint = (): string => didYouMean(key, keys) ?? (length === 0 ? "the object is empty" : listed(keys, length));
+    const hint = (): string =>
+        didYouMean(key, keys) ?? `${length === 0 ? "the object is empty" : listed(keys, length)}; where it may be absent, ${optional(key)}`;
     return new Fail("value", `Unknown object property '${key}'`, { site: at, labels: l, hint });
 }
+
+/** How a key that some values do not have is read: one branch of an answer, `data` or `error`, say. */
+const optional = (key: string): string =>
+    /^[A-Za-z_]\w*$/.test(key) && key.length <= SHOWN_UNITS ? `?.${key} gives none` : "get(key) gives none";
 
 function listed(keys: readonly string[], length: number): string {
     const some = keys.slice(0, SHOWN_KEYS).map((one) => (one.length > SHOWN_UNITS ? `${one.slice(0, SHOWN_UNITS)}…` : one));

@@ -511,6 +511,8 @@ describe("tokens", () => {
             /^limit\.tokens: the region's budget of 100 tokens cannot be kept: the model does not say how many tokens it used/,
         );
         expect(of("1 usd")).toMatch(/^limit\.cost/);
+        const { result } = run(`main agent A { ${WITH} main func() { spend 1 usd { ${ASK} } } }`, { answer: silent });
+        expect(result.ok ? null : result.failure.hint).toMatch(/^give the price of the model in `prices` of remit\.json, or bound it by/);
         expect(of("100 tokens, 3 turns")).toBe("ok");
         expect(of("100 tokens, 1 min")).toBe("ok");
     });

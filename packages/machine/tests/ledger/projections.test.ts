@@ -99,6 +99,9 @@ describe("trace", () => {
         );
         const decided = at(3, "ask.decided", asked.path, asked.parent, { decision: "once" });
         expect(traceText([started, asked, decided])).toContain("- run run-1 did not end");
+        // of what an agent does with its own hands the question stands in the request
+        const hands = { ...asked, data: { request: { question: "May Fixer call Repo.write?" }, host: true } };
+        expect(traceText([hands])).toContain('- ask "May Fixer call Repo.write?"');
     });
     test("is there for redacted events, unknown data and nothing", () => {
         expect(traceText(redacted)).toContain("- attempt 2 ok (10 tokens in, 2 out)");

@@ -90,6 +90,15 @@ describe("parallel for", () => {
         expect(said(500, (i) => `${"abcdefghij"[i % 10]} failed`)).toMatch(/; 250 others for 5 other reasons$/);
     });
 
+    test("an account around the loop that is used up is told once, wherever its iterations were", () => {
+        const ran = runText(
+            body("spend 3 calls { parallel for x in [1, 2, 3, 4] max 9 { if x < 3 { T.get(x) }  T.ask(x)  T.get(x) } }", IMPORTS),
+            { answer: () => ({ ok: true, value: 1, origins: [] }) },
+        );
+        const { message } = (ran.result as { failure: { message: string } }).failure;
+        expect(message).toMatch(/^parallel for failed: \[[0-3, ]+\] the region's budget of 3 calls is used up \(3\), by user at [^;]+$/);
+    });
+
     test("what iterations share cannot be changed, by whatever route", () => {
         const before = `${IMPORTS}\nfunc grow(xs) { xs.add(1) }`;
         for (const change of [

@@ -230,12 +230,13 @@ func same(o: { a: number }) { o }
 describe("what was meant is said in the failure's hint", () => {
     test.each([
         ["input.files", "did you mean 'file'?"],
-        ["input.zzz", "it has file, name, list"],
+        ["input.zzz", "it has file, name, list; where it may be absent, ?.zzz gives none"],
         ['input["files"]', "did you mean 'file'?"],
         ["input.list.push(1)", "did you mean 'add'?"],
         ["input.list.includes(1)", "write any((item) => item == …)"],
         ["input.name.trimm()", "did you mean 'trim'?"],
-        ["o = {}  o[input.name]", "the object is empty"],
+        ["o = {}  o[input.name]", "the object is empty; where it may be absent, ?.n gives none"],
+        ['input["a b"]', "it has file, name, list; where it may be absent, get(key) gives none"],
         ["input.list.constructor()", undefined],
     ])("%s", (statements, hint) => {
         const { result } = runText(`main func(input) { ${statements} }`, { options: { input: { file: 1, name: "n", list: [1] } } });
@@ -245,7 +246,9 @@ describe("what was meant is said in the failure's hint", () => {
     test("of many keys, and of long ones, only some is said", () => {
         const input = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`${"k".repeat(60)}${i}`, i]));
         const { result } = runText("main func(input) { input.a }", { options: { input } });
-        expect(result.ok ? null : result.failure.hint).toMatch(/^it has (k{40}…, ){7}k{40}…, and 12 more$/);
+        expect(result.ok ? null : result.failure.hint).toMatch(
+            /^it has (k{40}…, ){7}k{40}…, and 12 more; where it may be absent, \?\.a gives none$/,
+        );
     });
 });
 

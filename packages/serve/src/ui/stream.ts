@@ -66,9 +66,11 @@ export async function* uiMessages(begin: (on: Pick<Handlers, "event" | "part">) 
         event: (event) => {
             const data = isObject(event.data) ? event.data : {};
             const id = event.path;
-            if (event.kind === "ask.requested" && data["detail"] !== undefined)
-                put(message.ask({ id, path: id, question: String(data["question"]), detail: data["detail"] ?? null }));
-            else if (event.kind === "ask.decided") put(message.decided(id, String(data["decision"])));
+            // a question about what an agent does with its own hands stands in its request, and the answer is its value
+            const { question, detail } = isObject(data["request"]) ? data["request"] : data;
+            if (event.kind === "ask.requested" && detail !== undefined)
+                put(message.ask({ id, path: id, question: String(question), detail }));
+            else if (event.kind === "ask.decided") put(message.decided(id, String(data["decision"] ?? data["value"])));
             else put(message.event(event));
         },
     });

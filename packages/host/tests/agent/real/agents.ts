@@ -5,7 +5,7 @@
  *
  * | agent | calls its model beside the turn | sends outside the schema | asks before it writes | its own write |
  * | --- | --- | --- | --- | --- |
- * | opencode | a title, without tools, at the first turn | `usage` of a prompt's answer | as its `permission` says | tells the client by `fs/write_text_file`, then writes the file itself: where its sandbox only reads, the file is written and the call is told as failed |
+ * | opencode | a title, without tools, at the first turn | `usage` of a prompt's answer | as `OPENCODE_PERMISSION` says, which Remit sets; by itself about nothing | tells the client by `fs/write_text_file`, then writes the file itself: where its sandbox only reads, the file is written and the call is told as failed |
  * | qwen-code | memories after a turn, with tools; what the user may say next, after it | `models` of a session, request `craft/drainMidTurnQueue`, notification `qwen/notify/session/prompt-suggestion` | in its mode `default`; in `auto`, its own choice, its model decides | by `fs/write_text_file` only |
  * | claude | a title, without tools, after the turn | `usage`; notification `_auth/status_update` | in its mode `default` | not tried |
  * | codex | a title, without tools | `models`, `usage`; `_auth/status_update` | not tried | not tried; a warning of its own is the first message of a turn |
@@ -27,8 +27,8 @@ export interface Start {
 export interface StartOptions {
     /** `http://127.0.0.1:PORT` of the model. */
     readonly model: string;
-    /** opencode: `allow`: it does everything without asking its client. Absent: it asks for everything that changes something. */
-    readonly permission?: "allow" | "ask";
+    /** opencode: `allow`: it does everything without asking its client. Absent: it asks as Remit starts it. */
+    readonly permission?: "allow";
 }
 
 interface Recipe {
@@ -43,8 +43,6 @@ const RECIPES: { readonly [name in AgentName]: Recipe } = {
     opencode: {
         args: ["acp"],
         env: ({ model, permission }) => ({
-            OPENCODE_DISABLE_AUTOUPDATE: "1",
-            OPENCODE_DISABLE_MODELS_FETCH: "1",
             OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
             OPENCODE_CONFIG_CONTENT: JSON.stringify({
                 autoupdate: false,
@@ -60,10 +58,14 @@ const RECIPES: { readonly [name in AgentName]: Recipe } = {
                         models: { stub: { name: "stub", tool_call: true, limit: { context: 100_000, output: 8_000 } } },
                     },
                 },
-                permission: Object.fromEntries(
-                    ["edit", "bash", "webfetch", "external_directory"].map((what) => [what, permission ?? "ask"]),
-                ),
             }),
+            ...(permission === undefined
+                ? {}
+                : {
+                      OPENCODE_PERMISSION: JSON.stringify(
+                          Object.fromEntries(["edit", "bash", "webfetch", "external_directory"].map((what) => [what, permission])),
+                      ),
+                  }),
         }),
     },
     "qwen-code": {
