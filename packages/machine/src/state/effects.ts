@@ -8,6 +8,8 @@
  */
 import type { Json, Site } from "@remit/language";
 import { type Effect, type EffectKind, type Failure, opOf, type Outcome, type ToolRequest } from "../effect/effect.ts";
+import { reachesModel } from "../compile/models.ts";
+import type { RunRequest } from "../effect/elsewhere.ts";
 import { Fail } from "../effect/failure.ts";
 import { type OfStage, sentWith } from "../effect/stage.ts";
 import { fromJson, labelParts } from "../value/json.ts";
@@ -103,7 +105,7 @@ export function pay(m: Machine, pending: Pending): void {
     }
     const got =
         effect.kind === "run"
-            ? reservePart(m.accounts, effect, account, { spender, blocked })
+            ? reservePart(m.accounts, effect, account, { spender, blocked, asks: asksModel(m, effect) })
             : m.accounts.reserve(effect.kind, effect.request, account, spender, blocked);
     if ("waits" in got) {
         m.waiting.set(path, { ...pending, waits: got.waits });
@@ -142,6 +144,13 @@ const NO_ACCOUNT = Number.MAX_SAFE_INTEGER;
 function isCountedElsewhere(m: Machine, path: string): boolean {
     if (!m.authority.isCounting) return false;
     return [...m.waiting.keys()].some((other) => other !== path && !m.unpaid.has(other) && m.standing.parts.get(other)?.isAway === true);
+}
+
+/** Whether the part that an effect begins can ask a model. */
+function asksModel({ compiled }: Machine, { request }: Effect): boolean {
+    const { entry } = request as unknown as RunRequest;
+    const fn = compiled.functions.find((one) => one.file === entry.file && one.form.name === entry.func);
+    return fn === undefined || reachesModel(compiled, fn);
 }
 
 /** The effect of a part, with the counts, where another part did not keep them. */

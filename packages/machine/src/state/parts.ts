@@ -4,7 +4,7 @@
  * Boundary: between the request of the effect `run` and the accounts.
  *
  * PBU1: no bound is used twice: where tokens or dollars are bounded, a part waits for the turns and parts in flight (AC9), may use all that is left
- *     then, and turns asked for meanwhile wait for it.
+ *     then, and turns asked for meanwhile wait for it. One that reaches no model may use none of them: it waits for nothing, and nothing for it.
  */
 import type { Json } from "@remit/language";
 import type { Effect } from "../effect/effect.ts";
@@ -25,18 +25,22 @@ export type PartReserved =
     | { readonly waits: number }
     | { readonly over: Exceeded };
 
-/** `blocked`: accounts that earlier effects wait for. */
+/** `blocked`: accounts that earlier effects wait for; `asks`: the part can reach a model or an agent outside. */
 export function reservePart(
     accounts: Accounts,
     effect: Effect,
     account: number,
-    { spender, blocked }: { readonly spender: Spender; readonly blocked: ReadonlySet<number> },
+    { spender, blocked, asks }: { readonly spender: Spender; readonly blocked: ReadonlySet<number>; readonly asks: boolean },
 ): PartReserved {
-    for (const a of around(accounts, account)) {
-        const bounds = a.limits.tokens !== undefined || a.limits.usd !== undefined;
-        if (bounds && (a.reserved > 0 || a.reservedUsd > 0 || blocked.has(a.token))) return { waits: a.token };
-    }
-    const limits = limitsLeft(accounts, account);
+    if (asks)
+        for (const a of around(accounts, account)) {
+            const bounds = a.limits.tokens !== undefined || a.limits.usd !== undefined;
+            if (bounds && (a.reserved > 0 || a.reservedUsd > 0 || blocked.has(a.token))) return { waits: a.token };
+        }
+    const left = limitsLeft(accounts, account);
+    const limits = asks
+        ? left
+        : { ...left, ...(left.tokens === undefined ? {} : { tokens: 0 }), ...(left.usd === undefined ? {} : { usd: 0 }) };
     const got = accounts.reserve("run", effect.request, account, spender, blocked);
     if (!("held" in got)) return got;
     const held: number[] = [];

@@ -373,19 +373,25 @@ test("EF4: what a stage says of where, in which order and how often goes with it
 });
 
 test("PBU1: blocks that run elsewhere side by side use no token twice: the second waits, and may use what the first left", () => {
-    const inner = { ...block(stage("ask"), { backend: "temporal" }) };
-    const p = blocks([block(fan(inner, inner))], FUNCS);
+    const think = func("think", ["a"], [stmt({ kind: "generate", input: name("a") })]);
+    const inner = block(stage("think"), { backend: "temporal" });
+    const plain = block(pipe(stage("ask"), stage("map", ref("ask"))), { backend: "temporal" });
+    const p = blocks([block(fan(inner, plain, inner))], [...FUNCS, think]);
     const begin = (limits: { readonly tokens?: number }): Machine => Machine.start(new Compiled(p), { ...OPTIONS, input: "x", limits });
-    expect(begin({}).advance().effects).toHaveLength(2);
+    expect(begin({}).advance().effects).toHaveLength(3);
     const machine = begin({ tokens: 100 });
     const runs = (): Effect[] => machine.advance().effects.filter(({ kind }) => kind === "run");
     const limits = (effect: Effect | undefined): Json => (effect?.request as { readonly limits: Json } | undefined)?.limits ?? null;
-    const [first, ...others] = runs();
+    const [first, free, ...others] = runs();
     expect(others).toEqual([]);
     expect(limits(first)).toEqual({ tokens: 100 });
+    // One that reaches no model has nothing to wait for.
+    expect(limits(free)).toEqual({ tokens: 0 });
+    machine.resolve(free?.path as string, { ok: true, value: 0, origins: [] });
+    expect(runs()).toEqual([]);
     machine.resolve(first?.path as string, { ok: true, value: 1, origins: [], usage: { input: 50, output: 10 } });
     const [second] = runs();
     expect(limits(second)).toEqual({ tokens: 40 });
     machine.resolve(second?.path as string, { ok: true, value: 2, origins: [], usage: { input: 10, output: 10 } });
-    expect(machine.advance().result).toMatchObject({ ok: true, value: [1, 2] });
+    expect(machine.advance().result).toMatchObject({ ok: true, value: [1, 0, 2] });
 });
