@@ -13,6 +13,7 @@ export {
     saidTogether,
     sharedOrigins,
     speaksOf,
+    fieldsOf,
     perhapsTrusted,
     sourceOf,
     statedOrigin,

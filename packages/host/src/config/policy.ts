@@ -7,6 +7,7 @@
  * PY2: a remit that names something the program does not have is refused: a `never` with a mistake in it must not be taken for nothing.
  */
 import {
+    fieldsOf,
     type AgentForm,
     argumentsOf,
     argumentsOfRef,
@@ -166,7 +167,7 @@ export function checkPolicy(program: Program, policy: Policy): void {
         for (const [one, file] of program.files.flatMap(({ file, imports }) => imports.map((form) => [form, file] as const))) {
             if (one.name !== place && keyOf(one.what, place, "") !== keyOf(one.what, one.uri, file)) continue;
             for (const clause of clauses) {
-                if (clause.kind === "arg") hasFields(program, file, clause, `policy.clauses.${place}`);
+                hasFields(program, file, clause, `policy.clauses.${place}`);
                 for (const arg of [undefined, ...argumentsOf(clause)]) hasNamed(one, methodOf(clause), arg, `policy.clauses.${place}`);
             }
         }
@@ -200,9 +201,9 @@ export function checkPolicy(program: Program, policy: Policy): void {
 }
 
 /** Fields of results are named by the imports of the file. */
-function hasFields(program: Program, file: string, clause: PolicyClause & { readonly kind: "arg" }, key: string): void {
+function hasFields(program: Program, file: string, clause: PolicyClause, key: string): void {
     const imports = program.files.find((one) => one.file === file)?.imports ?? [];
-    for (const { of, method } of clause.fields ?? []) {
+    for (const { of, method } of fieldsOf(clause)) {
         if (method === undefined) continue;
         const named = imports.find((one) => one.name === of);
         if (named !== undefined) hasNamed(named, method, undefined, key);

@@ -6,7 +6,7 @@
  * T6: a clause binds the thing, by whatever import it is used: the strictest of all imports counts. What loosens (`trusted`, a gate `may`)
  *     counts only where all of them say it, so that no import of one's own is a way around another.
  */
-import type { ClauseForm, Gate, ImportForm, Program, RefForm } from "../form/form.ts";
+import type { AmongForm, ClauseForm, Gate, ImportForm, Program, RefForm } from "../form/form.ts";
 import { declaredKey, keyOf, methodName } from "./thing.ts";
 
 /** The arguments that a clause speaks of. */
@@ -22,6 +22,13 @@ export function argumentsOf(clause: ClauseForm): readonly string[] {
         default:
             return [];
     }
+}
+
+/** The fields of results that a clause names. */
+export function fieldsOf(clause: ClauseForm): readonly AmongForm[] {
+    if (clause.kind === "arg") return clause.fields ?? [];
+    if (clause.kind !== "reads" && clause.kind !== "audience") return [];
+    return clause.readers.through === undefined ? [] : [clause.readers.through];
 }
 
 /** The arguments that what gives a use speaks of. */

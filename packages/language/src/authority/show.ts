@@ -132,6 +132,8 @@ export function amongText({ of, method, path }: AmongForm): string {
 
 function readersText(readers: ReadersForm): string {
     if (readers.names !== undefined) return readers.names.map((one) => JSON.stringify(one)).join(", ");
-    if (readers.arg !== undefined) return `arg ${readers.arg}`;
-    return readers.result === undefined ? "everyone" : `result ${readers.result}`;
+    const { arg, result, through, to } = readers;
+    if (arg === undefined && result === undefined) return "everyone";
+    const rows = through === undefined ? "" : ` through ${amongText(through)} to ${to}`;
+    return `${arg === undefined ? `result ${result}` : `arg ${arg}`}${rows}`;
 }

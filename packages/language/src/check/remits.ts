@@ -274,7 +274,15 @@ function checkClauses(a: Whole, report: Report, node: Import, file: FileScope): 
         if (clause.kind === "clause.arg") {
             checkArg(a, report, binding, clause.method, clause.name);
             for (const one of clause.fields ?? []) checkAmong(a, report, file, one);
-        } else if (clause.kind === "clause.readers" && clause.readers.kind === "readers.arg")
-            checkArg(a, report, binding, clause.method, clause.readers.name);
+        } else if (clause.kind === "clause.readers") {
+            const { readers } = clause;
+            if (readers.kind === "readers.arg") checkArg(a, report, binding, clause.method, readers.name);
+            if ((readers.kind !== "readers.arg" && readers.kind !== "readers.result") || readers.through === undefined) continue;
+            if (node.what === "file")
+                report("REMIT_REFERENCE", readers.through.range, "a file is read before any tool has given a result", {
+                    hint: "name people, or `everyone`",
+                });
+            checkAmong(a, report, file, readers.through.at);
+        }
     }
 }

@@ -27,6 +27,7 @@ import {
     type GrantForm,
     type ImportForm,
     type Program,
+    type AmongForm,
     type ReadersForm,
     type RemitForm,
     type SpendForm,
@@ -341,8 +342,14 @@ export function isGate(text: string): text is Gate {
     return text === "may" || text === "ask" || text === "never";
 }
 
+function amongForm({ of, method, path }: tree.Among): AmongForm {
+    return { of: of.text, ...(method === undefined ? {} : { method: method.text }), path: path.map((one) => one.text) };
+}
+
 function readersForm(of: tree.Readers): ReadersForm {
     if (of.kind === "readers.names") return { names: of.names.map((n) => n.value) };
     if (of.kind === "readers.everyone") return { everyone: true };
-    return { [of.kind === "readers.arg" ? "arg" : "result"]: of.name.text };
+    const { kind, name, through } = of;
+    const rows = through === undefined ? {} : { through: amongForm(through.at), to: through.to.text };
+    return { [kind === "readers.arg" ? "arg" : "result"]: name.text, ...rows };
 }

@@ -21,6 +21,7 @@ import type {
     FuncForm,
     GenerateForm,
     Program,
+    AmongForm,
     ReadersForm,
     RemitForm,
     SpendForm,
@@ -294,10 +295,16 @@ function raiseClause(form: ClauseForm): tree.ImportClause {
     return made as unknown as tree.ImportClause;
 }
 
+function amongTree({ of, method, path }: AmongForm): tree.Among {
+    return { of: name(of), ...(method === undefined ? {} : { method: name(method) }), path: path.map((one) => name(one)), ...at };
+}
+
 function raiseReaders(form: ReadersForm): tree.Readers {
     if (form.names !== undefined) return { kind: "readers.names", names: form.names.map(text), ...at };
-    if (form.arg !== undefined) return { kind: "readers.arg", name: name(form.arg), ...at };
-    if (form.result !== undefined) return { kind: "readers.result", name: name(form.result), ...at };
+    const { through, to } = form;
+    const rows = through === undefined || to === undefined ? {} : { through: { at: amongTree(through), to: name(to), ...at } };
+    if (form.arg !== undefined) return { kind: "readers.arg", name: name(form.arg), ...rows, ...at };
+    if (form.result !== undefined) return { kind: "readers.result", name: name(form.result), ...rows, ...at };
     return { kind: "readers.everyone", ...at };
 }
 

@@ -221,6 +221,11 @@ export const RECORDS = {
         names: may(list(TEXT, 1)),
         arg: may(SOME_TEXT, "an argument of the call names them"),
         result: may(SOME_TEXT, "a field of the result names them"),
+        through: may(
+            record("Among"),
+            "with arg or result: it names no people, but the row of a result in the run whose field has that value",
+        ),
+        to: may(METHOD, "with through: the field of that row that names people"),
         everyone: may(TRUE),
     },
     Narrowed: { method: must(METHOD), in: may(list(record("Bound"), 1)) },

@@ -137,8 +137,14 @@ export interface ReadersClause extends Node {
 }
 export type Readers =
     | (Node & { readonly kind: "readers.names"; readonly names: readonly StringLit[] })
-    | (Node & { readonly kind: "readers.arg" | "readers.result"; readonly name: Name })
+    | (Node & { readonly kind: "readers.arg" | "readers.result"; readonly name: Name; readonly through?: Through })
     | (Node & { readonly kind: "readers.everyone" });
+
+/** `through Customers.list.id to email`: the row of a result whose field has that value, and its field that names people. */
+export interface Through extends Node {
+    readonly at: Among;
+    readonly to: Name;
+}
 
 /** `in "src/**"`, `in to: "*@example.com"`, `in amount: 0..500`. */
 export interface Bound extends Node {

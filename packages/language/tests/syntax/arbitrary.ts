@@ -153,11 +153,16 @@ const remitBody: fc.Arbitrary<tree.RemitBody> = fc.record({
     ),
 });
 const remitUse: fc.Arbitrary<tree.RemitUse> = fc.oneof(remitBody, fc.record({ ...kind("remit.use"), name: plainName }));
+const through = fc.record({
+    range: fc.constant(range),
+    at: fc.record({ range: fc.constant(range), of: plainName, method: wordName, path: fc.array(wordName, { minLength: 1, maxLength: 2 }) }),
+    to: wordName,
+});
 const readers = fc.oneof(
     fc.record({ ...kind("readers.names"), names: fc.array(quoted, { minLength: 1, maxLength: 2 }) }),
     fc.record({ ...kind("readers.everyone") }),
     fc.record({ ...kind("readers.arg"), name: wordName }),
-    fc.record({ ...kind("readers.result"), name: wordName }),
+    fc.record({ ...kind("readers.result"), name: wordName, through: maybe(through) }),
 ) as fc.Arbitrary<tree.Readers>;
 const field = fc.oneof(
     fc.record({ range: fc.constant(range), of: fc.constant(name("input")), path: fc.array(wordName, { minLength: 1, maxLength: 2 }) }),

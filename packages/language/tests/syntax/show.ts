@@ -203,7 +203,7 @@ export function showClause(clause: tree.ImportClause): string {
                     ? readers.names.map((n) => n.value).join("+")
                     : readers.kind === "readers.everyone"
                       ? "*"
-                      : `${readers.kind === "readers.arg" ? "arg" : "result"} ${readers.name.text}`;
+                      : `${readers.kind === "readers.arg" ? "arg" : "result"} ${readers.name.text}${readers.through ? ` through ${[readers.through.at.of, readers.through.at.method, ...readers.through.at.path, readers.through.to].map((one) => one?.text).join(".")}` : ""}`;
             return `${clause.which}${clause.method ? ` ${clause.method.text}` : ""}:${who}${clause.ask ? "?" : ""}`;
         }
     }

@@ -27,7 +27,7 @@ import {
 import type { AgentEntry, Compiled } from "../compile/program.ts";
 import type { Capability } from "../value/value.ts";
 import { type Counter, countersOf } from "./counts.ts";
-import type { Field } from "./evidence.ts";
+import type { Field, Table } from "./evidence.ts";
 import { type Rule, rulesOf } from "./named.ts";
 import { type Clauses, clausesOf, compileRemit, NO_CLAUSES, type PolicySaid, type ReadersRule, type Remit, thingsOf } from "./policy.ts";
 
@@ -74,6 +74,8 @@ export class Authority {
     readonly watched = new Set<string>();
     /** Fields whose values they ask about. */
     readonly fields = new Map<string, Field>();
+    /** Tables through which clauses name people. */
+    readonly tables = new Map<string, Table>();
 
     /** `origins`: what a file import's content carries, by `FILE INDEX/NAME`. */
     constructor(program: Compiled, base: string, policy: Policy, origins: (place: string) => readonly string[]) {
@@ -107,6 +109,7 @@ export class Authority {
                 for (const origin of rule.from ?? []) this.watched.add(origin);
                 for (const field of rule.fields) this.fields.set(field.id, field);
             }
+            for (const { table } of [...made.reads, ...made.audience]) if (table !== undefined) this.tables.set(table.id, table);
             said = true;
         }
         this.isCounting = isCounting;

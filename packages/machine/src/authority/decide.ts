@@ -31,6 +31,7 @@ import { type BrokenCount, brokenCount, countsOn, type Daily, dailyOf, type Uses
 import type { Given } from "./given.ts";
 import { flowsOf } from "./flows.ts";
 import { type Clauses, type Permit, type Remit, stricter, type Verdict } from "./policy.ts";
+import type { People } from "./readers.ts";
 import type { Unknown } from "./named.ts";
 import { type Outside, outsideOf, patternsOf } from "./reach.ts";
 import { holds, inItsFolder } from "./within.ts";
@@ -128,6 +129,7 @@ export interface Standing {
     readonly labels: Labels;
     /** Whether a word occurred in what came from an origin. */
     readonly known: (origin: string, word: string) => boolean;
+    readonly people: People;
     readonly untrusted: Untrusted | null;
     /** Where uses may lead. */
     readonly reach: readonly ReachRule[];

@@ -8,6 +8,7 @@
  */
 import { canonicalJson, type Json, isObject } from "@remit/language";
 import { saidIn } from "./addresses.ts";
+import { wordsOf } from "./given.ts";
 
 /** A field that clauses name: of the run's input, or of the results of a method. */
 export interface Field {
@@ -21,6 +22,51 @@ export interface Field {
 
 export function fieldOf(key: string | null, method: string | null, path: readonly string[]): Field {
     return { id: `field:${canonicalJson([key, method, [...path]])}`, key, method, path };
+}
+
+/** Rows of results of a method: a field that tells them apart, and one that names people. */
+export interface Table extends Field {
+    readonly to: string;
+}
+
+export function tableOf(at: Field, to: string): Table {
+    return { ...at, id: `table:${canonicalJson([at.id, to])}`, to };
+}
+
+/** What rows of a table say: a value of the field that tells them apart, and the people of its row, each as JSON. */
+export function rowsIn(root: Json, { path, to }: Table, isNone: (word: string) => boolean): string[] {
+    const field = path.at(-1) as string;
+    return objectsIn(root, path.slice(0, -1)).flatMap((row) => {
+        const people = Object.hasOwn(row, to) ? wordsOf(row[to] as Json) : null;
+        if (people === null || people.length === 0 || people.some((one) => one === "" || isNone(one))) return [];
+        const keys = Object.hasOwn(row, field) ? (wordsOf(row[field] as Json)?.length === 1 ? [row[field] as Json] : []) : [];
+        return keys.map((key) => rowText(key, people));
+    });
+}
+
+function rowText(key: Json, people: readonly string[]): string {
+    return `${canonicalJson(key)}\n${JSON.stringify([...new Set(people)].sort())}`;
+}
+
+/** The people of the row with a value; undefined: there is none, or several rows with that value name different people. */
+export function peopleIn(rows: Iterable<string>, key: Json): readonly string[] | undefined {
+    const begins = `${canonicalJson(key)}\n`;
+    let found: string | undefined;
+    for (const row of rows) {
+        if (!row.startsWith(begins)) continue;
+        if (found !== undefined) return undefined;
+        found = row.slice(begins.length);
+    }
+    return found === undefined ? undefined : (JSON.parse(found) as string[]);
+}
+
+/** EVI1. */
+function objectsIn(root: Json, path: readonly string[]): { readonly [key: string]: Json }[] {
+    if (Array.isArray(root)) return root.flatMap((one) => objectsIn(one, path));
+    if (!isObject(root)) return [];
+    const [name, ...rest] = path;
+    if (name === undefined) return [root];
+    return Object.hasOwn(root, name) ? objectsIn(root[name] as Json, rest) : [];
 }
 
 /** EVI1. Of the result of a server's tool also where its structured part has it. */

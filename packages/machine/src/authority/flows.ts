@@ -224,7 +224,7 @@ function readersFlows(use: Use, method: string | null, on: Standing): readonly H
     // Where the program does not say who reads what is sent here, every person may; a project's word for it gives nothing (A2).
     const own = rules.some((rule) => rule.project !== true);
     return (own ? rules : [NO_AUDIENCE, ...rules]).flatMap((rule): Hit[] =>
-        outsideOf(rule, all, namesAt(rule.readers, use.given, undefined)),
+        outsideOf(rule, all, namesAt(rule, use.given, undefined, on.people)),
     );
 }
 

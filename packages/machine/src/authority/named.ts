@@ -23,6 +23,7 @@ import {
     type Program,
     type ProjectPolicy,
     type RefForm,
+    fieldsOf,
     remitsOfProject,
     type Site,
     type ToolSchema,
@@ -54,7 +55,7 @@ export function rulesOf(
     const forms = imports.map(({ form }) => form);
     for (const clause of addedTo(policy, key, forms)) rules.push(...ofClause(clause, clause.site ?? null));
     for (const { file, clause, site } of clausesWithFields(program, policy, siteOf))
-        for (const { of, method } of clause.fields ?? [])
+        for (const { of, method } of fieldsOf(clause))
             if (imports.some((one) => one.file === file && one.form.name === of)) rules.push(...named(method, [], site));
     for (const { ref, site } of refsAbout(program, policy, imports, siteOf)) rules.push(...named(ref.method, argumentsOfRef(ref), site));
     return rules;
@@ -65,13 +66,13 @@ function clausesWithFields(
     program: Program,
     policy: ProjectPolicy,
     siteOf: SiteOf,
-): { readonly file: number; readonly clause: ClauseForm & { readonly kind: "arg" }; readonly site: Site | null }[] {
+): { readonly file: number; readonly clause: ClauseForm; readonly site: Site | null }[] {
     return program.files.flatMap(({ imports }, file) =>
         imports.flatMap((form) => {
             const own = (form.clauses ?? []).map((clause) => ({ clause, site: siteOf(file, clause.at) }));
             const added = addedTo(policy, keyOf(form.what, form.uri, program.files[file]?.file ?? ""), [form]);
             return [...own, ...added.map((clause) => ({ clause, site: clause.site ?? null }))].flatMap(({ clause, site }) =>
-                clause.kind === "arg" && clause.fields !== undefined ? [{ file, clause, site }] : [],
+                fieldsOf(clause).length > 0 ? [{ file, clause, site }] : [],
             );
         }),
     );

@@ -29,7 +29,7 @@ import {
     speaksOf,
 } from "@remit/language";
 import type { Compiled, Meaning } from "../compile/program.ts";
-import { type Field, fieldOf } from "./evidence.ts";
+import { type Field, fieldOf, type Table, tableOf } from "./evidence.ts";
 import { placeOf } from "./match.ts";
 
 /** What is between a capability and its use; `open`: nothing was said, so it depends on who chose the call. */
@@ -98,6 +98,8 @@ export interface ChoiceRule {
 export interface ReadersRule {
     readonly method: string | null;
     readonly readers: ReadersForm;
+    /** Where the clause names people through a table. */
+    readonly table?: Table;
     readonly ask: boolean;
     readonly site: Site | null;
     /** The project's own. */
@@ -316,7 +318,13 @@ export function clausesOf(program: Compiled, imports: readonly Imported[], added
             case "audience": {
                 const method = clause.method === undefined ? null : methodName(uri, clause.method);
                 const ask = clause.kind === "audience" && clause.ask === true;
-                const rule: ReadersRule = { method, readers: clause.readers, ask, site, ...(mine ? {} : { project: true }) };
+                const { through, to = "" } = clause.readers;
+                const [at] = through === undefined ? [] : fieldIn(program, file, through);
+                const rule: ReadersRule = {
+                    ...{ method, readers: clause.readers, ask, site },
+                    ...(at === undefined ? {} : { table: tableOf(at, to) }),
+                    ...(mine ? {} : { project: true }),
+                };
                 (clause.kind === "reads" ? reads : audience).push(rule);
                 return;
             }

@@ -6,23 +6,30 @@
  * REE1: a clause of a method is one of the method that is meant, however the call is spelled.
  * REE2: where it cannot be told who may read, no principal may.
  */
-import { type Json, methodName, type ReadersForm } from "@remit/language";
+import { isObject, type Json, methodName, type ReadersForm } from "@remit/language";
 import { chooserIn } from "../value/label.ts";
+import { toldBy } from "./evidence.ts";
 import { aliasOfJson, type Given, jsonGiven, wordsOf } from "./given.ts";
 import type { ReadersRule } from "./policy.ts";
 
+/** Whom the row of a table names; undefined: it cannot be told. */
+export type People = (table: string, key: Json) => readonly string[] | undefined;
+
+const NO_PEOPLE: People = () => undefined;
+
+/** What the imports of a thing say, and the tables that they name. */
+interface Said {
+    readonly reads: readonly ReadersRule[];
+    /** Absent: no table is known yet. */
+    readonly people?: People;
+}
+
 /** Labels of what a use gives. `method` null: a thing without methods, which every clause is about. */
-export function readersGiven(
-    reads: readonly ReadersRule[],
-    uri: string,
-    method: string | null,
-    args: readonly Json[],
-    result: Json | undefined,
-): string[] {
-    if (reads.length === 0) return [];
+export function readersGiven(said: Said, uri: string, method: string | null, args: readonly Json[], result: Json | undefined): string[] {
+    if (said.reads.length === 0) return [];
     const alias = method === null || args.length !== 1 ? null : aliasOfJson(uri, method, args[0] as Json);
     const given = jsonGiven(alias?.args ?? args, 0);
-    return readersNamed(reads, uri, alias?.method ?? method, given, result).map((names) => readersLabel(names ?? []));
+    return readersNamed(said, uri, alias?.method ?? method, given, result).map((names) => readersLabel(names ?? []));
 }
 
 /**
@@ -30,7 +37,7 @@ export function readersGiven(
  * (REE2). `method`: the one that is meant (REE1).
  */
 export function readersNamed(
-    reads: readonly ReadersRule[],
+    { reads, people = NO_PEOPLE }: Said,
     uri: string,
     method: string | null,
     given: Given,
@@ -39,7 +46,7 @@ export function readersNamed(
     const named = method === null ? null : methodName(uri, method);
     return reads
         .filter((rule) => named === null || rule.method === null || rule.method === named)
-        .map((rule) => namesAt(rule.readers, given, result))
+        .map((rule) => namesAt(rule, given, result, people))
         .filter((names) => names !== null);
 }
 
@@ -72,13 +79,26 @@ function namesOf(origin: string): string[] {
 }
 
 /** Names that a readers clause stands for at a call; null: every principal; undefined: it cannot be told, as where what it points at holds no name. */
-export function namesAt(readers: ReadersForm, given: Given, result: Json | undefined): readonly string[] | null | undefined {
+export function namesAt(
+    { readers, table }: Pick<ReadersRule, "readers" | "table">,
+    given: Given,
+    result: Json | undefined,
+    people: People,
+): readonly string[] | null | undefined {
     if (readers.everyone === true) return null;
     if (readers.names !== undefined) return readers.names;
-    if (readers.arg !== undefined) return someOf(given.named(readers.arg).map((f) => f.json));
-    if (readers.result === undefined || result === undefined || result === null || typeof result !== "object" || Array.isArray(result))
-        return undefined;
-    return Object.hasOwn(result, readers.result) ? someOf(result[readers.result] as Json) : undefined;
+    const said = saidBy(readers, given, result);
+    if (said === undefined || readers.through === undefined) return said === undefined ? undefined : someOf(said);
+    const keys = (Array.isArray(said) ? said.flat() : [said]).map((key) => (table === undefined ? undefined : people(table.id, key)));
+    return keys.length === 0 || keys.includes(undefined) ? undefined : keys.flatMap((names) => names ?? []);
+}
+
+/** What stands where the clause points; of the result of a server's tool also in its structured part. */
+function saidBy({ arg, result: field }: ReadersForm, given: Given, result: Json | undefined): Json | undefined {
+    if (arg !== undefined) return given.named(arg).map((f) => f.json);
+    if (field === undefined || result === undefined) return undefined;
+    const holder = [result, toldBy(result)].find((one) => isObject(one) && Object.hasOwn(one, field));
+    return holder === undefined ? undefined : ((holder as { [key: string]: Json })[field] as Json);
 }
 
 function someOf(json: Json): readonly string[] | undefined {

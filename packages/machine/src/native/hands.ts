@@ -259,7 +259,7 @@ function namedOf(m: Ops, fiber: Fiber, session: Session, c: Capability): string[
 
 /** Whose alone it is to read what a use gives (HS3). Null: every principal's. */
 function readersOfUse(m: Ops, { c, uri }: Target, method: string, given: Given): string | null {
-    const named = readersNamed(m.authority.clausesAt(c.file, c.name).reads, uri, method, given, undefined);
+    const named = readersNamed({ ...m.authority.clausesAt(c.file, c.name), people: m.standing.people }, uri, method, given, undefined);
     if (named.length === 0) return null;
     const [names] = named;
     return names === undefined ? "those whom it names itself" : names.join(", ") || "nobody";

@@ -59,7 +59,7 @@ export function startEntry(m: Machine): void {
         const raw = content === undefined ? null : fromJson(content.json, run.heap);
         const { reads } = m.authority.clausesAt(i.file, i.form.name);
         const l =
-            content === undefined ? 0 : run.labels.of([...content.origins, ...readersGiven(reads, i.form.uri, null, [], content.json)]);
+            content === undefined ? 0 : run.labels.of([...content.origins, ...readersGiven({ reads }, i.form.uri, null, [], content.json)]);
         run.imports[i.number] = l === 0 ? raw : new Labelled(raw, l);
     }
     if (fn !== undefined) m.entryPath = options.path ?? fn.name;

@@ -5,7 +5,7 @@
  */
 import { type Effect, opOf, type Outcome, type ToolRequest } from "../effect/effect.ts";
 import { methodName, sourceOf, statedOrigin } from "@remit/language";
-import { repeats, toldBy, valuesIn } from "../authority/evidence.ts";
+import { repeats, rowsIn, toldBy, valuesIn } from "../authority/evidence.ts";
 import { Fail } from "../effect/failure.ts";
 import { replyIn } from "../agent/reply.ts";
 import { claimedOf, grantedBy, readersOfResult } from "../state/result-readers.ts";
@@ -102,8 +102,8 @@ function learn(m: Machine, effect: Effect, outcome: Outcome): void {
         if (describesItself(outcome.value) && isUnread(m, c)) m.described.set(placeOf(c), namesIn(outcome.value));
         return;
     }
-    const { watched, fields } = m.authority;
-    if (watched.size + fields.size === 0 || !outcome.ok || outcome.parts !== undefined) return;
+    const { watched, fields, tables } = m.authority;
+    if (watched.size + fields.size + tables.size === 0 || !outcome.ok || outcome.parts !== undefined) return;
     const use = usedIn(m, effect);
     if (use === null || effect.kind === "remember") return;
     const { target, args } = use;
@@ -111,10 +111,12 @@ function learn(m: Machine, effect: Effect, outcome: Outcome): void {
     if (!outcome.origins.every((one) => sourceOf(one) === origin || !isOrigin(one))) return;
     const isRepeated = repeats(args);
     if (watched.has(origin)) m.standing.learn(origin, outcome.value, isRepeated);
-    if (fields.size === 0 || target.method === null) return;
+    if (fields.size + tables.size === 0 || target.method === null) return;
     const key = m.authority.keyOf(target.c);
     const method = methodName(target.uri, target.method);
     const told = toldBy(outcome.value);
     for (const field of fields.values())
         if (field.key === key && field.method === method) m.standing.learn(field.id, valuesIn(told, field.path), isRepeated);
+    for (const table of tables.values())
+        if (table.key === key && table.method === method) m.standing.learnRows(table.id, rowsIn(told, table, isRepeated));
 }

@@ -10,6 +10,8 @@
  */
 import { type Json, methodName, type Site } from "@remit/language";
 import type { Right, Way } from "../authority/decide.ts";
+import { peopleIn } from "../authority/evidence.ts";
+import type { People } from "../authority/readers.ts";
 import { type Permit, rank, type Remit } from "../authority/policy.ts";
 import type { Why } from "../authority/refusal.ts";
 import type { DelegateDetail } from "../compile/instructions.ts";
@@ -167,6 +169,20 @@ export class Standing {
         for (const text of words) if (holdsWord(text, word)) return true;
         return false;
     };
+
+    /** Whom the rows of a table name that came in this run. */
+    readonly people: People = (table, key) => {
+        const rows = this.known.get(table);
+        // Of more rows than are kept another may say otherwise.
+        return rows === undefined || rows.size >= MAX_KNOWN ? undefined : peopleIn(rows, key);
+    };
+
+    /** Keeps the rows of a table. */
+    learnRows(table: string, rows: readonly string[]): void {
+        const known = this.known.get(table) ?? new Set<string>();
+        this.known.set(table, known);
+        for (const row of rows) if (known.size < MAX_KNOWN) known.add(row);
+    }
 
     readonly isAlive = (token: number): boolean => this.alive.has(token);
 

@@ -105,6 +105,7 @@ export function standingOn(m: Ops, fiber: Fiber, principal: string, c: Capabilit
         one: authority.isOne,
         labels: m.run.labels,
         known: standing.knows,
+        people: standing.people,
         untrusted: authority.untrusted,
         reach: authority.reach,
         used: { uses: standing.uses, counters: authority.countersAt(c.file, c.name), isAway: standing.isAway },

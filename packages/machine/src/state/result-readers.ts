@@ -67,7 +67,7 @@ function readersSaid(m: Ops, { kind, request }: Effect, value: Json): readonly s
         const { op, tool, uri, file, method, args } = request as unknown as ToolRequest;
         if (op === "describe") return NOBODY_SAYS;
         return readersGiven(
-            authority.clausesAt(compiled.capabilityAt(file, tool).file, tool).reads,
+            { ...authority.clausesAt(compiled.capabilityAt(file, tool).file, tool), people: m.standing.people },
             uri,
             method ?? null,
             args ?? [],
@@ -77,9 +77,9 @@ function readersSaid(m: Ops, { kind, request }: Effect, value: Json): readonly s
     if (kind === "recall" || kind === "remember") {
         const { memory, uri, file, arg } = request as unknown as MemoryRequest;
         const { reads } = authority.clausesAt(compiled.capabilityAt(file, memory).file, memory);
-        return readersGiven(reads, uri, kind === "recall" ? "query" : "add", [arg], value);
+        return readersGiven({ reads, people: m.standing.people }, uri, kind === "recall" ? "query" : "add", [arg], value);
     }
     if (kind !== "model" || opOf(request) !== "turn") return NOBODY_SAYS;
     const { name, uri } = (request as unknown as ModelTurn).model;
-    return readersGiven(authority.saidOfModel("reads", name, uri), uri, null, [], undefined);
+    return readersGiven({ reads: authority.saidOfModel("reads", name, uri) }, uri, null, [], undefined);
 }

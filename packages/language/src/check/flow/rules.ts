@@ -133,7 +133,8 @@ export class Rules {
             if (clause.method !== undefined && asked !== null && (asked.method === null || !same(cap, clause.method, asked.method)))
                 continue;
             facts.set("r", { key: "r", source });
-            const names = readers.names ?? (readers.arg !== undefined && asked !== null ? textsOf(asked.args, readers.arg) : null);
+            const isNamed = readers.arg !== undefined && readers.through === undefined && asked !== null;
+            const names = readers.names ?? (isNamed ? textsOf(asked.args, readers.arg) : null);
             if (names !== null) {
                 const only = readersFact(names, source);
                 facts.set(only.key, only);
@@ -184,7 +185,8 @@ export class Rules {
             for (const rule of all) {
                 const { readers } = rule.clause;
                 if (rule.clause.kind === "audience" && rule.clause.ask === true && !isModel) continue;
-                const names = readers.names ?? (readers.arg !== undefined && !isModel ? textsOf(given, readers.arg) : null);
+                const isNamed = readers.arg !== undefined && readers.through === undefined && !isModel;
+                const names = readers.names ?? (isNamed ? textsOf(given, readers.arg) : null);
                 const other = readers.everyone === true ? "everybody" : outside(names, only);
                 if (other !== null) return { fact: some, arg: null, rule, places: [place], why: `is ${who}, and ${other} reads ${name}` };
             }

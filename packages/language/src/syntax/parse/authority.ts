@@ -28,6 +28,7 @@ import type {
     RemitUse,
     Spend,
     StringLit,
+    Through,
 } from "../tree.ts";
 import { closed, leaveBrace, separated } from "./brackets.ts";
 import { parseString } from "./literals.ts";
@@ -522,6 +523,24 @@ function parseOrAsk(p: State): boolean {
     return true;
 }
 
+/** `through Customers.list.id to email`; the present token is `through`. */
+function parseThrough(p: State): Through | undefined {
+    const from = start(p);
+    const how = "Write `result customer_id through Customers.list.id to email`.";
+    advance(p);
+    const [at] = parseAmong(p);
+    if (at === undefined || at.method === undefined) {
+        expected(p, "a tool, its method and a field of its results", how);
+        return undefined;
+    }
+    if (!take(p, T.To)) {
+        expected(p, "`to` and the field that names people", how);
+        return undefined;
+    }
+    const to = expectName(p, "the field that names people");
+    return { range: { start: from, end: prevEnd(p) }, at, to };
+}
+
 function parseReaders(p: State): Readers | undefined {
     const from = start(p);
     const done = () => ({ start: from, end: prevEnd(p) });
@@ -537,7 +556,8 @@ function parseReaders(p: State): Readers | undefined {
         const kind = p.k === T.Arg ? "readers.arg" : "readers.result";
         advance(p);
         const name = expectName(p, kind === "readers.arg" ? "the name of an argument" : "the name of a field of the result");
-        return { kind, range: done(), name };
+        const through = isText(p, "through") && !onNewLine(p) ? parseThrough(p) : undefined;
+        return { kind, range: done(), name, ...(through === undefined ? {} : { through }) };
     }
     expected(p, "who it is", "Write names in quotes, `arg to`, `result owner` or `everyone`.");
     return undefined;

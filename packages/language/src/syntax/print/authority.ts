@@ -48,9 +48,11 @@ function readersText(readers: Readers): string {
         case "readers.names":
             return strings(readers.names);
         case "readers.arg":
-            return `arg ${readers.name.text}`;
-        case "readers.result":
-            return `result ${readers.name.text}`;
+        case "readers.result": {
+            const { kind, name, through } = readers;
+            const rows = through === undefined ? "" : ` through ${amongText(through.at)} to ${through.to.text}`;
+            return `${kind === "readers.arg" ? "arg" : "result"} ${name.text}${rows}`;
+        }
         case "readers.everyone":
             return "everyone";
     }
