@@ -14,10 +14,9 @@ import { MAX_STDERR, type Running } from "../process/piped.ts";
 import { isInside } from "../skill/files.ts";
 import { tidy } from "../tool/mcp-servers.ts";
 import type { OpenAgent, AgentsContext } from "./agents.ts";
-import { confine } from "./confine.ts";
+import { confine, type GrantedFolder } from "./confine.ts";
 import { fileHands, gateOf } from "./hands.ts";
 import { MAX_MESSAGE } from "./link.ts";
-import type { SandboxFolder } from "../process/sandbox.ts";
 import type { Carrier } from "./connection.ts";
 import { acpSession, type AgentSession } from "./session.ts";
 import { findCommand } from "../process/command.ts";
@@ -44,6 +43,7 @@ async function openProcess(target: ProcessTarget, first: AgentTurn, context: Age
         unconfined,
         env: context.env,
         children: context.children,
+        writesItself: target.writesItself,
         programs: servers.flatMap(({ program }) => (program === null ? [] : [program])),
         files: servers.flatMap(({ files }) => files.flatMap((file) => besideOf(file, context))),
     });
@@ -61,6 +61,7 @@ async function openProcess(target: ProcessTarget, first: AgentTurn, context: Age
         mode: target.mode,
         modeIfThere: confined.confinement === "sandbox" ? target.modeInSandbox : undefined,
         readsItself: target.readsItself && !unconfined && folders.every(({ access }) => access !== "none"),
+        copies: confined.copies,
         writable: unconfined ? null : folders.filter(({ access }) => access === "write").map(({ path }) => path),
         options: target.options,
         graceMs: target.graceMs,
@@ -133,16 +134,17 @@ async function openRemote(target: RemoteTarget, first: AgentTurn, context: Agent
 }
 
 /** What the agent sees of the folders it was given: only what every call of the hand might see or write anyway. */
-export function foldersOf(hands: readonly AgentHand[], workspace: string): SandboxFolder[] {
+export function foldersOf(hands: readonly AgentHand[], workspace: string): GrantedFolder[] {
     const rank = { none: 0, read: 1, write: 2 } as const;
-    const folders: SandboxFolder[] = [];
+    const folders: GrantedFolder[] = [];
     for (const { hand, real } of fileHands(hands, workspace)) {
         const [read, write] = [gateOf(hand, "read"), gateOf(hand, "write")];
         const sees = read?.gate === "may" && read.whole !== false;
         const access = !sees ? "none" : write?.gate === "may" && write.whole === true ? "write" : "read";
+        const granted = { path: real, access, ...(access === "read" && write !== null ? { edits: true } : {}) } as const;
         const same = folders.findIndex(({ path }) => path === real);
-        if (same < 0) folders.push({ path: real, access });
-        else if (rank[access] > rank[(folders[same] as SandboxFolder).access]) folders[same] = { path: real, access };
+        if (same < 0) folders.push(granted);
+        else if (rank[access] > rank[(folders[same] as GrantedFolder).access]) folders[same] = granted;
     }
     // What an outer folder gives, an empty one inside it does not take away.
     return folders.filter(

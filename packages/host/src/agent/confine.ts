@@ -26,22 +26,30 @@ import {
     unconfinedEnv,
 } from "../process/sandbox.ts";
 import type { ProcessTarget } from "./uri.ts";
+import { unlock, type WorkingCopy, workingCopy } from "./working-copy.ts";
 
 export interface Confined {
     readonly confinement: "sandbox" | "unconfined";
     /** Where the agent works. */
     readonly cwd: string;
+    /** Of folders that it reads, for the edits that it is allowed to make. */
+    readonly copies: readonly WorkingCopy[];
     /** Starts the process; again where it was lost. */
     start(): Promise<Running>;
     /** Removes what was made for it. */
     close(): Promise<void>;
 }
 
+/** `edits`: it is read-only, and single files in it may be written all the same. */
+export type GrantedFolder = SandboxFolder & { readonly edits?: boolean };
+
 export interface ConfineOptions {
     readonly target: ProcessTarget;
-    readonly folders: readonly SandboxFolder[];
+    readonly folders: readonly GrantedFolder[];
     readonly sandbox: () => Promise<Sandbox>;
     readonly unconfined: boolean;
+    /** It makes its edits itself: in copies of the folders that are read-only for it. */
+    readonly writesItself: boolean;
     readonly env: Environment;
     readonly children: Children;
     /** Programs that the agent starts: seen inside, too. */
@@ -64,20 +72,27 @@ export async function confine(options: ConfineOptions): Promise<Confined> {
     const folders = options.folders.length > 0 ? options.folders : [{ path: made("work"), access: "write" as const }];
     const cwd = (folders[0] as SandboxFolder).path;
     let relayed: Relay | null = null;
+    const copies: WorkingCopy[] = [];
     const close = async (): Promise<void> => {
         await relayed?.close();
+        for (const { at } of copies) unlock(at);
         rmSync(room, { recursive: true, force: true, maxRetries: 3 });
     };
     try {
         if (sandbox === null) {
             const begin: Begin = { command: target.command, args: target.args, env: unconfinedEnv(env, target.env), cwd };
-            return { confinement: "unconfined", cwd, start: () => started(children, begin), close };
+            return { confinement: "unconfined", cwd, copies, start: () => started(children, begin), close };
         }
         const socket = sandbox.kind === "bwrap" ? join(room, "model.sock") : null;
         if (target.endpoints.length > 0) relayed = await relay(socket, target.endpoints);
         const plan: SandboxPlan = {
             cwd,
-            folders,
+            folders: folders.map((folder, index) => {
+                if (sandbox.kind !== "bwrap" || !options.writesItself || folder.edits !== true) return folder;
+                const copy = workingCopy(folder.path, made(`copy-${index}`));
+                if (copy !== null) copies.push(copy);
+                return copy === null ? folder : { ...folder, copy };
+            }),
             read: [target.command, process.execPath, ...options.programs]
                 .flatMap(programFolders)
                 .concat(target.programs.flatMap(programAlone), target.read, options.files ?? []),
@@ -92,7 +107,7 @@ export async function confine(options: ConfineOptions): Promise<Confined> {
             const script = { socket: SOCKET_INSIDE, proxy: PROXY_PORT, ports: loopbackPorts(target.endpoints), command };
             const inner = relayed === null ? command : [process.execPath, "-e", INSIDE, JSON.stringify(script)];
             const begin: Begin = { command: sandbox.command, args: [...bwrapArgs(plan), ...inner], env: environment, cwd: "/" };
-            return { confinement: "sandbox", cwd, start: () => started(children, begin), close };
+            return { confinement: "sandbox", cwd, copies, start: () => started(children, begin), close };
         }
         // There is one loopback on this system: its own ports are reached as they are, everything else through the relay.
         const ports = [...(relayed?.port == null ? [] : [relayed.port]), ...loopbackPorts(target.endpoints).map(({ port }) => port)];
@@ -104,7 +119,7 @@ export async function confine(options: ConfineOptions): Promise<Confined> {
             env: { ...environment, HOME: plan.home, TMPDIR: plan.home },
             cwd,
         };
-        return { confinement: "sandbox", cwd, start: () => started(children, begin), close };
+        return { confinement: "sandbox", cwd, copies, start: () => started(children, begin), close };
     } catch (error) {
         await close();
         throw error;

@@ -89,13 +89,21 @@ const CANCELLED = { outcome: { outcome: "cancelled" } } as const;
 async function permission(turn: Turn, params: RequestPermissionRequest): Promise<RequestPermissionResponse> {
     turn.count();
     const { toolCall, options } = params;
-    turn.transcript.update({ ...toolCall, sessionUpdate: "tool_call_update" });
-    const { name = "", toolKind: kind, title, input, locations, diffs = [] } = turn.transcript.call(toolCall.toolCallId) ?? {};
+    turn.transcript.asked({ ...toolCall });
+    const { name = "", toolKind: kind, title, input: told, locations, diffs = [] } = turn.transcript.call(toolCall.toolCallId) ?? {};
+    // What would be done is what it asks about, whatever it said before.
+    const input = Object.keys(objectOf(toolCall.rawInput)).length > 0 ? toolCall.rawInput : told;
     // What a call changes may have been told before it is asked about.
-    const told = diffs.map(({ path, old, new: newText }) => ({ type: "diff", path, oldText: old, newText }));
-    const wanted = { name, kind, title, input, locations, content: toolCall.content ?? told };
+    const shown = diffs.map(({ path, old, new: newText }) => ({ type: "diff", path, oldText: old, newText }));
+    const wanted = { name, kind, title, input, locations, content: toolCall.content ?? shown };
     const stopped = new Promise<null>((done) => turn.stopped.addEventListener("abort", () => done(null), { once: true }));
-    const asked = turn.inOrder(async () => (turn.stopped.aborted ? null : decide(turn, usesOf(wanted, turn))));
+    const asked = turn.inOrder(async () => {
+        if (turn.stopped.aborted) return null;
+        const uses = usesOf(wanted, turn);
+        const said = await decide(turn, uses);
+        if (said.allowed) await turn.edits.allowed(toolCall.toolCallId, uses ?? []);
+        return said;
+    });
     const said = await turn.answering(() => Promise.race([asked, stopped]), params);
     if (said === null || turn.stopped.aborted) return CANCELLED;
     const why = said.allowed ? {} : { why: said.message.slice(0, 500) };
@@ -132,14 +140,16 @@ function fileDone({ turn, method, path, content, refuse }: FileUse): Promise<{ r
     const at = fileUse(turn.files, method, path, turn.cwd);
     if (at === null) throw refuse(`'${path.slice(0, 500)}' is in no folder that this agent may ${method}`);
     const args = [{ path: at.path, ...(content === undefined ? {} : { content }) }];
-    return turn.answering(async () => {
+    const done = async (): Promise<{ readonly [key: string]: unknown }> => {
         const asked = content === undefined ? undefined : turn.transcript.changing(path, content);
         const outcome = await use(turn, { tool: at.tool, method, args });
         if (outcome.ok && asked !== undefined) asked.made = `${at.tool}.${method}`;
         if (outcome.ok) return objectOf(outcome.value);
         const isMissing = method === "read" && outcome.failure.kind === "tool";
         throw refuse(outcome.failure.message.slice(0, 2000), isMissing ? -32002 : -32603);
-    }, content ?? null);
+    };
+    const write = { tool: at.tool, path: at.path, content: content ?? "" };
+    return turn.answering(() => (content === undefined ? done() : turn.edits.request(write, done)), content ?? null);
 }
 
 /** `line` from 1. */

@@ -14,6 +14,7 @@ import { choose, type Wishes } from "./modes.ts";
 import { serving } from "./serve.ts";
 import { objectOf } from "./reported.ts";
 import { Turn } from "./turn.ts";
+import type { WorkingCopy } from "./working-copy.ts";
 
 export interface SessionOptions extends ConnectionOptions, Wishes {
     /** Opens it; again where it was lost. */
@@ -29,6 +30,7 @@ export interface SessionOptions extends ConnectionOptions, Wishes {
     readonly startMs?: number;
     /** Absolute folders that it can write itself, as its sandbox was made; null: all. */
     readonly writable?: readonly string[] | null;
+    readonly copies?: readonly WorkingCopy[];
     readonly close: () => Promise<void>;
 }
 
@@ -86,11 +88,12 @@ class AcpSession implements AgentSession {
         const traced = io.traceparent === undefined ? undefined : { traceparent: io.traceparent };
         const meta = this.options.meta?.(effect) ?? traced;
         const kill = (): Promise<void> => this.drop();
-        const { writable = [] } = this.options;
+        const { writable = [], copies = [] } = this.options;
+        if (about.turn.turn > 0) for (const copy of copies) copy.refresh();
         // SV4: it calls itself so, and gains nothing by it but that a write that it could make is not made for it
         const writes = (path: string): boolean =>
             at.agent?.name === "OpenCode" && (writable === null || writable.some((folder) => inRoot(folder, path) !== null));
-        this.current = new Turn({ ...about, at, session: this.id, workspace, graceMs, cost: this.cost, meta, writes, kill });
+        this.current = new Turn({ ...about, at, session: this.id, workspace, graceMs, cost: this.cost, meta, writes, copies, kill });
         const { transcript } = this.current;
         try {
             return await this.current.run();
@@ -104,6 +107,7 @@ class AcpSession implements AgentSession {
         const { sessionId, update: said } = objectOf(params);
         if (this.current === null || sessionId !== this.id) return;
         this.current.transcript.update(said);
+        this.current.edits.update(objectOf(said));
         const { sessionUpdate, content } = objectOf(said);
         const { type, text } = objectOf(content);
         if (sessionUpdate === "agent_message_chunk" && type === "text" && typeof text === "string")

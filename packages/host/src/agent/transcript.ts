@@ -123,6 +123,12 @@ export class Transcript {
         }
     }
 
+    /** A call that the agent asks about. What its model said stays: opencode asks with a patch in place of the arguments of `write`. */
+    asked(call: Given): void {
+        const { input } = this.calls.get(String(call.toolCallId)) ?? {};
+        this.called(isFilled(input) ? { ...call, rawInput: undefined } : call);
+    }
+
     /** What was decided about a call. */
     decided(id: string, permission: NonNullable<CallEntry["permission"]>): void {
         const entry = this.calls.get(id);
@@ -131,13 +137,12 @@ export class Transcript {
         this.noteCall(entry);
     }
 
-    /** The call that was allowed to change the file to this, and is not over. */
+    /** The call that was allowed to change the file to this. It may be over: opencode sends what it wrote beside its call, in no order. */
     changing(path: string, content: string): CallEntry | undefined {
         return this.entries.find(
             (entry): entry is CallEntry =>
                 entry.kind === "call" &&
                 entry.permission?.allowed === true &&
-                entry.ended === undefined &&
                 entry.diffs?.some((diff) => diff.path === path && diff.new === content) === true,
         );
     }

@@ -15,8 +15,10 @@ import type { CallIO } from "../tool/tool.ts";
 import { type Connection, type Given, shown } from "./connection.ts";
 import { AgentFail } from "./fail.ts";
 import { type FileHand, fileHands } from "./hands.ts";
+import { OwnEdits } from "./own-edits.ts";
 import { objectOf, weightOf } from "./reported.ts";
 import { Transcript } from "./transcript.ts";
+import type { WorkingCopy } from "./working-copy.ts";
 
 export interface TurnOptions {
     readonly at: Connection;
@@ -32,6 +34,8 @@ export interface TurnOptions {
     readonly meta: { readonly [key: string]: string } | undefined;
     /** Whether the agent writes this file by itself once a write of it was allowed (an absolute path): then it is not written here as well. */
     readonly writes: (path: string) => boolean;
+    /** Copies of folders in which it makes its edits. */
+    readonly copies: readonly WorkingCopy[];
     /** Ends the agent. */
     readonly kill: () => Promise<void>;
 }
@@ -53,7 +57,10 @@ export class Turn {
     readonly files: readonly FileHand[];
     readonly cwd: string;
     readonly workspace: string;
+    /** Its name in the program. */
+    readonly agent: string;
     readonly transcript: Transcript;
+    readonly edits: OwnEdits;
     readonly stopped: AbortSignal;
     private readonly options: TurnOptions;
     private readonly stopping = new AbortController();
@@ -78,8 +85,10 @@ export class Turn {
         this.files = fileHands(turn.hands, workspace);
         this.cwd = at.carrier.cwd;
         this.workspace = workspace;
+        this.agent = turn.agent.name;
         this.transcript = new Transcript({ limits: turn.limits, costBefore: cost, note: io.note });
         this.stopped = this.stopping.signal;
+        this.edits = new OwnEdits(this, options.copies, (wanted) => use(this, wanted));
         io.note?.({ about: { confinement: at.carrier.confinement, ...(at.agent === undefined ? {} : { agent: at.agent }) } });
     }
 
@@ -98,7 +107,9 @@ export class Turn {
                     () => undefined,
                 );
             this.listen();
-            return this.outcome(await this.prompt());
+            const response = await this.prompt();
+            await this.edits.finish();
+            return this.outcome(response);
         } finally {
             this.over = true;
             this.stopping.abort();

@@ -54,6 +54,8 @@ export interface ProcessTarget extends Wishes {
     /** As in the table of known agents. */
     readonly modeInSandbox: string | undefined;
     readonly readsItself: boolean;
+    /** It makes allowed edits itself, by no request of the protocol. */
+    readonly writesItself: boolean;
 }
 
 /** A server that runs somewhere else. */
@@ -88,6 +90,8 @@ interface Known {
     readonly modeInSandbox?: string;
     /** It takes no error of `fs/read_text_file` for a file that is not there, so what its sandbox shows it reads itself. */
     readonly readsItself?: true;
+    /** It makes an edit that was allowed itself, and takes what its file system says for how that went. */
+    readonly writesItself?: true;
 }
 
 /** opencode brings no ripgrep: `rg` of the search path is taken, then what it downloaded itself, which it cannot from a sandbox. */
@@ -113,9 +117,19 @@ const OPENCODE: { readonly [name: string]: string } = {
  * each command into a sandbox of its own, which cannot be made inside ours: its commands would all fail, and it would tell of none.
  */
 export const KNOWN: { readonly [name: string]: Known } = {
-    opencode: { command: ["opencode", "acp"], install: "npm install -g opencode-ai", wants: [RIPGREP], env: OPENCODE },
+    opencode: {
+        command: ["opencode", "acp"],
+        install: "npm install -g opencode-ai",
+        wants: [RIPGREP],
+        env: OPENCODE,
+        writesItself: true,
+    },
     "qwen-code": { command: ["qwen", "--acp", "--approval-mode", "default"], install: "npm install -g @qwen-code/qwen-code" },
-    claude: { command: ["claude-agent-acp"], install: "npm install -g @agentclientprotocol/claude-agent-acp" },
+    claude: {
+        command: ["claude-agent-acp"],
+        install: "npm install -g @agentclientprotocol/claude-agent-acp",
+        writesItself: true,
+    },
     codex: {
         command: ["codex-acp"],
         install: "npm install -g @agentclientprotocol/codex-acp",
@@ -237,6 +251,7 @@ function processTarget({ name, command, said, folder, install }: Program, source
         ...wantedOf(name, sources.env),
         modeInSandbox: knownAs(name)?.modeInSandbox,
         readsItself: knownAs(name)?.readsItself === true,
+        writesItself: said.sandbox?.copy ?? knownAs(name)?.writesItself === true,
         ...wishesOf(said),
     };
 }

@@ -95,8 +95,8 @@ const agent = {
         env: { is: "map", of: text },
         /** Origins of its model, all that it reaches from its sandbox. */
         endpoints: { is: "list", of: origin },
-        /** Folders and files that it sees in its sandbox beside the system's and its own. */
-        sandbox: { is: "object", keys: { read: texts } },
+        /** Folders and files that it sees in its sandbox beside the system's and its own; whether it edits a copy of the folders it was given. */
+        sandbox: { is: "object", keys: { read: texts, copy: { is: "yes or no" } } },
         /** Id of the mode that its sessions begin in. */
         mode: text,
         /** Values of its own options, by their ids: a text, true or false. */

@@ -23,6 +23,8 @@ export interface SandboxFolder {
     readonly path: string;
     /** `none`: it exists and is empty. */
     readonly access: "none" | "read" | "write";
+    /** A copy that is seen in its place, and what is seen of the folder itself in it, read-only. Absolute. */
+    readonly copy?: { readonly at: string; readonly shown: readonly string[] };
 }
 
 export interface SandboxPlan {
@@ -38,7 +40,7 @@ export interface SandboxPlan {
 }
 
 /** Remit's own folder in a project. */
-const OWN = ".remit";
+export const OWN = ".remit";
 
 /** Where the home is inside. */
 export const HOME_INSIDE = "/home/agent";
@@ -98,13 +100,14 @@ export function bwrapArgs(plan: SandboxPlan): string[] {
     };
     for (const path of read) show(path);
     // The outer folder first, so that one inside it keeps its own access.
-    for (const { path, access } of [...plan.folders].sort((a, b) => a.path.length - b.path.length)) {
+    for (const { path, access, copy } of [...plan.folders].sort((a, b) => a.path.length - b.path.length)) {
         if (access === "none") {
             args.push("--perms", "0755", "--tmpfs", path);
             // What is read by name is there all the same: the agent's own program may lie in it.
             for (const one of read) if (one.startsWith(path + sep)) show(one);
         } else {
-            args.push(access === "write" ? "--bind" : "--ro-bind", path, path);
+            args.push(access === "write" || copy !== undefined ? "--bind" : "--ro-bind", copy?.at ?? path, path);
+            for (const one of copy?.shown ?? []) args.push("--ro-bind", one, one);
             const git = join(path, ".git");
             if (access === "write" && existsSync(git)) args.push("--ro-bind", git, git);
             if (isFolder(join(path, OWN))) args.push("--tmpfs", join(path, OWN));

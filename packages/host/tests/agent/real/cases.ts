@@ -23,8 +23,6 @@ export interface Traits {
     search(folder: string, text: string): Said;
     /** Name of its writing tool in the trajectory. */
     readonly writing: string;
-    /** How it tells of a write that the program's tool made while its own sandbox only reads. */
-    readonly told: "completed" | "failed";
     /** What it sends that the protocol's schema does not have. */
     readonly outside: readonly string[];
 }
@@ -111,7 +109,7 @@ export function conversation(traits: Traits): void {
             const reply = await one.reply("write freely", { gates: { read: "may", write: "may" } });
             expect(readFileSync(join(one.workspace, "free.txt"), "utf8")).toBe("free");
             expect(calls(reply.entries)).toMatchObject([
-                { name: traits.writing, status: traits.told, permission: { allowed: true, by: "remit" }, made: "Repo.write" },
+                { name: traits.writing, status: "completed", permission: { allowed: true, by: "remit" }, made: "Repo.write" },
             ]);
             expect(JSON.stringify(calls(reply.entries)[0]?.input)).toContain("free.txt");
             expect(one.uses.filter(({ use }) => use.method === "write")).toEqual([
@@ -130,7 +128,7 @@ export function conversation(traits: Traits): void {
         test("a call that is asked about is made when a person says so", async () => {
             const reply = await one.reply("write asked yes", { person: true });
             expect(readFileSync(join(one.workspace, "yes.txt"), "utf8")).toBe("yes");
-            expect(calls(reply.entries)).toMatchObject([{ status: traits.told, permission: { allowed: true, by: "person" } }]);
+            expect(calls(reply.entries)).toMatchObject([{ status: "completed", permission: { allowed: true, by: "person" } }]);
         });
         test("and is not when a person says no", async () => {
             const reply = await one.reply("write asked no");

@@ -12,7 +12,6 @@ conversation({
     look: (path) => ({ call: { name: "glob", input: { pattern: "**/*", path } } }),
     search: (path, pattern) => ({ call: { name: "grep", input: { pattern, path } } }),
     writing: "write",
-    told: "failed",
     outside: ["PromptResponse.usage"],
 });
 

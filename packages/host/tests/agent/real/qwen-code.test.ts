@@ -8,7 +8,6 @@ conversation({
     look: (path) => ({ call: { name: "glob", input: { pattern: "**/*", path } } }),
     search: (path, pattern) => ({ call: { name: "grep_search", input: { pattern, path } } }),
     writing: "write_file",
-    told: "completed",
     outside: [
         "NewSessionResponse.models",
         "LoadSessionResponse.models",
