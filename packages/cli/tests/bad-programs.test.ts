@@ -122,6 +122,19 @@ test.each([
     expect(runs().filter((id) => id.includes("."))).toEqual(before.filter((id) => id.includes(".")));
 });
 
+test("a stage that names a queue without a worker: one error with its line, and no run", () => {
+    const before = runs();
+    here.write("far.remit", 'temporal static (\n    read "a.md" with { queue: "nobody" }\n)\n');
+    const submitted = here.remit("submit", "far.remit", "--wait", ...at());
+    const ran = here.remit("run", "far.remit", ...at());
+    for (const { code, err } of [submitted, ran]) {
+        expect(code).toBe(1);
+        expect(err).toContain("no worker takes runs from the queue 'nobody'");
+        expect(err).toContain("remit worker --queue nobody; far.remit:2:5 names it");
+    }
+    expect(runs().filter((id) => id.includes("."))).toEqual(before.filter((id) => id.includes(".")));
+});
+
 test("submitted without waiting, a run for a queue without a worker is there, and the command says that none takes it", () => {
     const { code, err } = here.remit("submit", "fine.remit", ...at(), "--queue", "later");
     expect(code).toBe(0);

@@ -86,7 +86,7 @@ export { printForm, printFormExpr, raise } from "./form/raise.ts";
 export { NODE_ROWS, RECORD_ROWS, type RecordName, type Rule } from "./form/table.ts";
 export { failingCalls } from "./form/failing.ts";
 export { saysErrors } from "./authority/thing.ts";
-export { type FormNode, type FormPart, isBlock, walk } from "./form/walk.ts";
+export { type FormNode, type FormPart, isBlock, stagesOf, walk } from "./form/walk.ts";
 export { PROGRAM_SCHEMA_ID, programJsonSchema } from "./form/schema.ts";
 export {
     type FuncOptions,

@@ -100,7 +100,7 @@ export async function submit(args: string[], options: Options): Promise<number> 
             const kept = world.kept(input ?? null, { asks: { park: true } });
             if (options["cron"] !== undefined) return (await import("./schedule.ts")).planned(client, world, kept, options);
             // Nothing would come of waiting.
-            if (options["wait"] === true) await client.attended();
+            if (options["wait"] === true) await client.attended(world.form);
             const run = await client.submit(world, kept, options["id"] === undefined ? {} : { id: String(options["id"]) });
             if (options["wait"] !== true) {
                 if (options["json"] === true) printJson({ run }, true);

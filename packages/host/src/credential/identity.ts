@@ -5,7 +5,7 @@
  *
  * IDN1: a credential that a user delegates (`oauth`) belongs to a user. Where neither the stage nor the run names one, nothing of the run begins.
  */
-import { type FlowForm, type Program, siteAt, type StageForm } from "@remit/language";
+import { type Program, siteAt, stagesOf } from "@remit/language";
 import { RemitError } from "../failure/error.ts";
 
 /** `user:alice`, `alice`, `team:a.b+c@example.com`. */
@@ -37,17 +37,4 @@ export function checkIdentities({ files }: Program, as: string | undefined): voi
 function wrong(text: string, site: ReturnType<typeof siteAt>): RemitError {
     const hint = "write a name such as user:alice: letters, digits and . _ @ + -";
     return new RemitError({ kind: "value", message: `${JSON.stringify(text)} is no identity`, site, hint });
-}
-
-function stagesOf(flow: FlowForm): StageForm[] {
-    switch (flow.kind) {
-        case "pipe":
-            return flow.stages.flatMap(stagesOf);
-        case "fan":
-            return flow.branches.flatMap(stagesOf);
-        case "block":
-            return stagesOf(flow.body);
-        default:
-            return [flow];
-    }
 }

@@ -3,7 +3,7 @@
  *
  * Boundary: structure only; what a node means is decided by the caller that walks.
  */
-import type { EntryForm, ExprForm, SpreadForm, StmtForm } from "./form.ts";
+import type { EntryForm, ExprForm, FlowForm, SpreadForm, StageForm, StmtForm } from "./form.ts";
 import { NODE_ROWS, RECORD_ROWS, type RecordName, type Rule } from "./table.ts";
 
 export type FormNode = ExprForm | StmtForm | SpreadForm | EntryForm;
@@ -63,4 +63,18 @@ function walkAll(list: readonly FormNode[], inside: Place["inside"], visit: (nod
 
 export function isBlock(part: FormNode | readonly StmtForm[]): part is readonly StmtForm[] {
     return Array.isArray(part);
+}
+
+/** The stages of a block, those of blocks in it too, in the order of the source. */
+export function stagesOf(flow: FlowForm): StageForm[] {
+    switch (flow.kind) {
+        case "pipe":
+            return flow.stages.flatMap(stagesOf);
+        case "fan":
+            return flow.branches.flatMap(stagesOf);
+        case "block":
+            return stagesOf(flow.body);
+        default:
+            return [flow];
+    }
 }

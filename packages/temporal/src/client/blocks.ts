@@ -87,7 +87,7 @@ async function carriedOut(client: RemitClient, block: BlockElsewhere, isNew: boo
     const { request, store, io } = block;
     const { run } = request;
     if (isNew) {
-        await client.attended();
+        await client.attended(await store.program(request.program));
         await begun(block);
     }
     try {

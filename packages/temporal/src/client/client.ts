@@ -6,7 +6,7 @@
  * TC1: nothing is left half-submitted: where the workflow cannot be started the run is taken out of the ledger again.
  */
 import type { KeyObject } from "node:crypto";
-import type { Json } from "@remit/language";
+import type { Json, Program } from "@remit/language";
 import {
     type GoesOn,
     handOver,
@@ -117,8 +117,11 @@ export interface RemitClient {
     /** Lets the run go once what was begun is answered, so that it can go on elsewhere. */
     drain(run: string): Promise<void>;
     list(query?: string): AsyncIterable<Listed>;
-    /** Rejects with `ConnectError` where no worker takes runs from the queue. `hasWorker` only looks. */
-    attended(): Promise<void>;
+    /**
+     * Rejects with `ConnectError` where no worker takes runs from the queue, or from one that a stage of the program names. `hasWorker` only looks for
+     * the first.
+     */
+    attended(program?: Program): Promise<void>;
     readonly queue: string;
     hasWorker(): Promise<boolean>;
     /** Rejects with `ConnectError` where a run cannot be asked what it does: it has no workflow here, or no worker. */
@@ -212,7 +215,7 @@ export function remitClient(options: RemitClientOptions): RemitClient {
         drain: (id) => flow(id).signal(SIGNALS.drain),
         list: (query) => listed(client, query),
         ...{ queue, signs: signer !== undefined },
-        attended: () => attended(client, queue),
+        attended: (program) => attended(client, queue, program),
         hasWorker: () => hasWorker(client, queue),
         reachable: (run) => reachable(client, run),
         schedules: schedulesOf({ client, store, queue, settings: whole }),

@@ -4,6 +4,7 @@
  * Boundary: asks the server. A server tells of a worker for five minutes after it was heard of last, so one that has just ended still counts.
  */
 import { setTimeout as after } from "node:timers/promises";
+import { type Program, stagesOf } from "@remit/language";
 import { type Client, isGrpcServiceError } from "@temporalio/client";
 import { NamespaceNotFoundError, WorkflowNotFoundError } from "@temporalio/common";
 import proto from "@temporalio/proto";
@@ -14,16 +15,16 @@ const PATIENCE_MS = 1_500;
 const LOOK_MS = 250;
 /** The server does not tell, or not this client: gRPC's UNIMPLEMENTED and PERMISSION_DENIED. */
 const UNTOLD: ReadonlySet<unknown> = new Set([12, 7]);
-const { TASK_QUEUE_TYPE_WORKFLOW } = proto.temporal.api.enums.v1.TaskQueueType;
+const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;
 
 const WORKER = "start one with remit worker --queue";
 const LATER = "remit submit without --wait leaves the run for a worker that comes later";
 
 /** Also where the server does not tell. */
-export async function hasWorker(client: Client, queue: string): Promise<boolean> {
+export async function hasWorker(client: Client, queue: string, taskQueueType = TASK_QUEUE_TYPE_WORKFLOW): Promise<boolean> {
     const { namespace } = client.options;
     try {
-        const about = { namespace, taskQueue: { name: queue }, taskQueueType: TASK_QUEUE_TYPE_WORKFLOW };
+        const about = { namespace, taskQueue: { name: queue }, taskQueueType };
         const { pollers } = await client.workflowService.describeTaskQueue(about);
         return (pollers ?? []).length > 0;
     } catch (error) {
@@ -33,13 +34,27 @@ export async function hasWorker(client: Client, queue: string): Promise<boolean>
     }
 }
 
-/** Rejects with `ConnectError` where no worker takes runs from the queue. */
-export async function attended(client: Client, queue: string): Promise<void> {
+/** Rejects with `ConnectError` where no worker takes runs from the queue, or none what stages of the program send to queues of their own. */
+export async function attended(client: Client, queue: string, program?: Program): Promise<void> {
     const until = performance.now() + PATIENCE_MS;
     while (!(await hasWorker(client, queue))) {
         if (performance.now() > until) throw unattended(queue, `${WORKER} ${queue}; ${LATER}`);
         await after(LOOK_MS);
     }
+    for (const { name, at } of program === undefined ? [] : queuesIn(program))
+        while (!(await hasWorker(client, name, TASK_QUEUE_TYPE_ACTIVITY))) {
+            if (performance.now() > until) throw unattended(name, `${WORKER} ${name}; ${at} names it`);
+            await after(LOOK_MS);
+        }
+}
+
+/** Queues of stages, each with the place that names it first. */
+function queuesIn({ files }: Program): { readonly name: string; readonly at: string }[] {
+    const found = new Map<string, string>();
+    for (const { file, blocks = [] } of files)
+        for (const { at, with: how } of blocks.flatMap(({ body }) => stagesOf(body)))
+            if (how?.queue !== undefined && !found.has(how.queue)) found.set(how.queue, `${file}:${at?.[0] ?? 1}:${at?.[1] ?? 1}`);
+    return [...found].map(([name, at]) => ({ name, at }));
 }
 
 function unattended(queue: string, hint: string): ConnectError {
