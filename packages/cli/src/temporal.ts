@@ -5,7 +5,7 @@
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { type BlockRunner, type QueueCaller, type ResumeRunOptions, type RunCarriers, writePrivate } from "@remit/host";
+import { appear, type BlockRunner, type QueueCaller, type ResumeRunOptions, type RunCarriers, writePrivate } from "@remit/host";
 import type * as Temporal from "@remit/temporal";
 import { here } from "./here.ts";
 import { plainLine, say, UsageError } from "./io.ts";
@@ -100,7 +100,8 @@ export function signer(options: Options, makes = false): { readonly signer?: Key
     if (file === undefined) return {};
     if (makes && !existsSync(String(file))) {
         const { privateKey } = generateKeyPairSync("ed25519");
-        writePrivate(String(file), privateKey.export({ type: "pkcs8", format: "pem" }).toString());
+        // Of two servers that begin at once the first one's key counts, for both.
+        appear(String(file), (draft) => writePrivate(draft, privateKey.export({ type: "pkcs8", format: "pem" }).toString(), true));
         say(`wrote ${plainLine(String(file))}: who has it can answer the questions of this server's turns`);
     }
     return { signer: keyIn(String(file), createPrivateKey, "a private Ed25519 key") };

@@ -28,6 +28,7 @@ export { memoryStore } from "./ledger/memory.ts";
 export type { OpenRun, Shared, SharedValue, Team } from "./ledger/team.ts";
 export { openStore, openStore as openSqlite, shownLedger } from "./ledger/open.ts";
 export {
+    appear,
     cacheFolder,
     configFolder,
     isAddress as isLedgerAddress,
