@@ -46,7 +46,7 @@ export function shownQuestion({ id, kind, request, options }: Question, run: str
 export async function answer(client: RemitClient, { run, question }: Asked, answer: Omit<Answer, "question">): Promise<void> {
     const { refusalOf } = await temporal();
     try {
-        await client.answer(run, { question: question.id, ...answer });
+        await client.answer(run, { question: question.id, ...answer }, question);
     } catch (error) {
         const message = refusalOf(error);
         if (message === null) throw error;

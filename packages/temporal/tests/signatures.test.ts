@@ -1,8 +1,10 @@
 /** Answers that are signed (SGN1, TQ4, CRR3): what the key of a worker did not sign for this very question changes nothing, whoever sends it. */
 import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import { load, openWorld } from "@remit/host";
+import type { Json } from "@remit/language";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type DevServer, remitClient, runCarriers } from "../src/index.ts";
+import { asked } from "../src/client/asked.ts";
 import { signed } from "../src/wire/signature.ts";
 import { type Answer, type Question, UPDATES } from "../src/wire/messages.ts";
 import { BUNDLES } from "./bundles.ts";
@@ -19,13 +21,16 @@ const key = () => generateKeyPairSync("ed25519").privateKey;
 const sent = (room: Room, run: string, answer: Answer): Promise<unknown> =>
     room.client.client.workflow.getHandle(run).executeUpdate(UPDATES.answer, { args: [answer] });
 /** By the workflow, or by its activity. */
-async function isRefused(update: Promise<unknown>): Promise<void> {
+async function isRefused(update: Promise<unknown>): Promise<string | undefined> {
     const error: unknown = await update.then(
         () => null,
         (reason: unknown) => reason,
     );
-    const { cause } = error as { readonly cause: { readonly type?: string; readonly cause?: { readonly type?: string } } };
+    const { cause } = error as {
+        readonly cause: { readonly type?: string; readonly cause?: { readonly type?: string; readonly message?: string } };
+    };
     expect(cause.type ?? cause.cause?.type).toBe("RemitRefused");
+    return cause.cause?.message;
 }
 
 const SOURCE = `import tool Mail from "host:mail" { send: ask }
@@ -63,9 +68,29 @@ test("unsigned, signed by another key, for another run, question, person or answ
         signed(key(), run, one, yes),
         signed(own, `${run}0`, one, yes),
         { ...good, decision: "session" },
+        // What was shown is another call.
+        signed(
+            own,
+            run,
+            { ...one, request: { ...(one.request as object), detail: { capability: "Mail.send", args: ["harmless"] } } as Json },
+            yes,
+        ),
+        signed(own, run, { ...one, options: ["once"] }, yes),
         { ...signed(own, run, one, { ...yes, by: "user:eve" }), by },
     ])
         await isRefused(sent(room, run, forged));
+    // As a Remit before this one signs: told why, and the question stays.
+    const { form: _, ...first1 } = good;
+    expect(await isRefused(sent(room, run, first1))).toMatch(/form 1, which does not cover what is asked/);
+    // ASD3.
+    const told = Promise.withResolvers<Json>();
+    const over = new AbortController();
+    const news = (): Promise<void> => new Promise((resolve) => over.signal.addEventListener("abort", () => resolve()));
+    const on = { ask: () => "once", part: (_: string, part: Json) => told.resolve(part) };
+    const asks = asked({ client: room.client, store: room.store, run, on, by, until: over.signal, missing: () => false, news });
+    expect(await told.promise).toMatchObject({ type: "notice", text: expect.stringContaining("takes signed answers alone") });
+    over.abort();
+    await asks;
     expect(calls).toEqual([]);
     expect(await room.store.asks.list(run)).toMatchObject([{ state: "open" }]);
     await sent(room, run, good);

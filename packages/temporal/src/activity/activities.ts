@@ -9,6 +9,7 @@
  */
 import type { KeyObject } from "node:crypto";
 import {
+    type Ask,
     AskError,
     infoOf,
     LedgerError,
@@ -42,6 +43,7 @@ import {
     UPDATES,
     type UpAnswer,
     type UpInput,
+    SIGNED_FORM,
 } from "../wire/messages.ts";
 import { isSigned } from "../wire/signature.ts";
 import { begunRuns, type Programs } from "./begun.ts";
@@ -87,8 +89,8 @@ export function activitiesOf(options: ActivityOptions): RunActivities {
         },
         decide: async ({ ask, decision = "", by, signed, ...carried }) => {
             await worlds.use(carried.run, ({ secrets }) => keep({ store, secrets }, carried));
-            if (signers !== undefined && !isOf(signers, { ask, decision, by, signed, ...carried }))
-                throw ApplicationFailure.nonRetryable("the answer is signed by no key of this worker", FAILURES.refused);
+            const why = signers === undefined ? null : await unsigned(store, signers, { ask, decision, by, signed, ...carried });
+            if (why !== null) throw ApplicationFailure.nonRetryable(why, FAILURES.refused);
             if (ask !== undefined) await store.asks.decide(ask, decision, by);
             return null;
         },
@@ -142,11 +144,21 @@ async function beating<T>(work: () => Promise<T>): Promise<T> {
     }
 }
 
-/** What is said is what was signed: a workflow of another make can call an activity, too. */
-function isOf(signers: readonly KeyObject[], { run, ask, decision, by, signed }: DecideInput): boolean {
-    if (signed === undefined || (ask !== undefined && ask !== signed.question.id)) return false;
-    const { answer, question } = signed;
-    return answer.by === by && (answer.decision ?? "") === decision && isSigned(signers, run, question, answer);
+/**
+ * Why an answer does not count where answers are signed; null: it does. What is said has to be what was signed, and what was shown what is asked: a workflow
+ * of another make can call an activity, too, so that of an approval its record says what is asked.
+ */
+async function unsigned(store: LedgerStore, signers: readonly KeyObject[], wanted: DecideInput): Promise<string | null> {
+    const { run, ask, decision, by, signed } = wanted;
+    const none = "the answer is signed by no key of this worker, for what this question asks";
+    if (signed === undefined || (ask !== undefined && ask !== signed.question.id)) return none;
+    const { answer } = signed;
+    const { form = 1 } = answer;
+    // SGN2.
+    if (form !== SIGNED_FORM)
+        return `the answer is signed in form ${form}, which does not cover what is asked; look at the question, and answer again with a Remit that signs in form ${SIGNED_FORM}`;
+    const question = ask === undefined ? signed.question : { ...signed.question, ...shownOf(await store.asks.find(run, ask)) };
+    return answer.by === by && (answer.decision ?? "") === decision && isSigned(signers, run, question, answer) ? null : none;
 }
 
 /** Takes the run for the execution that asks, also from an earlier execution of the same workflow, or from the owner that gave it to this one (HND1). */
@@ -247,9 +259,12 @@ async function questionOf(store: LedgerStore, { owner, interactive }: RunWorld, 
     if (kind === "input") return interactive ? { id: path, path, kind, owner, request } : null;
     if (kind !== "ask") return null;
     const ask = await store.asks.find(run, path);
-    const { options } = ask.request;
-    const about = ask.request as unknown as Question["request"];
-    return { id: ask.id, path, kind, owner: ask.owner, request: about, options, expires: Date.parse(ask.expires) };
+    return { id: ask.id, path, owner: ask.owner, ...shownOf(ask), expires: Date.parse(ask.expires) };
+}
+
+/** What a person is shown of a question that has a record. */
+function shownOf({ request }: Ask): Pick<Question, "kind" | "request" | "options"> {
+    return { kind: "ask", request: request as unknown as Question["request"], options: request.options };
 }
 
 function messagesOf(to: { readonly store: LedgerStore; readonly secrets: RunWorld["secrets"] }, context: Context): Messages {

@@ -4,6 +4,7 @@
  * Boundary: between the questions of the workflow and the caller's handlers. Whether an answer counts is the workflow's to say (TQ1).
  *
  * ASD1: a question is put once; what answers it elsewhere withdraws it here.
+ * ASD3: where a question is not put, or its answer not taken, the watcher is told why.
  * ASD2: an answer that a person gave is not lost where the server cannot be reached for a while.
  */
 import { setTimeout as after } from "node:timers/promises";
@@ -99,17 +100,28 @@ export function refusalOf(error: unknown): string | null {
 
 /** True where the workflow has taken the answer. */
 async function answered(asking: Asking, { run, question }: Asked, signal: AbortSignal): Promise<boolean> {
-    const { by, client } = asking;
+    const { by, client, on } = asking;
+    const tell = (text: string): void => on.part?.(question.path, { type: "notice", text });
     if (question.kind !== "credential" && !mayAnswer(question.owner, by)) return false;
-    // Its worker takes signed answers alone.
-    if (question.nonce !== undefined && !client.signs) return false;
+    if (question.nonce !== undefined && !client.signs) {
+        tell(
+            `the question ${question.id} is not asked here: its worker takes signed answers alone; remit approve ${run} ${question.id} ANSWER --decision-key FILE gives one`,
+        );
+        return false;
+    }
     const said = await saidOf(asking, run, question, signal);
     if (said === null || signal.aborted) return false;
     for (;;) {
         try {
-            await client.answer(run, { question: question.id, by: question.kind === "credential" ? question.owner : by, ...said });
+            await client.answer(
+                run,
+                { question: question.id, by: question.kind === "credential" ? question.owner : by, ...said },
+                question,
+            );
             return true;
         } catch (error) {
+            const refused = refusalOf(error);
+            if (refused !== null) tell(`the answer to ${question.id} was not taken: ${refused}`);
             // It was answered elsewhere, or its time is up.
             if (error instanceof WorkflowUpdateFailedError || error instanceof WorkflowNotFoundError) return false;
             if (!isAway(error)) throw error;

@@ -110,7 +110,8 @@ export interface RemitClient {
     questions(run: string): Promise<readonly Asked[]>;
     /** Events of the execution that goes on, from number `from` on. */
     ledger(run: string, from?: number): Promise<LedgerPage>;
-    answer(run: string, answer: Answer): Promise<void>;
+    /** `shown`: the question as the person saw it, for which the answer is signed; default: as it is asked now. */
+    answer(run: string, answer: Answer, shown?: Question): Promise<void>;
     /** Its answers are signed. */
     readonly signs: boolean;
     cancel(run: string): Promise<void>;
@@ -201,9 +202,9 @@ export function remitClient(options: RemitClientOptions): RemitClient {
         status: (id) => flow(id).query<Status>(QUERIES.status),
         questions: (id) => asked(client, id),
         ledger: (id, from = 1) => flow(id).query<LedgerPage, [number]>(QUERIES.ledger, from),
-        answer: async (id, answer) => {
+        answer: async (id, answer, shown) => {
             try {
-                await flow(id).executeUpdate<null, [Answer]>(UPDATES.answer, { args: [await signedFor(flow(id), signer, answer)] });
+                await flow(id).executeUpdate<null, [Answer]>(UPDATES.answer, { args: [await signedFor(flow(id), signer, answer, shown)] });
             } catch (error) {
                 await noteRefused(store, id, answer);
                 throw error;
@@ -222,11 +223,12 @@ export function remitClient(options: RemitClientOptions): RemitClient {
     };
 }
 
-/** By a key, as it is asked now. One to a question that is not open is left as it is: the workflow refuses it. */
-async function signedFor(flow: WorkflowHandle, signer: KeyObject | undefined, answer: Answer): Promise<Answer> {
+/** By a key. One to a question that is not open is left as it is: the workflow refuses it. */
+async function signedFor(flow: WorkflowHandle, signer: KeyObject | undefined, answer: Answer, shown?: Question): Promise<Answer> {
     if (signer === undefined) return answer;
-    const { questions } = await flow.query<Status>(QUERIES.status);
-    const question = questions.find(({ id, path }) => id === answer.question || path === answer.question);
+    const question =
+        shown ??
+        (await flow.query<Status>(QUERIES.status)).questions.find(({ id, path }) => id === answer.question || path === answer.question);
     return question === undefined ? answer : signed(signer, flow.workflowId, question, answer);
 }
 

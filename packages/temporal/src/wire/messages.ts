@@ -177,6 +177,12 @@ export interface Question {
     readonly nonce?: string;
 }
 
+/** Of a question, what a signature of its answer covers (SGN1). */
+export type Asking = Pick<Question, "id" | "nonce" | "kind" | "request" | "options">;
+
+/** Number of the form of signatures: 2 covers what the question shows. */
+export const SIGNED_FORM = 2;
+
 /** An answer, of the kind of its question. */
 export interface Answer {
     /** Id of the question, or its path. */
@@ -185,8 +191,9 @@ export interface Answer {
     readonly decision?: string;
     readonly value?: Json;
     readonly said?: UnknownAnswer;
-    /** Base64 (`signature.ts`). */
+    /** Base64 (`signature.ts`), of this form; absent: the first. */
     readonly signature?: string;
+    readonly form?: number;
 }
 
 // ---- activities ----------------------------------------------------------------------------------------------------------
@@ -269,7 +276,7 @@ export interface DecideInput extends Carried {
     readonly decision?: string;
     readonly by: string;
     /** Where answers are signed. */
-    readonly signed?: { readonly question: Pick<Question, "id" | "nonce">; readonly answer: Answer };
+    readonly signed?: { readonly question: Asking; readonly answer: Answer };
 }
 
 /** For a workflow that is not Remit's. */

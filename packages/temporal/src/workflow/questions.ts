@@ -106,12 +106,19 @@ export class Questions {
             open.busy = !this.signed;
             try {
                 const { by, decision } = answer;
-                const { id, nonce } = question;
+                const { id, nonce, kind, request, options } = question;
+                const asking = {
+                    id,
+                    kind,
+                    request,
+                    ...(nonce === undefined ? {} : { nonce }),
+                    ...(options === undefined ? {} : { options }),
+                };
                 await this.ops.decide({
                     by,
                     ...(isApproval ? { ask: id } : {}),
                     ...(decision === undefined ? {} : { decision }),
-                    ...(this.signed ? { signed: { question: { id, ...(nonce === undefined ? {} : { nonce }) }, answer } } : {}),
+                    ...(this.signed ? { signed: { question: asking, answer } } : {}),
                 });
             } finally {
                 open.busy = false;
