@@ -32,6 +32,7 @@ export {
 export { readingOf, readsByScheme, readsHere } from "./authority/reading.ts";
 export { type NumberRange, patternsText, rangeOf } from "./authority/range.ts";
 export {
+    readersText,
     AUTHORITY_HEAD,
     allowedText,
     amongText,

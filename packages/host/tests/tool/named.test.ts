@@ -45,11 +45,15 @@ const agent = (remit: string, body = SEND): string =>
     `${IMPORT}\nagent A {\n    remit { ${remit} }\n    func go(m) { ${body} }\n}\nmain agent M { main func() { A.go(1) } }`;
 
 test.each([
-    ["a gate", clauses("sned: never"), "<memory>:1:37 names the method 'sned', which Mail does not have (did you mean 'send'?)"],
+    [
+        "a gate",
+        clauses("sned: never"),
+        "<memory>:1:37 names the method 'sned', which Mail does not have (did you mean 'send'? write `send` in place of `sned`",
+    ],
     [
         "an argument of a method",
         clauses("arg send.bdy: trusted"),
-        "names the argument 'bdy', which Mail.send does not have (did you mean 'body'?)",
+        "names the argument 'bdy', which Mail.send does not have (did you mean 'body'? write `body` in place of `bdy`",
     ],
     ["a method of an argument", clauses("arg sned.body: trusted"), "names the method 'sned'"],
     ["who reads", clauses('reads lst: "ann"'), "names the method 'lst'"],

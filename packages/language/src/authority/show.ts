@@ -130,7 +130,7 @@ export function amongText({ of, method, path }: AmongForm): string {
     return [of, ...(method === undefined ? [] : [method]), ...path].join(".");
 }
 
-function readersText(readers: ReadersForm): string {
+export function readersText(readers: ReadersForm): string {
     if (readers.names !== undefined) return readers.names.map((one) => JSON.stringify(one)).join(", ");
     const { arg, result, through, to } = readers;
     if (arg === undefined && result === undefined) return "everyone";

@@ -206,7 +206,7 @@ export function brokenCountText({ rule, used, by, value, isAway }: BrokenCount, 
 export function brokenCountRemedy({ rule, used, by, value, isAway }: BrokenCount): string {
     if (isAway === true) return "use it before the block begins, inside it, or once it has given its value";
     if (value === null) return `give it ${argumentText(by ?? "")}`;
-    if (value !== undefined) return `take \`${rule}\` out where several are right: every principal may then repeat it`;
+    if (value !== undefined) return `take \`${rule}\` out where several are right: every principal may then repeat what it counts`;
     const more = rule.replace(/\d+/, String(used + 1));
     return `write \`${more}\` in place of \`${rule}\` where more are right: every principal of the run may then use it once more`;
 }

@@ -3,7 +3,7 @@
  *
  * Boundary: pure; a use and where it stands in, forbidden flows out. What follows from them is `decide.ts`.
  */
-import { methodName, readsByScheme, readsHere, schemeOf, type Site, type Untrusted, sourceOf } from "@remit/language";
+import { methodName, readersText, readsByScheme, readsHere, schemeOf, type Site, type Untrusted, sourceOf } from "@remit/language";
 import { actingIn } from "./acting.ts";
 import { addressesIn, hasLink } from "./addresses.ts";
 import type { Flow, Standing, Use } from "./decide.ts";
@@ -67,7 +67,12 @@ function choiceFlows(use: Use, method: string | null, on: Standing): readonly Hi
     }
     if (said || untrusted === null || !does || origins.every((origin) => mayChoose(origin, null, on))) return hits;
     const { gate, site = null } = untrusted;
-    const flow: Flow = { ...choiceFlow(origins, null, "", on), rule: `untrusted: ${gate}`, unsaid: true };
+    const flow: Flow = {
+        ...choiceFlow(origins, null, "", on),
+        rule: `untrusted: ${gate}`,
+        unsaid: true,
+        ...(use.key.startsWith("agent:") ? { fixed: true } : {}),
+    };
     return [...hits, { rule: { ask: gate === "ask", site }, flow }];
 }
 
@@ -232,6 +237,7 @@ function readersFlows(use: Use, method: string | null, on: Standing): readonly H
 function outsideOf(rule: ReadersRule, all: readonly (readonly string[])[], audience: readonly string[] | null | undefined): Hit[] {
     const outside = new Set<string>();
     const readers = new Set<string>();
+    const both = (all[0] ?? []).filter((name) => all.every((names) => names.includes(name)));
     for (const names of all) {
         const these = audience === null || audience === undefined ? ["anybody"] : audience.filter((name) => !names.includes(name));
         if (these.length === 0) continue;
@@ -239,7 +245,14 @@ function outsideOf(rule: ReadersRule, all: readonly (readonly string[])[], audie
         readers.add(names.length === 0 ? "nobody" : names.join(", "));
     }
     if (outside.size === 0) return [];
-    return [{ rule, flow: { arg: "*", origins: [...outside].sort(), rule: `may be read by ${[...readers].sort().join("; ")}` } }];
+    const named = rule === NO_AUDIENCE ? null : `audience${rule.method === null ? "" : ` ${rule.method}`}: ${readersText(rule.readers)}`;
+    const flow: Flow = {
+        arg: "*",
+        origins: [...outside].sort(),
+        rule: `may be read by ${[...readers].sort().join("; ")}`,
+        readers: { names: both, audience: named },
+    };
+    return [{ rule, flow }];
 }
 
 /** What of these origins may not be read where a model is asked: only where its import says who reads along. */

@@ -101,6 +101,14 @@ export function outsideText({ arg, value, origins, by }: Outside): string {
     return `would reach ${what}, and ${by} allows only ${origins.join(", ") || "nothing"}`;
 }
 
+/** The one thing to do. Null: what stands there is no address, or was cut. */
+export function outsideRemedy({ value, by }: Outside): string | null {
+    const origin = /^(https?:\/\/[a-z0-9.-]+(?::[0-9]+)?)(?=[/?#]|$)/i.exec(value)?.[1];
+    return origin === undefined
+        ? null
+        : `use an address of the list, or add \`${origin.toLowerCase()}\` to what ${by} allows: every use of the program may then reach all of it`;
+}
+
 /** As an event holds it; null where it holds none. */
 export function outsideIn(data: Json | undefined): Outside | null {
     if (data === undefined || !isObject(data)) return null;

@@ -16,7 +16,7 @@ import type { Flow } from "./decide.ts";
 import { argumentText } from "./given.ts";
 import { NOT_THERE, type Unknown, UNNAMED } from "./named.ts";
 import { flowRemedy } from "./remedy.ts";
-import { type Outside, outsideIn, outsideText } from "./reach.ts";
+import { type Outside, outsideIn, outsideRemedy, outsideText } from "./reach.ts";
 
 /** What was wanted, and why it is not simply done. */
 export interface Refusal {
@@ -41,7 +41,8 @@ export interface Refusal {
 interface Words {
     readonly kind: FailureKind;
     says(who: string, what: string): string;
-    remedy(who: string, what: string): string;
+    /** `whose`: the remit that would have to say it. */
+    remedy(who: string, what: string, whose: string): string;
     /** Where what breaks it is no argument that a clause speaks of. */
     flow?(what: string, flow: Flow): string;
 }
@@ -57,8 +58,8 @@ function broken(why: keyof typeof BROKEN): Words {
 const WHY = {
     remit: uses(
         "which its remit does not give it",
-        (who, what) =>
-            `add \`may ${what}\` to the remit of ${who}, which gives it with all arguments unless \`in\` bounds them; or pass it as an argument, or delegate it`,
+        (_who, what, whose) =>
+            `add \`may ${what}\` to ${whose}, which gives it with all arguments unless \`in\` bounds them; or pass it as an argument, or delegate it`,
     ),
     gate: uses("which a clause of its import forbids", (_who, what) => {
         const method = what.slice(what.indexOf(".") + 1);
@@ -92,13 +93,13 @@ const WHY = {
     },
     offer: remit(
         (who, what) => `${who} offers ${what} to a model, which it was not given`,
-        (who, what) => `add \`may ${what}\` to the remit of ${who}, pass it as an argument, or delegate it`,
+        (_who, what, whose) => `add \`may ${what}\` to ${whose}, pass it as an argument, or delegate it`,
     ),
     endorse: {
         kind: "violation.flow",
         says: (who) => `${who} endorses a value, which its remit does not allow`,
-        remedy: (who) =>
-            `add \`may endorse\` to the remit of ${who}, which may then call any value trusted; or let the code that calls it endorse`,
+        remedy: (_who, _what, whose) =>
+            `add \`may endorse\` to ${whose}, which may then call any value trusted; or let the code that calls it endorse`,
     },
     define: remit(
         (who, what) => `${who} defines ${what}, which no delegation lets it`,
@@ -115,7 +116,7 @@ const WHY = {
     },
     "hand onward": remit(
         (who, what) => `${who} hands on ${what}, which was delegated to it alone`,
-        () => "delegate it onward",
+        (who) => `write \`to ${who} onward\` in place of \`to ${who}\`: ${who} may then hand on all that this line gives it`,
     ),
     "hand over": {
         kind: "violation.flow",
@@ -133,7 +134,8 @@ const WHY = {
     payload: broken("payload"),
     delegate: remit(
         (who, what) => `${who} delegates ${what}, which it does not have`,
-        () => "a delegation gives only what the one who delegates has",
+        (_who, what, whose) =>
+            `a delegation gives only what the one who delegates has: add \`may ${what}\` to ${whose}, which it may then use itself, too`,
     ),
 } as const satisfies { readonly [why: string]: Words };
 
@@ -179,15 +181,25 @@ export function flowText(what: string, { arg, origins, rule, unsaid, choice }: F
     return `argument ${arg} of ${what} carries ${from}, which ${broken} (${at === "" ? rule : `${rule}, ${at}`})`;
 }
 
-export function remedyOf({ principal, capability, why, flow, unknown, bound, count }: Refusal): string {
+export function remedyOf({ principal, capability, why, clause, flow, unknown, bound, outside, count }: Refusal): string {
     if (unknown !== undefined) {
         const near = nearest(unknown.name, unknown.known);
-        return near === null ? `it has ${unknown.known.join(", ") || "none"}` : `did you mean '${near}'?`;
+        if (near === null) return `it has ${unknown.known.join(", ") || "none"}`;
+        return `did you mean '${near}'? write \`${near}\` in place of \`${unknown.name}\`: the rule then binds what it means`;
     }
+    if (outside !== undefined) return outsideRemedy(outside) ?? WHY.reach.remedy();
     if (count !== undefined) return brokenCountRemedy(count);
     if (bound !== undefined) return boundRemedy(bound, shownPrincipal(principal), capability);
-    const said = WHY[why].remedy(shownPrincipal(principal), capability);
-    return why === "flow" && flow !== undefined && flow.arg !== "*" ? (flowRemedy(capability, flow) ?? said) : said;
+    const words: Words = WHY[why];
+    const who = shownPrincipal(principal);
+    // The run's own principal has no remit but one that a call or the project binds it with.
+    const whose = principal.startsWith("agent:")
+        ? `the remit of ${who}`
+        : clause === null
+          ? "the remit that binds the run"
+          : `the remit at ${placeText(clause)}`;
+    const said = words.remedy(who, capability, whose);
+    return why === "flow" && flow !== undefined ? (flowRemedy(capability, flow) ?? said) : said;
 }
 
 /** `main.remit:3`. */
@@ -212,19 +224,21 @@ export function refusalJson({ principal, capability, why, clause, flow, unknown,
     };
 }
 
-export function flowJson({ arg, origins, besides, rule, choice }: Flow): Json {
+export function flowJson({ arg, origins, besides, rule, choice, fixed, readers }: Flow): Json {
     return {
         arg,
         origins: [...origins],
         ...(besides === undefined ? {} : { besides: [...besides] }),
         rule,
         ...(choice === true ? { choice } : {}),
+        ...(fixed === true ? { fixed } : {}),
+        ...(readers === undefined ? {} : { readers: { ...readers, names: [...readers.names] } }),
     };
 }
 
 export function flowIn(data: Json | undefined): Flow | null {
     if (data === undefined || !isObject(data)) return null;
-    const { arg, origins, besides, rule, choice } = data;
+    const { arg, origins, besides, rule, choice, fixed, readers } = data;
     if (typeof arg !== "string" || typeof rule !== "string" || !Array.isArray(origins)) return null;
     return {
         arg,
@@ -233,6 +247,8 @@ export function flowIn(data: Json | undefined): Flow | null {
         rule,
         ...(rule.startsWith("untrusted: ") || rule === UNNAMED || rule === NOT_THERE ? { unsaid: true } : {}),
         ...(choice === true ? { choice } : {}),
+        ...(fixed === true ? { fixed } : {}),
+        ...(isObject(readers) ? { readers: readers as unknown as NonNullable<Flow["readers"]> } : {}),
     };
 }
 

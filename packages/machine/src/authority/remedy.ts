@@ -28,10 +28,25 @@ function widened(rule: string, origins: readonly string[]): string | null {
     return `${head}${space}${which}(${list}, ${quoted(origins)})`;
 }
 
+/** What is sent would be read by those whom it is not for. Null where no line of the program would let it. */
+function readersRemedy(
+    tool: string,
+    method: string,
+    { origins, readers: { names, audience } = { names: [], audience: null } }: Flow,
+): string | null {
+    const otherwise = "or send less, or endorse it for them where that is right";
+    if (audience !== null)
+        return `write \`${audience} or ask\` in place of \`${audience}\`: a person is then asked about each value that is not for ${listed(origins)}; ${otherwise}`;
+    if (names.length === 0 || method === "") return null;
+    return `add \`audience ${method}: ${quoted(names)}\` to the import of ${tool}, where no other person reads what ${method} is sent: then whatever ${listed(names)} may read may be sent there; ${otherwise}`;
+}
+
 /** Null where no clause would let it. */
-export function flowRemedy(capability: string, { arg, origins, besides = [], rule, unsaid, choice }: Flow): string | null {
+export function flowRemedy(capability: string, flow: Flow): string | null {
+    const { arg, origins, besides = [], rule, unsaid, choice, fixed } = flow;
     const point = capability.indexOf(".");
     const [tool, method] = point < 0 ? [capability, ""] : [capability.slice(0, point), capability.slice(point + 1)];
+    if (arg === "*") return readersRemedy(tool, method, flow);
     const what = choice === true ? `decides whether ${capability} is called` : `may stand in ${arg} of ${capability}`;
     const opens = `then whatever comes from ${listed(origins)} ${what}`;
     const otherwise = choice === true ? "or decide by a value that is trusted" : "or use a value that comes from elsewhere";
@@ -41,11 +56,13 @@ export function flowRemedy(capability: string, { arg, origins, besides = [], rul
             ? null
             : `write \`${wide}\` in place of \`${rule}\`: ${opens}; ${otherwise}, or endorse it where that is right`;
     }
+    if (fixed === true)
+        return "decide by a value that is trusted, or endorse where that is right what it depends on: no clause speaks of an agent";
     if (choice === true)
         return `add \`choice ${method}: from(${quoted(origins)})\` to the import of ${tool}: ${opens}; ${otherwise}, or endorse it where that is right`;
     if (rule === NOT_THERE) return `call ${arg} by a name that ${tool} has; ${otherwise}, or endorse it where that is right`;
     if (!/^[a-z0-9_]+$/i.test(arg)) return null;
-    const of = method === "" || /^[0-9]/.test(arg) ? arg : `${method}.${arg}`;
+    const of = method === "" ? arg : `${method}.${arg}`;
     const from = quoted(["trusted", ...origins, ...besides]);
     return `add \`arg ${of}: from(${from})\` to the import of ${tool}: ${opens}; ${otherwise}, or endorse it where that is right`;
 }

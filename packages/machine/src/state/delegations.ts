@@ -40,6 +40,8 @@ const DELEGATION = shape(
     {
         /** It gives all that its giver has: also to define functions of the program. */
         all: is(true),
+        /** Where it stands. */
+        site: ref<Site>("Site"),
     },
 );
 export type Delegation = Told<typeof DELEGATION>;
@@ -358,12 +360,12 @@ export function granted(m: Ops, fiber: Fiber, { frame, to, args, path, site }: C
         if (token === 0) token = m.standing.next++;
         // What was not given, as what lay in a list, is as good as its name: it gives what the principal that hands it on has.
         const held = c.right ?? rightOf(m, fiber, from, c);
-        const no = (why: Why): Fail =>
-            refuse(m, { frame, path, I: { site } }, { principal: from, capability: c.name, why, clause: null }, { about: { to } });
+        const no = (why: Why, clause: Site | null = null): Fail =>
+            refuse(m, { frame, path, I: { site } }, { principal: from, capability: c.name, why, clause }, { about: { to } });
         if (held.holder !== from) throw no("hand");
         if (!held.alive.every((one) => m.standing.alive.has(one))) throw no("hand after");
         const ways = held.ways.filter((way) => way.stays === undefined);
-        if (ways.length < held.ways.length && ways.length === 0) throw no("hand onward");
+        if (ways.length < held.ways.length && ways.length === 0) throw no("hand onward", delegatedAt(m, held));
         const key = m.authority.keyOf(c);
         const only = distinct([...held.only, ...restrictions(m, from, key), ...policyLayers(m, fiber, from, key)]);
         args[i] = c.with({ holder: to, from, ways, only, alive: [...held.alive, token] });
@@ -378,6 +380,15 @@ export function granted(m: Ops, fiber: Fiber, { frame, to, args, path, site }: C
     m.standing.alive.add(token);
     m.emit("delegate.granted", path, null, site, [], { by: "argument", token, from, to, grants: given });
     return token;
+}
+
+/** Where the block stands that gave a right. */
+function delegatedAt(m: Ops, { ways }: Right): Site | null {
+    for (const token of ways.flatMap(({ alive }) => alive)) {
+        const site = m.standing.delegations.get(token)?.site;
+        if (site !== undefined) return site;
+    }
+    return null;
 }
 
 /** The methods that a right leaves; null: all. For people. */
@@ -423,7 +434,7 @@ export function delegated(m: Ops, call: Call, d: DelegateDetail): number {
     }
     const token = m.standing.next++;
     const all = d.refs === null ? { all: true as const } : {};
-    m.standing.delegations.set(token, { token, from, to, onward: d.onward, ...all, grants, path });
+    m.standing.delegations.set(token, { token, from, to, onward: d.onward, ...all, grants, path, ...(site === null ? {} : { site }) });
     m.standing.alive.add(token);
     m.emit("delegate.granted", path, frame.parent, site, [], {
         by: "block",

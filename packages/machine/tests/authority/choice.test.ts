@@ -31,7 +31,9 @@ describe("untrusted: never, in basic mode", () => {
         const ran = under(never, program(`m = Inbox.read({})\n${body}`, more));
         expect([writes(ran), outcome(ran)]).toEqual([[], "violation.flow"]);
         const told = ran.events.flatMap((e) => (e.kind === "policy.denied" ? (refusalIn(e.data as Json)?.flow ?? []) : []));
-        expect(told).toContainEqual({ arg: "", origins: ["tool:Inbox"], rule: "untrusted: never", unsaid: true, choice: true });
+        expect(told).toContainEqual(
+            expect.objectContaining({ arg: "", origins: ["tool:Inbox"], rule: "untrusted: never", unsaid: true, choice: true }),
+        );
     });
 
     test.each(DECIDED_THROUGH)("asks who decided through %s", (_name, body, more) => {
@@ -178,7 +180,9 @@ describe("tool loops", () => {
         const ran = loop(first, body);
         expect([writes(ran), outcome(ran)]).toEqual([[], 1]);
         const told = ran.events.flatMap((e) => (e.kind === "policy.denied" ? (refusalIn(e.data as Json)?.flow ?? []) : []));
-        expect(told).toContainEqual({ arg: "", origins: ["tool:Inbox"], rule: "untrusted: never", unsaid: true, choice: true });
+        expect(told).toContainEqual(
+            expect.objectContaining({ arg: "", origins: ["tool:Inbox"], rule: "untrusted: never", unsaid: true, choice: true }),
+        );
     });
 
     test("a loop that saw nothing from elsewhere is as trusted as the request", () => {

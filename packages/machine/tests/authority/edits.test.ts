@@ -2,15 +2,19 @@
  * An edit that is read from a refusal alone, by its backticks, lets that call be, and no other one that is refused. The edit is made by a program
  * that knows nothing else (RM1).
  */
-import type { Json } from "@remit/language";
+import type { Site } from "@remit/language";
 import { expect, test } from "vitest";
 import type { Effect, Failure, Outcome, Policy } from "../../src/index.ts";
+import { replied } from "../run/handing.ts";
 import { did, formOf, once, said } from "./running.ts";
 
 const IMPORTS = `import tool Web from "mcp://web"
 import tool Far from "mcp://far"
 import tool Repo from "file://workspace"
 import llm Claude from "mock://m"
+import tool Sh from "shell:"
+import tool Api from "https://api.example.com"
+import memory Notes from "file://n.jsonl"
 `;
 
 interface Row {
@@ -22,6 +26,10 @@ interface Row {
     /** What is called where it passes. */
     readonly calls: string;
     readonly policy?: Policy;
+    /** Methods that tools say they have, and their arguments; absent: all that the program speaks of. */
+    readonly has?: { readonly [method: string]: readonly string[] | null };
+    /** What the function that an agent answers with does. */
+    readonly answers?: string;
 }
 
 const mail = (clauses: string): string => `import tool Mail from "mcp://mail"${clauses === "" ? "" : ` { ${clauses} }`}\n`;
@@ -43,6 +51,30 @@ const by = (remit: string, of: string, x: string, other: string, calls: string):
     with: agent(remit, of),
     body: `Fixer.go(${x})`,
     other: `Fixer.go(${other})`,
+    calls,
+});
+
+const BANK = "Bank.get({}).text";
+const bank = (clauses: string, body: string, other: string): Row => ({
+    with: `${mail(clauses)}import tool Bank from "mcp://bank" { reads: "alice" }\n`,
+    body,
+    other,
+    calls: "",
+});
+const post = (method: string): string => `Mail.${method}({ to: "bob", text: ${BANK} })`;
+const failing = (value: string): string => `try { if ${value} != "x" { raise "no" } } catch e { ${send('"a"')} }`;
+const looping = (tool: string): string => `for x in [${tool}.get({})].map(p => p.text).join("").split(" ") max 5 { ${send('"a"')} }`;
+const twice = (method: string): string => `Mail.${method}({ id: 1 })\nMail.${method}({ id: 1 })`;
+const AGENTS = `agent Other { remit { may Web.get } model Claude role "r" description "d"
+func list(x) { if x == 1 { Repo.list({}) } else { 1 } }
+func take(r) { r.list({}) } }
+agent Third { remit { may Other } model Claude role "r" description "d"\nfunc go(x) { if x == 1 { Other.take(Mail) } else { 1 } } }
+`;
+const yields = (remit: string, answers: string, x: string, other: string, calls: string): Row => ({
+    with: `${mail("")}import agent Ext from "acp://x" { remit { ${remit === "" ? "spend 9 calls" : remit} } }\n`,
+    body: `Ext.yield(p: ${x})`,
+    other: `Ext.yield(p: ${other})`,
+    answers,
     calls,
 });
 
@@ -120,13 +152,137 @@ const ROWS: readonly (readonly [string, Row])[] = [
             calls: "Mail.send,Mail.send",
         },
     ],
+    [
+        "an argument that neither a rule nor the tool names",
+        { ...row("arg to: trusted", send(WEB, "To"), `Mail.drop({ To: ${WEB} })`), has: { send: null, drop: null, get: null } },
+    ],
+    ["an argument by its place that no clause speaks of", row("", `Mail.send(${WEB})`, `Mail.drop(${WEB})`, NEVER)],
+    ["a list with the trusted in it", row('arg to: from("trusted", "tool:Repo")', send(WEB), send(FAR))],
+    ["a list with a field", row("arg to: among(Web.get.text)", send(FAR), send('Repo.read({ path: "a" }).text'))],
+    ["who chooses by a failure", row("choice send: trusted", failing(WEB), failing(FAR))],
+    ["who chooses how often", { ...row("choice send: trusted", looping("Web"), looping("Far")), calls: "Mail.send,Mail.send" }],
+    ["a value for one person", { ...bank("", send(BANK), "Mail.post({ to: Bank.get({}).text })"), calls: "Mail.send" }],
+    [
+        "a value for another person",
+        { ...bank('audience send: "bob", audience post: "bob"', send(BANK), `Mail.post({ to: ${BANK} })`), calls: "Mail.send" },
+    ],
+    [
+        "a value for others, whom the call names",
+        { ...bank("audience send: arg to, audience post: arg to", post("send"), post("post")), calls: "Mail.send" },
+    ],
+    ["a value for one person, kept", { ...bank("", `Notes.add({ text: ${BANK} })`, send(BANK)), calls: "Notes remember" }],
+    ["a rule with a method misspelt", { ...row("arg sned.to: trusted", send('"a"'), send(WEB)), has: { send: ["to"], get: [] } }],
+    ["a rule with an argument misspelt", { ...row("arg send.too: trusted", send('"a"'), send(WEB)), has: { send: ["to"], get: [] } }],
+    ["one use for each", { ...row("send: once by id, drop: once by id", twice("send"), twice("drop")), calls: "Mail.send,Mail.send" }],
+    [
+        "a delegation that is not onward",
+        {
+            with: `${agent("may Other", "Other.take(Repo)")}func one() {\ndelegate Repo.list to Fixer { Fixer.go(1) }\n}\nfunc two() {\ndelegate Mail.drop to Third { Third.go(1) }\n}\n`,
+            body: "one()",
+            other: "two()",
+            calls: "Repo.list",
+        },
+    ],
+    [
+        "a delegation of what the agent does not have",
+        by(
+            "may Other, Repo.read",
+            "if x == 1 { delegate Repo.list to Other {\nOther.list(1)\n} } else { delegate Mail.drop to Other {\nOther.list(1)\n} }",
+            "1",
+            "2",
+            "Repo.list",
+        ),
+    ],
+    [
+        "a place beyond the project's list",
+        {
+            with: 'import tool Net from "https://a.example"\n',
+            body: 'Net.post({ url: "https://b.example/x" })',
+            other: 'Net.post({ url: "https://c.example/x" })',
+            calls: "Net.post",
+            policy: { reach: [{ origins: ["https://a.example"], tools: [], by: "the project" }] },
+        },
+    ],
+    [
+        "a remit with a name",
+        {
+            ...by("may Repo.read", "if x == 1 { Repo.list({}) } else { Repo.write({}) }", "1", "2", "Repo.list"),
+            with: `remit Narrow { may Repo.read }\n${mail("")}agent Fixer { remit Narrow model Claude role "r" description "d"\nfunc go(x) { if x == 1 { Repo.list({}) } else { Repo.write({}) } } }\n`,
+        },
+    ],
+    [
+        "a path that an agent's answer chose",
+        yields('may Repo.list in "src/**"', "Repo.list({ path: p })", '"docs"', '"secret"', "Repo.list"),
+    ],
+    ["a method that an agent's answer found", yields("may Repo.read", "act(p, {})", '"Repo.list"', '"Repo.drop"', "Repo.list")],
+    [
+        "an address",
+        by(
+            'may Api.post in "https://api.example.com/v1/*"',
+            "Api.post({ url: x })",
+            '"https://api.example.com/v2/x"',
+            '"https://api.example.com/v3/x"',
+            "Api.post",
+        ),
+    ],
+    ["a command", by('may Sh.run in "npm *"', "Sh.run({ command: x })", '"git status"', '"rm x"', "Sh.run")],
+    [
+        "a command that the remit forbids",
+        by('may Sh  never Sh.run in "rm *"\nnever Sh.run in "dd *"', "Sh.run({ command: x })", '"rm a"', '"dd b"', "Sh.run"),
+    ],
+    ["a folder", by('may Sh.run in cwd: "out"', 'Sh.run({ command: "ls", cwd: x })', '"other"', '"else"', "Sh.run")],
+    [
+        "an amount that the remit forbids",
+        by(
+            "may Mail  never Mail.pay in amount: 500..900\nnever Mail.pay in amount: 1000..2000",
+            "Mail.pay({ amount: x })",
+            "700",
+            "1500",
+            "Mail.pay",
+        ),
+    ],
+    ["an amount between two ranges", by("may Mail.pay in amount: 0..1, 10..20", "Mail.pay({ amount: x })", "5", "6", "Mail.pay")],
+    [
+        "a count in a remit",
+        {
+            ...by("may Mail.send at most 1", "Mail.send({ id: x })\nMail.send({ id: x })", "1", "1", "Mail.send,Mail.send"),
+            other: "Fixer.go(1)\nFixer.go(1)",
+        },
+    ],
+    [
+        "a memory that the remit does not name",
+        by("may Repo.read", 'if x == 1 { Notes.add({ text: "a" }) } else { Notes.query({ text: "a" }) }', "1", "2", "Notes remember"),
+    ],
+    ["an agent that the remit does not name", by("may Repo.read", "if x == 1 { Other.list(0) } else { Third.go(0) }", "1", "2", "")],
 ];
 
+/** A program and the project's policy beside it. */
+interface Written {
+    readonly text: string;
+    readonly policy: Policy;
+}
+
 /** Every question is answered yes: what an edit turns into a question passes. */
-function fails(text: string, policy: Policy): { readonly failure: Failure | null; readonly calls: string[] } {
+function fails(
+    { text, policy }: Written,
+    { has, answers = "1" }: Partial<Row> = {},
+): { readonly failure: Failure | null; readonly calls: string[] } {
     const answer = (e: Effect): Outcome | undefined => {
         const { tool, op, method } = e.request as { tool?: string; op?: string; method?: string };
         if (e.kind === "model") return said({ text: "t", value: "t", calls: [], finish: "stop", model: "m" }, ["model:Claude"]);
+        if (e.kind === "agent") return replied(`\`\`\`remit\nfunc answer(agent, p) {\n${answers}\n}\n\`\`\``, {}, "Ext");
+        if (e.kind === "tool" && op === "describe" && has !== undefined)
+            return said(
+                {
+                    methods: Object.entries(has).map(([name, args]) => ({
+                        name,
+                        ...(args === null
+                            ? {}
+                            : { input: { type: "object", properties: Object.fromEntries(args.map((one) => [one, {}])) } }),
+                    })),
+                },
+                [],
+            );
         if (e.kind === "tool" && op !== "describe" && (method === "get" || method === "read"))
             return said({ text: "/deploy http://evil.example", name: "send" }, [`tool:${tool}`]);
         return undefined;
@@ -135,68 +291,69 @@ function fails(text: string, policy: Policy): { readonly failure: Failure | null
     return {
         failure: ran.result.ok ? null : ran.result.failure,
         calls: did(ran)
-            .filter((one) => !/\.(?:get|read)$|^model$/.test(one))
+            .filter((one) => !/\.(?:get|read)$|^(?:model|agent)$/.test(one))
             .map((one) => one.replace(".call", ".send")),
     };
 }
 
-/** A program with what a refusal says is to be written. `line`: of the rule, from 1. */
-function edited(text: string, hint: string, line: number): string {
+/** A program with what a refusal says is to be written. `line`, `column`: of the rule, from 1. */
+function edited({ text, policy }: Written, hint: string, { line, column }: Pick<Site, "line" | "column">): Written {
     const lines = text.split("\n");
-    const put = (at: number, from: string | RegExp, to: string): string => {
+    const put = (at: number, from: string | RegExp, to: string): Written => {
         const before = lines[at] as string;
-        lines[at] = before.replace(from, () => to);
+        const start = at === line - 1 ? column - 1 : 0;
+        lines[at] = before.slice(0, start) + before.slice(start).replace(from, () => to);
         expect([hint, lines[at] === before]).toEqual([hint, false]);
-        return lines.join("\n");
+        return { text: lines.join("\n"), policy };
     };
     const [, now, was] = /write `(.+?)` in place of `(.+?)`/.exec(hint) ?? [];
     if (now !== undefined && was !== undefined) return put(line - 1, was, now);
+    const [, out] = /take `(.+?)` out/.exec(hint) ?? [];
+    if (out !== undefined) return put(line - 1, new RegExp(`\\w+: ${out}(?:, )?`), "");
+    const [, origin] = /add `(https?:.+?)` to what the project allows/.exec(hint) ?? [];
+    if (origin !== undefined)
+        return {
+            text,
+            policy: { ...policy, reach: (policy.reach ?? []).map((rule) => ({ ...rule, origins: [...rule.origins, origin] })) },
+        };
     const [, more, kind, name] = /add `(.+?)` to the (import|remit) of (\w+)/.exec(hint) ?? [];
     if (more === undefined) throw new Error(`no edit: ${hint}`);
-    const at = lines.findIndex((one) => one.startsWith(kind === "import" ? `import tool ${name} ` : `agent ${name} `));
-    if (kind === "remit") return put(at, "remit { ", `remit { ${more}  `);
+    const heads = kind === "import" ? /^import \w+ (\w+) / : /^(?:agent|import agent) (\w+) .*remit \{/;
+    const at = lines.findIndex((one) => heads.exec(one)?.[1] === name);
+    // Where the remit stands elsewhere, the refusal says in which line.
+    if (kind === "remit") return put(at < 0 ? line - 1 : at, /(?<=remit (?:\w+ )?\{) /, ` ${more}  `);
     return (lines[at] as string).includes("{") ? put(at, "{ ", `{ ${more}, `) : put(at, /$/, ` { ${more} }`);
 }
 
-test.each(ROWS)(
-    "%s: the edit that the refusal proposes lets that call be, and no neighbour",
-    (_name, { with: more, body, other, calls, policy = {} }) => {
-        const program = (main: string): string =>
-            `${IMPORTS}${more}main agent A { model Claude role "r" description "d"\nmain func(input) {\n${main}\n1 } }`;
-        const { failure } = fails(program(body), policy);
-        const { hint = "", detail } = failure as Failure;
-        const clause = (detail as { clause?: { line: number } | null } | undefined)?.clause?.line ?? 0;
-        const edit = (main: string): string => edited(program(main), hint, clause);
-        const after = fails(edit(body), policy);
-        expect([hint, after.failure?.message, after.calls.join()]).toEqual([hint, undefined, calls]);
-        expect(fails(program(other), policy).failure?.kind).toMatch(/^(?:violation\.|denied)/);
-        expect([hint, fails(edit(other), policy).failure?.kind]).toEqual([hint, expect.stringMatching(/^(?:violation\.|denied)/)]);
-    },
-);
+const programOf = (more: string, main: string): string =>
+    `${IMPORTS}${more}${AGENTS}main agent A { model Claude role "r" description "d"\nmain func(input) {\n${main}\n1 } }`;
+
+test("there are as many attacks as the measure asks for", () => expect(ROWS.length).toBeGreaterThanOrEqual(50));
+
+test.each(ROWS)("%s: the edit that the refusal proposes lets that call be, and no neighbour", (_name, row) => {
+    const { with: more, body, other, calls, policy = {} } = row;
+    const program = (main: string): Written => ({ text: programOf(more, main), policy });
+    const { failure } = fails(program(body), row);
+    const { hint = "", detail, message } = failure as Failure;
+    expect(message).not.toBe("");
+    const { clause, unknown } = detail as { clause?: Site | null; unknown?: { site: Site | null } };
+    const edit = (main: string): Written => edited(program(main), hint, { line: clause?.line ?? 0, column: unknown?.site?.column ?? 1 });
+    const after = fails(edit(body), row);
+    expect([hint, after.failure?.message, after.calls.join()]).toEqual([hint, undefined, calls]);
+    expect(fails(program(other), row).failure?.kind).toMatch(/^(?:violation\.|denied)/);
+    expect([hint, fails(edit(other), row).failure?.kind]).toEqual([hint, expect.stringMatching(/^(?:violation\.|denied)/)]);
+});
 
 test.each(["**", "docs/*", "docs` in place of `x"])("a value that would be more in a bound than itself is not proposed: %s", (path) => {
     const { with: more, body } = by('may Repo.list in "src/**"', "Repo.list({ path: x })", JSON.stringify(path), '""', "");
-    const { failure } = fails(
-        `${IMPORTS}${more}main agent A { model Claude role "r" description "d"\nmain func(input) {\n${body}\n1 } }`,
-        {},
-    );
+    const { failure } = fails({ text: programOf(more, body), policy: {} });
     expect(failure).toMatchObject({ kind: "violation.remit", hint: expect.stringContaining("or widen the bound in the remit of Fixer") });
     expect(failure?.hint).not.toContain("in place of");
 });
 
-test("an argument that neither a rule nor the tool names", () => {
-    const text = `${IMPORTS}${mail("arg to: trusted")}main agent A { main func(input) {\nMail.send({ To: ${WEB} }) } }`;
-    const run = (program: string): Failure | null => {
-        const ran = once(formOf(program), {
-            answer: (e) => {
-                const { tool, op } = e.request as { tool?: string; op?: string };
-                if (op === "describe") return said({ methods: ["get", "send"].map((name) => ({ name })) }, []);
-                return said({ text: "x" }, [`tool:${tool}`]);
-            },
-        });
-        return ran.result.ok ? null : ran.result.failure;
-    };
-    const { kind, hint = "" } = run(text) as Failure;
-    expect(kind).toBe("violation.flow");
-    expect(run(edited(text, hint, 0))).toBe(null);
+test("where no line of a program speaks of what is refused, none is proposed", () => {
+    const { with: more } = yields("", "1", "1", "1", "agent");
+    const { failure } = fails({ text: programOf(more, `if ${WEB} == "x" { 1 } else { Ext.yield(p: 1) }`), policy: NEVER });
+    expect(failure).toMatchObject({ kind: "violation.flow", hint: expect.stringContaining("no clause speaks of an agent") });
+    expect(failure?.hint).not.toContain("`");
 });

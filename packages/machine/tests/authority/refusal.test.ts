@@ -71,8 +71,14 @@ describe("a refusal", () => {
 
     test("of what is handed on is told like one of what is used", () => {
         const { events, result } = ran("x = 0\ndelegate Web.get to Keeper { x = Keeper(1) }\nx");
-        const text = "Keeper hands on Web, which was delegated to it alone";
-        expect(result).toMatchObject({ failure: { kind: "violation.remit", message: text, hint: "delegate it onward" } });
+        const text = "Keeper hands on Web, which was delegated to it alone (main.remit:38)";
+        expect(result).toMatchObject({
+            failure: {
+                kind: "violation.remit",
+                message: text,
+                hint: "write `to Keeper onward` in place of `to Keeper`: Keeper may then hand on all that this line gives it",
+            },
+        });
         const denied = events.filter(({ kind }) => kind === "policy.denied");
         expect(denied).toMatchObject([{ data: { capability: "Web", why: "hand onward" } }]);
         expect(refusalText(refusalIn(denied[0]?.data as Json) as Refusal)).toBe(text);
