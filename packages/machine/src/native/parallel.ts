@@ -20,13 +20,13 @@ import { type Frame, type ParallelWait, pathOf } from "../state/fiber.ts";
 import type { Begins, Call, Inside, Ops, Waits } from "../state/ops.ts";
 import { show } from "../state/show.ts";
 import { accountAt } from "../state/spending.ts";
-import { stillInside } from "../state/still.ts";
+import { labelOfStop, stillInside } from "../state/still.ts";
 
 /** Starts iterations up to the limit. */
 function fill(m: Ops, call: Call, wait: ParallelWait): void {
     const { frame } = call;
     const d = call.I.detail as ParallelDetail;
-    const still = stillInside(m, call.fiber);
+    const still = stillInside(m, call.fiber).length;
     if (isEnough(d, wait, still)) return;
     while (wait.running - still < m.concurrency && wait.next < wait.items.items.length) {
         const index = wait.next++;
@@ -37,22 +37,29 @@ function fill(m: Ops, call: Call, wait: ParallelWait): void {
         if (flow !== 0) {
             // Whether it begins depends on how those before it ended (PAR3): in them a failure is as one that is caught.
             if (d.stop !== undefined) locals[flow + FLOW.caught] = true;
-            raiseBy(locals, flow, d.stop === undefined ? wait.label : m.run.labels.union(wait.label, endedBy(m, wait)), NOTHING_ALONG);
+            raiseBy(
+                locals,
+                flow,
+                d.stop === undefined ? wait.label : m.run.labels.union(wait.label, endedBy(m, call, wait)),
+                NOTHING_ALONG,
+            );
             locals[flow + FLOW.caughtOutside] = locals[flow + FLOW.caught] as Value;
         }
         m.fork(call, { index, body: d.body, locals, path: `${wait.prefix}/parallel[${index}]` });
     }
 }
 
-/** Label set of how the iterations ended that are over. */
-function endedBy({ run }: Ops, wait: ParallelWait): number {
+/** Label set of how the iterations ended that are over, and of why others stopped: both count (PAR3). */
+function endedBy(m: Ops, { fiber }: Call, wait: ParallelWait): number {
+    const { run } = m;
     const { done, failures } = wait;
     const known = ENDED.get(wait);
     let label = known?.label ?? 0;
     for (let i = known?.done ?? 0; i < done.items.length; i++) label = run.labels.union(label, labelOf(done.items[i] as Value));
     for (const { fail } of failures.slice(known?.failed ?? 0)) label = run.labels.union(label, fail.labels);
     ENDED.set(wait, { label, done: done.items.length, failed: failures.length });
-    return label;
+    // One that stopped may yet end well: what it carries now is not kept.
+    return stillInside(m, fiber).reduce((all, one) => run.labels.union(all, labelOfStop(m, one)), label);
 }
 
 /** What was found of a loop so far: else each iteration that begins would look at all that ended. */
@@ -229,7 +236,7 @@ export const parallel: Begins<ParallelDetail> & Waits<ParallelWait> = {
             m.run.heap.push(wait.done, child.index);
             m.run.heap.push(wait.done, end);
         }
-        const isOver = isEnough(call.I.detail as ParallelDetail, wait, stillInside(m, call.fiber));
+        const isOver = isEnough(call.I.detail as ParallelDetail, wait, stillInside(m, call.fiber).length);
         if (wait.next < wait.items.items.length && !isOver) {
             fill(m, call, wait);
             return;

@@ -156,7 +156,7 @@ function fill(m: Ops, call: Call, wait: PlanWait): number {
     const p = progressOf(m, call, wait);
     // Counted where none was ended from outside: to look at all fibers whenever a node ends takes the square of their number.
     let open = wait.closed ? runningOf(m, call).length : wait.started - wait.done.items.length / 2 - wait.failures.length;
-    let running = open - stillInside(m, call.fiber);
+    let running = open - stillInside(m, call.fiber).length;
     while (!wait.closed && running < m.concurrency && wait.started < p.queue.length) {
         start(m, call, wait, p.queue[wait.started] as number);
         wait.started++;

@@ -16,12 +16,13 @@ export function isStill(m: Ops, fiber: Fiber): boolean {
     return ![...m.waiting.values()].some((one) => one.fiber === fiber && one.timer === undefined);
 }
 
-/** How many fibers that a fiber forked are still. */
-export function stillInside(m: Ops, fiber: Fiber): number {
-    if (m.stopped.size === 0) return 0;
-    let count = 0;
-    for (const one of m.fibers.values()) if (one.parent === fiber && isStill(m, one)) count++;
-    return count;
+function forkedBy(m: Ops, fiber: Fiber): Fiber[] {
+    return [...m.fibers.values()].filter((one) => one.parent === fiber);
+}
+
+/** The fibers that a fiber forked and that are still. */
+export function stillInside(m: Ops, fiber: Fiber): Fiber[] {
+    return m.stopped.size === 0 ? [] : forkedBy(m, fiber).filter((one) => isStill(m, one));
 }
 
 /** What a fiber in which nothing goes on would pass on; null where it would nothing. */
@@ -32,12 +33,19 @@ export function failureIn(m: Ops, fiber: Fiber): Fail | null {
     if (whole !== undefined) return whole;
     const wait = fiber.frames[fiber.frames.length - 1]?.native ?? null;
     if (wait === null) return null;
-    const inside: Inside[] = [];
-    for (const child of m.fibers.values()) {
-        const fail = child.parent === fiber ? failureIn(m, child) : null;
-        if (fail !== null) inside.push({ index: child.index, fail });
-    }
+    const inside: Inside[] = forkedBy(m, fiber).flatMap((child) => {
+        const fail = failureIn(m, child);
+        return fail === null ? [] : [{ index: child.index, fail }];
+    });
     return waitsOf(m, wait).failure?.(m, waitingCall(fiber, wait), wait, inside) ?? null;
+}
+
+/** Label set of why nothing goes on in a fiber: of the failures, and of the places where they were met, which no unwinding has added to them yet. */
+export function labelOfStop(m: Ops, fiber: Fiber): number {
+    const { labels } = m.run;
+    const inside = stillInside(m, fiber).map((one) => labelOfStop(m, one));
+    const places = fiber.frames.flatMap(({ form, placeLabel }) => (form.flow === 0 ? [] : [placeLabel]));
+    return [...inside, ...places].reduce((all, one) => labels.union(all, one), fiber.stop?.fail.labels ?? 0);
 }
 
 /** Those around a fiber, innermost first, in which nothing goes on either. */

@@ -597,6 +597,18 @@ describe("noninterference", () => {
         expect(of(false, { saving: true })).toEqual(of(false));
     });
 
+    test("iterations that stopped count in whether one begins, as those that ended", () => {
+        const body =
+            's = T.secret({})\nr = parallel for x in [1, 2, 3] max 3 stop after 3 failures { if x == 1 and s { raise "no" }\nU.tell({ v: x }) }\n1';
+        const source = `${TOOLS}\nmain func() {\n${body}\n}`;
+        const behind = (secret: boolean): unknown[] =>
+            once(source, secret, { options: { ...KEPT, concurrency: 1 } })
+                .effects.filter(({ path }) => /parallel\[[12]\]/.test(path))
+                .map(({ path, labels }) => [path, labels]);
+        expect(behind(false)).toHaveLength(2);
+        expect(behind(true)).toEqual(behind(false));
+    });
+
     test("and each is the same run however it is sliced and saved", () => {
         fc.assert(
             fc.property(block, fc.constantFrom(0, 2), fc.integer({ min: 1, max: 9 }), (body, secret, slice) => {
