@@ -172,11 +172,8 @@ class Turn {
         if (this.hidden !== undefined && this.gate.hides(labels)) {
             const value = outcome.ok ? outcome.value : outcome.failure.message;
             const own = originsUnion([`tool:${offer.tool}`], outcome.origins ?? []);
-            const result = this.kept({
-                value,
-                origins: own,
-                ...(outcome.ok && outcome.parts !== undefined ? { parts: outcome.parts } : {}),
-            });
+            const parts = outcome.ok && outcome.parts !== undefined ? { parts: outcome.parts } : {};
+            const result = this.kept({ value, origins: own, ...parts }, offer.uri);
             this.events.push({ kind: "tool.ended", suffix, data: { ...told, shown: { hidden: result.hidden } }, labels });
             return done(call, outcome.ok ? result : { isError: true, ...result });
         }
@@ -192,10 +189,10 @@ class Turn {
     }
 
     /** What the model sees of a value that it does not see. */
-    private kept(value: Hidden): { readonly hidden: string; readonly is: string } {
+    private kept(value: Hidden, uri: string | null): { readonly hidden: string; readonly is: string } {
         const known = this.hidden ?? [];
         this.hidden = [...known, value];
-        return { hidden: nameOf(known.length), is: describedShape(value.value) };
+        return { hidden: nameOf(known.length), is: describedShape(value.value, uri) };
     }
 
     private reading(call: Pick<Call, "id" | "name" | "args">, at: number, step: GenerateStep): Call {
@@ -208,7 +205,7 @@ class Turn {
             return { ...call, stage: "read", inner: step.state };
         }
         this.usage = addUsage(this.usage, step.usage);
-        if ("value" in step) return done(call, this.kept({ value: step.value, origins: step.origins }));
+        if ("value" in step) return done(call, this.kept({ value: step.value, origins: step.origins }, null));
         if (FAILURE_KINDS[step.failure.kind] !== "failure") this.ended ??= step.failure;
         // HID3. What went wrong may be told in words of what was read.
         return done(call, toolError("The reader gave no answer of that form."));

@@ -4,11 +4,13 @@
  *
  * Boundary: JSON and origins. When a result is hidden, and what a gate says of a call with references, is decided elsewhere.
  *
- * HID1: a reference tells the type of a value, how long it is, and the names that the runtime itself gave its parts; never a text or a name out of it.
+ * HID1: a reference tells the type of a value, a coarse class of its size, and the names that the runtime itself gives the parts of what such tools give; never
+ *     a text, a number or a name out of it.
  * HID2: a reference is filled once: what a hidden text holds is never read as a reference.
+ * HID4: a part that is not there is `none`, wherever a reference may stand: whether it is there is told by what uses it, in a hidden result.
  * HID3: what is told of a call with filled references depends on nothing in them but whether it was let through.
  */
-import { isObject, type Json } from "@remit/language";
+import { isObject, type Json, schemeOf } from "@remit/language";
 import { originsUnion } from "./state.ts";
 
 /** What a reference stands for; `r1` is the first. */
@@ -38,26 +40,39 @@ export function nameOf(at: number): string {
     return `r${at + 1}`;
 }
 
-/** HID1. Of an object the parts whose names the runtime gives are told one by one, the others together. */
-export function describedShape(value: Json): string {
-    if (!isObject(value)) return kindOf(value);
-    const ours = Object.entries(value).filter(([key]) => NAMES.has(key));
-    if (ours.length === 0) return kindOf(value);
-    const more = Object.keys(value).length - ours.length;
-    return `object with ${ours.map(([key, one]) => `${key}: ${kindOf(one as Json)}`).join(", ")}${more === 0 ? "" : ` and ${more} more`}`;
+/** HID1. `uri`: of the tool that gave it; null: a reader did. */
+export function describedShape(value: Json, uri: string | null): string {
+    if (!isObject(value) || uri === null) return kindOf(value);
+    const ours = (FORMS[schemeOf(uri)] ?? []).filter((key) => Object.hasOwn(value, key));
+    return ours.length === 0 ? kindOf(value) : `object with ${ours.map((key) => `${key}: ${kindOf(value[key] as Json)}`).join(", ")}`;
 }
 
-/** What the runtime calls parts of results: of files, requests, commands, pages and servers. Anything else may be a word of another author. */
-const NAMES: ReadonlySet<string> = new Set(
-    "ok content text structured isError status headers body json path paths entries size code stdout stderr truncated url title".split(" "),
-);
+const OF_REQUEST = ["status", "headers", "body"];
+const OF_COMMAND = ["code", "stdout", "stderr"];
+/** What the runtime calls the parts of what its own kinds of tools give, whatever they hold. Any other name may be a word of another author. */
+const FORMS: { readonly [scheme: string]: readonly string[] } = {
+    mcp: ["ok", "text", "content", "structured", "isError"],
+    http: OF_REQUEST,
+    https: OF_REQUEST,
+    file: ["path", "content", "entries"],
+    sh: OF_COMMAND,
+    shell: OF_COMMAND,
+};
 
+/** Of a text in UTF-16 units, of a list in items: up to the first it is short, beyond the second long. */
+const CLASSES = { text: [1_000, 20_000], list: [20, 500] } as const;
+
+/** A class and no number: whoever writes the value would choose the number, and with it what a loop does that looks at it. */
 function kindOf(value: Json): string {
     if (value === null) return "none";
-    if (typeof value === "string") return `text of ${value.length} characters`;
-    if (Array.isArray(value)) return `list of ${value.length}`;
-    if (typeof value === "object") return `object with ${Object.keys(value).length} fields`;
+    if (typeof value === "string") return sized("text", value.length);
+    if (Array.isArray(value)) return sized("list", value.length);
     return typeof value;
+}
+
+function sized(what: keyof typeof CLASSES, size: number): string {
+    const [short, long] = CLASSES[what];
+    return size <= short ? `short ${what}` : size <= long ? what : `long ${what}`;
 }
 
 /** What is wrong with a reference, as the model is told. */
@@ -115,7 +130,7 @@ class Filling {
     private found(nth: string, path: string): Json {
         const one = this.known[Number(nth) - 1];
         if (one === undefined) throw new NoReference(`There is no reference r${nth}.`);
-        const { value, origins } = partOf(one, path, `r${nth}${path}`);
+        const { value, origins } = partOf(one, path);
         this.left -= typeof value === "string" ? value.length : JSON.stringify(value).length;
         if (this.left < 0) throw new NoReference("The references stand for more than fits into one call or answer.");
         this.used = true;
@@ -124,7 +139,7 @@ class Filling {
     }
 }
 
-function partOf(hidden: Hidden, path: string, named: string): Pick<Hidden, "value" | "origins"> {
+function partOf(hidden: Hidden, path: string): Pick<Hidden, "value" | "origins"> {
     let value: Json = hidden.value;
     for (const step of path.split("/").slice(1)) {
         const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
@@ -135,8 +150,8 @@ function partOf(hidden: Hidden, path: string, named: string): Pick<Hidden, "valu
             : isObject(value) && Object.hasOwn(value, key)
               ? (value[key] as Json)
               : undefined;
-        if (next === undefined) throw new NoReference(`The reference {{${named}}} leads to nothing.`);
-        value = next;
+        // HID4.
+        value = next ?? null;
     }
     const parts = Object.entries(hidden.parts ?? {}).filter(([at]) => at.startsWith(`${path}/`) || `${path}/`.startsWith(`${at}/`));
     return { value, origins: originsUnion(hidden.origins, ...parts.map(([, origins]) => origins)) };

@@ -59,7 +59,7 @@ export const HIDING_TOOLS: readonly ToolOffer[] = [
     {
         name: READER,
         description:
-            "Results that are not trusted are hidden: you see a reference such as r1, its type and its size. Write {{r1}}, or {{r1/text}} for a part, in an argument of a tool or in your answer where the value shall stand. To find something in a reference, ask this reader; its answer is a new reference.",
+            "Results that are not trusted are hidden: you see a reference such as r1, its type and whether it is short or long. Write {{r1}}, or {{r1/text}} for a part, in an argument of a tool or in your answer where the value shall stand. To find something in a reference, ask this reader; its answer is a new reference.",
         input: READER_INPUT,
     },
     {

@@ -94,12 +94,25 @@ describe("what the model sees", () => {
         expect(seen.join("")).toContain("Own.read");
     });
 
-    test("names of parts only where the runtime gave them", () => {
-        expect(describedShape({ text: "", structured: MAIL })).toBe(
-            "object with text: text of 0 characters, structured: object with 4 fields",
-        );
-        expect(describedShape(MAIL)).toBe("object with text: text of 60 characters and 3 more");
-        expect(describedShape([EVIL])).toBe("list of 1");
+    test("names of parts only where the runtime gave them, and no number", () => {
+        const wrapped = { text: "", structured: MAIL, evil: 1 };
+        expect(describedShape(wrapped, "mcp://inbox")).toBe("object with text: short text, structured: object");
+        // What a tool names itself may be a word of its author.
+        expect(describedShape(wrapped, "host:inbox")).toBe("object");
+        expect(describedShape(wrapped, null)).toBe("object");
+        const sizes = [0, 60, 1_000, 1_001, 20_000, 20_001].map((size) => describedShape("x".repeat(size), null));
+        expect(sizes).toEqual(["short text", "short text", "short text", "text", "text", "long text"]);
+        expect(describedShape([EVIL], null)).toBe("short list");
+    });
+
+    test("the same whether a part that it names is there or not", () => {
+        const told = (part: string): unknown => loop([[read], [write({ path: "ann", content: `{{r1/${part}}}` })], "done"]).refused;
+        expect(told("no/such")).toEqual(told("people/0/mail"));
+        const asked = (part: string): string =>
+            loop([[read], [{ name: "reader", args: { from: [`r1/${part}`], question: "q", answer: { a: "text" } } }], "done"]).seen.at(
+                -1,
+            ) as string;
+        expect(asked("no/such").replace("no/such", "people")).toBe(asked("people"));
     });
 
     test("of a call that failed is that it failed", () => {
@@ -156,11 +169,7 @@ describe("a reference", () => {
         expect(bad.seen.at(-1)).toContain("does not let Out_write have");
     });
 
-    test.each([
-        [{ path: "ann", content: "{{r7}}" }, "There is no reference r7"],
-        [{ path: "ann", content: "{{r1/no/such}}" }, "leads to nothing"],
-        [{ path: "ann", content: "{{r1/__proto__}}" }, "leads to nothing"],
-    ])("%j is told as %s", (args, told) => {
+    test.each([[{ path: "ann", content: "{{r7}}" }, "There is no reference r7"]])("%j is told as %s", (args, told) => {
         const { seen, writes } = loop([[read], [write(args)], "done"]);
         expect([writes, seen.at(-1)]).toEqual([[], expect.stringContaining(told)]);
     });
