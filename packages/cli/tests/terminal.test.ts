@@ -152,7 +152,7 @@ test("help says every command in a line, and each command gives an example", () 
         .map((found) => found[1] as string)
         .filter((one) => one !== "help");
     expect(commands).toEqual(
-        "run resume asks answer replay repl debug snapshot ras reason agent act check fmt types parse compile explain runs trace atif diff why audit cost plan verbs translate temporal worker submit schedule status result cancel approve signal login logout credentials serve open drive clients acp mcp errors init models tools skills lock trust".split(
+        "init models tools skills lock trust errors check fmt types parse compile explain run resume asks answer replay repl runs trace atif diff why audit cost debug snapshot plan verbs translate temporal worker submit schedule status result cancel approve signal serve open drive clients acp mcp ras reason agent act login logout credentials".split(
             " ",
         ),
     );

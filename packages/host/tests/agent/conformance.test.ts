@@ -265,9 +265,11 @@ async function conforms(row: Row, transport: Transport): Promise<void> {
         );
         const { log } = agent;
         if (log !== null) {
-            const turns = Array.from({ length: row.turns.length }, () => "session/prompt");
+            // On a busy machine the time may be up before the prompt is sent.
+            const late = row.cancelled === "late";
+            const turns = late ? [] : Array.from({ length: row.turns.length }, () => "session/prompt");
             const whole = ["initialize", "session/new", ...turns, ...(row.cancelled === true ? ["session/cancel"] : []), "closed"];
-            const seen = (): readonly string[] => log().filter((method) => row.cancelled !== "late" || method !== "session/cancel");
+            const seen = (): readonly string[] => log().filter((method) => !late || !/^session\/(?:cancel|prompt)$/.test(method));
             await vi.waitFor(() => expect(seen()).toEqual(whole), { timeout: 20_000, interval: 10 });
         }
     } finally {
