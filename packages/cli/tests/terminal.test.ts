@@ -58,6 +58,8 @@ test.each([
     const { code, out, err } = own("run", "main.remit", "--input", "@input.json", "-q", ...model, ...trust);
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(JSON.parse(out)).toMatchObject(value);
+    // `remit trace last` is about this run, also where its tool server is a program
+    expect(own("runs", "--limit", "1").out).toMatch(/ main\.remit\n?$/);
 });
 
 test.each([

@@ -55,7 +55,7 @@ export function projectOf(name: TemplateName, npm: boolean): readonly ProjectFil
         .sort()
         .map((file) => ({ path: file.slice(folder.length).replaceAll("\\", "/"), text: readFileSync(file, "utf8") }));
     const made = files.some(({ path }) => path === "remit.json") ? files : [...files, { path: "remit.json", text: POLICY }];
-    const ignored = { path: ".gitignore", text: npm ? ".remit/\nnode_modules/\n" : ".remit/\n" };
+    const ignored = { path: ".gitignore", text: `.remit/\n*.db*\n${npm ? "node_modules/\n" : ""}` };
     return npm ? [...made.map(forNpm), ignored, { path: "package.json", text: PACKAGE }] : [...made, ignored];
 }
 

@@ -219,7 +219,12 @@ function method(w: Walk, e: Call, callee: Member): Type {
             const row = rows.get(name);
             if (row?.effect !== undefined) raise(w, row.effect, e.callee.range, false);
             if (row !== undefined) return builtin(w, e, row, `${type.kind}.${name}()`, ANY, NOWHERE);
-            w.report("UNKNOWN_METHOD", at, `${type.kind} has no function '${name}'`, suggestion(w.checking, name, at, rows.keys()));
+            w.report(
+                "UNKNOWN_METHOD",
+                at,
+                `${type.kind} has no function '${name}'`,
+                suggestion(w.checking, name, at, rows.keys()) ?? { hint: `it has ${[...rows.keys()].join(", ")}` },
+            );
             return unknown(w, e);
         }
         case "none":

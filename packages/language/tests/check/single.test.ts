@@ -93,6 +93,7 @@ const BODIES: readonly Row[] = [
     ["id(nope)", 0, 4, "UNKNOWN_IDENTIFIER", "assign it first"],
     ["id(1, 2)", 0, 1, "INVALID_ARGUMENT_COUNT", "takes 1 argument, not 2"],
     ["Repo = 1", 0, 1, "IMMUTABLE_ASSIGNMENT", "choose another name"],
+    ["time.today()", 0, 6, "UNKNOWN_METHOD", "it has now, parse, text, add, between"],
     ['Repo.raed({ path: "x" })', 0, 6, "UNKNOWN_METHOD", "did you mean 'read'?"],
     ["break", 0, 1, "BREAK_OUTSIDE_LOOP", "stands outside a loop"],
 ];

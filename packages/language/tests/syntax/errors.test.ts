@@ -110,6 +110,8 @@ const BODIES: readonly (readonly [string, readonly string[]])[] = [
     ["delegate all to Fixer\n b = ]", ['SYNTAX after "Fixer"', 'SYNTAX "]"']],
     ["spend 10k tokens, 2 apples { a }\n b = ]", ['INVALID_NUMBER "2 apples"', 'SYNTAX "]"']],
     ["spend 10k { a }\n b = ]", ['SYNTAX "{"', 'SYNTAX "]"']],
+    ["x = spend 0.5 usd { parallel for y in z max 3 { y } }\n b = ]", ['SYNTAX "spend"', 'SYNTAX "]"']],
+    ["x = spend\n y = spend + 1", []],
     ["spend 1.5 tokens { a }", ['INVALID_NUMBER "1.5 tokens"']],
     ["x = endorse y as trusted\n z = ]", ['SYNTAX after "trusted"', 'SYNTAX "]"']],
     ['x = endorse y because "z"\n z = ]', ['SYNTAX "because"', 'SYNTAX "]"']],

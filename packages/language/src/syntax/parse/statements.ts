@@ -211,15 +211,19 @@ function readStatement(p: State): Stmt | undefined {
     const next = peek(p, 1);
     // A name with its own assignment on the next line is the next statement.
     const nothing = p.k === T.RBrace || (onNewLine(p) && (next === T.Assign || next === T.PlusAssign || next === T.MinusAssign));
-    const value = nothing ? nothingAfter(p, `a value after \`${op}\``) : parseExpr(p);
+    const spends = p.k === T.Spend && spendFollows(p);
+    const hint = spends
+        ? "`spend … { … }` is a statement and gives no value: assign `name = none` before it, and the value inside its block."
+        : undefined;
+    const value = nothing || spends ? nothingAfter(p, `a value after \`${op}\``, hint) : parseExpr(p);
     if (target.kind === "ident") bind(p, word);
     p.height = (height > p.height ? height : p.height) + 1;
     const node: Assign = { kind: "assign", range: { start: from, end: value.range.end }, target, op, value };
     return node;
 }
 
-function nothingAfter(p: State, what: string) {
-    expected(p, what);
+function nothingAfter(p: State, what: string, hint?: string) {
+    expected(p, what, hint);
     return missing(p);
 }
 
