@@ -31,6 +31,8 @@ export function entryOf(program: Program, entry: Entry | undefined): StartOption
         const first = agents.find((agent) => agent.name === program.entry?.agent);
         const inner = first === undefined ? undefined : named(first.funcs, asked);
         if (first !== undefined && inner !== undefined) return { file: main, agent: first.name, func: inner.name };
+        const dot = asked.indexOf(".");
+        if (dot > 0) return entryOf(program, { agent: asked.slice(0, dot), func: asked.slice(dot + 1) });
         throw wrong(`there is no function '${asked}' in ${form?.file}`, namesHint([...funcs, ...(first?.funcs ?? [])]));
     }
     const own = named(agents, entry.agent);
