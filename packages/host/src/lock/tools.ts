@@ -60,6 +60,11 @@ export async function toolsOf(program: Program, tools: Pick<Tools, "describe">):
     return Object.fromEntries(rows);
 }
 
+/** Throws `RemitError` where a program has tools that a lock pins, and its lock is none that can be read. */
+export function checkLock({ files }: Program, root: string): void {
+    if (root !== "" && files.some(({ imports }) => imports.some(({ what, uri }) => what === "tool" && isPinned(uri)))) readLock(root);
+}
+
 /** How the imports of a program are pinned; asked for once, when the first is described. */
 export function pinsOf(root: string, file: string): (about: ToolImport) => LockedTool | undefined {
     let tools: { readonly [key: string]: LockedTool } | undefined;

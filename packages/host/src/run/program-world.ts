@@ -64,6 +64,7 @@ export async function openWorld(source: string | LoadSource | CompiledProgram, o
     const setting = await settingOf("path" in from ? from.path : options.root, options);
     const { here, config } = setting;
     const loaded = await loadProgram(from, { ...options, here, config });
+    (await import("../lock/tools.ts")).checkLock(loaded.program, loaded.root);
     if (options.frozen === true) await (await import("../lock/now.ts")).checkFrozen(loaded, { ...options, ...setting, env: here.env });
     return worldFor(loaded, setting, options);
 }
@@ -71,6 +72,7 @@ export async function openWorld(source: string | LoadSource | CompiledProgram, o
 async function worldOfCompiled(program: CompiledProgram, options: LoadOptions): Promise<ProgramWorld> {
     const { root, file, registry } = program;
     const setting = await settingOf(root === "" ? options.root : join(root, file), options);
+    (await import("../lock/tools.ts")).checkLock(program.program, root);
     if (options.frozen === true)
         await (await import("../lock/now.ts")).checkFrozen(program, { ...options, ...setting, env: setting.here.env });
     return worldFor(program, setting, { ...(registry === undefined ? {} : { registry }), ...options });

@@ -29,6 +29,7 @@ export async function worldAgain(run: KeptRun, options: ResumeRunOptions): Promi
     const kept = run.options as unknown as KeptOptions;
     const model = options.model ?? kept.model;
     const from = info.root === "" ? undefined : join(info.root, info.file);
+    (await import("../lock/tools.ts")).checkLock(program, info.root);
     const setting = await settingOf(from, { ...options, workspace: options.workspace ?? kept.workspace });
     return worldOf(
         { program, root: info.root, file: info.file },

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { NO_CONFIG } from "../../src/config/config.ts";
 import { lockPrograms } from "../../src/lock/project.ts";
 import { pinsOf } from "../../src/lock/tools.ts";
+import { load } from "../../src/run/program.ts";
 import { openWorld } from "../../src/run/program-world.ts";
 import { createTools } from "../../src/tool/tools.ts";
 import { scriptAt } from "../script.ts";
@@ -92,12 +93,18 @@ test("a server that cannot be asked is not pinned silently", async () => {
     ).rejects.toThrow(/tool Far cannot say what it has/);
 });
 
-test("a lock that cannot be read holds up no tool that it never pins", async () => {
+test("a lock that cannot be read is told before a run begins, where it could pin a tool, and holds up no other program", async () => {
     await using here = work();
     here.write("remit.lock", "<<<<<<< HEAD\n");
-    const pins = pinsOf(here.workspace, "main.remit");
-    expect(pins({ name: "Repo", uri: "file://workspace", file: "main.remit" })).toBe(undefined);
-    expect(() => pins({ name: "Far", uri: "mcp://far", file: "main.remit" })).toThrow("remit.lock is not JSON");
+    here.write("main.remit", PROGRAM);
+    here.write("own.remit", 'import tool Repo from "file://workspace"\nmain agent A { main func() { Repo.list({}).entries.length } }\n');
+    const how = { env: here.env, trust: true, workspace: here.workspace, ledger: "memory" } as const;
+    await expect(load(join(here.workspace, "main.remit"), how)).rejects.toMatchObject({
+        failure: { kind: "value", message: expect.stringContaining("remit.lock is not JSON"), hint: "write it anew: remit lock" },
+    });
+    const own = await load(join(here.workspace, "own.remit"), how);
+    expect(await own(null)).toBeGreaterThan(0);
+    await own.close();
 });
 
 test("what the caller's own functions say of themselves needs no lock; what is asked for anew, such as a lent tool, is not the caller's word", async () => {
