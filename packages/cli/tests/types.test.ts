@@ -72,6 +72,23 @@ test("what is not there is told, and a link is not written through", () => {
     expect(text("precious")).toBe("mine\n");
 });
 
+test("DCF4: a linked folder leads no declaration out of the project", () => {
+    const elsewhere = mkdtempSync(join(tmpdir(), "remit-elsewhere-"));
+    at.write("package.json", "{}\n");
+    at.write("sub/main.remit", "main func(a: number) { a * 2 }\n");
+    symlinkSync(elsewhere, join(at.folder, "out"));
+    const said = { code: 1, err: expect.stringContaining("lies behind a link that leads out of") };
+    expect(at.remit("types", "sub", "--out", "out")).toMatchObject(said);
+    expect(existsSync(join(elsewhere, "sub"))).toBe(false);
+    // Nor is one removed there that a program gone by now had.
+    writeFileSync(join(elsewhere, "gone.d.remit.ts"), "// Written by `remit types` from gone.remit\n");
+    expect(at.remit("types", "sub", "--out", "out")).toMatchObject(said);
+    expect(existsSync(join(elsewhere, "gone.d.remit.ts"))).toBe(true);
+    // A folder outside that is named itself is the user's wish.
+    expect(at.remit("types", "sub", "--out", elsewhere).code).toBe(0);
+    rmSync(elsewhere, { recursive: true });
+});
+
 test("DCF2: no file of a person is written over, and none that is no file is in the way", () => {
     at.write("main.prog", "main func(a: number) { a * 2 }\n");
     expect(at.remit("types", "main.prog")).toMatchObject({

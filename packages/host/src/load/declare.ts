@@ -5,9 +5,10 @@
  *
  * DCF1: a program's path, and so its type in `load`, starts from the nearest folder with a `package.json`: that is where npm starts what loads it.
  * DCF2: no file that a person wrote is a declaration: neither a program nor a file without the head that every declaration has.
+ * DCF4: a linked folder, which may have come with a project of another author, leads no declaration out of the project.
  * DCF3: in a folder of their own, declarations have the layout of that folder's project, which may hold several packages.
  */
-import { existsSync, globSync, lstatSync, readFileSync, statSync } from "node:fs";
+import { existsSync, globSync, lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { declarationsOf, declaredOf, type Diagnostic } from "@remit/language";
 import { RemitError } from "../failure/error.ts";
@@ -55,6 +56,7 @@ export function orphansIn(paths: readonly string[], cwd: string, out?: string): 
         .map((one) => resolve(cwd, one))
         .filter((one) => statSync(one, { throwIfNoEntry: false })?.isDirectory());
     const found = folders.flatMap((folder) => listed(folder, DECLARATIONS)).filter((target) => lstatSync(target).isFile());
+    for (const target of found) staysIn(homeOf(target, cwd, out ?? dirname(target)), target);
     return [...new Set(found)].filter((target) => {
         const base = out === undefined ? target : join(layoutOf(out, cwd), relative(resolve(cwd, out), target));
         return !existsSync(base.replace(/\.d\.(remit|as)\.ts$/, ".$1")) && isDeclaration(readFileSync(target, "utf8"));
@@ -81,6 +83,7 @@ export async function declareFile(file: string, options: DeclareFilesOptions & {
     const checked = await checkFile(full, how);
     const place = out === undefined ? full : join(resolve(cwd, out), within(layoutOf(out, cwd), full));
     const target = place.replace(ENDING, ".d.$1.ts");
+    staysIn(homeOf(target, cwd, out ?? dirname(full)), target);
     const isSound = checked.form !== null && checked.diagnostics.every((one: Diagnostic) => one.severity !== "error");
     return { file: full, target, text: isSound ? declarationsOf(declaredOf(checked.checked), { path }) : null, checked };
 }
@@ -97,9 +100,29 @@ function layoutOf(out: string, cwd: string): string {
 
 function within(folder: string, file: string): string {
     const path = relative(folder, file);
-    if (path.split(sep)[0] === ".." || isAbsolute(path))
+    if (leaves(folder, file))
         throw new RemitError({ kind: "value", message: `${file} is outside of ${folder}, whose layout the declarations have` });
     return path;
+}
+
+/** The folder that declarations stay in: the project that the command is typed in, and for a place outside of it the folder that was named. */
+function homeOf(target: string, cwd: string, named: string): string {
+    const project = projectOf(cwd);
+    return leaves(project, target) ? resolve(cwd, named) : project;
+}
+
+function leaves(folder: string, path: string): boolean {
+    const way = relative(folder, path);
+    return way.split(sep)[0] === ".." || isAbsolute(way);
+}
+
+/** DCF4. What is not there yet leads nowhere. */
+function staysIn(home: string, target: string): void {
+    let folder = dirname(target);
+    while (!existsSync(folder)) folder = dirname(folder);
+    if (!existsSync(home) || !leaves(realpathSync(home), realpathSync(folder))) return;
+    const message = `${target} lies behind a link that leads out of ${home}, and is neither written nor removed`;
+    throw new RemitError({ kind: "value", message, hint: "name the folder that the link leads to" });
 }
 
 function packageOver(folder: string): string | null {
