@@ -100,6 +100,6 @@ writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module"
 cpSync(join(root, "packages/cli/bin"), join(folder, "packages/cli/bin"), { recursive: true });
 writeFileSync(
     join(folder, "packages/cli/dist/core.cjs"),
-    `//${"0".repeat(32)}\nexports.main = async (argv) => (await module.importing("./main.js")).main(argv);\n`,
+    `//${"0".repeat(32)}\nexports.start = async (argv) => (await module.importing("./main.js")).start(argv);\n`,
 );
 symlinkSync(join(root, ".tools"), join(folder, ".tools"));

@@ -11,18 +11,27 @@ const CONTENTS = {
     "node:child_process": lazy("node:child_process"),
     "node:worker_threads": lazy("node:worker_threads"),
     "node:zlib": lazy("node:zlib"),
-    // of commander alone
+};
+/** Of commander alone, which imports the modules themselves: taking over the properties of one reads them, too. */
+const COMMANDER = {
     "node:util": lazy("node:util", ["stripVTControlCharacters"]),
+    "node:fs": 'export default process.getBuiltinModule("node:fs");',
+    "node:path": 'export default process.getBuiltinModule("node:path");',
 };
 
 export function builtins() {
     return {
         name: "builtins",
         setup(build) {
-            build.onResolve({ filter: /^node:(process|child_process|util|worker_threads|zlib)$/ }, ({ path, importer }) =>
-                path !== "node:util" || /[\\/]commander[\\/]/.test(importer) ? { path, namespace: "builtin" } : undefined,
+            build.onResolve({ filter: /^node:/ }, ({ path, importer }) =>
+                path in CONTENTS || (path in COMMANDER && /[\\/]commander[\\/]/.test(importer))
+                    ? { path, namespace: "builtin" }
+                    : undefined,
             );
-            build.onLoad({ filter: /.*/, namespace: "builtin" }, ({ path }) => ({ contents: CONTENTS[path], loader: "js" }));
+            build.onLoad({ filter: /.*/, namespace: "builtin" }, ({ path }) => ({
+                contents: CONTENTS[path] ?? COMMANDER[path],
+                loader: "js",
+            }));
         },
     };
 }

@@ -11,7 +11,7 @@ import { build } from "esbuild";
 export const IMPORTS = { "#pure": { browser: "./dist/pure-all.mjs", default: "./dist/all.mjs" } };
 
 /**
- * Merges what the outputs of the sources `of` (the ends of their paths) load without `import()` into `core.cjs`. Its `main` is that of the
+ * Merges what the outputs of the sources `of` (the ends of their paths) load without `import()` into `core.cjs`. Its `start` is that of the
  * first of them, its `all` evaluates every piece and gives the names. `within`: what the outputs of these sources load of that is for pages, too.
  */
 export async function merge(out, { outputs }, { of, within }) {
@@ -44,7 +44,7 @@ export async function merge(out, { outputs }, { of, within }) {
         out,
         pieces,
         "cjs",
-        `export { main } from "./${basename(pieceOf(of[0]))}"; export const all = () => require("table").table();`,
+        `export { start } from "./${basename(pieceOf(of[0]))}"; export const all = () => require("table").table();`,
         {
             table: `${pieces.map((one) => `import { ${listed(one)} } from "./${one.file}";`).join("\n")}
 export const table = () => ({ ${outers(pieces)} });`,

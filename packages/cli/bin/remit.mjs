@@ -7,7 +7,7 @@ if (Number(process.versions.node.split(".")[0]) >= wanted) {
     const at = (path) => process.getBuiltinModule("node:url").fileURLToPath(new URL(path, import.meta.url));
     const script = at("../dist/core.cjs");
     if (process.getBuiltinModule("node:fs").existsSync(script)) await (await import("./start.mjs")).start(script, process.argv.slice(2));
-    else await (await import("../src/main.ts")).main(process.argv.slice(2));
+    else await (await import("../src/main.ts")).start(process.argv.slice(2));
 } else {
     const { existsSync } = await import("node:fs");
     const { constants } = await import("node:os");

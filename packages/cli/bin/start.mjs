@@ -44,7 +44,7 @@ export async function start(path, argv) {
     createRequire(path).cache[path] = module;
     script.runInThisContext().call(module.exports, module.exports, createRequire(path), module, path, dirname(path));
     module.loaded = true;
-    await module.exports.main(argv);
+    await module.exports.start(argv);
     const made = before === null || script.cachedDataRejected === true ? 0 : before[HEAD - 1];
     if (kept !== null && made < TIMES && (process.exitCode ?? 0) === 0) write(kept, script.createCachedData(), made + 1);
 }

@@ -8,11 +8,18 @@ import { changing, ofBlocks } from "./of-blocks.ts";
 import { ofCredentials } from "./of-credentials.ts";
 import { bounds, place } from "./bounds.ts";
 import { ofServing } from "./of-serving.ts";
+import { writePipes } from "./pipes.ts";
 import { VERSION } from "./version.ts";
 import { EXIT, once, paint, plain, say, UsageError, watchPipes } from "./io.ts";
 
 /** What a command's work gets: its arguments, then its options. Returns the exit code. */
 type Work = (args: string[], options: Record<string, unknown>) => Promise<number>;
+
+/** Runs the command line in a process of its own. */
+export function start(argv: readonly string[]): Promise<void> {
+    writePipes();
+    return main(argv);
+}
 
 /** Runs the command line and sets the exit code of the process. */
 export async function main(argv: readonly string[]): Promise<void> {

@@ -9,7 +9,8 @@ const CTRL_D = "\u0004";
 
 /** Questions are shown on standard error and answered on standard input: a person is asked only where both are terminals. */
 export function isPersonThere(): boolean {
-    return process.stdin.isTTY === true && process.stderr.isTTY === true;
+    // standard input last: looking at it opens it
+    return process.stderr.isTTY === true && process.stdin.isTTY === true;
 }
 
 interface Around {

@@ -14,7 +14,7 @@ import { isPassing, LedgerError } from "../ledger/error.ts";
 import type { LedgerStore, RunWriter } from "../ledger/store.ts";
 import { worldOut } from "../secret/exits.ts";
 import type { AskUnknown } from "./setup.ts";
-import { TURN_MS, turnAge } from "./turn.ts";
+import { monotonic, TURN_MS, turnAge } from "./turn.ts";
 import { Works, type WorksOptions } from "./works.ts";
 
 export interface LocalOptions extends Omit<ConductOptions, "saves">, WorksOptions {
@@ -107,7 +107,7 @@ class Local {
         },
         wake: ({ at }) => {
             clearTimeout(this.timer);
-            const left = Math.min(Math.max((at ?? 0) - performance.now(), 0), MAX_TIMER);
+            const left = Math.min(Math.max((at ?? 0) - monotonic(), 0), MAX_TIMER);
             this.timer = at === null ? undefined : setTimeout(() => this.tell({ kind: "time" }), left);
         },
         compute: () => undefined,
@@ -125,12 +125,12 @@ class Local {
         const { writer, signal } = this.options;
         if (signal?.aborted === true) this.cancel();
         else signal?.addEventListener("abort", this.cancel, { once: true });
-        writer.timed(() => conductor.spent(performance.now()));
+        writer.timed(() => conductor.spent(monotonic()));
         try {
             while (this.end === null) {
                 // D8. Asked again, so that what is computed next counts from its beginning.
                 while (turnAge() > TURN_MS) await new Promise<void>((resolve) => void setImmediate(resolve));
-                const decisions = conductor.next(performance.now(), news.splice(0));
+                const decisions = conductor.next(monotonic(), news.splice(0));
                 for (const decision of decisions) (this.carryOut[decision.kind] as (one: Decision) => void)(decision);
                 if (this.broken !== null) throw this.broken;
                 const waits = this.end === null && news.length === 0 && !decisions.some(({ kind }) => kind === "compute");

@@ -6,7 +6,7 @@
  */
 import { type Advance, type Conducted, Retelling, type Told, toldParts, toldPlaces } from "@remit/machine";
 import type { RunRecord } from "../ledger/store.ts";
-import { TURN_MS } from "./turn.ts";
+import { monotonic, TURN_MS } from "./turn.ts";
 
 export interface Retold {
     /** Outcomes that were looked at. */
@@ -35,11 +35,11 @@ export async function retell(
     upTo?: number,
 ): Promise<Retold> {
     const retelling = new Retelling(machine, toldBy(record, upTo));
-    let turned = performance.now();
+    let turned = monotonic();
     for (let advance = retelling.next(); advance !== null && see(advance); advance = retelling.next()) {
-        if (performance.now() - turned <= TURN_MS) continue;
+        if (monotonic() - turned <= TURN_MS) continue;
         await new Promise<void>((resolve) => void setImmediate(resolve));
-        turned = performance.now();
+        turned = monotonic();
     }
     retelling.tellRest();
     retelling.end();
