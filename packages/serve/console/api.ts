@@ -5,9 +5,9 @@
  *
  * CAP1: a login code is taken out of the address before anything else is done with the page.
  */
-import { Refused } from "./refused.ts";
+import { refusalOf, serverAway, ServerRefusal } from "../src/wire/refusal.ts";
 
-export { Refused };
+export { ServerRefusal };
 
 export interface Me {
     readonly id: string;
@@ -21,7 +21,7 @@ let csrf = "";
 /** Told to the window when the server does not know this page any more: it was started anew, or the login was ended. */
 export const LOGGED_OUT = "remit-logged-out";
 
-/** Rejects with `Refused`. */
+/** Rejects with `ServerRefusal`. */
 export async function request<T>(method: string, path: string, body?: unknown): Promise<T> {
     let response: Response;
     try {
@@ -35,13 +35,12 @@ export async function request<T>(method: string, path: string, body?: unknown): 
         });
     } catch (error) {
         if (!(error instanceof TypeError)) throw error;
-        throw new Refused(0, "unreachable", "the server cannot be reached", "is `remit serve` still running?");
+        throw serverAway();
     }
-    const answer = (await response.json().catch(() => null)) as { error?: { kind: string; message: string; hint?: string } } | null;
+    const answer: unknown = await response.json().catch(() => null);
     if (response.ok) return answer as T;
     if (response.status === 401) dispatchEvent(new Event(LOGGED_OUT));
-    const { kind = "error", message = `the server answered ${response.status}`, hint } = answer?.error ?? {};
-    throw new Refused(response.status, kind, message, hint);
+    throw refusalOf(response.status, answer);
 }
 
 /** An address of parts that others wrote. */
@@ -55,16 +54,16 @@ export function pictureAt(...parts: readonly string[]): string | null {
 }
 
 /** Who this page is to the server; null where it has to log in. CAP1. */
-export async function begin(): Promise<{ readonly me: Me | null; readonly refused: Refused | null }> {
+export async function begin(): Promise<{ readonly me: Me | null; readonly refused: ServerRefusal | null }> {
     const said = new URLSearchParams(location.hash.slice(1));
     const code = said.get("code");
-    let refused: Refused | null = null;
+    let refused: ServerRefusal | null = null;
     if (code !== null) {
         history.replaceState(null, "", `#${said.get("to") ?? "/"}`);
         try {
             await request("POST", "/v1/login", { code });
         } catch (error) {
-            if (!(error instanceof Refused)) throw error;
+            if (!(error instanceof ServerRefusal)) throw error;
             refused = error;
         }
     }
@@ -73,7 +72,7 @@ export async function begin(): Promise<{ readonly me: Me | null; readonly refuse
         csrf = me.csrf;
         return { me, refused: null };
     } catch (error) {
-        if (!(error instanceof Refused)) throw error;
+        if (!(error instanceof ServerRefusal)) throw error;
         return { me: null, refused: refused ?? (error.status === 401 ? null : error) };
     }
 }
@@ -112,7 +111,7 @@ export function listen(path: string, names: readonly string[], heard: Heard): ()
             timer = window.setTimeout(open, AGAIN_MS);
             // It says no more than that it was refused; whether the login has ended, this tells.
             void request("GET", "/v1/me").catch((error: unknown) => {
-                if (!(error instanceof Refused)) throw error;
+                if (!(error instanceof ServerRefusal)) throw error;
             });
         };
     };

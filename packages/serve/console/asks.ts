@@ -8,7 +8,7 @@
 import { type ComponentChildren, h } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { AskInfo, RoutedAsk } from "../src/wire/messages.ts";
-import { at, type Me, Refused, request } from "./api.ts";
+import { at, type Me, ServerRefusal, request } from "./api.ts";
 import { useKeys } from "./keys.ts";
 import { line, Long, Origins, Place, said, time, Trouble } from "./parts.ts";
 import { to, useNow } from "./place.ts";
@@ -88,7 +88,7 @@ function waiting(questions: readonly ComponentChildren[]): ComponentChildren {
 }
 
 function Ask({ place, ask, may, run, isFirst, onDone }: Props): ComponentChildren {
-    const [refused, setRefused] = useState<Refused | null>(null);
+    const [refused, setRefused] = useState<ServerRefusal | null>(null);
     const [sent, setSent] = useState(false);
     const since = useRef(Number.POSITIVE_INFINITY);
     useEffect(() => {
@@ -100,10 +100,10 @@ function Ask({ place, ask, may, run, isFirst, onDone }: Props): ComponentChildre
         try {
             const ack = await request<{ status: string; reason?: string }>("POST", `${place}/${what}`, { [what]: answer });
             if (ack.status === "accepted") return onDone();
-            setRefused(new Refused(200, ack.status, ack.reason ?? ack.status));
+            setRefused(new ServerRefusal(200, ack.status, ack.reason ?? ack.status));
             onDone();
         } catch (error) {
-            if (!(error instanceof Refused)) throw error;
+            if (!(error instanceof ServerRefusal)) throw error;
             setRefused(error);
             setSent(false);
         }

@@ -7,7 +7,7 @@
  */
 import { useEffect, useState } from "preact/hooks";
 import type { SessionInfo } from "../src/wire/messages.ts";
-import { at, type Link, listen, Refused, request } from "./api.ts";
+import { at, type Link, listen, ServerRefusal, request } from "./api.ts";
 
 export interface Step {
     readonly kind: string;
@@ -25,7 +25,7 @@ export interface Doing {
 export interface Live {
     readonly info: SessionInfo | null;
     readonly link: Link;
-    readonly refused: Refused | null;
+    readonly refused: ServerRefusal | null;
     readonly doing: ReadonlyMap<string, Doing>;
     /** Calls of lent tools that are under way, by their id. */
     readonly calls: ReadonlyMap<string, { readonly tool: string; readonly turn: string }>;
@@ -61,7 +61,7 @@ export function useSession(id: string): Live & { reload(): void } {
                 if (!left) set((before) => ({ ...before, info, refused: null }));
                 return info;
             } catch (error) {
-                if (!(error instanceof Refused)) throw error;
+                if (!(error instanceof ServerRefusal)) throw error;
                 if (!left) set((before) => ({ ...before, refused: error }));
                 return null;
             } finally {

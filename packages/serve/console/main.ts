@@ -5,7 +5,7 @@
  */
 import { type ComponentChildren, h, render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { begin, LOGGED_OUT, type Me, type Refused } from "./api.ts";
+import { begin, LOGGED_OUT, type Me, type ServerRefusal } from "./api.ts";
 import { KeyList, listenForKeys, useKeys } from "./keys.ts";
 import { Empty, Trouble } from "./parts.ts";
 import { here, to, usePlace } from "./place.ts";
@@ -124,7 +124,7 @@ function useTheme(): [Theme, () => void] {
     return [theme, turn];
 }
 
-function Login({ refused }: { readonly refused: Refused | null }): ComponentChildren {
+function Login({ refused }: { readonly refused: ServerRefusal | null }): ComponentChildren {
     return h(
         "main",
         { class: "login" },

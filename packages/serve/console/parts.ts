@@ -8,7 +8,7 @@
 import { plain, plainLine } from "@remit/language";
 import { type ComponentChildren, h } from "preact";
 import { useState } from "preact/hooks";
-import type { Refused } from "./api.ts";
+import type { ServerRefusal } from "./api.ts";
 
 /** Lines kept. CPT1. */
 export const said = (text: string): string => plain(text);
@@ -53,7 +53,7 @@ export function Place({ site }: { readonly site: { file: string; line: number; c
     return site ? h("code", { class: "site" }, line(`${site.file}:${site.line}:${site.column}`)) : null;
 }
 
-export function Trouble({ refused }: { readonly refused: Refused | null }): ComponentChildren {
+export function Trouble({ refused }: { readonly refused: ServerRefusal | null }): ComponentChildren {
     if (refused === null) return null;
     const hint = refused.hint === undefined ? null : h("p", { class: "soft" }, said(refused.hint));
     return h("div", { class: "trouble", role: "alert" }, h("p", null, said(refused.message)), hint);

@@ -4,7 +4,7 @@
  * Boundary: the part of the address behind `#`, which never reaches a server.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Refused, request } from "./api.ts";
+import { ServerRefusal, request } from "./api.ts";
 
 /** `#/runs/r1/trace` is `["runs", "r1", "trace"]`. */
 export function here(): string[] {
@@ -37,13 +37,17 @@ export function usePlace(): string[] {
 
 export interface Data<T> {
     readonly data: T | null;
-    readonly refused: Refused | null;
+    readonly refused: ServerRefusal | null;
     reload(): void;
 }
 
 /** What an address gives; asked for again when `version` changes, while what was given before stays. One request at a time. */
 export function useData<T>(path: string | null, version: unknown = 0): Data<T> {
-    const [state, set] = useState<{ path: string | null; data: T | null; refused: Refused | null }>({ path, data: null, refused: null });
+    const [state, set] = useState<{ path: string | null; data: T | null; refused: ServerRefusal | null }>({
+        path,
+        data: null,
+        refused: null,
+    });
     const [again, setAgain] = useState(0);
     const busy = useRef(false);
     const wanted = useRef(false);
@@ -63,7 +67,7 @@ export function useData<T>(path: string | null, version: unknown = 0): Data<T> {
                     if (!left) set({ path, data, refused: null });
                 } while (wanted.current && !left);
             } catch (error) {
-                if (!(error instanceof Refused)) throw error;
+                if (!(error instanceof ServerRefusal)) throw error;
                 if (!left) set((before) => ({ path, data: before.path === path ? before.data : null, refused: error }));
             } finally {
                 busy.current = false;

@@ -3,7 +3,7 @@ import { type ComponentChildren, h } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { RoutedAsk } from "../src/wire/messages.ts";
 import type { ListedRun, RunPage } from "../src/wire/runs.ts";
-import { at, type Me, Refused, request } from "./api.ts";
+import { at, type Me, ServerRefusal, request } from "./api.ts";
 import { RoutedAsks } from "./asks.ts";
 import { count, Empty, line, Loading, money, short, State, time, Trouble, When } from "./parts.ts";
 import { to, useData, useNow, useTitle } from "./place.ts";
@@ -20,7 +20,7 @@ export function Runs({ search, me }: { readonly search: string; readonly me: Me 
     const [decided, setDecided] = useState(0);
     const asks = useData<{ readonly asks: readonly RoutedAsk[] }>(at("asks"), now + decided).data?.asks ?? [];
     const [more, setMore] = useState<{ query: string; runs: readonly ListedRun[]; next: string | null } | null>(null);
-    const [failed, setFailed] = useState<Refused | null>(null);
+    const [failed, setFailed] = useState<ServerRefusal | null>(null);
     const added = more?.query === query ? more : null;
     const next = added === null ? data?.next : added.next;
     const seen = new Set(data?.runs.map(({ id }) => id));
@@ -30,7 +30,7 @@ export function Runs({ search, me }: { readonly search: string; readonly me: Me 
             const page = await request<RunPage>("GET", `${at("runs")}?${query}&after=${encodeURIComponent(next ?? "")}`);
             setMore({ query, runs: [...(added?.runs ?? []), ...page.runs], next: page.next });
         } catch (error) {
-            if (!(error instanceof Refused)) throw error;
+            if (!(error instanceof ServerRefusal)) throw error;
             setFailed(error);
         }
     };

@@ -3,7 +3,7 @@ import { type ComponentChildren, h } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ToolInfo } from "../src/wire/messages.ts";
 import type { ModelsView } from "../src/wire/runs.ts";
-import { at, type Link, type Me, Refused, request } from "./api.ts";
+import { at, type Link, type Me, ServerRefusal, request } from "./api.ts";
 import { Asks } from "./asks.ts";
 import { useKeys } from "./keys.ts";
 import { type Live, useSession } from "./live.ts";
@@ -17,7 +17,7 @@ export function Session({ id, me }: { readonly id: string; readonly me: Me }): C
     const { info, refused, link } = live;
     const asks = info?.asks ?? [];
     useTitle(`${asks.length === 0 ? "" : `(${asks.length}) `}${info === null || info.title === "" ? "Session" : line(info.title)}`);
-    const [failed, setFailed] = useState<Refused | null>(null);
+    const [failed, setFailed] = useState<ServerRefusal | null>(null);
     if (info === null)
         return h(
             "div",
@@ -31,7 +31,7 @@ export function Session({ id, me }: { readonly id: string; readonly me: Me }): C
             await what;
             setFailed(null);
         } catch (error) {
-            if (!(error instanceof Refused)) throw error;
+            if (!(error instanceof ServerRefusal)) throw error;
             setFailed(error);
         }
         live.reload();
@@ -124,7 +124,7 @@ function Talk({ live, onCancel }: { readonly live: Live; readonly onCancel: ((tu
 function Composer({ id, onSent }: { readonly id: string; readonly onSent: () => void }): ComponentChildren {
     const [text, set] = useState("");
     const [model, setModel] = useState("");
-    const [refused, setRefused] = useState<Refused | null>(null);
+    const [refused, setRefused] = useState<ServerRefusal | null>(null);
     const field = useRef<HTMLTextAreaElement>(null);
     const { data: models } = useData<ModelsView>(at("models"));
     useKeys([{ key: "c", does: "write a turn", run: () => field.current?.focus() }]);
@@ -136,7 +136,7 @@ function Composer({ id, onSent }: { readonly id: string; readonly onSent: () => 
             setRefused(null);
             onSent();
         } catch (error) {
-            if (!(error instanceof Refused)) throw error;
+            if (!(error instanceof ServerRefusal)) throw error;
             setRefused(error);
         }
     };

@@ -2,7 +2,7 @@
 import { type ComponentChildren, h } from "preact";
 import { useState } from "preact/hooks";
 import type { SessionInfo } from "../src/wire/messages.ts";
-import { at, type Me, Refused, request } from "./api.ts";
+import { at, type Me, ServerRefusal, request } from "./api.ts";
 import { Empty, line, Loading, Trouble, When } from "./parts.ts";
 import { to, useData, useNow, useTitle } from "./place.ts";
 
@@ -68,14 +68,14 @@ function Row({ one }: { readonly one: Listed }): ComponentChildren {
 
 function NewSession(): ComponentChildren {
     const [title, set] = useState("");
-    const [refused, setRefused] = useState<Refused | null>(null);
+    const [refused, setRefused] = useState<ServerRefusal | null>(null);
     const open = async (event: Event): Promise<void> => {
         event.preventDefault();
         try {
             const { id } = await request<SessionInfo>("POST", at("sessions"), title.trim() === "" ? {} : { title: title.trim() });
             location.hash = to("sessions", id);
         } catch (error) {
-            if (!(error instanceof Refused)) throw error;
+            if (!(error instanceof ServerRefusal)) throw error;
             setRefused(error);
         }
     };

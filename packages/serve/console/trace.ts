@@ -8,7 +8,7 @@
 import { type ComponentChildren, h } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { RunView, TraceView } from "../src/wire/runs.ts";
-import { at, Refused, request } from "./api.ts";
+import { at, ServerRefusal, request } from "./api.ts";
 import { Event, type LedgerEvent } from "./event.ts";
 import { Empty, line, Loading, time, Trouble } from "./parts.ts";
 import { useData } from "./place.ts";
@@ -240,7 +240,7 @@ function Detail({
     readonly onClose: () => void;
 }): ComponentChildren {
     const [events, set] = useState<readonly LedgerEvent[] | null>(null);
-    const [refused, setRefused] = useState<Refused | null>(null);
+    const [refused, setRefused] = useState<ServerRefusal | null>(null);
     const head = useRef<HTMLHeadingElement>(null);
     const seqs = row.seqs.join(" ");
     useEffect(() => {
@@ -248,7 +248,7 @@ function Detail({
         Promise.all(row.seqs.map((seq) => request<LedgerEvent>("GET", at("runs", run, "events", String(seq)))))
             .then((all) => left || set(all))
             .catch((error: unknown) => {
-                if (!(error instanceof Refused)) throw error;
+                if (!(error instanceof ServerRefusal)) throw error;
                 if (!left) setRefused(error);
             });
         return () => {

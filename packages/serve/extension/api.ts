@@ -4,11 +4,11 @@
  * Boundary: the same names as there. The connection comes back by itself; what listens goes on after the last event that it was given.
  */
 import type { Heard } from "../console/api.ts";
-import { Refused } from "../console/refused.ts";
+import { refusalOf, serverAway, ServerRefusal } from "../src/wire/refusal.ts";
 import { connect, type Connection, type Message, paired } from "./server.ts";
 
 export type { Heard, Link, Me } from "../console/api.ts";
-export { Refused };
+export { ServerRefusal };
 
 export type State = "unpaired" | "looking" | "live" | "unknown";
 
@@ -93,17 +93,11 @@ export function leave(): void {
     connection?.close();
 }
 
-/** Rejects with `Refused`. */
+/** Rejects with `ServerRefusal`. */
 export async function request<T>(method: string, path: string, body?: unknown): Promise<T> {
     const { status, body: said } = (await connection?.ask(method, path, body)) ?? { status: 0, body: null };
     if (status >= 200 && status < 300) return said as T;
-    if (status === 0) throw new Refused(0, "unreachable", "the server cannot be reached", "is `remit serve` still running?");
-    const {
-        kind = "error",
-        message = `the server answered ${status}`,
-        hint,
-    } = (said as { error?: { kind?: string; message?: string; hint?: string } } | null)?.error ?? {};
-    throw new Refused(status, kind, message, hint);
+    throw status === 0 ? serverAway() : refusalOf(status, said);
 }
 
 /** An address of parts that others wrote. */

@@ -6,7 +6,7 @@
  * LDG1: of several panels one lends: a call is carried out once.
  */
 import { useEffect, useState } from "preact/hooks";
-import { at, hear, Refused, request } from "./api.ts";
+import { at, hear, ServerRefusal, request } from "./api.ts";
 import { namedBy, resultOf, TOOLS } from "./tools.ts";
 
 export interface Action {
@@ -73,7 +73,7 @@ export function useLending(session: string | null): readonly Action[] | null {
 
 /** A server or a session that is gone has withdrawn the tools itself. */
 function isOver(error: unknown): void {
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof ServerRefusal)) throw error;
 }
 
 type Call = { readonly id: string; readonly client: string; readonly tool: string; readonly args: { readonly [name: string]: unknown } };

@@ -11,7 +11,7 @@ import type { SessionInfo } from "../src/wire/messages.ts";
 import { listenForKeys } from "../console/keys.ts";
 import { line, Trouble } from "../console/parts.ts";
 import { Session } from "../console/session.ts";
-import { at, begin, leave, type Me, Refused, request, type State, watch } from "./api.ts";
+import { at, begin, leave, type Me, ServerRefusal, request, type State, watch } from "./api.ts";
 import { browser } from "./browser.ts";
 import { type Action, useLending, useNamed } from "./lending.ts";
 import { pair, unpair } from "./server.ts";
@@ -24,7 +24,7 @@ function Panel(): ComponentChildren {
     const [me, setMe] = useState<Me | null>(null);
     const [sessions, setSessions] = useState<readonly Listed[]>([]);
     const [id, setId] = useState<string | null>(null);
-    const [refused, setRefused] = useState<Refused | null>(null);
+    const [refused, setRefused] = useState<ServerRefusal | null>(null);
     const load = async (): Promise<void> => {
         try {
             setMe(await request<Me>("GET", "/v1/me"));
@@ -34,7 +34,7 @@ function Panel(): ComponentChildren {
             setId((before) => (open.some((one) => one.id === before) ? before : (open[0]?.id ?? null)));
             setRefused(null);
         } catch (error) {
-            if (!(error instanceof Refused)) throw error;
+            if (!(error instanceof ServerRefusal)) throw error;
             if (error.status !== 0) setRefused(error);
         }
     };

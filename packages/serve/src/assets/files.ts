@@ -5,7 +5,7 @@
  */
 
 /** Below this package: files, and folders with all that is in them. */
-export const ASSETS: readonly string[] = ["console", "page", "src/brain/brain.remit"];
+export const ASSETS: readonly string[] = ["console", "page", "src/brain/brain.remit", "src/wire/refusal.ts"];
 
 /** Set where the command is bundled: the folder of the copies, seen from the bundle. */
 declare const REMIT_ASSETS: string;

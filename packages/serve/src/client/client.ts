@@ -19,21 +19,10 @@ import type {
     ToolSpec,
     TurnInfo,
 } from "../wire/messages.ts";
+import { refusalOf, ServerRefusal } from "../wire/refusal.ts";
 import type { ModelsView } from "../wire/runs.ts";
 
-/** What the server refuses, or that it cannot be reached (`status` 0). */
-export class ServerRefusal extends Error {
-    override readonly name = "ServerRefusal";
-    readonly status: number;
-    readonly kind: string;
-    readonly hint: string | undefined;
-    constructor(status: number, kind: string, message: string, hint?: string) {
-        super(message);
-        this.status = status;
-        this.kind = kind;
-        this.hint = hint;
-    }
-}
+export { ServerRefusal };
 
 export interface ClientOptions {
     /** `http://127.0.0.1:4100` */
@@ -180,16 +169,14 @@ async function read(response: Response): Promise<unknown> {
     return response.json();
 }
 
+/** Rejects where a body does not come whole; one that is no JSON says nothing. */
 async function refusal(response: Response): Promise<ServerRefusal> {
     const text = await response.text();
     try {
-        const { error } = JSON.parse(text) as {
-            readonly error: { readonly kind: string; readonly message: string; readonly hint?: string };
-        };
-        return new ServerRefusal(response.status, error.kind, error.message, error.hint);
+        return refusalOf(response.status, JSON.parse(text));
     } catch (error) {
-        if (!(error instanceof SyntaxError) && !(error instanceof TypeError)) throw error;
-        return new ServerRefusal(response.status, "protocol", `the server answered ${response.status} and no word of this protocol`);
+        if (!(error instanceof SyntaxError)) throw error;
+        return refusalOf(response.status, null);
     }
 }
 

@@ -25,7 +25,7 @@ const TYPES: { readonly [ending: string]: string } = {
 };
 
 const MODULES = [
-    ...["main", "api", "refused", "place", "parts", "value", "keys"],
+    ...["main", "api", "place", "parts", "value", "keys"],
     ...["sessions", "session", "turn", "asks", "live"],
     ...["runs", "run", "trace", "event", "prompts", "plan", "program"],
 ];
@@ -36,6 +36,8 @@ const FILES: ReadonlyMap<string, URL> = new Map([
     ...["style.css", "icon.svg", "theme.js", ...MODULES.map((name) => `${name}.ts`)].map(
         (name) => [`/console/${name}`, asset(`console/${name}`)] as const,
     ),
+    // Where `../src/wire/refusal.ts` leads from there.
+    ["/src/wire/refusal.ts", asset("src/wire/refusal.ts")],
     ...LIBRARY_NAMES.flatMap((name) => {
         const found = library(name);
         return found === null ? [] : [[`/${found.copy}`, found.file] as const];
