@@ -7,8 +7,11 @@
  * SHV1: what an operation costs does not grow with the number of entries, up to some ten thousand. The order of entries has no meaning.
  */
 
-/** A change copies the list of shelves, and one of them. */
+/** A change copies the list of shelves, and one of them. Few entries stand on one shelf: most runs have few effects under way. */
 const SHELVES = 256;
+const MOST_ON_ONE = 32;
+/** So few go back to one shelf. */
+const FEW = 8;
 
 export class Entries<V> implements Iterable<readonly [string, V]> {
     readonly size: number;
@@ -20,13 +23,13 @@ export class Entries<V> implements Iterable<readonly [string, V]> {
     }
 
     static of<V>(entries: Iterable<readonly [string, V]> = []): Entries<V> {
-        let all = new Entries<V>(Array.from({ length: SHELVES }), 0);
+        let all = new Entries<V>([undefined], 0);
         for (const [key, value] of entries) all = all.with(key, value);
         return all;
     }
 
     get(key: string): V | undefined {
-        return this.shelves[shelfOf(key)]?.get(key);
+        return this.shelves[this.shelfOf(key)]?.get(key);
     }
 
     has(key: string): boolean {
@@ -44,7 +47,12 @@ export class Entries<V> implements Iterable<readonly [string, V]> {
 
     /** What is not as it was in `before`: key, the value before and the value now. */
     *since(before: Entries<V>): Generator<readonly [string, V | undefined, V | undefined]> {
-        for (let i = 0; i < SHELVES; i++) {
+        if (before.shelves.length !== this.shelves.length) {
+            for (const [key, value] of before) if (this.get(key) !== value) yield [key, value, this.get(key)];
+            for (const [key, value] of this) if (!before.has(key)) yield [key, undefined, value];
+            return;
+        }
+        for (let i = 0; i < this.shelves.length; i++) {
             const [was, is] = [before.shelves[i], this.shelves[i]];
             if (was === is) continue;
             for (const [key, value] of was ?? []) if (is?.get(key) !== value) yield [key, value, is?.get(key)];
@@ -57,13 +65,33 @@ export class Entries<V> implements Iterable<readonly [string, V]> {
     }
 
     private changed(key: string, change: (shelf: Map<string, V>) => unknown): Entries<V> {
-        const at = shelfOf(key);
+        const at = this.shelfOf(key);
         const before = this.shelves[at];
         const shelf = new Map(before);
         change(shelf);
+        const size = this.size + shelf.size - (before?.size ?? 0);
+        const isOne = this.shelves.length === 1;
+        if (isOne && size <= MOST_ON_ONE) return new Entries([shelf], size);
         const shelves = this.shelves.slice();
         shelves[at] = shelf;
-        return new Entries(shelves, this.size + shelf.size - (before?.size ?? 0));
+        const all = new Entries(shelves, size);
+        return isOne ? all.on(SHELVES) : size <= FEW ? all.on(1) : all;
+    }
+
+    /** The same entries on so many shelves. */
+    private on(count: number): Entries<V> {
+        const shelves: (Map<string, V> | undefined)[] = Array.from({ length: count });
+        const all = new Entries<V>(shelves, this.size);
+        for (const [key, value] of this) {
+            const at = all.shelfOf(key);
+            const shelf = shelves[at] ?? new Map<string, V>();
+            shelves[at] = shelf.set(key, value);
+        }
+        return all;
+    }
+
+    private shelfOf(key: string): number {
+        return this.shelves.length === 1 ? 0 : shelfOf(key);
     }
 }
 

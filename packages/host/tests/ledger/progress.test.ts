@@ -28,6 +28,33 @@ function after(before: Standing, sets: Pick<Standing, "pending" | "early">): { r
     return { next, written: JSON.stringify([pending, statements]) };
 }
 
+test("SHV1: entries are those of a map, few and many of them, and what changed between two is told", () => {
+    const key = fc.integer({ min: 0, max: 99 }).map(pathOf);
+    const change = fc.record({ keys: fc.array(key, { maxLength: 80 }), value: fc.option(fc.nat(9), { nil: null }) });
+    fc.assert(
+        fc.property(fc.array(change, { maxLength: 6 }), fc.nat(5), (changes, at) => {
+            const plain = new Map<string, number>();
+            const all = [{ entries: Entries.of<number>(), plain: new Map(plain) }];
+            for (const { keys, value } of changes) {
+                let { entries } = all.at(-1) as (typeof all)[number];
+                for (const one of keys) {
+                    entries = value === null ? entries.without(one) : entries.with(one, value);
+                    if (value === null) plain.delete(one);
+                    else plain.set(one, value);
+                }
+                all.push({ entries, plain: new Map(plain) });
+            }
+            for (const one of all) expect([new Map(one.entries), one.entries.size]).toEqual([one.plain, one.plain.size]);
+            const [before, after] = [all[Math.min(at, all.length - 1)], all.at(-1)] as [(typeof all)[number], (typeof all)[number]];
+            const keys = [...new Set([...before.plain.keys(), ...after.plain.keys()])];
+            const told = keys
+                .filter((one) => before.plain.get(one) !== after.plain.get(one))
+                .map((one) => [one, before.plain.get(one), after.plain.get(one)]);
+            expect([...after.entries.since(before.entries)].sort()).toEqual(told.sort());
+        }),
+    );
+});
+
 test("RPG1: what an effect writes and hashes does not grow with the number of those under way", () => {
     const work = [20, 2_000].map((width) => {
         const pending = Array.from({ length: width }, (_, i) => ({ path: pathOf(i + 1000), begun: true }));
