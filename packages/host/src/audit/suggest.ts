@@ -21,6 +21,7 @@ import {
     toolSchema,
     unknownSeeds,
     walk,
+    nameText,
 } from "@remit/language";
 import { addressesIn, type LedgerEvent, type Policy } from "@remit/machine";
 import { checkPolicy, joinedPolicy, readPolicy } from "../config/policy.ts";
@@ -98,7 +99,7 @@ function ofHostile(on: Setting, made: readonly Made[], runs: number): Suggestion
     return [...parts.values()].map((found): Suggestion => {
         const [{ use, arg }] = found as [Part];
         const calls = made.filter((one) => one.uri === use.uri && one.method === use.method);
-        const clause = arg === null ? `choice ${use.method}: trusted or ask` : clauseOfArg(use.method, arg, calls);
+        const clause = arg === null ? `choice ${nameText(use.method)}: trusted or ask` : clauseOfArg(use.method, arg, calls);
         const sites = [...new Set(found.map((one) => siteText(one.use)))].join(", ");
         const from = [...new Set(found.flatMap((one) => fromOf(one)))].sort().join(", ");
         const does = arg === null ? "decide that it happens" : `stand in '${arg}'`;
@@ -124,7 +125,9 @@ function clauseOfArg(method: string, arg: string, calls: readonly Made[]): strin
     const values = calls.flatMap(({ args }) => (args[arg] === undefined ? [] : [args[arg]]));
     const isProse = values.some((one) => typeof one === "string" && /\s\S+\s/.test(one));
     const leads = values.some((one) => addressesIn(one).length > 0);
-    return isProse && !leads ? `arg ${method}.${arg}: addresses trusted or ask` : `arg ${method}.${arg}: trusted or ask`;
+    return isProse && !leads
+        ? `arg ${nameText(method)}.${nameText(arg)}: addresses trusted or ask`
+        : `arg ${nameText(method)}.${nameText(arg)}: trusted or ask`;
 }
 
 /** SUG2. */
@@ -169,7 +172,7 @@ function ofCounts(on: Setting, made: readonly Made[], runs: number): Suggestion[
         return {
             uri,
             tool: importOf(on, uri)?.name ?? uri,
-            clause: `${method}: at most ${n}`,
+            clause: `${nameText(method)}: at most ${n}`,
             why: [`no run of ${runs} called it more often than ${times(n)}`],
             opens: [`${n === 1 ? "one call" : `${n} calls`} in each run, with whatever the other clauses let stand there`],
         };
@@ -205,7 +208,7 @@ function ofUnused(on: Setting, made: readonly Made[], runs: readonly (readonly L
             .map((method) => ({
                 uri: tool.uri,
                 tool: tool.name,
-                clause: `${method}: never`,
+                clause: `${nameText(method)}: never`,
                 why: [isOffered ? `a loop is offered it, and none of ${runs.length} runs called it` : "the program does not name it"],
                 opens: isOffered ? ["nothing of it; a loop that needs it one day is refused"] : ["nothing of it"],
             }));

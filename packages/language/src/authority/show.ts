@@ -4,6 +4,7 @@
 import type { AmongForm, BoundForm, ClauseForm, CountForm, ReadersForm, SpendForm } from "../form/form.ts";
 import { columns } from "../text/columns.ts";
 import { patternsText } from "./range.ts";
+import { nameText } from "../syntax/strings.ts";
 import type { AuthorityRow } from "./rows.ts";
 
 export const AUTHORITY_HEAD = ["who", "what", "gate", "by", "where", "besides"] as const;
@@ -44,7 +45,7 @@ export function authorityCells(rows: readonly AuthorityRow[]): string[][] {
 function whatText(row: AuthorityRow): string {
     if (row.what === "nothing") return "nothing";
     if (row.what === "endorse") return "endorse";
-    return `${unnamed(row.name)}${row.method === "*" ? "" : `.${row.method}`}${row.bounds.map(boundText).join("")}${(row.counts ?? []).map((one) => ` ${countText(one)}`).join("")}${exceptText(row)} (${row.what} ${unnamed(row.uri)})`;
+    return `${unnamed(row.name)}${row.method === "*" ? "" : `.${nameText(row.method)}`}${row.bounds.map(boundText).join("")}${(row.counts ?? []).map((one) => ` ${countText(one)}`).join("")}${exceptText(row)} (${row.what} ${unnamed(row.uri)})`;
 }
 
 /** `main` for the main agent without a name, as everywhere. */
@@ -53,18 +54,18 @@ function unnamed(text: string): string {
 }
 
 function exceptText(row: AuthorityRow): string {
-    const names = (row.except ?? []).map((one) => `${one.method}${one.bounds.map(boundText).join("")}`);
+    const names = (row.except ?? []).map((one) => `${nameText(one.method)}${one.bounds.map(boundText).join("")}`);
     return names.length === 0 ? "" : ` except ${names.join(" and ")}`;
 }
 
 /** ` in "src/**"`, ` in amount: 0..500`. */
 export function boundText(bound: BoundForm): string {
-    return ` in ${bound.arg === undefined ? "" : `${bound.arg}: `}${patternsText(bound)}`;
+    return ` in ${bound.arg === undefined ? "" : `${nameText(bound.arg)}: `}${patternsText(bound)}`;
 }
 
 /** `at most 3`, `at most 20 per day`, `once by order_id`. */
 export function countText({ most, per, by }: CountForm): string {
-    return most === undefined ? `once by ${by}` : `at most ${most}${per === undefined ? "" : ` per ${per}`}`;
+    return most === undefined ? `once by ${nameText(by ?? "")}` : `at most ${most}${per === undefined ? "" : ` per ${per}`}`;
 }
 
 /** `200k tokens, 10 min`, as it would be written. */
@@ -95,7 +96,7 @@ function timeText(ms: number): string {
 export function clauseText(clause: ClauseForm): string {
     switch (clause.kind) {
         case "gate":
-            return `${clause.method}: ${clause.gate}`;
+            return `${nameText(clause.method)}: ${clause.gate}`;
         case "trusted":
         case "untrusted":
             return clause.kind;
@@ -104,16 +105,16 @@ export function clauseText(clause: ClauseForm): string {
         case "choice": {
             const from = clause.from?.map((one) => JSON.stringify(one)).join(", ");
             const by = clause.any === true ? "any" : from === undefined ? "trusted" : `from(${from})`;
-            return `choice${clause.method === undefined ? "" : ` ${clause.method}`}: ${by}${clause.ask === true ? " or ask" : ""}`;
+            return `choice${clause.method === undefined ? "" : ` ${nameText(clause.method)}`}: ${by}${clause.ask === true ? " or ask" : ""}`;
         }
         case "count":
-            return `${clause.method}: ${clause.counts.map(countText).join(" ")}`;
+            return `${nameText(clause.method)}: ${clause.counts.map(countText).join(" ")}`;
         case "arg": {
-            return `arg ${clause.method === undefined ? "" : `${clause.method}.`}${clause.name}: ${allowedText(clause)}${clause.ask ? " or ask" : ""}`;
+            return `arg ${clause.method === undefined ? "" : `${nameText(clause.method)}.`}${nameText(clause.name)}: ${allowedText(clause)}${clause.ask ? " or ask" : ""}`;
         }
         default: {
             const ask = clause.kind === "audience" && clause.ask ? " or ask" : "";
-            return `${clause.kind}${clause.method === undefined ? "" : ` ${clause.method}`}: ${readersText(clause.readers)}${ask}`;
+            return `${clause.kind}${clause.method === undefined ? "" : ` ${nameText(clause.method)}`}: ${readersText(clause.readers)}${ask}`;
         }
     }
 }
@@ -127,13 +128,13 @@ export function allowedText({ from = [], fields = [], among, addresses, plain }:
 }
 
 export function amongText({ of, method, path }: AmongForm): string {
-    return [of, ...(method === undefined ? [] : [method]), ...path].join(".");
+    return [of, ...(method === undefined ? [] : [method]), ...path].map(nameText).join(".");
 }
 
 export function readersText(readers: ReadersForm): string {
     if (readers.names !== undefined) return readers.names.map((one) => JSON.stringify(one)).join(", ");
     const { arg, result, through, to } = readers;
     if (arg === undefined && result === undefined) return "everyone";
-    const rows = through === undefined ? "" : ` through ${amongText(through)} to ${to}`;
-    return `${arg === undefined ? `result ${result}` : `arg ${arg}`}${rows}`;
+    const rows = through === undefined ? "" : ` through ${amongText(through)} to ${nameText(to ?? "")}`;
+    return `${arg === undefined ? `result ${nameText(result ?? "")}` : `arg ${nameText(arg)}`}${rows}`;
 }

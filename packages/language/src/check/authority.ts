@@ -6,6 +6,7 @@
  *
  * AY1: REMIT_DENIED, DELEGATE_DENIED and ENDORSE_DENIED are told only of places that would be refused whenever they are reached.
  */
+import { nameText } from "../syntax/strings.ts";
 import { fix } from "../text/fix.ts";
 import { methodName } from "../authority/thing.ts";
 import { remitsOfProject } from "../authority/project.ts";
@@ -206,7 +207,7 @@ function givenElsewhere(a: Whole, agent: AgentScope, key: string): boolean {
 }
 
 function nameOf(use: Use): string {
-    return use.method === null ? use.binding.name : `${use.binding.name}.${use.method}`;
+    return use.method === null ? use.binding.name : `${use.binding.name}.${nameText(use.method)}`;
 }
 
 function checkAgentRemit(a: Whole, agent: AgentScope): void {
@@ -369,7 +370,7 @@ function tooWide(report: Report, ref: Ref, binding: Binding, uses: readonly Use[
     if (methods?.every((one) => used.includes(one)) === true) return;
     // A server has its generic `call` besides: a principal that uses it may use anything.
     if (used.includes("call") && methods === null) return;
-    const narrow = used.map((method) => `${ref.name.text}.${method}`).join(", ");
+    const narrow = used.map((method) => `${ref.name.text}.${nameText(method)}`).join(", ");
     report("REMIT_TOO_WIDE", ref.range, `only ${narrow} ${used.length > 1 ? "are" : "is"} used`, {
         hint: `write ${narrow}`,
         ...(ref.bounds.length > 0 || ref.counts !== undefined ? {} : { fixes: [fix(`write ${narrow}`, ref.range, narrow)] }),

@@ -6,6 +6,7 @@
  *
  * NM2: a file sees its own imports, agents, functions and shapes, and nothing of any other file.
  */
+import { nameText } from "../syntax/strings.ts";
 import { toolSchema } from "../authority/schemas.ts";
 import type { LoadedProgram } from "../load/program.ts";
 import { nearest } from "../diagnostics/nearest.ts";
@@ -292,5 +293,5 @@ export function suggestion(checking: Checking, name: string, range: Range, ...kn
         name,
         known.flatMap((names) => [...names]),
     );
-    return found === null ? undefined : meant(found, range, found);
+    return found === null ? undefined : meant(found, range, nameText(found));
 }

@@ -5,6 +5,7 @@
  *
  * HOC1: nothing is looked for where no rule asks who decides: that is what a policy `untrusted` and `choice` clauses do. Of a tool loop the checker says more.
  */
+import { nameText } from "../syntax/strings.ts";
 import { trustedOrigins } from "../authority/clauses.ts";
 import type { ProjectPolicy } from "../authority/project.ts";
 import { isOutside } from "../authority/schemas.ts";
@@ -73,7 +74,7 @@ function noteOf(
         message: `what comes from ${from.join(", ")} may decide whether ${tool}.${method} is called: the run then ${outcome === "asks" ? "asks" : "refuses it"} (${rule}${at})`,
         file,
         range,
-        hint: `decide by what is trusted, as a planner does that a reader only fills in for; or let it choose, with \`choice ${method}: from(${originsOf(program, from)})\` at the import of ${tool}`,
+        hint: `decide by what is trusted, as a planner does that a reader only fills in for; or let it choose, with \`choice ${nameText(method)}: from(${originsOf(program, from)})\` at the import of ${tool}`,
         ...(related.length === 0 ? {} : { related }),
     };
 }

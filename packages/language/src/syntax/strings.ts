@@ -146,6 +146,11 @@ export function quoteString(value: string, quote: '"' | "'"): string {
     return quote + body + quote;
 }
 
+/** A name of a method, an argument or a field, as it is written where one is named: in quotes where it is no word, `"list-issues"`. */
+export function nameText(name: string): string {
+    return /^(?:[A-Za-z_][A-Za-z0-9_]*|[1-9][0-9]*)$/.test(name) ? name : quoteString(name, '"');
+}
+
 /** Raw lines of a block literal that decodes to the value. */
 export function blockRawLines(value: string): string[] {
     if (value === "") return [];

@@ -18,6 +18,8 @@ const anyWord = fc.oneof(plain, fc.constantFrom(...WORDS, "constructor", "__prot
 const name = (text: string): tree.Name => ({ range, text });
 const plainName = plain.map(name);
 const wordName = anyWord.map(name);
+/** As servers name methods, arguments and fields. */
+const toolName = fc.oneof(wordName, fc.constantFrom("list-issues", "a.b", 'quo"te', "x: never\nsend").map(name));
 
 const text = fc.oneof(
     fc.string({ unit: "binary", maxLength: 12 }),
@@ -100,17 +102,17 @@ const span = fc
     .tuple(fc.integer({ min: -99, max: 99 }), fc.nat(9))
     .map(([low, size]): tree.StringLit => ({ kind: "string", range, value: `${low / 4}..${low / 4 + size}`, style: "double" }));
 const bound = fc.oneof(
-    fc.record({ ...patterns, arg: maybe(wordName), numbers: fc.constant(false) }),
+    fc.record({ ...patterns, arg: maybe(toolName), numbers: fc.constant(false) }),
     fc.record({ ...patterns, arg: wordName, patterns: fc.array(span, { minLength: 1, maxLength: 2 }), numbers: fc.constant(true) }),
 );
 const often = fc.oneof(
     fc
         .tuple(fc.nat(999), maybe(fc.constant("day" as const)))
         .map(([value, per]): tree.Count => ({ range, most: { kind: "number", range, value, text: String(value) }, per })),
-    fc.oneof(wordName, fc.constantFrom("1", "2").map(name)).map((by): tree.Count => ({ range, by })),
+    fc.oneof(toolName, fc.constantFrom("1", "2").map(name)).map((by): tree.Count => ({ range, by })),
 );
 const counts = fc.array(often, { minLength: 1, maxLength: 2 });
-const ref = fc.record({ range: fc.constant(range), name: thing, method: maybe(wordName), bounds: list(bound, 2), counts: maybe(counts) });
+const ref = fc.record({ range: fc.constant(range), name: thing, method: maybe(toolName), bounds: list(bound, 2), counts: maybe(counts) });
 const refs = fc.array(ref, { minLength: 1, maxLength: 3 });
 const amount: fc.Arbitrary<tree.Amount> = fc
     .tuple(
@@ -155,27 +157,27 @@ const remitBody: fc.Arbitrary<tree.RemitBody> = fc.record({
 const remitUse: fc.Arbitrary<tree.RemitUse> = fc.oneof(remitBody, fc.record({ ...kind("remit.use"), name: plainName }));
 const through = fc.record({
     range: fc.constant(range),
-    at: fc.record({ range: fc.constant(range), of: plainName, method: wordName, path: fc.array(wordName, { minLength: 1, maxLength: 2 }) }),
-    to: wordName,
+    at: fc.record({ range: fc.constant(range), of: plainName, method: toolName, path: fc.array(toolName, { minLength: 1, maxLength: 2 }) }),
+    to: toolName,
 });
 const readers = fc.oneof(
     fc.record({ ...kind("readers.names"), names: fc.array(quoted, { minLength: 1, maxLength: 2 }) }),
     fc.record({ ...kind("readers.everyone") }),
-    fc.record({ ...kind("readers.arg"), name: wordName }),
-    fc.record({ ...kind("readers.result"), name: wordName, through: maybe(through) }),
+    fc.record({ ...kind("readers.arg"), name: toolName }),
+    fc.record({ ...kind("readers.result"), name: toolName, through: maybe(through) }),
 ) as fc.Arbitrary<tree.Readers>;
 const field = fc.oneof(
-    fc.record({ range: fc.constant(range), of: fc.constant(name("input")), path: fc.array(wordName, { minLength: 1, maxLength: 2 }) }),
-    fc.record({ range: fc.constant(range), of: plainName, method: wordName, path: fc.array(wordName, { minLength: 1, maxLength: 2 }) }),
+    fc.record({ range: fc.constant(range), of: fc.constant(name("input")), path: fc.array(toolName, { minLength: 1, maxLength: 2 }) }),
+    fc.record({ range: fc.constant(range), of: plainName, method: toolName, path: fc.array(toolName, { minLength: 1, maxLength: 2 }) }),
 );
-const argName = fc.oneof(wordName, fc.constantFrom("1", "2").map(name));
+const argName = fc.oneof(toolName, fc.constantFrom("1", "2").map(name));
 const clause = fc.oneof(
-    fc.record({ ...kind("clause.gate"), method: wordName, gate: fc.constantFrom("may", "ask", "never").map(name) }),
+    fc.record({ ...kind("clause.gate"), method: toolName, gate: fc.constantFrom("may", "ask", "never").map(name) }),
     fc.record({ ...kind("clause.gate"), method: plainName, gate: plainName }),
-    fc.record({ ...kind("clause.count"), method: wordName, counts }),
+    fc.record({ ...kind("clause.count"), method: toolName, counts }),
     fc.record({
         ...kind("clause.arg"),
-        method: maybe(wordName),
+        method: maybe(toolName),
         name: argName,
         from: maybe(fc.array(quoted, { minLength: 1, maxLength: 2 })),
         addresses: maybe(fc.constant(true)),
@@ -183,7 +185,7 @@ const clause = fc.oneof(
     }),
     fc.record({
         ...kind("clause.arg"),
-        method: maybe(wordName),
+        method: maybe(toolName),
         name: argName,
         from: maybe(fc.array(quoted, { minLength: 1, maxLength: 2 })),
         plain: fc.constant(true),
@@ -191,7 +193,7 @@ const clause = fc.oneof(
     }),
     fc.record({
         ...kind("clause.arg"),
-        method: maybe(wordName),
+        method: maybe(toolName),
         name: argName,
         from: fc.array(quoted, { minLength: 1, maxLength: 2 }),
         among: fc.constant(true),
@@ -201,11 +203,11 @@ const clause = fc.oneof(
     }),
     fc.record({
         ...kind("clause.choice"),
-        method: maybe(wordName),
+        method: maybe(toolName),
         from: maybe(fc.array(quoted, { minLength: 1, maxLength: 2 })),
         ask: fc.boolean(),
     }),
-    fc.record({ ...kind("clause.choice"), method: maybe(wordName), any: fc.constant(true), ask: fc.constant(false) }),
+    fc.record({ ...kind("clause.choice"), method: maybe(toolName), any: fc.constant(true), ask: fc.constant(false) }),
     fc.record(kind("clause.trusted")),
     fc.record(kind("clause.untrusted")),
     fc.record(kind("clause.labels")),
@@ -213,7 +215,7 @@ const clause = fc.oneof(
         .record({
             ...kind("clause.readers"),
             which: fc.constantFrom("reads", "audience"),
-            method: maybe(wordName),
+            method: maybe(toolName),
             readers,
             ask: fc.boolean(),
         })

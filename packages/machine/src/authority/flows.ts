@@ -3,7 +3,17 @@
  *
  * Boundary: pure; a use and where it stands in, forbidden flows out. What follows from them is `decide.ts`.
  */
-import { methodName, readersText, readsByScheme, readsHere, schemeOf, type Site, type Untrusted, sourceOf } from "@remit/language";
+import {
+    methodName,
+    readersText,
+    readsByScheme,
+    readsHere,
+    schemeOf,
+    type Site,
+    type Untrusted,
+    sourceOf,
+    nameText,
+} from "@remit/language";
 import { actingIn } from "./acting.ts";
 import { addressesIn, hasLink } from "./addresses.ts";
 import type { Flow, Standing, Use } from "./decide.ts";
@@ -35,7 +45,7 @@ export function flowsOf(use: Use, method: string | null, on: Standing): readonly
             flow: {
                 arg: rule.name,
                 origins: [...new Set(bad)].sort(),
-                rule: `arg ${rule.method === null ? "" : `${rule.method}.`}${rule.name}: ${rule.says}`,
+                rule: `arg ${rule.method === null ? "" : `${nameText(rule.method)}.`}${nameText(rule.name)}: ${rule.says}`,
             },
         });
     }
@@ -63,7 +73,7 @@ function choiceFlows(use: Use, method: string | null, on: Standing): readonly Hi
         if (rule.method === null ? !does : rule.method !== method) continue;
         said ||= rule.project !== true && rule.partly !== true;
         if (rule.any || origins.every((origin) => mayChoose(origin, rule.from, on))) continue;
-        hits.push({ rule, flow: choiceFlow(origins, rule.from, `choice${rule.method === null ? "" : ` ${rule.method}`}: `, on) });
+        hits.push({ rule, flow: choiceFlow(origins, rule.from, `choice${rule.method === null ? "" : ` ${nameText(rule.method)}`}: `, on) });
     }
     if (said || untrusted === null || !does || origins.every((origin) => mayChoose(origin, null, on))) return hits;
     const { gate, site = null } = untrusted;
@@ -245,7 +255,8 @@ function outsideOf(rule: ReadersRule, all: readonly (readonly string[])[], audie
         readers.add(names.length === 0 ? "nobody" : names.join(", "));
     }
     if (outside.size === 0) return [];
-    const named = rule === NO_AUDIENCE ? null : `audience${rule.method === null ? "" : ` ${rule.method}`}: ${readersText(rule.readers)}`;
+    const named =
+        rule === NO_AUDIENCE ? null : `audience${rule.method === null ? "" : ` ${nameText(rule.method)}`}: ${readersText(rule.readers)}`;
     const flow: Flow = {
         arg: "*",
         origins: [...outside].sort(),

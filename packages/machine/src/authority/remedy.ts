@@ -6,7 +6,7 @@
  * RM1: a change names what it is put in place of, or the import or remit that it is added to. Where a rule already speaks, a second one beside it lets
  *     nothing in.
  */
-import type { Json } from "@remit/language";
+import { type Json, nameText } from "@remit/language";
 import type { Flow } from "./decide.ts";
 import { NOT_THERE } from "./named.ts";
 
@@ -61,8 +61,8 @@ export function flowRemedy(capability: string, flow: Flow): string | null {
     if (choice === true)
         return `add \`choice ${method}: from(${quoted(origins)})\` to the import of ${tool}: ${opens}; ${otherwise}, or endorse it where that is right`;
     if (rule === NOT_THERE) return `call ${arg} by a name that ${tool} has; ${otherwise}, or endorse it where that is right`;
-    if (!/^[a-z0-9_]+$/i.test(arg)) return null;
-    const of = method === "" ? arg : `${method}.${arg}`;
+    if (!/^[a-z0-9_.-]+$/i.test(arg)) return null;
+    const of = method === "" ? nameText(arg) : `${method}.${nameText(arg)}`;
     const from = quoted(["trusted", ...origins, ...besides]);
     return `add \`arg ${of}: from(${from})\` to the import of ${tool}: ${opens}; ${otherwise}, or endorse it where that is right`;
 }

@@ -8,7 +8,7 @@
  * A11b: no person is asked about arguments that cannot be shown whole.
  * A12: a violation names who committed it, so that its own code cannot catch it.
  */
-import { canonicalJson, type Json, readsByScheme, type Site, schemeOf } from "@remit/language";
+import { canonicalJson, type Json, readsByScheme, type Site, schemeOf, nameText } from "@remit/language";
 import { type Decision, decide, type Standing, type Use } from "../authority/decide.ts";
 import { brokenBound } from "../authority/bound.ts";
 import { type CountedUse, countedIn, withDaily } from "../authority/counts.ts";
@@ -48,7 +48,7 @@ export interface Target {
 
 /** As it is shown: `Repo.read`. */
 function textOf({ name, method }: Pick<Target, "name" | "method">): string {
-    return method === null ? name : `${name}.${method}`;
+    return method === null ? name : `${name}.${nameText(method)}`;
 }
 
 /**

@@ -99,6 +99,24 @@ export function parseAgentBraces(p: State): RemitUse | undefined {
     return remit;
 }
 
+/** A name of a method, an argument or a field: a word, or in quotes where it is none, `"list-issues"`. */
+function atName(p: State, ahead = 0): boolean {
+    const kind = peek(p, ahead);
+    return isWord(kind) || kind === T.String;
+}
+
+/** The present token is one (`atName`). */
+function takeNamed(p: State): Name {
+    if (p.k !== T.String) return takeName(p);
+    const { range, value } = parseString(p);
+    if (value === "") report(p, "SYNTAX", "A name has at least one character.", range, "Write the name that the tool gives it.");
+    return { range, text: value };
+}
+
+function expectNamed(p: State, what: string): Name {
+    return atName(p) ? takeNamed(p) : expectName(p, what);
+}
+
 const GATES: readonly number[] = [T.May, T.Ask, T.Never];
 
 function parseRemitBody(p: State): RemitBody {
@@ -177,7 +195,7 @@ function parseRefs(p: State): Ref[] {
             break;
         }
         const name = takeName(p);
-        const method = take(p, T.Dot) ? expectName(p, "the name of a method") : undefined;
+        const method = take(p, T.Dot) ? expectNamed(p, "the name of a method") : undefined;
         const bounds = parseBounds(p);
         const counts = parseCounts(p);
         refs.push({
@@ -198,8 +216,8 @@ function parseBounds(p: State): Bound[] {
         const from = start(p);
         advance(p);
         let arg: Name | undefined;
-        if (isWord(p.k) && peek(p, 1) === T.Colon) {
-            arg = takeName(p);
+        if (atName(p) && peek(p, 1) === T.Colon) {
+            arg = takeNamed(p);
             advance(p);
         }
         const numbers = arg !== undefined && beginsNumber(p);
@@ -227,7 +245,7 @@ function parseCounts(p: State): Count[] {
         advance(p);
         const range = () => ({ start: from, end: prevEnd(p) });
         if (once) {
-            const by = p.k === T.Number ? takeName(p) : expectName(p, "the argument by which uses are told apart");
+            const by = p.k === T.Number ? takeName(p) : expectNamed(p, "the argument by which uses are told apart");
             counts.push({ range: range(), by });
         } else if (p.k === T.Number) {
             const text = tokenText(p);
@@ -360,7 +378,7 @@ export function parseClauses(p: State): ImportClause[] {
 function parseClause(p: State): ImportClause | undefined {
     const from = start(p);
     const done = () => ({ start: from, end: prevEnd(p) });
-    if (!isWord(p.k)) {
+    if (!atName(p)) {
         expected(p, "the name of a method", "Write `send: ask`, or `arg to: trusted` for an argument.");
         return undefined;
     }
@@ -383,19 +401,19 @@ function parseClause(p: State): ImportClause | undefined {
         advance(p);
         return { kind: "clause.labels", range: done() };
     }
-    if (isCalled(p, "choice") && (next === T.Colon ? !GATES.includes(peek(p, 2)) && !atCount(p, 2) : isWord(next))) return parseChoice(p);
-    if (p.k === T.Arg && (isWord(next) || next === T.Number)) return parseArgClause(p);
-    if ((p.k === T.Reads || p.k === T.Audience) && (next === T.Colon ? !GATES.includes(peek(p, 2)) && !atCount(p, 2) : isWord(next))) {
+    if (isCalled(p, "choice") && (next === T.Colon ? !GATES.includes(peek(p, 2)) && !atCount(p, 2) : atName(p, 1))) return parseChoice(p);
+    if (p.k === T.Arg && (atName(p, 1) || next === T.Number)) return parseArgClause(p);
+    if ((p.k === T.Reads || p.k === T.Audience) && (next === T.Colon ? !GATES.includes(peek(p, 2)) && !atCount(p, 2) : atName(p, 1))) {
         const which = p.k === T.Reads ? "reads" : "audience";
         advance(p);
-        const method = p.k === T.Colon ? undefined : takeName(p);
+        const method = p.k === T.Colon ? undefined : takeNamed(p);
         if (!take(p, T.Colon)) expected(p, `\`:\` after \`${which}\``);
         const readers = parseReaders(p);
         if (readers === undefined) return undefined;
         const ask = which === "audience" && parseOrAsk(p);
         return { kind: "clause.readers", range: done(), which, ...(method === undefined ? {} : { method }), readers, ask };
     }
-    const method = takeName(p);
+    const method = takeNamed(p);
     if (!take(p, T.Colon)) {
         expected(p, `\`:\` after \`${method.text}\``);
         return undefined;
@@ -420,7 +438,7 @@ function isCalled(p: State, word: string): boolean {
 function parseChoice(p: State): ImportClause | undefined {
     const from = start(p);
     advance(p);
-    const method = p.k === T.Colon ? undefined : takeName(p);
+    const method = p.k === T.Colon ? undefined : takeNamed(p);
     if (!take(p, T.Colon)) expected(p, "`:` after `choice`");
     const any = isCalled(p, "any");
     if (any) advance(p);
@@ -445,11 +463,11 @@ function parseArgClause(p: State): ImportClause | undefined {
     const from = start(p);
     advance(p);
     let method: Name | undefined;
-    let name = takeName(p);
+    let name = takeNamed(p);
     if (p.k === T.Dot) {
         advance(p);
         method = name;
-        name = p.k === T.Number ? takeName(p) : expectName(p, "the name of an argument");
+        name = p.k === T.Number ? takeName(p) : expectNamed(p, "the name of an argument");
     }
     if (!take(p, T.Colon)) expected(p, `\`:\` after \`${name.text}\``);
     const addresses = p.k === T.Addresses && [T.From, T.Among, T.Trusted].includes(peek(p, 1));
@@ -510,7 +528,7 @@ function parseAmong(p: State): Among[] {
     const from = start(p);
     const of = takeName(p);
     const path: Name[] = [];
-    while (take(p, T.Dot)) path.push(expectName(p, "the name of a field"));
+    while (take(p, T.Dot)) path.push(expectNamed(p, "the name of a field"));
     const method = of.text === "input" ? undefined : path.shift();
     if (path.length === 0) expected(p, "`.` and the name of a field", "Write `input.recipients`, or `Contacts.find.email`.");
     return [{ range: { start: from, end: prevEnd(p) }, of, ...(method === undefined ? {} : { method }), path }];
@@ -537,7 +555,7 @@ function parseThrough(p: State): Through | undefined {
         expected(p, "`to` and the field that names people", how);
         return undefined;
     }
-    const to = expectName(p, "the field that names people");
+    const to = expectNamed(p, "the field that names people");
     return { range: { start: from, end: prevEnd(p) }, at, to };
 }
 
@@ -555,7 +573,7 @@ function parseReaders(p: State): Readers | undefined {
     if (p.k === T.Arg || p.k === T.Result) {
         const kind = p.k === T.Arg ? "readers.arg" : "readers.result";
         advance(p);
-        const name = expectName(p, kind === "readers.arg" ? "the name of an argument" : "the name of a field of the result");
+        const name = expectNamed(p, kind === "readers.arg" ? "the name of an argument" : "the name of a field of the result");
         const through = isText(p, "through") && !onNewLine(p) ? parseThrough(p) : undefined;
         return { kind, range: done(), name, ...(through === undefined ? {} : { through }) };
     }
@@ -629,17 +647,21 @@ export function parseNarrow(p: State, callee: Expr): Narrow | undefined {
     // AgentScript calls the method `only` of a tool with values that have names.
     let values = true;
     for (let i = open + 1; i < close; i += 2) {
-        if (!isWord(p.kinds[i] as number)) return undefined;
+        // No value begins with a point: `.only(."list-issues")` names a method that is no word.
+        if (p.kinds[i] === T.Dot && p.kinds[i + 1] === T.String) {
+            values = false;
+            i++;
+        } else if (!isWord(p.kinds[i] as number)) return undefined;
         const after = p.kinds[i + 1] as number;
         if (after !== T.Comma && after !== T.In && i + 1 !== close) return undefined;
-        values = values && after !== T.In && isGiven(p, tokenText(p, i));
+        values = values && after !== T.In && p.kinds[i] !== T.String && isGiven(p, tokenText(p, i));
         if (after === T.In) break;
     }
     if (values) return undefined;
     advance(p);
     const methods: Narrow["methods"][number][] = [];
     do {
-        const method = expectName(p, "the name of a method");
+        const method = take(p, T.Dot) ? expectNamed(p, "the name of a method") : expectName(p, "the name of a method");
         methods.push({ method, bounds: parseBounds(p) });
     } while (separated(p, open, T.RParen, false));
     const to = closed(p, open, T.RParen);

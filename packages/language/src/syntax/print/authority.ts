@@ -1,7 +1,7 @@
 /**
  * Remits, clauses and delegations as text.
  */
-import { quoteString } from "../strings.ts";
+import { nameText, quoteString } from "../strings.ts";
 import type { Among, Amount, ArgClause, Bound, Count, Grant, ImportClause, Readers, Ref, RemitBody, RemitUse, StringLit } from "../tree.ts";
 import { put, sequence, type Writer } from "./writer.ts";
 
@@ -13,7 +13,7 @@ export function boundsText(bounds: readonly Bound[]): string {
     return bounds
         .map(
             (b) =>
-                ` in ${b.arg === undefined ? "" : `${b.arg.text}: `}${b.numbers ? b.patterns.map((s) => s.value).join(", ") : strings(b.patterns)}`,
+                ` in ${b.arg === undefined ? "" : `${nameText(b.arg.text)}: `}${b.numbers ? b.patterns.map((s) => s.value).join(", ") : strings(b.patterns)}`,
         )
         .join("");
 }
@@ -21,7 +21,7 @@ export function boundsText(bounds: readonly Bound[]): string {
 function countsText(counts: readonly Count[]): string {
     return counts
         .map(({ most, per, by }) =>
-            most === undefined ? `once by ${by?.text ?? ""}` : `at most ${most.text}${per === undefined ? "" : ` per ${per}`}`,
+            most === undefined ? `once by ${nameText(by?.text ?? "")}` : `at most ${most.text}${per === undefined ? "" : ` per ${per}`}`,
         )
         .join(" ");
 }
@@ -30,7 +30,7 @@ export function refsText(refs: readonly Ref[]): string {
     return refs
         .map(({ name, method, bounds, counts }) => {
             const counted = counts === undefined ? "" : ` ${countsText(counts)}`;
-            return `${name.text}${method === undefined ? "" : `.${method.text}`}${boundsText(bounds)}${counted}`;
+            return `${name.text}${method === undefined ? "" : `.${nameText(method.text)}`}${boundsText(bounds)}${counted}`;
         })
         .join(", ");
 }
@@ -50,8 +50,8 @@ function readersText(readers: Readers): string {
         case "readers.arg":
         case "readers.result": {
             const { kind, name, through } = readers;
-            const rows = through === undefined ? "" : ` through ${amongText(through.at)} to ${through.to.text}`;
-            return `${kind === "readers.arg" ? "arg" : "result"} ${name.text}${rows}`;
+            const rows = through === undefined ? "" : ` through ${amongText(through.at)} to ${nameText(through.to.text)}`;
+            return `${kind === "readers.arg" ? "arg" : "result"} ${nameText(name.text)}${rows}`;
         }
         case "readers.everyone":
             return "everyone";
@@ -63,7 +63,7 @@ function wordsText({ addresses, plain }: Pick<ArgClause, "addresses" | "plain">,
 }
 
 function amongText({ of, method, path }: Among): string {
-    return [of, ...(method === undefined ? [] : [method]), ...path].map(({ text }) => text).join(".");
+    return [of, ...(method === undefined ? [] : [method]), ...path].map(({ text }) => nameText(text)).join(".");
 }
 
 export function clauseText(clause: ImportClause): string {
@@ -76,23 +76,23 @@ export function clauseText(clause: ImportClause): string {
             return "labels from server";
         case "clause.choice": {
             const by = clause.any ? "any" : clause.from === undefined ? "trusted" : `from(${strings(clause.from)})`;
-            return `choice${clause.method === undefined ? "" : ` ${clause.method.text}`}: ${by}${clause.ask ? " or ask" : ""}`;
+            return `choice${clause.method === undefined ? "" : ` ${nameText(clause.method.text)}`}: ${by}${clause.ask ? " or ask" : ""}`;
         }
         case "clause.gate":
-            return `${clause.method.text}: ${clause.gate.text}`;
+            return `${nameText(clause.method.text)}: ${clause.gate.text}`;
         case "clause.count":
-            return `${clause.method.text}: ${countsText(clause.counts)}`;
+            return `${nameText(clause.method.text)}: ${countsText(clause.counts)}`;
         case "clause.arg": {
-            const method = clause.method === undefined ? "" : `${clause.method.text}.`;
+            const method = clause.method === undefined ? "" : `${nameText(clause.method.text)}.`;
             const { from: origins, fields = [] } = clause;
             const list = [...(origins === undefined || origins.length === 0 ? [] : [strings(origins)]), ...fields.map(amongText)].join(
                 ", ",
             );
             const from = origins === undefined && fields.length === 0 ? "trusted" : `${clause.among ? "among" : "from"}(${list})`;
-            return `arg ${method}${clause.name.text}: ${wordsText(clause, from)}${clause.ask ? " or ask" : ""}`;
+            return `arg ${method}${nameText(clause.name.text)}: ${wordsText(clause, from)}${clause.ask ? " or ask" : ""}`;
         }
         case "clause.readers": {
-            const method = clause.method === undefined ? "" : ` ${clause.method.text}`;
+            const method = clause.method === undefined ? "" : ` ${nameText(clause.method.text)}`;
             return `${clause.which}${method}: ${readersText(clause.readers)}${clause.ask ? " or ask" : ""}`;
         }
     }

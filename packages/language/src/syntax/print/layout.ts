@@ -7,7 +7,7 @@
  * LY1: no line break is written before `(` or `[` of a call or an index, nor before the sign at the start of a statement (D6).
  */
 import { isIdentifier } from "../../contract/open.ts";
-import { blockLines, blockRawLines, decodeBlock, guardLines, quoteString } from "../strings.ts";
+import { blockLines, blockRawLines, decodeBlock, guardLines, quoteString, nameText } from "../strings.ts";
 import { templateText } from "../templates.ts";
 import { POSTFIX_PRECEDENCE, PRECEDENCE, UNARY_PRECEDENCE } from "../tokens.ts";
 import type {
@@ -235,8 +235,14 @@ function hole(w: Writer, value: Expr): void {
     put(w, "}");
 }
 
+/** A text in quotes would be a value that the method `only` is called with. */
+function narrowedText(name: string): string {
+    const text = nameText(name);
+    return text === name ? name : `.${text}`;
+}
+
 function narrowText(node: Narrow): string {
-    return `.only(${node.methods.map((m) => m.method.text + boundsText(m.bounds)).join(", ")})`;
+    return `.only(${node.methods.map((m) => narrowedText(m.method.text) + boundsText(m.bounds)).join(", ")})`;
 }
 
 function endorse(w: Writer, { value, readers, because }: Endorse, tail: number): void {
