@@ -24,9 +24,9 @@ export interface ShowAsk {
     readonly width: number | undefined;
 }
 
-/** How much of one argument is shown. */
-const MAX_LINES = 8;
-const MAX_UNITS = 600;
+/** How much of one argument is shown, and of what it changes in a file. */
+const SOME = { lines: 8, units: 600 };
+const CHANGES = { lines: 30, units: 2400 };
 /** How many arguments are, and how much of a name: more would move the question out of sight. */
 const MAX_ARGS = 24;
 const MAX_NAME = 80;
@@ -58,11 +58,13 @@ function rows(request: AskRequest, show: ShowAsk): string[] {
     if (call.args.length === 0) return lines;
     lines[lines.length - 1] = `  ${paint("dim", "with")}`;
     const some = show.full ? call.args : call.args.slice(0, MAX_ARGS);
-    for (const { name, value, origins, isAsked } of some) {
+    for (const { name, value, origins, isAsked, changes } of some) {
         const called = plainLine(name);
         const short = show.full || called.length <= MAX_NAME ? called : `${called.slice(0, MAX_NAME)}…`;
         lines.push(`    ${paint("bold", short)}  ${paint(isAsked ? "red" : "cyan", `← ${sources(origins)}`)}`);
-        lines.push(...shortened(typeof value === "string" ? value : safeJson(value, 2), show, "      "));
+        if (changes !== undefined) lines.push(...shortened(changes, show, "      ", CHANGES));
+        if (changes === undefined || show.full)
+            lines.push(...shortened(typeof value === "string" ? value : safeJson(value, 2), show, "      "));
     }
     if (some.length < call.args.length)
         lines.push(`    ${paint("yellow", `… ${counted(call.args.length - some.length, "more argument")}; ${show.more}`)}`);
@@ -79,11 +81,11 @@ function why({ why, isFlow, clause }: AskedCall, show: ShowAsk): string {
     return [...said, ...at].join("\n");
 }
 
-function shortened(given: string, show: ShowAsk, indent: string): string[] {
+function shortened(given: string, show: ShowAsk, indent: string, most = SOME): string[] {
     const all = plain(given);
-    const short = show.full ? all : all.slice(0, MAX_UNITS);
+    const short = show.full ? all : all.slice(0, most.units);
     const every = short.split("\n");
-    const lines = (show.full ? every : every.slice(0, MAX_LINES)).join("\n");
+    const lines = (show.full ? every : every.slice(0, most.lines)).join("\n");
     const missing = all.length - lines.length;
     const shown = barred(lines, show, indent);
     return missing > 0 ? [...shown, `${indent}${show.paint("yellow", `… ${count(missing)} more characters; ${show.more}`)}`] : shown;

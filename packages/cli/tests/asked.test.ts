@@ -85,3 +85,12 @@ test.each([20, 30, 45, 60, 100])("our own words are broken between words, and no
     expect(prompt.every((line) => line.length <= width)).toBe(true);
     expect(prompt.join(" · ")).toBe("o once · s session · d deny · x deny session · a abort · v view all > ");
 });
+
+test("of a change in a long file the changed lines are shown, and the whole text on demand", () => {
+    const request = asked({ path: "a.txt", content: `${"line\n".repeat(500)}after\n` });
+    const detail = { ...(request.detail as object), changes: { content: "  line\n- before\n+ after" } };
+    const text = askText({ ...request, detail }, SHOW);
+    expect(text).toContain("│ - before\n      │ + after");
+    expect(text.split("\n").length).toBeLessThan(15);
+    expect(askText({ ...request, detail }, { ...SHOW, full: true }).split("\n").length).toBeGreaterThan(500);
+});

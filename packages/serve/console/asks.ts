@@ -198,7 +198,7 @@ function Call({ ask }: { readonly ask: Omit<AskInfo, "turn"> }): ComponentChildr
             : h(
                   "div",
                   { class: "args" },
-                  call.args.map(({ name, value, origins, isAsked }) =>
+                  call.args.map(({ name, value, origins, isAsked, changes }) =>
                       h(
                           "div",
                           { class: `arg ${isAsked ? "asked" : ""}`, key: name },
@@ -209,7 +209,12 @@ function Call({ ask }: { readonly ask: Omit<AskInfo, "turn"> }): ComponentChildr
                               h("span", { class: "soft" }, " from "),
                               h(Origins, { origins }),
                           ),
-                          typeof value === "string" ? h(Long, { text: value, most: 600 }) : h(Value, { value }),
+                          changes === undefined ? null : h(Long, { text: changes, most: 2400 }),
+                          changes !== undefined
+                              ? h("details", null, h("summary", null, "the whole text"), h("pre", null, said(String(value))))
+                              : typeof value === "string"
+                                ? h(Long, { text: value, most: 600 })
+                                : h(Value, { value }),
                       ),
                   ),
               ),

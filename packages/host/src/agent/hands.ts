@@ -9,13 +9,12 @@
  * HA3: a command is one in a folder, the agent's own where it names none: it is what the use says, and a folder outside that of the `shell:` hand,
  *     or an environment, is nothing that the tool takes.
  */
-import { realpathSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Json } from "@remit/language";
 import type { AgentHand } from "@remit/machine";
 import { shellWord } from "../process/word.ts";
 import type { AgentUse } from "../run/host.ts";
-import { type Edit, shownEdits, textBefore } from "./edits.ts";
+import { type Edit, realOf, rootOf, shownEdits, textBefore } from "./edits.ts";
 import { objectOf } from "./reported.ts";
 
 /** A hand that reaches files, and where they are. */
@@ -40,23 +39,9 @@ export interface Wanted {
 /** `workspace`: absolute folder of `file://workspace`. Hands whose folder is not there, or is a link out of the workspace, are left out. */
 export function fileHands(hands: readonly AgentHand[], workspace: string): FileHand[] {
     return hands.flatMap((hand) => {
-        const below =
-            /^file:\/\/workspace(?:\/(.*))?$/.exec(hand.uri)?.[1] ??
-            (hand.uri === "file://workspace" ? "" : /^file:(?!\/)(.+)$/.exec(hand.uri)?.[1]);
-        if (below === undefined) return [];
-        const root = resolve(workspace, below);
-        const [real, whole] = [realOf(root), realOf(workspace)];
-        return real === null || whole === null || inRoot(whole, real) === null ? [] : [{ hand, root, real }];
+        const root = rootOf(hand.uri, workspace);
+        return root === null ? [] : [{ hand, ...root }];
     });
-}
-
-function realOf(path: string): string | null {
-    try {
-        return realpathSync(path);
-    } catch {
-        // It is not there: nothing can be reached through it.
-        return null;
-    }
 }
 
 /** The gate of a method of a hand; null where it may not be used at all. */

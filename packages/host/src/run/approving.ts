@@ -43,6 +43,8 @@ export interface Asking {
     readonly shared: boolean;
     /** What a tool says of a method now; null where nothing can be said. */
     readonly describe: (about: MethodOf, signal: AbortSignal) => Promise<Json>;
+    /** Absolute folder of `file://workspace`. */
+    readonly workspace: string;
     /** A workflow conducts the run. */
     readonly elsewhere: boolean;
     /** Where questions go, and who may answer them; null: to the owner, here. */
@@ -73,8 +75,8 @@ export function approving(on: Handlers, asking: Asking): Approving {
     };
 
     async function put(effect: Effect, io: PerformIO, schema: string): Promise<Outcome | Later> {
-        const request = effect.request as unknown as AskRequest;
-        const bound = boundOf(run, effect.path, request, schema);
+        const bound = boundOf(run, effect.path, effect.request as unknown as AskRequest, schema);
+        const request = await withWhatChanges(effect, asking.workspace);
         const given = (decision: string): Outcome => ({ ok: true, value: decision, origins: ["user"] });
         const route = asking.routes?.route(request, owner) ?? { owner, here: true, channels: [] };
         const isRouted = route.here || (on.atServer === true && route.channels.includes(SERVER));
@@ -138,6 +140,13 @@ export function approving(on: Handlers, asking: Asking): Approving {
     }
 
     return { ask, call };
+}
+
+/** A write tells what it changes. */
+async function withWhatChanges(effect: Effect, workspace: string): Promise<AskRequest> {
+    const request = effect.request as unknown as AskRequest;
+    if (askedMethod(request.detail)?.method !== "write") return request;
+    return (await import("./changes.ts")).withChanges(request, workspace);
 }
 
 /** An answer from elsewhere may have been faster, or this one is too late: then the record says what counts. */

@@ -42,6 +42,8 @@ export interface World {
     readonly telemetry: boolean;
     /** On whose behalf the program runs. */
     readonly user: string;
+    /** Absolute folder of `file://workspace`. */
+    readonly workspace: string;
     /** Where the project sends questions; null: nowhere. */
     readonly routes: Routes | null;
     /** What the caller puts around every effect. */
@@ -126,6 +128,7 @@ export function worldOf(
     return {
         host,
         own: options.performers ?? {},
+        workspace,
         telemetry: options.telemetry === true,
         routes: mode === undefined ? questionRoutes(config, { env, secrets, secret }) : null,
         wraps: options.wrap ?? [],
@@ -220,6 +223,7 @@ export function withPeople(world: World, { run, store, on, asks, as, elsewhere =
         shared: store.durable,
         describe: (about, signal) => world.describe(about, { signal, owner }),
         routes: world.routes,
+        workspace: world.workspace,
         elsewhere,
     });
     const host = (part: string): Host => withPeople(world, { run: part, store, on, asks, as, elsewhere, park });

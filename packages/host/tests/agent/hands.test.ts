@@ -160,3 +160,20 @@ test("F19: an abort while a turn runs ends the turn, and the run stops", async (
     expect(told).toBe(true);
     expect(result.ok).toBe(false);
 });
+
+test("a question about a file that is there tells what changes in it, by the agent as by the program", async () => {
+    const long = Array.from({ length: 200 }, (_, i) => `line ${i}\n`).join("");
+    writeFileSync(join(root, "src", "a.txt"), long);
+    const asked: Json[] = [];
+    const content = long.replace("line 150\n", "changed\n");
+    await ran(async (io) => said(String((await io.use?.({ tool: "Repo", method: "write", args: [{ path: "src/a.txt", content }] }))?.ok)), {
+        on: {
+            ask: async ({ detail }) => {
+                asked.push((detail as { changes: { content: Json } }).changes.content);
+                return "once";
+            },
+        },
+    });
+    expect(asked).toEqual(["…\n  line 148\n  line 149\n- line 150\n+ changed\n  line 151\n  line 152\n…"]);
+    expect(readFileSync(join(root, "src", "a.txt"), "utf8")).toBe(content);
+});

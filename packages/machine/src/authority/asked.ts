@@ -35,6 +35,8 @@ export interface AskedArg {
     readonly origins: readonly string[];
     /** A flow into it is what is asked about. */
     readonly isAsked: boolean;
+    /** What it changes in the text that is there now, line by line (`-` gone, `+` new), where that can be told. */
+    readonly changes?: string;
 }
 
 type Fields = { readonly [key: string]: Json };
@@ -47,6 +49,8 @@ export function askedCall(detail: Json): AskedCall | null {
     const origins: Json = about["origins"] ?? null;
     const from = (name: string): Json | undefined =>
         isObject(origins) ? (Object.hasOwn(origins, name) ? origins[name] : origins["*"]) : undefined;
+    const changes = about["changes"] ?? null;
+    const changed = (name: string): Json | undefined => (isObject(changes) && Object.hasOwn(changes, name) ? changes[name] : undefined);
     const isFlow = about["why"] === "flow" && flows.length > 0;
     return {
         who: typeof about["principal"] === "string" ? who(about["principal"]) : "",
@@ -65,6 +69,7 @@ export function askedCall(detail: Json): AskedCall | null {
             value,
             origins: list(from(name)),
             isAsked: flows.some((flow) => flow.arg === name || flow.arg === "*"),
+            ...(typeof changed(name) === "string" ? { changes: text(changed(name)) } : {}),
         })),
     };
 }
