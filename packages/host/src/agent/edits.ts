@@ -7,10 +7,7 @@
  *     will have, and where that cannot be told the pieces themselves, as pieces.
  * EDI2: all edits of a file count, in their order.
  */
-import { realpathSync } from "node:fs";
-import { resolve } from "node:path";
 import type { Json } from "@remit/language";
-import { isInside } from "../skill/files.ts";
 import { textOf } from "../tool/file.ts";
 import { Jail } from "../tool/jail.ts";
 import { ToolFail } from "../tool/tool.ts";
@@ -45,25 +42,6 @@ function editedBy(edit: Edit, text: string | null | undefined, everywhere: boole
     if (text === null || edit.old === "") return undefined;
     const parts = text.split(edit.old);
     return parts.length === 2 || (everywhere && parts.length > 2) ? parts.join(edit.new) : undefined;
-}
-
-/** The folder of a `file:` tool, absolute: as it is written, and links followed. Null: it is none, is not there, or is a link out of the workspace. */
-export function rootOf(uri: string, workspace: string): { readonly root: string; readonly real: string } | null {
-    const below =
-        /^file:\/\/workspace(?:\/(.*))?$/.exec(uri)?.[1] ?? (uri === "file://workspace" ? "" : /^file:(?!\/)(.+)$/.exec(uri)?.[1]);
-    if (below === undefined) return null;
-    const root = resolve(workspace, below);
-    const [real, whole] = [realOf(root), realOf(workspace)];
-    return real === null || whole === null || !isInside(real, whole) ? null : { root, real };
-}
-
-export function realOf(path: string): string | null {
-    try {
-        return realpathSync(path);
-    } catch {
-        // It is not there: nothing can be reached through it.
-        return null;
-    }
 }
 
 /** A file's text. Null: it is not there; undefined: it cannot be read as text. `root`: absolute, links followed. */

@@ -14,7 +14,8 @@ import type { Json } from "@remit/language";
 import type { AgentHand } from "@remit/machine";
 import { shellWord } from "../process/word.ts";
 import type { AgentUse } from "../run/host.ts";
-import { type Edit, realOf, rootOf, shownEdits, textBefore } from "./edits.ts";
+import { realOf, rootOf } from "../tool/root.ts";
+import { type Edit, shownEdits, textBefore } from "./edits.ts";
 import { objectOf } from "./reported.ts";
 
 /** A hand that reaches files, and where they are. */

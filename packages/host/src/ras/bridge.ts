@@ -20,6 +20,8 @@ export interface BridgeImport {
     readonly source: string;
     /** What the bridge may do with it; clauses of the import bind it further. */
     readonly gate: "may" | "ask";
+    /** Nothing that it has is bounded or asked about where it only reads. */
+    readonly isFree?: boolean;
 }
 
 /** A remit that `policy` may name. */

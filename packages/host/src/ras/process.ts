@@ -74,6 +74,8 @@ export interface RasOptions {
     readonly inputs: Json;
     readonly limits: RasLimits;
     readonly unconfined: boolean;
+    /** Absolute folders whose files it may read: those of the project that its tools name. */
+    readonly folders?: readonly string[];
     readonly env: Environment;
     readonly children: Children;
 }
@@ -280,9 +282,9 @@ async function begun(
     };
     // The program's folder, with the files it imports; of a home, or of the root, the program alone.
     const seen = folderBeside(source.path, options.env);
-    const read = [seen, at.folder];
+    const read = [seen, at.folder, ...(options.folders ?? [])];
     // PRO7. Without a sandbox it is where it lies, with all rights.
-    const cwd = options.unconfined ? dirname(source.path) : workFolder(seen, join(at.folder, "work"));
+    const cwd = options.unconfined ? dirname(source.path) : workFolder([seen, ...(options.folders ?? [])], join(at.folder, "work"));
     const write = options.unconfined ? [] : [cwd];
     const base = { installed: true, cwd, write, path: [], room: at.folder, unconfined: options.unconfined };
     if (source.language === "python") {

@@ -67,11 +67,12 @@ export async function loadRas(what: string, options: RasRunOptions = {}): Promis
         const riff = riffs?.riffs.find((one) => one.name === what);
         if (riff === undefined && held !== null) throw new ToolFail(held.message, { kind: "denied", hint: held.hint });
         const source = rasSource(riff?.path ?? what);
-        const { file, root, source: text, names, servers } = await programText(`ras:${source.path}`, options);
+        const { file, root, source: text, names, servers, folders } = await programText(`ras:${source.path}`, options);
         const program = await loaded<RasObservation>({ source: text, file }, { ...options, root });
         const given = {
             tools: names,
             servers,
+            folders,
             riffs: (options.riffs ?? []).map((one) => realpathSync(one)),
             confinement: options.unconfined === true ? "unconfined" : "sandbox",
             limits: { ...options.ras },
@@ -96,6 +97,8 @@ interface ProgramText {
     readonly names: readonly string[];
     /** Some of them are servers, whose tools have names of their own. */
     readonly servers: boolean;
+    /** URIs of `file:` tools whose files may all be read without a question. */
+    readonly folders: readonly string[];
 }
 
 async function programText(program: string, options: RasRunOptions): Promise<ProgramText> {
@@ -107,7 +110,9 @@ async function programText(program: string, options: RasRunOptions): Promise<Pro
         policies,
         ...(options.agent === undefined ? {} : { agent: options.agent }),
     });
-    return { source, file, root, names: imports.map((one) => one.name), servers: imports.some((one) => /^mcp:/i.test(one.uri)) };
+    const names = imports.map((one) => one.name);
+    const folders = imports.flatMap(({ uri, isFree }) => (isFree === true && uri.startsWith("file:") ? [uri] : []));
+    return { source, file, root, names, servers: imports.some((one) => /^mcp:/i.test(one.uri)), folders };
 }
 
 interface Tools {
@@ -167,8 +172,9 @@ async function importsOf(file: string, root: string, options: RasRunOptions): Pr
         const name = item.name.text;
         if (BRIDGE_NAMES.has(name)) throw wrong(`a tool for RAS programs cannot be called '${name}'`);
         // An import with clauses says itself what is asked.
-        const gate = (item.clauses?.length ?? 0) > 0 || options.may?.includes(name) === true ? "may" : "ask";
-        return [{ name, uri: item.uri.value, source: textOf(item), gate }];
+        const isFree = (item.clauses?.length ?? 0) === 0;
+        const gate = !isFree || options.may?.includes(name) === true ? "may" : "ask";
+        return [{ name, uri: item.uri.value, source: textOf(item), gate, isFree }];
     });
     const known = new Set(imports.map((one) => one.name));
     const policies = tree.items.flatMap((item): BridgePolicy[] => {

@@ -92,6 +92,8 @@ function failing(failed, message) {
     return failed;
 }
 
+/** Why the last answer without data has none: a program that reads it all the same is told. */
+let missing;
 let heard = "";
 let begin;
 const begun = new Promise((resolve) => {
@@ -107,6 +109,7 @@ link.on("data", (piece) => {
         for (const { id, value, error } of frame.answers ?? []) {
             const one = waiting.get(id);
             waiting.delete(id);
+            if (typeof value?.error === "object" && value.data === undefined) missing = value.error?.message;
             if (error === undefined) one?.resolve(value);
             else one?.reject(failing(one.failed ?? new Error(""), error));
         }
@@ -117,7 +120,8 @@ link.on("close", () => exit(97));
 link.on("error", () => exit(97));
 send({ hello: token, as: "program" });
 
-const told = (error) =>
+const told = (error) => shownError(error) + (error instanceof TypeError && missing !== undefined && /undefined/.test(error.message) ? "\nThe last answer had no data: " + missing : "");
+const shownError = (error) =>
     error instanceof Error
         ? (error.stack ?? String(error))
               .split("\n")

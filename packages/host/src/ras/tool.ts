@@ -16,6 +16,7 @@ import { isObject, canonicalJson, type Json } from "@remit/language";
 import { type Fields as ToolFields, type Given, toolOf } from "../tool/args.ts";
 import { type CallIO, type Open, type ToolContext, ToolFail } from "../tool/tool.ts";
 import { BRIDGE_NAMES } from "./bridge.ts";
+import { rootOf } from "../tool/root.ts";
 import { typedArguments } from "./command.ts";
 import type { Fields } from "./frames.ts";
 import { RAS_LIMITS, type RasAnswer, type RasCall, type RasLimits, type RasProcess, type RasStep, startRas } from "./process.ts";
@@ -27,6 +28,7 @@ const START: ToolFields = {
     inputs: { type: "json", description: "what the program is given" },
     tools: { type: "json", description: "names of tools that it may call" },
     servers: { type: "json", description: "true where some are servers, whose tools have names of their own" },
+    folders: { type: "json", description: "URIs of folders whose files it may read" },
     riffs: { type: "json", description: "files of Riffs that are registered for this run" },
     depth: { type: "count", description: "how deep Riffs call each other, from 1", default: 1 },
     limits: { type: "object", description: "time, memory, processes, calls, output" },
@@ -139,6 +141,7 @@ class Programs {
             inputs: given.inputs ?? {},
             limits: limitsOf(given.limits),
             unconfined,
+            folders: texts(given.folders).flatMap((uri) => rootOf(uri, context.workspace)?.real ?? []),
             env: context.env,
             children: context.children,
         };

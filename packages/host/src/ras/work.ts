@@ -7,8 +7,8 @@
  *     read, and not changed.
  * WO2: nothing is linked or copied that lies outside the program's folder; Git's folder and Remit's own are left out.
  */
-import { chmodSync, copyFileSync, mkdirSync, statSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, copyFileSync, lstatSync, mkdirSync, statSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { type Nearest, nearestIn } from "../tool/nearest.ts";
 
 const COPIED: Nearest = {
@@ -18,16 +18,29 @@ const COPIED: Nearest = {
     untaken: new Set(["node_modules", ".venv", "venv", "__pycache__"]),
 };
 
-/** `from`: what the program may see of where it lies, absolute; a program alone leaves it empty. Gives `to`. */
-export function workFolder(from: string, to: string): string {
+/**
+ * `from`: what the program may see of where it lies, then folders that its tools name, absolute; a program alone leaves it empty. Of a name that
+ * several have, the first counts. Gives `to`.
+ */
+export function workFolder(from: readonly string[], to: string): string {
     mkdirSync(to, { mode: 0o700 });
-    if (!statSync(from).isDirectory()) return to;
+    for (const folder of from) if (statSync(folder).isDirectory()) copy(folder, to);
+    return to;
+}
+
+function copy(from: string, to: string): void {
     for (const { path, stats, isTaken } of nearestIn(from, COPIED)) {
         const [source, target] = [join(from, path), join(to, path)];
+        const there = lstatSync(target, { throwIfNoEntry: false });
+        if (there !== undefined || !isFolder(dirname(target))) continue;
         if (isTaken && stats.isDirectory()) mkdirSync(target, { mode: 0o700 });
         else if (!isTaken || !copied(source, target, stats.mode)) symlinkSync(source, target);
     }
-    return to;
+}
+
+/** No link: what is copied stays in the folder. */
+function isFolder(path: string): boolean {
+    return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function copied(source: string, target: string, mode: number): boolean {

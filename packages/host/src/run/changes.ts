@@ -5,7 +5,8 @@
  */
 import { isObject, type Json } from "@remit/language";
 import { askedMethod, type AskRequest, diffLines } from "@remit/machine";
-import { rootOf, textBefore } from "../agent/edits.ts";
+import { textBefore } from "../agent/edits.ts";
+import { rootOf } from "../tool/root.ts";
 
 /** More is no help to a reader; UTF-16 units. */
 const MAX_UNITS = 64 * 1024;

@@ -33,7 +33,11 @@ const owner = children();
 afterAll(() => owner.close());
 let made = 0;
 /** Runs a program; each call is answered with its example, or with the name that was called. */
-async function runs(ending: string, text: string, more: { limits?: Partial<RasLimits>; inputs?: Json } = {}): Promise<Ended> {
+async function runs(
+    ending: string,
+    text: string,
+    more: { limits?: Partial<RasLimits>; inputs?: Json; reason?: Json } = {},
+): Promise<Ended> {
     const file = join(folder, `p${made++}.${ending}`);
     writeFileSync(file, text);
     const process_ = await startRas(rasSource(file), {
@@ -54,7 +58,7 @@ async function runs(ending: string, text: string, more: { limits?: Partial<RasLi
             id,
             value: (kind === "act"
                 ? { content: [{ type: "text", text: `did ${String(args.name)}` }] }
-                : { data: args.example ?? null }) as Json,
+                : (more.reason ?? { data: args.example ?? null })) as Json,
         }));
         step = await process_.step(answers, new AbortController().signal);
     }
@@ -260,11 +264,35 @@ test("what is in the folder is bounded: the nearest files are copied, the rest c
     for (let i = 0; i < 500; i++) writeFileSync(join(from, "sub", `${i}`), "x");
     writeFileSync(join(from, "near"), "x");
     writeFileSync(join(from, "large"), Buffer.alloc(5 << 20));
-    const to = workFolder(from, join(place, "work"));
+    const to = workFolder([from], join(place, "work"));
     const kept = (path: string): string => (lstatSync(join(to, path)).isSymbolicLink() ? "linked" : "copied");
     expect(["near", "large", "sub/0", "sub/99"].map(kept)).toEqual(["copied", "linked", "copied", "linked"]);
     expect(readdirSync(join(to, "sub"))).toHaveLength(500);
     rmSync(place, { recursive: true });
+});
+
+test("beside its own files it finds those of a folder that its tools name, and its own come first", () => {
+    const place = mkdtempSync(join(tmpdir(), "remit-ras-test-"));
+    for (const [path, text] of [
+        ["own/a.txt", "own"],
+        ["own/sub/b.txt", "own"],
+        ["project/a.txt", "project"],
+        ["project/build.log", "project"],
+        ["project/sub/c.txt", "project"],
+    ] as const) {
+        mkdirSync(join(place, path, ".."), { recursive: true });
+        writeFileSync(join(place, path), text);
+    }
+    const to = workFolder([join(place, "own"), join(place, "project")], join(place, "work"));
+    const texts = ["a.txt", "build.log", "sub/b.txt", "sub/c.txt"].map((path) => readFileSync(join(to, path), "utf8"));
+    expect(texts).toEqual(["own", "project", "own", "project"]);
+    rmSync(place, { recursive: true });
+});
+
+test("in TypeScript, too, what reads data of an answer without any is told why there is none", async () => {
+    const failed = { error: { kind: "unreachable", message: "no model is there" } };
+    const { end } = await runs("ts", 'const v = await reason("x", { a: "" });\nv.data.a;\n', { reason: failed });
+    expect(end.error).toMatch(/\.ts:2[\s\S]*The last answer had no data: no model is there/);
 });
 
 // ---- programs that mean ill ------------------------------------------------------------------------------------------
