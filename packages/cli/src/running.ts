@@ -286,7 +286,7 @@ export async function finish(
     watch: Watch,
     options: Options & {
         root: string;
-        answered?: () => readonly { readonly text: string }[];
+        answered?: () => readonly { readonly text: string; readonly told?: boolean }[];
         /** Shows the value in a way of its own. */
         value?: (value: Json) => void;
         /** The program is one that no person wrote: places in it say nothing. */
@@ -305,7 +305,8 @@ export async function finish(
     if (!options["quiet"] && !options["json"]) {
         summary(result, Date.now() - watch.begun);
         // which model answered, and the one line that puts a better one in its place
-        for (const text of new Set(options.answered?.().map((one) => one.text))) sayProse(plainLine(text));
+        for (const text of new Set(options.answered?.().flatMap(({ text, told }) => (told === true ? [] : [text]))))
+            sayProse(plainLine(text));
     }
     if (result.ok) {
         if (options.value === undefined) printJson(result.value, options["json"] === true);

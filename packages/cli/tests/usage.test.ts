@@ -90,6 +90,13 @@ describe("who answered", () => {
         expect(err).toContain("Answered by the mock model");
         expect(err).toMatch(/· 1 effect( ·|$)/m);
     });
+    test("is said once and before the first call where it stands in for a model that cannot be used", () => {
+        at.write("stands.remit", program("anthropic://claude"));
+        const { err } = at.remitWith({ env: { REMIT_FALLBACK: "mock:" } }, "run", "stands.remit");
+        expect(err.match(/in place of anthropic:\/\/claude.*ANTHROPIC_API_KEY is not set/g)).toHaveLength(1);
+        expect(err.indexOf("in place of")).toBeLessThan(err.indexOf("done: generate"));
+        expect(err).not.toContain("Answered by");
+    });
     test("is not said where none did", () => {
         at.write("silent.remit", program("https://127.0.0.1:1/v1#m"));
         const { code, err } = at.remitWith(

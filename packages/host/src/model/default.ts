@@ -18,6 +18,8 @@ export interface Chosen {
     readonly why: string;
     /** The import it stands in for, where it is another. */
     readonly instead: string | null;
+    /** It answers because the import cannot be used, and was named by neither the program nor the user. */
+    readonly standsIn?: boolean;
 }
 
 export interface ChoiceSetup extends ReachSetup {
@@ -42,17 +44,18 @@ export async function chooseModel(imported: string | null, setup: ChoiceSetup): 
         if (reached.ok) return { uri: imported, why: "the program imports it", instead: null };
         missing = `${imported} cannot be used: ${reached.reason}; `;
     }
+    const standsIn = imported !== null;
     const because = missing === "" ? "" : ` (${missing.slice(0, -2)})`;
     const ollama = await ollamaModels(ollamaBase(setup.env), setup);
     const first = setup.env.OLLAMA_MODEL?.trim() || ollama?.[0];
     if (ollama !== null && first !== undefined)
-        return { uri: `ollama://${first}`, why: `an Ollama answers on its port${because}`, instead: imported };
+        return { uri: `ollama://${first}`, why: `an Ollama answers on its port${because}`, instead: imported, standsIn };
     const local = await reach({ kind: "local", uri: "local:", path: "" }, setup);
-    if (local.ok) return { uri: "local:", why: `it is the model built in${because}`, instead: imported };
+    if (local.ok) return { uri: "local:", why: `it is the model built in${because}`, instead: imported, standsIn };
     const none = `${missing}no Ollama has a model here; the local model cannot be used: ${local.reason}`;
     return setup.fallback === undefined
         ? { uri: "", why: none, instead: imported }
-        : { uri: setup.fallback, why: `it is the last resort (${none})`, instead: imported };
+        : { uri: setup.fallback, why: `it is the last resort (${none})`, instead: imported, standsIn };
 }
 
 /** What a URI is, for people. */
@@ -80,7 +83,8 @@ export function describeModel(chosen: Chosen): string {
     const better =
         "Put a better one in its place with one line: export REMIT_MODEL=anthropic://claude-sonnet-4-5 (with ANTHROPIC_API_KEY; openai://, google:// and ollama:// work alike), or --model URI.";
     if (chosen.uri === "") return `No model can be used: ${chosen.why}. ${better.replace("Put a better one in its place", "Choose one")}`;
-    const line = `Answered by ${describeUri(chosen.uri)}: ${chosen.why}.`;
+    const [model, where] = [describeUri(chosen.uri), `in place of ${chosen.instead}`];
+    const line = chosen.standsIn === true ? `Answers ${where}: ${model}: ${chosen.why}.` : `Answered by ${model}: ${chosen.why}.`;
     return chosen.instead === null && !["local:", "mock:", "scripted:"].some((own) => chosen.uri.startsWith(own))
         ? line
         : `${line} ${better}`;

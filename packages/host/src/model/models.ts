@@ -97,6 +97,8 @@ export interface Answering {
     /** The model that answers for it. */
     readonly uri: string;
     readonly text: string;
+    /** The user was told before it was asked first. */
+    readonly told?: boolean;
 }
 
 export interface Models {
@@ -122,6 +124,8 @@ export function createModels(config: ModelsConfig = {}): Models {
     const engines = enginesOf(config, { on, env, folder, secrets, patience, fetch: inner });
     const { described, chosenFor } = choosing(config, setup);
     const answering = new Map<string, Answering>();
+    /** Choices that were told of. */
+    const standIns = new Set<Chosen>();
     let notice = config.notice ?? null;
 
     async function turn(request: ModelTurn, effect: Effect, io: ModelIO): Promise<Outcome> {
@@ -132,6 +136,9 @@ export function createModels(config: ModelsConfig = {}): Models {
                 "set REMIT_MODEL or the key of a provider, or bring the small model that runs here with `remit models pull local` (180 MB, once)";
             return { ok: false, failure: { kind: "unreachable", message: `no model can be used: ${chosen.why}`, hint } };
         }
+        const told = chosen.standsIn === true;
+        if (told && !standIns.has(chosen)) io.emit({ type: "notice", text: describeModel(chosen) });
+        standIns.add(chosen);
         const first = engines.of(chosen.uri, { own, name: describedAs, given: null });
         if ("ok" in first) return first;
         const schema =
@@ -148,7 +155,7 @@ export function createModels(config: ModelsConfig = {}): Models {
                 ...turned,
                 failure: withoutKeys(turned.failure as unknown as Json, secrets) as unknown as typeof turned.failure,
             };
-        answering.set(`${name}\n${imported}`, { name, imported, uri: chosen.uri, text: describeModel(chosen) });
+        answering.set(`${name}\n${imported}`, { name, imported, uri: chosen.uri, text: describeModel(chosen), told });
         const raw = noted(turned.raw, pictured.notes);
         const usage = raw.usage === undefined ? {} : { usage: costed(raw.usage, raw.model, prices) };
         return { ok: true, value: replyOf(raw, request) as unknown as Json, origins: [`model:${name}`], ...usage };
