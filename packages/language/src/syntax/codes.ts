@@ -16,6 +16,7 @@ export const SYNTAX_CODES = {
     UNTERMINATED_COMMENT: { severity: "error", meaning: "A comment is opened with `/*` and never closed." },
     UNEXPECTED_CHARACTER: { severity: "error", meaning: "A character that no token begins with, outside strings and comments." },
     UNKNOWN_ESCAPE: { severity: "warning", meaning: "A backslash before a character that needs none; the character stands for itself." },
+    DOLLAR_BRACE: { severity: "note", meaning: "A `$` before a value in backticks is part of the text: `{x}` is the value, with no `$`." },
     INVALID_ESCAPE: { severity: "error", meaning: "`\\u{…}` does not hold one to six hexadecimal digits of a Unicode code point." },
     INVALID_NUMBER: { severity: "error", meaning: "A number with letters on it where a plain number is wanted." },
     NUMBER_TOO_LARGE: { severity: "error", meaning: "An integer literal beyond 2^53 cannot be kept exactly." },

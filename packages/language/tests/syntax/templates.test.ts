@@ -34,6 +34,7 @@ describe("what it is", () => {
 });
 
 describe("mistakes", () => {
+    const DOLLAR = (at: number): string => `DOLLAR_BRACE ${at}: This \`$\` is part of the text: a value in backticks is written \`{x}\`.`;
     const WRONG: readonly (readonly [string, string[]])[] = [
         ["`never", ["UNTERMINATED_STRING 1: This text in backticks, or an expression in it, is never closed."]],
         ["`{a`", ["UNTERMINATED_STRING 1: This text in backticks, or an expression in it, is never closed."]],
@@ -42,6 +43,8 @@ describe("mistakes", () => {
         ["`x{1 + } y`", ["SYNTAX 7: Expected an expression, found `}`."]],
         ["`x{1 + `", ["UNTERMINATED_STRING 1: This text in backticks, or an expression in it, is never closed."]],
         ["`x{a // no\n}`", ["SYNTAX 6: No comment stands inside a text in backticks."]],
+        ["`a ${b}, ${b}`", [DOLLAR(4), DOLLAR(10)]],
+        ['`{"$"}{b} $`', []],
         ["`\\q`", ["UNKNOWN_ESCAPE 2: `\\q` is no escape; it stands for `q`."]],
     ];
     test.each(WRONG)("%j", (template, messages) => {

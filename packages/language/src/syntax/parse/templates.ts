@@ -28,6 +28,7 @@ export function parseTemplate(p: State): Expr {
     if (!enter(p)) return missing(p);
     let made: Expr = plain(p, first);
     let height = 1;
+    for (const { kind, start } of pieces) if (kind === "hole" && p.text.charCodeAt(start - 2) === DOLLAR) dollar(p, start - 2);
     for (const piece of pieces) {
         if (piece.kind === "text" && piece.start === piece.end) continue;
         if (!chainMayGrow(p, height)) break;
@@ -40,6 +41,16 @@ export function parseTemplate(p: State): Expr {
     advance(p);
     p.height = height;
     return pieces.length === 0 ? made : { ...made, range };
+}
+
+const DOLLAR = 36;
+
+/** As a template of JavaScript is written. */
+function dollar(p: State, at: number): void {
+    const range = { start: at, end: at + 1 };
+    const fix = { title: "leave the `$` out", safe: false, edits: [{ range, text: "" }] };
+    const hint = 'Leave the `$` out. Where a dollar sign is meant: `{"$"}{x}`.';
+    report(p, "DOLLAR_BRACE", "This `$` is part of the text: a value in backticks is written `{x}`.", range, hint, [fix]);
 }
 
 function plain(p: State, { start, end }: Piece): StringLit {
