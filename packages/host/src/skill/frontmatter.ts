@@ -4,6 +4,7 @@
  * Boundary: text to values; what they must be is in `rules.ts`.
  *
  * FN3: no alias, no tag and no merge is followed, and nesting and number of nodes are bounded before a value is made: a head cannot grow.
+ * FN5: every value is the text that stands there, as for the reference reader: `1.0`, `true` and `null` are texts.
  * FN4: a key like `__proto__` is a key like any other: maps are `Map`s.
  */
 import { isAlias, isMap, isNode, isPair, isScalar, isSeq, type ParsedNode, parseDocument } from "yaml";
@@ -80,7 +81,8 @@ function unbounded(node: unknown, depth: number, count: { nodes: number }): stri
 
 /** Bounded already: recursion is as deep as `yamlDepth`. */
 function plainOf(node: unknown): unknown {
-    if (isScalar(node)) return node.value;
+    // FN5
+    if (isScalar(node)) return typeof node.value === "string" ? node.value : (node.source ?? "");
     if (isSeq(node)) return node.items.map(plainOf);
     if (isMap(node)) return new Map(node.items.map((pair) => [plainOf(pair.key), plainOf(pair.value)]));
     return null;

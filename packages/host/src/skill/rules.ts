@@ -49,7 +49,7 @@ export const SKILL_KEYS: { readonly [key: string]: { readonly needed?: true; rea
     license: { rule: (value) => text("license", value, 1024, "error") },
     compatibility: { rule: (value) => text("compatibility", value, 500, "tolerable") },
     metadata: { rule: metadataProblems },
-    "allowed-tools": { rule: (value) => text("allowed-tools", value, 4096, "error") },
+    "allowed-tools": { rule: (value) => text("allowed-tools", itemsOf(value), 4096, "error") },
 };
 
 /** Problems of a frontmatter by itself, in the order of the table. */
@@ -70,6 +70,11 @@ export function frontmatterProblems(front: Frontmatter): SkillProblem[] {
 export function nameProblem(name: string): string | null {
     if (/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name)) return null;
     return "must be lower-case letters a–z, digits and single hyphens, none at the ends";
+}
+
+/** A list of texts counts as one text. */
+export function itemsOf(value: unknown): unknown {
+    return Array.isArray(value) && value.every((one) => typeof one === "string") ? value.join(" ") : value;
 }
 
 /** `Bash(git:*) Read` → its items; a space inside parentheses belongs to its item. */
@@ -95,11 +100,12 @@ function text(
 }
 
 function metadataProblems(value: unknown): SkillProblem[] {
+    if (value === "") return [];
     if (!(value instanceof Map)) return [wrong("metadata", `must be a map of texts, not ${kindOf(value)}`)];
     const found: SkillProblem[] = [];
     for (const [key, item] of value as ReadonlyMap<unknown, unknown>) {
         if (typeof key !== "string") found.push(wrong("metadata", `has a key that is no text: ${String(key)}`));
-        else if (typeof item !== "string") found.push(wrong(`metadata.${key}`, `must be a text, not ${kindOf(item)}; put it in quotes`));
+        else if (typeof item !== "string") found.push(wrong(`metadata.${key}`, `must be a text, not ${kindOf(item)}`));
     }
     return found;
 }

@@ -9,7 +9,17 @@ import { realpathSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { type SkillFile, type SkillFiles, sha256Of, skillFiles } from "./files.ts";
 import { type Parted, partsOfSkill } from "./frontmatter.ts";
-import { ADVISED, allowedTools, frontmatterProblems, nameProblem, SKILL_BOUNDS, type SkillProblem, tolerable, wrong } from "./rules.ts";
+import {
+    ADVISED,
+    allowedTools,
+    frontmatterProblems,
+    itemsOf,
+    nameProblem,
+    SKILL_BOUNDS,
+    type SkillProblem,
+    tolerable,
+    wrong,
+} from "./rules.ts";
 
 export interface Skill {
     readonly name: string;
@@ -112,8 +122,8 @@ export function readDocument(
         files: from.files ?? [{ path: "SKILL.md", bytes: bytes.length, sha256: digest }],
         ...optional("license", front.get("license")),
         ...optional("compatibility", front.get("compatibility")),
-        metadata: Object.fromEntries((front.get("metadata") as ReadonlyMap<string, string> | undefined) ?? []),
-        allowedTools: allowedTools((front.get("allowed-tools") as string | undefined) ?? ""),
+        metadata: Object.fromEntries((front.get("metadata") as ReadonlyMap<string, string> | "" | undefined) || []),
+        allowedTools: allowedTools((itemsOf(front.get("allowed-tools")) as string | undefined) ?? ""),
         problems,
     };
     return { skill, problems };

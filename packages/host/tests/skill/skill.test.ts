@@ -54,20 +54,37 @@ const WRONG: readonly [string, RegExp, boolean, boolean?][] = [
     ["name: triage\ndescription: d\nversion: 1", /version: is not a key of a skill/, true],
     [`name: triage\ndescription: d\ncompatibility: ${"c".repeat(501)}`, /501 characters/, true],
     // the reference leaves these to its readers
-    [
-        "name: triage\ndescription: d\nmetadata:\n  riff: true",
-        /metadata\.riff: must be a text, not true or false; put it in quotes/,
-        false,
-        false,
-    ],
     ["name: triage\ndescription: d\nmetadata: [a]", /metadata: must be a map/, false, false],
-    ["name: triage\ndescription: d\nallowed-tools: [Read]", /allowed-tools: must be a text, not a list/, false, false],
-    ["name: triage\ndescription: 7", /description: must be a text, not a number/, false, false],
+    ["name: triage\ndescription: d\nallowed-tools:\n  a: b", /allowed-tools: must be a text, not a map/, false, false],
+    ["name: triage\ndescription:\n  - a", /description: must be a text, not a list/, false, false],
     ["name: triage\ndescription: &a d\nlicense: *a", /alias|anchor/, false, false],
     ["name: triage\ndescription: !!js/function 'd'", /tag|YAML/i, false],
     ["name: triage\nname: triage\ndescription: d", /unique/, false],
     ["- name", /not a map/, false],
 ];
+
+test("FN5: numbers, truths and nothing are the texts that stand there, and a list of tools is one of them", async () => {
+    using at = place();
+    const head = `name: triage
+description: 7
+metadata:
+  version: 1.10
+  riff: true
+  none: null
+  octal: 017
+  1: a
+allowed-tools:
+  - Read
+  - Bash`;
+    const folder = at.skill("triage", head);
+    const { description, metadata, allowedTools } = loadSkill(folder);
+    expect({ description, metadata, allowedTools }).toEqual({
+        description: "7",
+        metadata: { version: "1.10", riff: "true", none: "null", octal: "017", 1: "a" },
+        allowedTools: ["Read", "Bash"],
+    });
+    expect(await reference(folder)).toEqual([]);
+});
 
 test.each(WRONG)("F61: refused: %j", async (head, message, listed, refused = true) => {
     using at = place();
