@@ -33,7 +33,7 @@ export interface Live {
 
 const NUMBERED = ["session.opened", "session.closed", "turn.submitted", "turn.started", "turn.ended", "lent.registered", "lent.withdrawn"];
 const ASKED = ["ask.requested", "ask.decided", "ask.withdrawn"];
-const TOLD = ["turn.text", "turn.step", "call", "call.ended", "caught-up"];
+const TOLD = ["turn.text", "turn.restart", "turn.step", "call", "call.ended", "caught-up"];
 const NOTHING: Doing = { text: [], steps: [] };
 
 type Fields = { readonly [key: string]: unknown };
@@ -96,6 +96,7 @@ function told(live: Live, name: string, data: Fields): Live {
     const doing = live.doing.get(turn) ?? NOTHING;
     const become = (next: Doing): Live => ({ ...live, doing: new Map(live.doing).set(turn, next) });
     if (name === "turn.text") return become({ ...doing, text: added(doing.text, String(data["path"]), String(data["delta"])) });
+    if (name === "turn.restart") return become({ ...doing, text: doing.text.filter(({ path }) => path !== data["path"]) });
     if (name === "turn.step") return become({ ...doing, steps: [...doing.steps, stepOf(data)] });
     if (name === "call" || name === "call.ended") {
         const calls = new Map(live.calls);

@@ -149,6 +149,11 @@ export class Drive {
             case "turn.text":
                 this.#text(String(data["delta"]));
                 return null;
+            case "turn.restart":
+                if (this.#shown === "") return null;
+                this.#break();
+                this.#say(this.#colour("dim", "The model begins again: what it said last does not count."));
+                return null;
             case "turn.step":
                 this.#step(data);
                 return null;

@@ -52,7 +52,9 @@ export class Teller {
 
     part(path: string, part: Json): void {
         for (const one of this.#calls) one.begun?.(path, part);
-        if (!isObject(part) || part.type !== "text" || typeof part.delta !== "string") return;
+        if (!isObject(part)) return;
+        if (part.type === "restart") this.#restart(path);
+        if (part.type !== "text" || typeof part.delta !== "string") return;
         if (path !== this.#path) this.#flush();
         this.#path = path;
         this.#text += part.delta;
@@ -73,6 +75,12 @@ export class Teller {
             }),
         );
         this.#log.tell("turn.step", { turn: this.#turn, run, seq, kind, path, ...some });
+    }
+
+    /** A try failed, and another one begins: what it said is taken back. */
+    #restart(path: string): void {
+        if (path === this.#path) this.#text = "";
+        this.#log.tell("turn.restart", { turn: this.#turn, path });
     }
 
     recorded(path: string): void {

@@ -4,6 +4,8 @@
  * Boundary: from events of the ledger and pieces of text to chunks; pure. Who sends them where is the caller's.
  *
  * UIM1: a call is told once, with its arguments, before anything is said of it: where a person is asked about it, before the question.
+ * UIM3: text of a try that failed is taken back: the part `data-restart` behind it says so, and what the next try says is a text of its own. A chunk that
+ *     takes a text away the SDK has not.
  * UIM2: what is too long for a page is told by its place in the ledger.
  */
 import { isObject, type Json } from "@remit/language";
@@ -80,6 +82,14 @@ export class UiMessage {
         return [...begun, { type: "text-delta", id: this.#open, delta }];
     }
 
+    /** UIM3. */
+    restart(): UiChunk[] {
+        if (this.#open === null) return [];
+        const text = this.#open;
+        this.#said = "";
+        return [...this.#close(), { type: "data-restart", id: text, data: { text } }];
+    }
+
     event({ kind, path, data, run, seq }: LedgerEvent): UiChunk[] {
         const d = isObject(data) ? data : {};
         if (OWN.has(String(d["tool"]))) return [];
@@ -98,6 +108,7 @@ export class UiMessage {
      */
     part(path: string, part: Json): UiChunk[] {
         if (this.#calls.has(path)) return [{ type: "data-progress", id: path, data: short(part, null) }];
+        if (isObject(part) && part.type === "restart") return this.restart();
         return isObject(part) && part.type === "text" && typeof part.delta === "string" ? this.text(part.delta) : [];
     }
 

@@ -111,6 +111,7 @@ export class Recording {
         const d: Data = data;
         if (event === "turn.step") await this.#catchUp(String(d["run"]), Number(d["seq"]));
         else if (event === "turn.text") this.#put(this.#message.text(String(d["delta"])));
+        else if (event === "turn.restart") this.#put(this.#message.restart());
         else if (event === "ask.requested") this.#asked(d);
         else if (event === "ask.decided" || event === "ask.withdrawn")
             this.#put(this.#message.decided(String(d["ask"]), event === "ask.decided" ? String(d["decision"]) : "deny"));
