@@ -4,9 +4,9 @@
  * Boundary: between a run's host and what performs. Which calls count, for what and how often, is the machine's; how it is kept `ledger/uses.ts`.
  *
  * DAY1: a call that cannot be counted is not made.
- * DAY2: a call that was refused was not made and does not count; any other that failed may have been.
+ * DAY2: a call that was refused before anything of it left was not made and does not count; any other that failed may have been.
  */
-import type { Effect, MemoryRequest, Outcome, ToolRequest } from "@remit/machine";
+import { type Effect, isUnmade, type MemoryRequest, type Outcome, type ToolRequest } from "@remit/machine";
 import type { Use, Uses } from "../ledger/uses.ts";
 import type { Host, Later } from "./host.ts";
 
@@ -48,7 +48,7 @@ export function counting(perform: Host["perform"], { run, uses }: Counting): Hos
 }
 
 function isRefused(said: Outcome | Later): boolean {
-    return "later" in said || (!said.ok && said.failure.kind === "denied");
+    return "later" in said || isUnmade(said);
 }
 
 function fullText(times: number, rule: string): readonly [why: string, hint: string] {

@@ -21,7 +21,7 @@ import { readJson } from "../input/json.ts";
 import { literalOf, reachOf } from "./address.ts";
 import { type Fields, objectArgument, readFields, schemaOf, unknownMethod } from "./args.ts";
 import { checkUrl } from "./bounds.ts";
-import { type CallIO, type MethodInfo, type Open, type ToolContext, ToolFail, type ToolHandle } from "./tool.ts";
+import { made, type CallIO, type MethodInfo, type Open, type ToolContext, ToolFail, type ToolHandle } from "./tool.ts";
 
 const FIELDS: Fields = {
     url: { type: "text", description: "URL, relative to the import's", needed: true },
@@ -267,10 +267,12 @@ async function exchange(first: Request, base: URL, dispatcher: Dispatcher, timeo
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), timeout);
     const signal = AbortSignal.any([io.signal, late.signal]);
+    let hasLeft = false;
     try {
         let request = first;
         for (let redirects = 0; ; redirects++) {
             const response = await send(request, dispatcher, signal);
+            hasLeft = true;
             const next = redirect(request, response, base);
             if (next === null) return await answer(response, request.url);
             if (redirects >= MAX_REDIRECTS) throw new ToolFail(`more than ${MAX_REDIRECTS} redirects`);
@@ -279,7 +281,8 @@ async function exchange(first: Request, base: URL, dispatcher: Dispatcher, timeo
             request = next;
         }
     } catch (error) {
-        throw failed(error, first.url, timeout, io.signal, late.signal);
+        const fail = failed(error, first.url, timeout, io.signal, late.signal);
+        throw hasLeft && fail instanceof ToolFail ? made(fail) : fail;
     } finally {
         clearTimeout(timer);
     }

@@ -22,6 +22,8 @@ export function boundedFetch(server: string, maxBytes: number): (url: string | U
             if (to === null || to.origin !== at.origin)
                 throw new ToolFail(`the server '${server}' redirected to another origin, ${to?.origin ?? "which is no URL"}`, {
                     kind: "denied",
+                    // The server had the message by then.
+                    detail: { made: true },
                     hint: "write the URL it leads to into mcpServers, if that is where the headers should go",
                 });
             // 301, 302 and 303 may turn a POST into a GET, which is no message of the protocol.

@@ -120,6 +120,12 @@ export class ToolFail extends Error {
     }
 }
 
+/** The same failure of a call of which something has left already: that it was refused then does not mean that it was not made. */
+export function made(fail: ToolFail): ToolFail {
+    if (fail.kind !== "denied") return fail;
+    return new ToolFail(fail.message, { kind: fail.kind, detail: { made: true }, ...(fail.hint === undefined ? {} : { hint: fail.hint }) });
+}
+
 /** Why a file system call failed, in words. Null for what is no such failure. */
 export function fileProblem(error: unknown): string | null {
     if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;

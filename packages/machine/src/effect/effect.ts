@@ -71,6 +71,13 @@ export const OUTCOMES = {
 };
 export type Outcome = Told<(typeof OUTCOMES)[keyof typeof OUTCOMES]>;
 
+/** Whether a call was certainly not made: its performer refused it before anything of it left. `made` in the detail says that something did. */
+export function isUnmade(outcome: Outcome): boolean {
+    if (outcome.ok || outcome.failure.kind !== "denied") return false;
+    const { detail } = outcome.failure;
+    return !(detail !== null && typeof detail === "object" && !Array.isArray(detail) && detail["made"] === true);
+}
+
 // ---- failures (LANGUAGE 7) -------------------------------------------------------------------------------------------
 
 export type FailureClass = "failure" | "limit" | "violation";

@@ -3,7 +3,7 @@
  *
  * Boundary: what an outcome means to an operation is its room's.
  */
-import { type Effect, opOf, type Outcome, type ToolRequest } from "../effect/effect.ts";
+import { isUnmade, type Effect, opOf, type Outcome, type ToolRequest } from "../effect/effect.ts";
 import { methodName, sourceOf, statedOrigin } from "@remit/language";
 import { repeats, rowsIn, toldBy, valuesIn } from "../authority/evidence.ts";
 import { Fail } from "../effect/failure.ts";
@@ -75,7 +75,7 @@ export function tell(m: Machine, pending: Pending, told: Outcome): void {
             return;
         }
         learn(m, effect, outcome);
-        if (!outcome.ok && outcome.failure.kind === "denied") release(m, effect);
+        if (isUnmade(outcome)) release(m, effect);
         const wait = fiber.top.native ?? { kind: "effect", path: effect.path };
         waitsOf(m, wait).resume(m, waitingCall(fiber, wait), wait, { pending, outcome });
         m.awake(fiber);

@@ -267,6 +267,18 @@ main agent Main { main func() { Notes.query({})  Notes.add({ a: 1 }) } }
     });
 });
 
+test("a call that was refused behind its request, as by a redirect, has happened", () => {
+    const refused = (detail: Json): number => {
+        const answer = (e: Effect): Outcome | undefined =>
+            (e.request as { method?: string }).method === "refund"
+                ? { ok: false, failure: { kind: "denied", message: "no", ...(detail === null ? {} : { detail }) } }
+                : undefined;
+        const tries = ["a", "b", "c"].map((name) => `${name} = ${trying("Clerk.go(1)")}`).join("\n");
+        return sent(go("refund: at most 1", "may Pay", tries, { answer }));
+    };
+    expect([refused({ made: true }), refused({ other: 1 })]).toEqual([1, 3]);
+});
+
 describe("a part that runs elsewhere", () => {
     const blocks = (body: string): string => `
 import tool Pay from "mcp://pay" { refund: at most 2 }
