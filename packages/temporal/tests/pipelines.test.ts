@@ -23,7 +23,7 @@ import {
 import type { Json } from "@remit/language";
 import type { AskRequest, Failure } from "@remit/machine";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { type DevServer, temporalBlocks } from "../src/index.ts";
+import { type DevServer, type TemporalBlocks, temporalBlocks } from "../src/index.ts";
 import { asHere, canonicalOf } from "./canonical.ts";
 import { devServer, type Room, roomAt } from "./room.ts";
 
@@ -31,6 +31,7 @@ const folder = join(dirname(fileURLToPath(import.meta.url)), "pipelines");
 
 let server: DevServer;
 let room: Room;
+let parts: TemporalBlocks;
 /** Workspace of the program that runs, what a person answers there, and how often `flaky` was called. */
 let at = "";
 let answers: { readonly [question: string]: string } = {};
@@ -65,8 +66,10 @@ beforeAll(async () => {
     server = await devServer();
     room = await roomAt(server);
     await room.worker({ host: { tools, on } });
+    parts = temporalBlocks({ connect: { address: server.address }, queue: room.queue });
 });
 afterAll(async () => {
+    await parts[Symbol.asyncDispose]();
     await room[Symbol.asyncDispose]();
     await server.stop();
 });
@@ -140,7 +143,6 @@ test.each(files)("%s", async (file) => {
     expect(await room.store.verify(there.run)).toMatchObject({ ok: true, anchored: "yes" });
     expect(asHere(await canonicalOf(room.store, there.run))).toEqual(asHere(await canonicalOf(memory, run)));
 
-    await using parts = temporalBlocks({ connect: { address: server.address }, queue: room.queue });
     const around = await load<Json, Json>(fresh(one.source), { ...options(room.store), blocks: parts.blocks });
     const { status, value, failure } = await around.run(one.input).result;
     await around.close();
