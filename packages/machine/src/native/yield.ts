@@ -337,6 +337,8 @@ function handedBack(m: Ops, h: Handing, value: Value): void {
     try {
         out = toJson(value, m.run);
     } catch (error) {
+        // What cannot be handed back is the doing of whose function it was, not of the program around it.
+        if (error instanceof Fail) error.by ??= session.principal;
         throw located(error, site);
     }
     if (wait.state.phase === "agent") {

@@ -97,6 +97,14 @@ describe("F17: a live thing crosses as its methods", () => {
                 expect.stringMatching(/^violation\.capability$|^value$/),
             ]);
     });
+
+    test("one that it returns is its own violation: the program around the yield catches that", () => {
+        const text = withFixer("return try { Fixer.yield(repo: Repo, path: input) } catch e { e.kind }", REPO);
+        for (const body of ["return repo", "return { r: [repo] }"])
+            expect([body, end(run(text, { agents: [answer(body, "repo", "path")] }))]).toEqual([body, "violation.capability"]);
+        const own = 'return try { agent.yield(repo: repo) } catch e { "caught" }';
+        expect(kind(run(LENT, { agents: [answer(own, "repo", "path"), answer("return repo", "repo")] }))).toBe("violation.capability");
+    });
 });
 
 describe("F22: an agent has nothing but what it was passed", () => {
