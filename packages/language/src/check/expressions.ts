@@ -218,6 +218,7 @@ function passedHint(w: Walk): string {
     const names = w.func.node.params.map(({ name }) => name.text).join(", ");
     const given = [...w.file.names.values()].filter((one) => one.import !== null).map((one) => one.name);
     const remit = given.length === 0 ? "" : `, and what its remit gives, by name: ${given.join(", ")}`;
+    if (names === "" && given.length === 0) return "a function sees its own parameters, and this one has none: give it what it needs";
     return `an answer sees what was passed to it, by its parameters: ${names}${remit}; of a tool among them call the methods that the handshake lists`;
 }
 

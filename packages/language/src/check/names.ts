@@ -230,6 +230,8 @@ function headOf(node: Func): Range {
 
 /** Another file of the program that imports or declares the name, as the original would have shared it; with the import to add. */
 export function elsewhere(checking: Checking, file: FileScope, name: string): { readonly where: FileScope; readonly extra: Extra } | null {
+    // A function that an answer defines is a file without the answer's names, and an import is no cure there.
+    if (checking.answer) return null;
     for (const other of checking.order) {
         if (other === file) continue;
         const found = other.names.get(name);
