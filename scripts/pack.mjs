@@ -11,7 +11,7 @@ import { builtins } from "./lib/builtins.mjs";
 import { direct } from "./lib/direct.mjs";
 import { licences } from "./lib/licences.mjs";
 import { createManifest, ENTRIES, FOR_TEMPORAL, manifest, onDemand } from "./lib/manifest.mjs";
-import { merge, withoutRequire } from "./lib/merge.mjs";
+import { BANNER, merge, RUN, withoutRequire } from "./lib/merge.mjs";
 import { root } from "./lib/setup.mjs";
 import { quietly } from "./lib/shell.mjs";
 import { declarations } from "./lib/types.mjs";
@@ -19,10 +19,6 @@ import { extension } from "./extension.mjs";
 
 const to = join(root, "dist", "npm");
 const out = join(to, "dist");
-/** Some libraries of the Node world still call require. Without an import, so that a page can load a piece that never calls it. */
-const BANNER = "const require=globalThis.process?.getBuiltinModule('node:module').createRequire(import.meta.url);\n";
-/** What every `remit run` of a program that is in the cache loads. */
-const RUN = ["cli/src/main.ts", "commands/run.ts", "ledger/sqlite.ts", "config/config.ts", "config/check.ts"];
 /** Runs in a workflow, whose bundle takes it from here: it is a file by itself. */
 const WORKFLOW = "temporal-workflow";
 /** Their pieces hold nothing of Node, so that a page can use them. */

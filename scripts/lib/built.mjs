@@ -7,6 +7,9 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { copyAssets } from "./assets.mjs";
+import { builtins } from "./builtins.mjs";
+import { direct } from "./direct.mjs";
+import { BANNER, merge, RUN } from "./merge.mjs";
 import { machineId, VERSION } from "../../packages/host/src/load/engine.ts";
 import { root } from "./setup.mjs";
 
@@ -33,24 +36,43 @@ const SCRIPTS = [
     "tests/example-world",
 ];
 /** Where the program looks for it: beside itself, or where an import says. */
-const PLACES = { "packages/cli/dist/main": "packages/cli/src/main.ts", "thread-worker": "packages/host/src/ledger/thread-worker.ts" };
+const PLACES = { "thread-worker": "packages/host/src/ledger/thread-worker.ts" };
+/** Of the command, in a folder of its own. */
+const COMMAND = { remit: "packages/cli/src/main.ts", temporal: "packages/temporal/src/index.ts", ...PLACES };
 /** Packages of the project, as a program finds them that stands below the folder or has its `node_modules`. */
 const PACKAGES = ["language", "machine", "host", "serve", "temporal"].map((name) => {
     const at = join("packages", name);
     return { at, to: join("node_modules/@remit", name), about: JSON.parse(readFileSync(join(root, at, "package.json"), "utf8")) };
 });
 
-/** Files beside a source, such as the bundle of a workflow, are found from where the source stands. */
+/** Files beside a source of this package, such as the bundle of a workflow, are found from where the source stands. */
+const FROM_ITSELF = /packages\/temporal\/src\/.*\.ts$/;
+const placed = (text, path) =>
+    FROM_ITSELF.test(path) ? text.replaceAll("import.meta.url", JSON.stringify(pathToFileURL(path).href)) : text;
 const beside = {
     name: "beside",
     setup: (building) =>
-        building.onLoad({ filter: /packages\/temporal\/src\/.*\.ts$/ }, ({ path }) => ({
-            contents: readFileSync(path, "utf8").replaceAll("import.meta.url", JSON.stringify(pathToFileURL(path).href)),
-            loader: "ts",
-        })),
+        building.onLoad({ filter: FROM_ITSELF }, ({ path }) => ({ contents: placed(readFileSync(path, "utf8"), path), loader: "ts" })),
 };
 
+const shared = {
+    absWorkingDir: root,
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node24",
+    external: ["node-llama-cpp", "@node-llama-cpp/*", "vitest", "esbuild", "@temporalio/*"],
+    // the same as the sources, whose runs these go on with and the other way round
+    define: {
+        REMIT_BUILD: JSON.stringify(machineId().slice(VERSION.length + 1)),
+        REMIT_ASSETS: JSON.stringify(pathToFileURL(join(folder, "serve/")).href),
+        REMIT_TEMPLATES: JSON.stringify(pathToFileURL(join(root, "packages/cli/templates/")).href),
+    },
+    logLevel: "warning",
+};
 await build({
+    ...shared,
     entryPoints: [
         ...SCRIPTS.map((path) => ({ in: join(root, `${path}.ts`), out: path })),
         ...Object.entries(PLACES).map(([out, path]) => ({ in: join(root, path), out })),
@@ -59,22 +81,8 @@ await build({
         ),
     ],
     outdir: folder,
-    absWorkingDir: root,
-    bundle: true,
-    splitting: true,
-    format: "esm",
-    platform: "node",
-    target: "node24",
-    external: ["node-llama-cpp", "@node-llama-cpp/*", "vitest", "esbuild", "@temporalio/*"],
     banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
-    // the same as the sources, whose runs these go on with and the other way round
-    define: {
-        REMIT_BUILD: JSON.stringify(machineId().slice(VERSION.length + 1)),
-        REMIT_ASSETS: JSON.stringify(pathToFileURL(join(folder, "serve/")).href),
-        REMIT_TEMPLATES: JSON.stringify(pathToFileURL(join(root, "packages/cli/templates/")).href),
-    },
     plugins: [beside],
-    logLevel: "warning",
 });
 copyAssets(join(folder, "serve"), { libraries: true });
 for (const { to, about } of PACKAGES) {
@@ -98,8 +106,18 @@ writeFileSync(join(lang, "package.json"), JSON.stringify({ name: users.name, ver
 writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module", "imports": { "#temporal": "@remit/temporal" } }\n');
 // the command as it is published: its launcher beside a script, without sources
 cpSync(join(root, "packages/cli/bin"), join(folder, "packages/cli/bin"), { recursive: true });
-writeFileSync(
-    join(folder, "packages/cli/dist/core.cjs"),
-    `//${"0".repeat(32)}\nexports.start = async (argv) => (await module.importing("./main.js")).start(argv);\n`,
-);
+const command = join(folder, "packages/cli/dist");
+const { metafile } = await build({
+    ...shared,
+    entryPoints: Object.entries(COMMAND).map(([out, path]) => ({ in: join(root, path), out })),
+    outdir: command,
+    outExtension: { ".js": ".mjs" },
+    minifySyntax: true,
+    minifyWhitespace: true,
+    banner: { js: BANNER.trimEnd() },
+    plugins: [direct(root, placed), builtins()],
+    metafile: true,
+});
+await merge(command, metafile, { of: RUN, within: [] });
+writeFileSync(join(command, "package.json"), '{ "private": true, "type": "module", "imports": { "#temporal": "./temporal.mjs" } }\n');
 symlinkSync(join(root, ".tools"), join(folder, ".tools"));

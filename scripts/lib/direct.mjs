@@ -7,8 +7,8 @@ const IMPORT = /^(import|export) \{([^}]*)\} from "@remit\/(\w+)";/gm;
 const EXPORT = /^export (?:type )?(?:\{([^}]*)\}|\*(?: as \w+)?) from "(\.[^"]+)";/gm;
 const DEFINED = /^export (?:abstract )?(?:async )?(?:const|let|function\*?|class) (\w+)/gm;
 
-/** `root`: folder of the checkout. */
-export function direct(root) {
+/** `root`: folder of the checkout. `changed`: makes what is bundled of a file's text. */
+export function direct(root, changed = (text) => text) {
     const tables = new Map();
     const tableOf = (name) => {
         let table = tables.get(name);
@@ -22,7 +22,7 @@ export function direct(root) {
         name: "direct",
         setup(build) {
             build.onLoad({ filter: /packages[\\/]\w+[\\/]src[\\/].*\.ts$/ }, ({ path }) => ({
-                contents: readFileSync(path, "utf8").replace(IMPORT, (_all, verb, names, name) =>
+                contents: changed(readFileSync(path, "utf8"), path).replace(IMPORT, (_all, verb, names, name) =>
                     rewritten(verb, names, name, tableOf(name)),
                 ),
                 loader: "ts",

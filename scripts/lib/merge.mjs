@@ -4,8 +4,14 @@
 // that holds the same pieces as far as they are free of Node.
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { build } from "esbuild";
+import { root } from "./setup.mjs";
+
+/** What every `remit run` of a program that is in the cache loads; the first is the command. */
+export const RUN = ["cli/src/main.ts", "commands/run.ts", "ledger/sqlite.ts", "config/config.ts", "config/check.ts"];
+/** Some libraries of the Node world still call require. Without an import, so that a page can load a piece that never calls it. */
+export const BANNER = "const require=globalThis.process?.getBuiltinModule('node:module').createRequire(import.meta.url);\n";
 
 /** `imports` of package.json: from where pieces that a page can use hand on their names. */
 export const IMPORTS = { "#pure": { browser: "./dist/pure-all.mjs", default: "./dist/all.mjs" } };
@@ -33,24 +39,27 @@ export async function merge(out, { outputs }, { of, within }) {
     };
     const forPages = closure(within);
     const pieces = [...closure(of)].map((path, i) => ({
-        file: basename(path),
+        file: resolve(root, path),
         pure: forPages.has(path),
         names: outputs[path].exports.map((name) => ({ name, outer: `p${i}_${name}` })),
     }));
     const pure = pieces.filter((one) => one.pure);
     const listed = (one) => one.names.map(({ name, outer }) => `${name} as ${outer}`).join(", ");
-    const page = await bundled(out, pure, "esm", pure.map((one) => `export { ${listed(one)} } from "./${one.file}";`).join("\n"));
+    const page =
+        pure.length === 0
+            ? null
+            : await bundled(out, pure, "esm", pure.map((one) => `export { ${listed(one)} } from ${JSON.stringify(one.file)};`).join("\n"));
     const core = await bundled(
         out,
         pieces,
         "cjs",
-        `export { start } from "./${basename(pieceOf(of[0]))}"; export const all = () => require("table").table();`,
+        `export { start } from ${JSON.stringify(resolve(root, pieceOf(of[0])))}; export const all = () => require("table").table();`,
         {
-            table: `${pieces.map((one) => `import { ${listed(one)} } from "./${one.file}";`).join("\n")}
+            table: `${pieces.map((one) => `import { ${listed(one)} } from ${JSON.stringify(one.file)};`).join("\n")}
 export const table = () => ({ ${outers(pieces)} });`,
         },
     );
-    writeFileSync(join(out, "pure-all.mjs"), page);
+    if (page !== null) writeFileSync(join(out, "pure-all.mjs"), page);
     // The starter evaluates it by itself and brings what imports then. The pieces take files beside them by their own ending.
     const text = [
         '"use strict";const __here=require("node:url").pathToFileURL(__filename.replace(/cjs$/,"mjs")).href;',
@@ -65,7 +74,7 @@ export const table = () => ({ ${outers(pieces)} });`,
     );
     for (const { file, pure, names } of pieces)
         writeFileSync(
-            join(out, file),
+            file,
             `export{${names.map(({ name, outer }) => `${outer} as ${name}`).join(",")}}from"${pure ? "#pure" : "./all.mjs"}";\n`,
         );
     return pieces.length;
@@ -94,7 +103,10 @@ async function bundled(out, pieces, format, contents, modules = {}) {
             {
                 name: "pieces",
                 setup(one) {
-                    one.onResolve({ filter: /^\.\// }, ({ path }) => (inside.has(basename(path)) ? undefined : { path, external: true }));
+                    one.onResolve({ filter: /^\.{0,2}\// }, ({ path, resolveDir }) => {
+                        const file = resolve(resolveDir, path);
+                        return inside.has(file) ? { path: file } : { path: `./${basename(file)}`, external: true };
+                    });
                     one.onResolve({ filter: /^\w+$/ }, ({ path }) =>
                         Object.hasOwn(modules, path) ? { path, namespace: "text" } : undefined,
                     );

@@ -6,7 +6,7 @@
 const { getBuiltinModule } = process;
 const { fstatSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } =
     getBuiltinModule("node:fs");
-const { dirname, isAbsolute, join } = getBuiltinModule("node:path");
+const { dirname, isAbsolute, join, resolve } = getBuiltinModule("node:path");
 const { pathToFileURL } = getBuiltinModule("node:url");
 const { Script } = getBuiltinModule("node:vm");
 const { createRequire, enableCompileCache, Module } = getBuiltinModule("node:module");
@@ -49,14 +49,15 @@ export async function start(path, argv) {
     if (kept !== null && made < TIMES && (process.exitCode ?? 0) === 0) write(kept, script.createCachedData(), made + 1);
 }
 
-/** Null where there is none that the user alone may write to. */
+/** Null where there is none that the user alone may write to. As for Node, `NODE_COMPILE_CACHE` names it where it is set. */
 function cacheFolder() {
-    const set = process.env.XDG_CACHE_HOME;
+    const { NODE_COMPILE_CACHE: named, XDG_CACHE_HOME: set } = process.env;
     const base = set !== undefined && isAbsolute(set) ? set : join(process.env.HOME ?? getBuiltinModule("node:os").homedir(), ".cache");
-    const folder = join(base, "remit", "code");
+    const folders = named ? [resolve(named)] : [base, join(base, "remit"), join(base, "remit", "code")];
+    const folder = folders.at(-1);
     try {
         // One by one: with `recursive`, Node never returns from a place that says ENOENT of every new folder, as /proc does.
-        for (const path of [base, join(base, "remit"), folder]) if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
+        for (const path of folders) if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
         const { uid, mode } = statSync(folder);
         const mine = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
         return mine ? folder : null;
