@@ -12,6 +12,8 @@ import { keyOf } from "./things.ts";
 
 const ORIGINS = { tool: "tool", llm: "model", memory: "memory", skill: "skill", agent: "agent" } as const;
 
+const KINDS: readonly string[] = Object.values(ORIGINS).map((kind) => `${kind}:`);
+
 /** Origins that no import gives. */
 const OTHERS: readonly string[] = ["user", "trusted", "unlabelled"];
 
@@ -22,7 +24,9 @@ function checkKnown(file: FileScope, { value, range }: StringLit, places: readon
     const kind = value.slice(0, at + 1);
     const names = places.flatMap((one) => (one.startsWith(kind) ? [one.slice(kind.length)] : []));
     const name = at < 0 ? null : nearest(value.slice(at + 1), names);
-    const near = at < 0 ? nearest(value, OTHERS) : name === null ? null : `${kind}${name}`;
+    // Of a kind that no import has, the kind itself may be what is misspelt.
+    const other = name === null && !KINDS.includes(kind) ? nearest(value, at < 0 ? [...OTHERS, ...places] : places) : null;
+    const near = name === null ? other : `${kind}${name}`;
     if (near === null) return;
     report(file, "ORIGIN_UNKNOWN", range, `nothing has the origin '${value}'`, meant(near, range, JSON.stringify(near)));
 }
