@@ -106,9 +106,19 @@ const WORDS = { all: wordsOf, addresses: addressesIn, acting: actingIn } as cons
 
 /** Origins of an argument that a rule does not allow there. */
 function forbidden(rule: ArgRule, given: Given, on: Standing): readonly string[] {
-    const outside = (labels: number): string[] => on.labels.origins(labels).filter((origin) => !allowed(origin, rule, on));
-    if (!rule.among && rule.words === "all") return outside(given.carried(rule.name));
-    return given.named(rule.name).flatMap(({ json, labels }) => (known(WORDS[rule.words](json), rule, on) ? [] : outside(labels)));
+    if (!rule.among && rule.words === "all") return outside(given.carried(rule.name), rule, on);
+    return given
+        .named(rule.name)
+        .flatMap(({ json, labels }) => (known(WORDS[rule.words](json), rule, on) ? [] : outside(labels, rule, on)));
+}
+
+const NOTHING_OUTSIDE: readonly string[] = [];
+
+/** A list is made only where something is not allowed: this stands before every call (bench, "1,000 effects"). */
+function outside(labels: number, rule: ArgRule, on: Standing): readonly string[] {
+    const origins = on.labels.origins(labels);
+    for (const origin of origins) if (!allowed(origin, rule, on)) return origins.filter((one) => !allowed(one, rule, on));
+    return NOTHING_OUTSIDE;
 }
 
 /**

@@ -56,6 +56,15 @@ class ValuesGiven implements Given {
     }
 
     carried(name: string): number {
+        const [first] = this.args;
+        const object = this.args.length === 1 && first !== undefined && placeOf(name) === null ? rawOf(first) : null;
+        // The usual call, one object with names: no list is made.
+        if (object instanceof Obj) {
+            const value = object.get(name);
+            if (value === undefined) return 0;
+            const { labels } = this;
+            return labels.union(labels.union(labelOf(first as Value), heldIn(labels, object)), this.within(value));
+        }
         const { values, outer } = this.meant(name);
         return values.reduce<number>((all, value) => this.labels.union(all, this.labels.union(outer, this.within(value))), 0);
     }

@@ -54,7 +54,7 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
         m.deliverFail(fiber, fail);
         return;
     }
-    tell(m, pending, told);
+    give(m, pending, outcome);
 }
 
 /** Whose turn an outcome is, where it counts as one: that of an agent does not where the call itself says how many there may be. */
@@ -67,8 +67,12 @@ function turnOf(m: Machine, { fiber, effect }: Pending, outcome: Outcome): "mode
 
 /** Gives an outcome to the instruction that waits for it. */
 export function tell(m: Machine, pending: Pending, told: Outcome): void {
+    give(m, pending, withLabels(m, pending.effect, told));
+}
+
+/** The same, with the labels that are said of it. */
+function give(m: Machine, pending: Pending, outcome: Outcome): void {
     const { fiber, effect } = pending;
-    const outcome = withLabels(m, effect, told);
     try {
         if (effect.kind === "input" && m.entry !== null && fiber.frames.length === 0) {
             answerEntry(m, outcome);

@@ -53,8 +53,8 @@ export function namesIn(value: Json): Described {
 export function isUnread({ authority, compiled, described }: Ops, c: Capability): boolean {
     return (
         authority.rulesAt(c.file, c.name).length > 0 &&
-        toolSchema(c.kind, compiled.importOf(c)?.uri ?? "") === null &&
-        described.get(placeOf(c))?.args === undefined
+        described.get(placeOf(c))?.args === undefined &&
+        toolSchema(c.kind, compiled.importOf(c)?.uri ?? "") === null
     );
 }
 
