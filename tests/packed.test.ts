@@ -320,6 +320,10 @@ test("where Temporal's SDK is missing, the command, the library and an import sa
     const line = /npm install @temporalio\/activity@[\d.]+ .*@temporalio\/worker@[\d.]+/;
     const needs = /^remit-lang\/temporal needs @temporalio\/activity, .* which are not installed/;
     await expect(remit("submit", "tiny.remit")).rejects.toMatchObject({ code: 2, stderr: expect.stringMatching(line) });
+    // a run that has begun fails, and says it once
+    writeFileSync(join(room, "there.remit"), 'temporal static ( echo "a" ) as said\n');
+    const once = /^(?!.*needs @temporalio.*needs @temporalio).*npm install @temporalio\/activity@/s;
+    await expect(remit("run", "there.remit")).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(once) });
     writeFileSync(join(room, "needs-sdk.mjs"), NEEDS_SDK);
     expect(JSON.parse(await run(process.execPath, ["needs-sdk.mjs"], room))).toEqual({
         failure: expect.objectContaining({ kind: "unreachable", message: expect.stringMatching(needs), hint: expect.stringMatching(line) }),

@@ -5,7 +5,7 @@
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { appear, type BlockRunner, type QueueCaller, type ResumeRunOptions, type RunCarriers, writePrivate } from "@remit/host";
+import { appear, type BlockRunner, type QueueCaller, RemitError, type ResumeRunOptions, type RunCarriers, writePrivate } from "@remit/host";
 import type * as Temporal from "@remit/temporal";
 import { here } from "./here.ts";
 import { plainLine, say, UsageError } from "./io.ts";
@@ -37,8 +37,14 @@ export function blocksThere(options: Options): {
 } {
     let made: Promise<Temporal.TemporalBlocks> | null = null;
     const left = new Set<string>();
-    const there = async (): Promise<Temporal.TemporalBlocks> =>
-        (await temporal()).temporalBlocks({ connect: settings(options), env: here().env, ...queue(options) });
+    const there = async (): Promise<Temporal.TemporalBlocks> => {
+        const { temporalBlocks } = await temporal().catch((error: unknown) => {
+            if (!(error instanceof UsageError)) throw error;
+            const hint = error.hint === undefined ? {} : { hint: error.hint };
+            throw new RemitError({ kind: "unreachable", message: error.message, ...hint });
+        });
+        return temporalBlocks({ connect: settings(options), env: here().env, ...queue(options) });
+    };
     return {
         blocks: async (block) => {
             const { run } = block.request;
@@ -60,7 +66,11 @@ export function blocksThere(options: Options): {
         },
         end: async () => {
             for (const run of left) sayGoesOn(run);
-            if (made !== null) await (await made)[Symbol.asyncDispose]();
+            // what could not be made has failed the run, which told why
+            await made?.then(
+                (one) => one[Symbol.asyncDispose](),
+                () => undefined,
+            );
         },
     };
 }
