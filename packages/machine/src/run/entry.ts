@@ -236,6 +236,8 @@ function begin(m: Machine, entry: Entry): void {
     const { fn } = entry;
     learnInput(m, entry);
     m.tracer?.at(fn.site(fn.form.at), fn.name, "input");
+    if (run.tracks)
+        for (const some of [entry.origins, ...Object.values(m.options.imports ?? {}).map(({ origins }) => origins)]) m.standing.meets(some);
     const l = run.labels.of(entry.origins);
     const values = entry.args.map((json): Value => {
         const raw = fromJson(json ?? null, run.heap);

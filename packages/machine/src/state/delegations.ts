@@ -65,6 +65,8 @@ export const STANDING = shape(
         uses: USES,
         /** Parts of the run that were elsewhere: path, whether it has the counts, and what it used by then. */
         parts: list(tuple(text, flag, USES)),
+        /** Origins of all that came into the run, where a rule asks who chose; the user's left out. */
+        met: list(text),
     },
 );
 export type StandingDoc = Told<typeof STANDING>;
@@ -108,6 +110,8 @@ export class Standing {
     readonly answers = new Map<string, Said>();
     readonly known = new Map<string, Set<string>>();
     readonly uses = new Map<string, number>();
+    /** Whatever of it was computed with may have used an amount up (LIC1). */
+    readonly met = new Set<string>();
     /** COU4. */
     readonly parts = new Map<string, { readonly isAway: boolean; readonly used: UsesDoc }>();
     next = 1;
@@ -139,6 +143,10 @@ export class Standing {
     keepsCounts(path: string): void {
         const part = this.parts.get(path);
         if (part !== undefined) this.parts.set(path, { ...part, isAway: true });
+    }
+
+    meets(origins: Iterable<string>): void {
+        for (const one of origins) if (one !== "user") this.met.add(one);
     }
 
     private add(counter: string, times: number): void {
@@ -196,6 +204,7 @@ export class Standing {
             answers: [...this.answers].map(([key, said]) => [key, said === "" ? true : said] as const),
             known: [...this.known].map(([origin, words]) => [origin, [...words]] as const),
             ...(this.uses.size === 0 ? {} : { uses: [...this.uses] }),
+            ...(this.met.size === 0 ? {} : { met: [...this.met] }),
             ...(this.parts.size === 0 ? {} : { parts: [...this.parts].map(([path, { isAway, used }]) => [path, isAway, used] as const) }),
         };
     }
@@ -206,6 +215,7 @@ export class Standing {
         for (const [key, said] of doc.answers) this.answers.set(key, said === true ? "" : said);
         for (const [origin, words] of doc.known) this.known.set(origin, new Set(words));
         for (const [one, times] of doc.uses ?? []) this.uses.set(one, times);
+        for (const one of doc.met ?? []) this.met.add(one);
         for (const [path, isAway, used] of doc.parts ?? []) this.parts.set(path, { isAway, used });
         this.next = doc.next;
     }

@@ -84,6 +84,8 @@ export function unwind(m: Machine, fiber: Fiber, thrown: Fail): boolean {
         return false;
     }
     withdrawAll(m, fiber);
+    // LIC1: the longer a text of another author, the sooner an amount is used up: that it was is chosen by all that came.
+    const limited = fail.class === "limit" && m.run.tracks ? m.run.labels.of([...m.standing.met]) : 0;
     const own = taker?.fiber === fiber ? taker : null;
     while (frames.length > 0) {
         const frame = fiber.top;
@@ -100,7 +102,7 @@ export function unwind(m: Machine, fiber: Fiber, thrown: Fail): boolean {
         const { flow } = frame.form;
         if (flow !== 0) {
             fail.labels = m.run.labels.union(fail.labels, frame.placeLabel);
-            raiseBy(frame.locals, flow, fail.labels, (frame.form.code[frame.pc] as Instruction).failing);
+            raiseBy(frame.locals, flow, m.run.labels.union(fail.labels, limited), (frame.form.code[frame.pc] as Instruction).failing);
         }
         const handler = isHere ? own.handler : null;
         leaveRegions(m, frame, handler?.at ?? -1);

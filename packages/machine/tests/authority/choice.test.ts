@@ -253,3 +253,32 @@ main agent A { main func(input) {\nm = Inbox.read({})\nreturn Fixer.yield(z: ${p
         expect(kindOf(handed('"agent:Fixer"', "m.did"))).toBe("violation.flow");
     });
 });
+
+describe("an amount that is used up was chosen by all that came (LIC1)", () => {
+    test.each([
+        ["bytes of what is kept", "spend 700 bytes { Notes.add({ t: m }) }"],
+        ["tokens of a prompt", 'spend 200 tokens { use m as mail\ngenerate({ input: "x" }) }'],
+    ])("%s", (_name, spends) => {
+        const source = `import tool Inbox from "mcp://inbox"
+import tool Out from "file://out" { write: may }
+import memory Notes from "sqlite:n"
+import llm M from "openai://m"
+main agent A { model M  role "r"  description "d"
+main func() { m = Inbox.read({}).text
+late = false
+try { ${spends} } catch e { late = true }
+if late { Out.write({ path: "a", content: "b" }) }
+1 } }
+`;
+        const of = (mail: string): [boolean, Json] => {
+            const answer = (e: Effect): Outcome | undefined => {
+                const { op, tool } = e.request as { op?: string; tool?: string };
+                return tool === "Inbox" && op === "call" ? { ok: true, value: { text: mail }, origins: ["tool:Inbox"] } : undefined;
+            };
+            const ran = run(source, { answer, options: { policy: { untrusted: { gate: "never" } } } });
+            return [did(ran).includes("Out.write"), outcome(ran)];
+        };
+        // It is long enough to use the amount up, and writes nothing by that.
+        expect(of("x".repeat(2_000))).toEqual([false, "violation.flow"]);
+    });
+});
