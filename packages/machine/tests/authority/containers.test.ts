@@ -17,12 +17,20 @@ const visible = (of: Ran): Json[] => of.effects.filter((e) => !e.labels.includes
  * is then the beginning of what is visible of the other.
  */
 function sameView(a: Ran, b: Ran): void {
+    const [one, other] = views(a, b);
+    expect(one).toEqual(other);
+}
+
+/** What has to be the same of two runs. */
+function views(a: Ran, b: Ran): readonly [Json, Json] {
     const [one, other] = [visible(a), visible(b)];
     const length = Math.min(a.result.ok ? Number.POSITIVE_INFINITY : one.length, b.result.ok ? Number.POSITIVE_INFINITY : other.length);
-    if (a.result.ok && b.result.ok) {
-        expect(one).toEqual(other);
-        if (!a.result.origins.includes(SECRET) || !b.result.origins.includes(SECRET)) expect(a.result).toEqual(b.result);
-    } else expect(one.slice(0, length)).toEqual(other.slice(0, length));
+    if (!a.result.ok || !b.result.ok) return [one.slice(0, length), other.slice(0, length)];
+    const isTold = [a, b].some(({ result }) => result.ok && !result.origins.includes(SECRET));
+    return [
+        [one, isTold ? (a.result as unknown as Json) : null],
+        [other, isTold ? (b.result as unknown as Json) : null],
+    ];
 }
 
 /** Kinds of failures of runs that end in one. */
@@ -109,6 +117,7 @@ function checkedOf(text: string): { readonly form: Program; readonly told: Reado
 describe("generated pairs of runs", () => {
     test("look the same to an observer who may not see the secret in which they differ, and the checker tells of each change that is refused", () => {
         let refused = 0;
+        let differ = 0;
         fc.assert(
             fc.property(program, secrets, ([statements, caught], [one, other]) => {
                 const { form, told } = checkedOf(whole(statements, false));
@@ -123,10 +132,14 @@ describe("generated pairs of runs", () => {
                     expect([...told]).toContain(result.failure.site?.line);
                 }
                 sameView(...(caught ? both(formOf(whole(statements, true), true)) : runs));
+                const [a, b] = views(...both(formOf(whole(statements, caught).replace("flow strict", ""), true)));
+                if (JSON.stringify(a) !== JSON.stringify(b)) differ++;
             }),
             { numRuns: RUNS },
         );
         expect(refused).toBeGreaterThan(RUNS / 40);
+        // At least 30 % of the pairs tell the secret where control flow carries no labels: 33 % of 76,000; less, by three deviations, refutes it.
+        expect(differ / RUNS).toBeGreaterThan(0.3 - 3 * Math.sqrt(0.21 / RUNS));
     });
 
     test("are each the same run however they are sliced, saved and compiled", () => {
