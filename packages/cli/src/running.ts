@@ -246,15 +246,21 @@ export function handlers(options: Options, watch: Watch): NonNullable<LoadOption
     const yes = options["yes"] === true;
     const later = asksLater(options);
     if (yes && later) throw new UsageError("--yes answers every question, --ask later none; use one");
+    let last: LedgerEvent | null = null;
+    const where = (): string =>
+        last === null ? "run" : `run ${last.run}${last.path === "" ? "" : `, which is at ${plainLine(last.path)},`}`;
     return {
-        event: watch.event,
+        event: (event) => {
+            last = event;
+            watch.event(event);
+        },
         part: (path, part) => watch.progress.part(path, part),
         stalled: (why) => {
             watch.progress.pause();
             if (why === null) say("The ledger can be written again; the run goes on.");
             else
                 say(
-                    `${paint(process.stderr)("yellow", "waiting")}: ${plainLine(why.message)}. The run goes on when it can be written; Ctrl-C ends it.`,
+                    `${paint(process.stderr)("yellow", "waiting")}: ${plainLine(why.message)}. The ${where()} goes on when it can be written; Ctrl-C ends it.`,
                 );
         },
         ...(yes ? { ask: (request) => request.options[0] ?? "once" } : {}),
