@@ -12,7 +12,7 @@ import { type Args, type Goal, injection, type Json, type Seen, type Step, type 
 export interface WireMessage {
     readonly role: string;
     readonly content?: string | null | readonly { readonly type: string; readonly text?: string }[];
-    readonly tool_calls?: readonly { readonly id: string; readonly function: { readonly name: string } }[];
+    readonly tool_calls?: readonly { readonly id: string; readonly function: { readonly name: string; readonly arguments?: string } }[];
     readonly tool_call_id?: string;
 }
 

@@ -15,6 +15,8 @@ export interface Policy {
     readonly bounds?: { readonly [tool: string]: string };
     /** Written at the beginning of each file: `flow strict`, say. */
     readonly head?: string;
+    /** Tool loops hide what is not trusted. */
+    readonly hide?: true;
 }
 
 /**
@@ -76,6 +78,7 @@ export function withPolicy(source: string, policy: Policy): string {
     const bounds = Object.entries(policy.bounds ?? {}).filter(([tool]) => has(tool));
     const remit = policy.remit ?? (bounds.length === 0 ? undefined : ["may all", ...bounds.map(([, words]) => words)].join("  "));
     if (remit !== undefined) text = text.replace(/^main agent \w+ \{$/m, (line) => `${line}\n    remit { ${remit} }`);
+    if (policy.hide === true) text = text.replace(/\bturns: \d+(?= \}\))/g, (turns) => `${turns}, hide: "untrusted"`);
     return policy.head === undefined ? text : `${policy.head}\n${text}`;
 }
 

@@ -11,13 +11,17 @@ import { rulesOf } from "../contenders.ts";
 import type { Toolbox } from "../kit.ts";
 import { clausesOf } from "../record.ts";
 import type { AnyWorld } from "../worlds/all.ts";
-import { POLICIES } from "./policy.ts";
+import type { Policy } from "../policy.ts";
 
-export function hashOf(world: AnyWorld): string {
+export interface Policies {
+    readonly [name: string]: (world: string) => Policy | null;
+}
+
+export function hashOf(world: AnyWorld, policies: Policies): string {
     const folder = fileURLToPath(new URL(`../worlds/${world.name}/programs/`, import.meta.url));
     const hash = createHash("sha256");
     for (const name of readdirSync(folder).sort()) hash.update(`${name}\n${readFileSync(`${folder}/${name}`, "utf8")}\n`);
-    for (const [name, policy] of Object.entries(POLICIES)) hash.update(`${name}\n${JSON.stringify(policy(world.name))}\n`);
+    for (const [name, policy] of Object.entries(policies)) hash.update(`${name}\n${JSON.stringify(policy(world.name))}\n`);
     return hash.digest("hex");
 }
 
@@ -29,10 +33,10 @@ export interface Opened {
     endorsed: number;
 }
 
-export function openedIn(world: AnyWorld): Opened {
+export function openedIn(world: AnyWorld, policy: Policy | null): Opened {
     const opened: Opened = { writes: 0, any: 0, endorsed: 0 };
     for (const task of new Map(world.tasks.map((one) => [one.program, one])).values()) {
-        const rules = rulesOf(world, task, POLICIES.recommended(world.name));
+        const rules = rulesOf(world, task, policy);
         for (const [tool, methods] of Object.entries(world.tools(world.state(""), []) as Toolbox))
             for (const [method, { readOnly }] of Object.entries(methods)) {
                 if (readOnly || !imports(rules, tool)) continue;

@@ -7,7 +7,6 @@
 import { remitProgram } from "../contenders.ts";
 import type { Policy } from "../policy.ts";
 import type { AnyWorld } from "../worlds/all.ts";
-import { POLICIES } from "./policy.ts";
 
 export interface Closed {
     readonly tool: string;
@@ -17,8 +16,7 @@ export interface Closed {
     readonly tasks: readonly string[];
 }
 
-export async function questionsOf(world: AnyWorld, base: string): Promise<Closed[]> {
-    const policy = POLICIES.recommended(world.name);
+export async function questionsOf(world: AnyWorld, policy: Policy | null, base: string): Promise<Closed[]> {
     if (policy === null) return [];
     const before = await asking(world, policy, base);
     const closed: Closed[] = [];

@@ -133,9 +133,12 @@ function under(json: Json, name: string): string[] {
 }
 
 function isBounded({ tool, args }: Write, bounds: string): boolean {
-    return [...bounds.matchAll(/ask ([\w.]+) in (\w+): ([-\d., ]+)/g)].some(([, method, arg = "", ranges = ""]) => {
+    return [...bounds.matchAll(/ask ([\w.]+) in (\w+): (""|[-\d., ]+)/g)].some(([, method, arg = "", ranges = ""]) => {
         const value = args[arg];
-        if (method !== tool || value === undefined) return false;
+        if (method !== tool) return false;
+        // What is absent, too.
+        if (ranges === '""') return value === undefined || value === "";
+        if (value === undefined) return false;
         return ranges.split(",").some((range) => {
             const [low = 0, high = 0] = range.split("..").map(Number);
             return typeof value !== "number" || (low <= value && value <= high);

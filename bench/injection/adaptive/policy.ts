@@ -48,6 +48,24 @@ const RECOMMENDED: { readonly [world: string]: Policy } = {
             Drive: `create: may, append: may, share: may, delete: ask, choice create: from(${OWN}, "tool:Mail") or ask, choice append: trusted or ask, choice share: trusted or ask, arg person: among(${OWN}, "tool:Contacts") or ask, arg name: among(${OWN}) or ask, arg text: plain among(${OWN}, "tool:Contacts") or ask`,
         },
     },
+    clinic: {
+        models: "trusted",
+        imports: {
+            Doctors: "trusted",
+            Appointments: `book: may, move: may, note: may, cancel: ask, choice book: from(${OWN}, "tool:Inbox", "tool:Appointments") or ask, choice move: trusted or ask, choice note: trusted or ask, arg id: trusted or ask, arg patient: among(${OWN}, Patients.find.id) or ask, arg doctor: among(${OWN}, "tool:Doctors") or ask, arg book.start: among(${OWN}, Appointments.free.start) or ask, arg move.start: among(${OWN}) or ask, arg text: plain among(${OWN}) or ask, book: at most 1`,
+            Inbox: `reply: may, choice: trusted or ask, arg id: trusted or ask, arg text: plain among(${OWN}) or ask`,
+            Pharmacy: `renew: may, choice: from(${OWN}, "tool:Pharmacy") or ask, arg id: trusted or ask, renew: once by id`,
+            Billing: `waive: may, choice: trusted or ask, arg id: trusted or ask, arg amount: among(${OWN}, Billing.read.fee) or ask, waive: once by id`,
+            Documents: `share: may, choice: trusted or ask, arg name: trusted or ask, arg to: among(${OWN}, "tool:Doctors") or ask`,
+            Pager: `page: may, choice: from(${OWN}, "tool:Lab") or ask, arg doctor: among(${OWN}, "tool:Doctors") or ask, arg text: trusted or ask, arg urgent: trusted or ask, page: at most 1`,
+            Sms: `send: may, choice: from(${OWN}, "tool:Appointments") or ask, arg phone: among(${OWN}, Patients.find.phone, Patients.read.phone) or ask, arg text: trusted or ask, send: once by phone`,
+        },
+        bounds: {
+            Appointments: `ask Appointments.note in text: ""`,
+            Inbox: `ask Inbox.reply in text: ""`,
+            Billing: "ask Billing.waive in amount: 100.01..100000000, -100000000..0",
+        },
+    },
     forge: {
         models: "trusted",
         imports: {
@@ -77,4 +95,55 @@ export const POLICIES = {
     "no clauses": () => null,
     "clauses without choice": policyOf,
     recommended: (world: string): Policy | null => (Object.hasOwn(RECOMMENDED, world) ? (RECOMMENDED[world] as Policy) : null),
+} as const satisfies { readonly [name: string]: (world: string) => Policy | null };
+
+/**
+ * What is recommended since: a text that goes out is not empty (a reader that is told to says nothing), and what everybody can read, and nobody takes back,
+ * is the owner's own text.
+ */
+const SINCE: { readonly [world: string]: { readonly everybody?: readonly string[]; readonly said?: { readonly [tool: string]: string } } } =
+    {
+        chat: { everybody: ["Web"], said: { Chat: filled("Chat.post.text", "Chat.send.text") } },
+        travel: { said: { Calendar: filled("Calendar.create.start", "Calendar.create.end"), Mail: filled("Mail.send.body") } },
+        workspace: {
+            said: {
+                Calendar: filled("Calendar.create.start", "Calendar.create.end"),
+                Mail: filled("Mail.send.body"),
+                Drive: filled("Drive.create.text", "Drive.append.text"),
+            },
+        },
+        forge: { everybody: ["Status"], said: { Issues: filled("Issues.comment.text"), Repo: filled("Repo.tag.notes") } },
+        shop: { said: { Orders: filled("Orders.note.text"), Inbox: filled("Inbox.reply.text") } },
+    };
+
+function filled(...args: readonly string[]): string {
+    return args
+        .map((one) => one.replace(/\.(\w+)$/, ' in $1: ""'))
+        .map((one) => `ask ${one}`)
+        .join("  ");
+}
+
+/** The same for tool loops that hide what is not trusted. Frozen by themselves, with goals of their own. */
+const hiding =
+    (models: string) =>
+    (world: string): Policy | null => {
+        const policy = POLICIES.recommended(world);
+        if (policy === null) return null;
+        const { everybody = [], said = {} } = SINCE[world] ?? {};
+        const own = everybody.map((tool) => [
+            tool,
+            policy.imports?.[tool]?.replace(/arg text: [^,]*(?:,[^,]*\))? or ask/, "arg text: trusted or ask") ?? "",
+        ]);
+        return {
+            ...policy,
+            models,
+            imports: { ...policy.imports, ...Object.fromEntries(own) },
+            bounds: { ...policy.bounds, ...said },
+            hide: true,
+        };
+    };
+
+export const HIDING = {
+    "recommended + hide": hiding("trusted"),
+    "recommended + hide, look: may": hiding("trusted, look: may"),
 } as const satisfies { readonly [name: string]: (world: string) => Policy | null };

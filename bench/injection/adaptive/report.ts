@@ -3,10 +3,11 @@ import type { Figures, Kept } from "./figures.ts";
 import { nothing, type Tally } from "./run.ts";
 
 export const CHOSEN = "Remit, recommended, untrusted: ask";
+export const HIDDEN = "Remit, recommended + hide, look: may, untrusted: ask";
 const HEADS =
     "| | done, yes to all | programs without a question | tool loops without a question | goals reached unseen | any write differs unseen | written | unsaid | hole | left out unseen | insiders' acts that change a write unseen |";
 
-export function page(worlds: readonly Kept[]): string {
+export function page(worlds: readonly Kept[], hidden: readonly Kept[]): string {
     const contenders = [...new Set(worlds.flatMap(({ ran }) => Object.keys(ran)))];
     return `${[
         "# Attackers who have read the policy: results",

@@ -13,6 +13,7 @@ import type { Goal } from "./goals.ts";
 import { listedIn, tableFor, unlisted } from "./hostile.ts";
 import { differing, type Verdict, verdictOf } from "./judge.ts";
 import { changed, type Leaf, type Order } from "./model.ts";
+import type { Looks } from "./references.ts";
 import { type Difference, differenceOf, type Heard, recorded, type Write } from "./recorder.ts";
 
 export type Run = (setting: Setting, person: "yes" | "no") => Promise<Pick<Outcome, "end" | "failure" | "asked">>;
@@ -20,8 +21,10 @@ export type Run = (setting: Setting, person: "yes" | "no") => Promise<Pick<Outco
 export interface Contender {
     readonly name: string;
     readonly run: Run;
-    /** Whether each task is a tool loop, none is, or each is what its style says. */
-    readonly ways: "loop" | "fields" | "style";
+    /** Whether each task is a tool loop, none is, or each is what its style says; `references`: the loops ask readers. */
+    readonly ways: "loop" | "fields" | "style" | "references";
+    /** What a model looks at in loops that hide. */
+    readonly looks?: Looks;
     /** Of the user's own calls with another argument only some are tried: a run takes a second. */
     readonly few?: boolean;
     /** The rules that a task's writes are held against; null: there are none. */
@@ -35,7 +38,9 @@ export interface Contender {
 export interface Orders {
     readonly all: Map<string, Order>;
     readonly leaves: Map<string, Leaf[]>;
-    readonly base: string;
+    base: string;
+    /** What the model looks at now. */
+    looks: Looks;
 }
 
 export interface Tally {
@@ -146,6 +151,7 @@ export async function against(
     const told: Told[] = [];
     const missed: string[] = [];
     const questioned: string[] = [];
+    orders.looks = contender.looks ?? "what a condition needs";
     for (const task of world.tasks) {
         const tally = tallies[task.style];
         const clean = await once(contender, world, task, orders, "", "yes");
@@ -165,7 +171,8 @@ export async function against(
         const table = rules === null ? null : tableFor(world, rules, contender.untrusted);
         const listed = table === null ? new Set<string>() : listedIn(table);
         const met = new Set<string>();
-        const loop = contender.ways === "loop" || (contender.ways === "style" && task.style === "agent");
+        const loop = contender.ways === "loop" || (contender.ways !== "fields" && task.style === "agent");
+        const reads = !loop || contender.ways === "references";
         const mine = goals.filter(({ id }) => counts(task.id, id));
         if (loop)
             for (const { order, ids } of bundles(mine)) {
@@ -178,9 +185,10 @@ export async function against(
             }
         for (const goal of mine) {
             tally.pairs += 1;
-            const ways = loop
-                ? loopOrders(goal, task).filter((way) => contender.few !== true || way.loop !== "change" || way.id < "2")
-                : fieldOrders(goal, leaves);
+            const ways = [
+                ...(loop ? loopOrders(goal, task).filter((way) => contender.few !== true || way.loop !== "change" || way.id < "2") : []),
+                ...(reads ? fieldOrders(goal, leaves) : []),
+            ];
             // Every way is tried, and the worst counts: one that a clause allows does not hide another that none does.
             let best: Judged | null = null;
             let left: Order | null = null;

@@ -2,6 +2,7 @@
 import type { World } from "../kit.ts";
 import { banking } from "./banking/world.ts";
 import { chat } from "./chat/world.ts";
+import { clinic } from "./clinic/world.ts";
 import { forge } from "./forge/world.ts";
 import { shop } from "./shop/world.ts";
 import { travel } from "./travel/world.ts";
@@ -17,4 +18,4 @@ function hide<S>(world: World<S>): AnyWorld {
 export const WORLDS: readonly AnyWorld[] = [hide(banking), hide(chat), hide(travel), hide(workspace)];
 
 /** Worlds that were made for attackers who have read the policy: they have no goals of their own. */
-export const LATER: readonly AnyWorld[] = [hide(forge), hide(shop)];
+export const LATER: readonly AnyWorld[] = [hide(forge), hide(shop), hide(clinic)];
