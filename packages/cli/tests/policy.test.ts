@@ -51,12 +51,13 @@ test("runs that went well say how often, and what stood there; others say nothin
     const all = suggested();
     expect(clauses(all)).toEqual([
         "choice write: trusted or ask",
-        "arg write.content: addresses trusted or ask",
+        "arg write.content: plain trusted or ask",
         "write: at most 2",
         "patch: never",
         "undo: never",
     ]);
     expect(all[1]?.why[1]).toBe("in 1 run it was called 2 times, 1 of them with data from elsewhere: at most so many would have asked");
+    expect(all[1]?.opens).toContain('a text without words, unless a remit says `ask Files.write in content: ""`');
     // In the policy they are what stops it, and are not proposed again.
     at.write("remit.json", JSON.stringify({ policy: { clauses: { "file://workspace": clauses(all) } } }));
     expect(at.remit("check", "p.remit").code).toBe(0);

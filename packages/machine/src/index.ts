@@ -3,6 +3,7 @@ export * from "./effect/effect.ts";
 export * from "./effect/approvers.ts";
 export * from "./effect/usage.ts";
 export type { RunRequest } from "./effect/elsewhere.ts";
+export { actingIn } from "./authority/acting.ts";
 export { addressesIn } from "./authority/addresses.ts";
 export { partOf } from "./native/stage.ts";
 export * from "./effect/failure.ts";

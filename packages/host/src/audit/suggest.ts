@@ -23,7 +23,7 @@ import {
     walk,
     nameText,
 } from "@remit/language";
-import { addressesIn, type LedgerEvent, type Policy } from "@remit/machine";
+import { actingIn, addressesIn, type LedgerEvent, type Policy } from "@remit/machine";
 import { checkPolicy, joinedPolicy, readPolicy } from "../config/policy.ts";
 import { RemitError } from "../failure/error.ts";
 
@@ -115,20 +115,32 @@ function ofHostile(on: Setting, made: readonly Made[], runs: number): Suggestion
             tool: use.tool,
             clause,
             why: [`data from ${from} may ${does} (${sites})`, ...runsSay],
-            opens: leftOf(on, { uri: use.uri, clause }, use, arg),
+            opens: [...leftOf(on, { uri: use.uri, clause }, use, arg), ...emptied(use, arg, clause, calls)],
         };
     });
 }
 
-/** Prose may come from elsewhere as long as it leads nowhere; anything else is chosen by who is trusted. */
+/** Prose may come from elsewhere as long as nothing in it acts, or at least leads anywhere; anything else is chosen by who is trusted. */
 function clauseOfArg(method: string, arg: string, calls: readonly Made[]): string {
-    const values = calls.flatMap(({ args }) => (args[arg] === undefined ? [] : [args[arg]]));
-    const isProse = values.some((one) => typeof one === "string" && /\s\S+\s/.test(one));
-    const leads = values.some((one) => addressesIn(one).length > 0);
-    return isProse && !leads
-        ? `arg ${nameText(method)}.${nameText(arg)}: addresses trusted or ask`
-        : `arg ${nameText(method)}.${nameText(arg)}: trusted or ask`;
+    const values = valuesOf(arg, calls);
+    const words = !isProse(values)
+        ? ""
+        : values.every((one) => actingIn(one).length === 0)
+          ? "plain "
+          : values.every((one) => addressesIn(one).length === 0)
+            ? "addresses "
+            : "";
+    return `arg ${nameText(method)}.${nameText(arg)}: ${words}trusted or ask`;
 }
+
+/** A text without words says nothing that a clause could hold back: a line of a remit does. */
+function emptied({ tool, method }: HostileUse, arg: string | null, clause: string, calls: readonly Made[]): string[] {
+    if (arg === null || !/: (?:plain|addresses) /.test(clause) || valuesOf(arg, calls).includes("")) return [];
+    return [`a text without words, unless a remit says \`ask ${tool}.${nameText(method)} in ${nameText(arg)}: ""\``];
+}
+
+const valuesOf = (arg: string, calls: readonly Made[]): Json[] => calls.flatMap(({ args }) => (args[arg] === undefined ? [] : [args[arg]]));
+const isProse = (values: readonly Json[]): boolean => values.some((one) => typeof one === "string" && /\s\S+\s/.test(one));
 
 /** SUG2. */
 function leftOf(on: Setting, { uri, clause }: Pick<Suggestion, "uri" | "clause">, use: HostileUse, arg: string | null): string[] {
