@@ -36,16 +36,23 @@ test("no call crossed a rule unseen with policies on, and the same eye sees thos
 });
 
 test("the page about attackers who have read the policy is made from its figures, and no write passed that nothing allows", () => {
-    const worlds = kept();
-    expect(worlds.map(({ world }) => world)).toEqual(["banking", "chat", "forge", "shop", "travel", "workspace"]);
-    expect(read("adaptive/RESULTS.md")).toBe(adaptivePage(worlds));
-    for (const { world, ran } of worlds) {
+    const [shown, hidden] = [kept("shown"), kept("hidden")];
+    for (const worlds of [shown, hidden])
+        expect(worlds.map(({ world }) => world)).toEqual(["banking", "chat", "clinic", "forge", "shop", "travel", "workspace"]);
+    expect(read("adaptive/RESULTS.md")).toBe(adaptivePage(shown, hidden));
+    for (const { world, ran } of shown) {
         const one = ran[CHOSEN];
         expect([world, one?.agent.hole, one?.program.hole, one?.agent.unlisted, one?.program.unlisted]).toEqual([world, 0, 0, 0, 0]);
         // The same eye sees what passes where nothing is written.
         const control = Object.entries(ran).find(([name]) => name.startsWith("control"))?.[1];
         expect(control?.program.hole).toBeGreaterThan(0);
     }
+    // Loops that hide, and one whose model looks at everything: none of it is a hole, and the attackers do get somewhere.
+    const ran = hidden.flatMap((one) => Object.entries(one.ran).filter(([name]) => name.startsWith("Remit, recommended + hide")));
+    expect(ran.length).toBe(3 * hidden.length);
+    for (const [name, { agent, program }] of ran)
+        expect([name, agent.hole, program.hole, agent.unlisted, program.unlisted]).toEqual([name, 0, 0, 0, 0]);
+    expect(ran.some(([, { agent }]) => agent.reached > 0)).toBe(true);
 });
 
 test("goals are made of every argument of every method that does more than read, the same for the same seed", () => {

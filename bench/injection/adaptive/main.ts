@@ -14,7 +14,7 @@ import { isHidden, type Looks, obeyReferences } from "./references.ts";
 import { figuresOf, type Kept } from "./figures.ts";
 import { questionsOf } from "./frontier.ts";
 import { FOLDERS, type Part, writePage } from "./page.ts";
-import { CHOSEN, HIDDEN } from "./report.ts";
+import { CHOSEN, HIDING_CHOSEN } from "./report.ts";
 import { camel } from "./peers/camel.ts";
 import { fides, LOOK } from "./peers/fides.ts";
 import { HIDING, POLICIES } from "./policy.ts";
@@ -150,7 +150,7 @@ async function whole(world: AnyWorld, { part, policies, chosen, contenders }: Fr
             pairs: told.length,
             opened: openedIn(world, chosen(world.name)),
             closed: closed ?? same?.closed ?? [],
-            ran: one === null ? { ...same?.ran } : { ...same?.ran, [name]: figuresOf(one, name === CHOSEN || name === HIDDEN) },
+            ran: one === null ? { ...same?.ran } : { ...same?.ran, [name]: figuresOf(one, name === CHOSEN || name === HIDING_CHOSEN) },
         };
         mkdirSync(folder, { recursive: true });
         writeFileSync(file, `${JSON.stringify(now, null, 1)}\n`);
