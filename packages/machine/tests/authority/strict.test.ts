@@ -146,6 +146,7 @@ const FLOWS: readonly Case[] = [
         secrets: BOOL,
     },
     { name: "a failing division", body: "x = 0\ntry { y = 1 / s\n x = 1 } catch e { }\nx", secrets: NUMS },
+    { name: "an index that a list holds", body: "l = [s]\nx = 0\ntry { y = xs[l[0]]\n x = 1 } catch e { x = 2 }\nx", secrets: [0, 7] },
     { name: "a failing index", body: "x = 0\ntry { y = xs[s]\n x = 1 } catch e { x = 2 }\nx", secrets: [0, 7] },
     { name: "a failing condition inside a branch", body: "x = 0\ntry { if s { y = [1][5] }\n x = 1 } catch e { }\nx", secrets: BOOL },
     { name: "try as an expression", body: "x = try { 1 / s\n 5 } catch e { 6 }\nx", secrets: NUMS },
