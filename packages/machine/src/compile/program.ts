@@ -228,7 +228,7 @@ export class Compiled {
     private lend(to: FileEntry, home: number): void {
         const { imports, agents } = this.files[home] as FileEntry;
         for (const [name, one] of imports) if (isLent(one.form)) to.imports.set(name, one);
-        for (const [name, one] of agents) if (one.outside !== null) to.agents.set(name, one);
+        for (const [name, one] of agents) if (one.outside !== null && isLent(one.outside.form)) to.agents.set(name, one);
     }
 
     /**
@@ -405,9 +405,12 @@ export class Compiled {
     }
 }
 
-/** What an answer of an agent can name of its file's imports where the remit gives it: capabilities from outside the program. */
-export function isLent({ what, from }: ImportForm): boolean {
-    return what !== "file" && what !== "skill" && from === undefined;
+/**
+ * What an answer of an agent can name of its file's imports where the remit gives it: capabilities from outside the program. None takes the name of a
+ * built-in from an answer, which may not know of the import.
+ */
+export function isLent({ what, from, name }: ImportForm): boolean {
+    return what !== "file" && what !== "skill" && from === undefined && findBuiltin("global", name) === undefined;
 }
 
 export function capabilityOf(fn: Fn): Capability {

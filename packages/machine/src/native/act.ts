@@ -27,6 +27,7 @@ import { type Handing, type HandoverState, type HandoverWait, stateOf } from "..
 import type { Call, Ops, Told } from "../state/ops.ts";
 import { hasSome } from "../state/delegations.ts";
 import { byNames, ownFile } from "../state/stage.ts";
+import { gateLeft } from "./hands.ts";
 import { askTool } from "./tools.ts";
 import { isWritten } from "../state/agent-code.ts";
 
@@ -366,8 +367,11 @@ function listed(m: Ops, act: Acting, state: HandoverState): Listed[] {
     const all = state.params.flatMap((tool, i) => {
         const one = state.came[i] ?? null;
         const methods = isObject(one) && Array.isArray(one.methods) ? one.methods : [];
+        const entry = act.tools.find(({ form }) => form.name === tool);
         return methods.flatMap((method) =>
-            isObject(method) && typeof method.name === "string" ? [{ tool, method, own: method.name }] : [],
+            isObject(method) && typeof method.name === "string" && isLeft(m, act, entry, method.name, method.readOnly === true)
+                ? [{ tool, method, own: method.name }]
+                : [],
         );
     });
     const isFree = (own: string): boolean =>
@@ -385,6 +389,13 @@ function listed(m: Ops, act: Acting, state: HandoverState): Listed[] {
             inputSchema: isObject(method.input) ? method.input : { type: "object" },
             ...(method.readOnly === true ? { annotations: { readOnlyHint: true } } : {}),
         }));
+}
+
+/** Whether a caller is told of a method: an agent of none that is refused, whatever it is given. */
+function isLeft(m: Ops, { fiber, frame }: Acting, entry: ImportEntry | undefined, method: string, reads: boolean): boolean {
+    if (!isWritten(m, frame.fn) || entry === undefined || entry.value === null) return true;
+    const target = { c: entry.value, name: entry.form.name, uri: entry.form.uri, method, direct: true };
+    return gateLeft(m, fiber, frame.principal, target, reads ? "may" : "ask") !== null;
 }
 
 function listing(tools: readonly Listed[]): Json {

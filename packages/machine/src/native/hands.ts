@@ -171,28 +171,31 @@ export function givenHandles(m: Ops, fiber: Fiber, session: Session, native: Han
         const described = value.kind === "tool" ? (native.state.came[nth++] ?? null) : null;
         const right = minted(m, fiber, session.principal, value);
         const told = handleOf(m, session, right, described);
+        const target = { c: value, name, uri, direct: true };
         const handle = told.handle.flatMap((one): HandleMethod[] => {
-            const decision = decideFor(m, fiber, {
-                principal: session.principal,
-                target: { c: value, name, uri, method: one.method, direct: true },
-                given: jsonGiven([], 0),
-                chosenBy: "agent",
-                chosen: 0,
-                readOnly: one.gate === "may",
-            });
-            if (decision.kind !== "refused") return [{ ...one, gate: decision.kind }];
-            const { why, row } = decision;
-            if (
-                why === "gate" ||
-                why === "name" ||
-                (why === "remit" && (row === undefined || (row.gate === "never" && row.bounds.length === 0)))
-            )
-                return [];
-            // Refused only for what it was given here, which is nothing.
-            return [{ ...one, gate: row?.gate === "may" ? "may" : row?.gate === "ask" ? "ask" : one.gate }];
+            const gate = gateLeft(m, fiber, session.principal, { ...target, method: one.method }, one.gate);
+            return gate === null ? [] : [{ ...one, gate }];
         });
         return { name, ...told, handle };
     });
+}
+
+/** The gate that a use by what an agent wrote meets, as far as the method alone decides. Null: it is refused, whatever it is given. `own`: the tool's. */
+export function gateLeft(m: Ops, fiber: Fiber, principal: string, target: Target, own: HandleMethod["gate"]): HandleMethod["gate"] | null {
+    const decision = decideFor(m, fiber, {
+        principal,
+        target,
+        given: jsonGiven([], 0),
+        chosenBy: "agent",
+        chosen: 0,
+        readOnly: own === "may",
+    });
+    if (decision.kind !== "refused") return decision.kind;
+    const { why, row } = decision;
+    const isNever = row === undefined || (row.gate === "never" && row.bounds.length === 0);
+    if (why === "gate" || why === "name" || (why === "remit" && isNever)) return null;
+    // Refused only for what it was given here, which is nothing.
+    return row?.gate === "may" ? "may" : row?.gate === "ask" ? "ask" : own;
 }
 
 /** The tools within reach of an agent's own hands. `args`: what it was handed over. */

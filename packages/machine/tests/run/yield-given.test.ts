@@ -62,9 +62,13 @@ describe("what the remit gives is there by its name", () => {
         expect(handshake(ran)).not.toHaveProperty("remit");
     });
 
-    test("act lists it, and no tool beside it", () => {
-        const ran = run(READ, { agents: [answer('return act("__manual__", {}).structuredContent.tools.map(t => t.name)', "a")] });
-        expect(end(ran)).toEqual(["Repo.read", "Repo.write"]);
+    test("act lists what is left of it, and no tool beside it", () => {
+        const lists = (clauses: string): Json =>
+            end(run(given(clauses), { agents: [answer('return act("__manual__", {}).structuredContent.tools.map(t => t.name)', "a")] }));
+        expect(lists("may Repo.read")).toEqual(["Repo.read"]);
+        expect(lists("may Repo never Repo.write")).toEqual(["Repo.read"]);
+        expect(lists('ask Repo.write in "src/**"')).toEqual(["Repo.write"]);
+        expect(lists('may Repo never Repo.write in "src/**"')).toEqual(["Repo.read", "Repo.write"]);
         const other = run(READ, { agents: [answer('return act("Other.read", {})', "a")] });
         expect(JSON.stringify(end(other))).toMatch(/there are Repo/);
         expect(JSON.stringify(end(other))).not.toMatch(/Mail/);
@@ -93,6 +97,15 @@ describe("an argument of that name hides it", () => {
         expect(end(run(data, { agents: [answer("return Repo.read", "Repo")] }))).toBe("text");
         for (const body of [answer("Repo = [1]\nreturn Repo.length", "a"), remit("func Repo() { 1 }\nfunc answer(agent, a) { Repo() }")])
             expect(end(run(given("may Repo"), { agents: [body] }))).toBe(1);
+    });
+
+    test.each([
+        ["what the remit does not give", "may Repo.read"],
+        ["nor what it gives", "may Repo.read, text.read"],
+    ])("no import has the name of a built-in in an answer: %s", (_name, clauses) => {
+        const program = withFixer("return Fixer.yield(a: 1)", `${TOOLS}\nimport tool text from "mcp://text"`, ` { remit { ${clauses} } }`);
+        const ran = run(program, { agents: [answer("return text(a)", "a")] });
+        expect([end(ran), (handshake(ran)["remit"] as { name: string }[]).map(({ name }) => name)]).toEqual(["1", ["Repo"]]);
     });
 
     test("a function of the answer that has no such parameter sees the remit's", () => {
