@@ -97,7 +97,7 @@ describe("the language reference", () => {
                 .filter(
                     (code) =>
                         /^[A-Z]+(_[A-Z]+)+$/.test(code) &&
-                        !/^(REMIT|XDG|AGENTSCRIPT|OLLAMA|OPENAI|ANTHROPIC|GOOGLE|OTEL|RIFF|TEMPORAL)_|^HTTPS?_PROXY$|^NO_COLOR$|^GITHUB_TOKEN$|^LIBRARY_KEY$|^PUBLIC_KEY$/.test(
+                        !/^(REMIT|XDG|AGENTSCRIPT|OLLAMA|OPENAI|ANTHROPIC|GOOGLE|OTEL|RIFF|TEMPORAL|NODE|OPENCODE)_|^HTTPS?_PROXY$|^NO_COLOR$|^GITHUB_TOKEN$|^LIBRARY_KEY$|^PUBLIC_KEY$/.test(
                             code,
                         ),
                 )
