@@ -9,7 +9,7 @@
  * COU2: all counters of a program count from its beginning: a rule that comes into force later finds what was used before. A counter that is not among
  *     them, as in code that an agent wrote, gives nothing.
  * COU4: while a part of the run is elsewhere it has the counts, and what it used comes back with its outcome. Until then nothing that is counted is used
- *     here under a count, and no other part begins. A part that does not come back keeps them.
+ *     here under a count, and no other part begins that can reach what is counted. A part that does not come back keeps them.
  * COU3: a use that cannot be told apart by the argument that a rule names is refused.
  */
 import {

@@ -8,7 +8,8 @@
  */
 import type { Json, Site } from "@remit/language";
 import { type Effect, type EffectKind, type Failure, opOf, type Outcome, type ToolRequest } from "../effect/effect.ts";
-import { reachesModel } from "../compile/models.ts";
+import type { Fn } from "../compile/program.ts";
+import { reachesImport, reachesModel } from "../compile/reached.ts";
 import type { RunRequest } from "../effect/elsewhere.ts";
 import { Fail } from "../effect/failure.ts";
 import { type OfStage, sentWith } from "../effect/stage.ts";
@@ -98,7 +99,7 @@ export function pay(m: Machine, pending: Pending): void {
         blocked.add(waits);
     }
     const spender = m.spender(path);
-    if (effect.kind === "run" && isCountedElsewhere(m, path)) {
+    if (effect.kind === "run" && isCountedElsewhere(m, effect)) {
         m.waiting.set(path, { ...pending, waits: NO_ACCOUNT });
         m.unpaid.set(path, NO_ACCOUNT);
         return;
@@ -141,21 +142,35 @@ export function pay(m: Machine, pending: Pending): void {
 const NO_ACCOUNT = Number.MAX_SAFE_INTEGER;
 
 /** COU4: another part, which is under way, has the counts. */
-function isCountedElsewhere(m: Machine, path: string): boolean {
+function isCountedElsewhere(m: Machine, effect: Effect): boolean {
     if (!m.authority.isCounting) return false;
-    return [...m.waiting.keys()].some((other) => other !== path && !m.unpaid.has(other) && m.standing.parts.get(other)?.isAway === true);
+    const others = [...m.waiting.keys()].filter((other) => other !== effect.path && !m.unpaid.has(other));
+    return others.some((other) => m.standing.parts.get(other)?.isAway === true) && usesCounted(m, effect);
+}
+
+/** What the part that an effect begins runs. */
+function functionOf({ compiled }: Machine, { request }: Effect): Fn | undefined {
+    const { entry } = request as unknown as RunRequest;
+    return compiled.functions.find((one) => one.file === entry.file && one.form.name === entry.func);
 }
 
 /** Whether the part that an effect begins can ask a model. */
-function asksModel({ compiled }: Machine, { request }: Effect): boolean {
-    const { entry } = request as unknown as RunRequest;
-    const fn = compiled.functions.find((one) => one.file === entry.file && one.form.name === entry.func);
-    return fn === undefined || reachesModel(compiled, fn);
+function asksModel(m: Machine, effect: Effect): boolean {
+    const fn = functionOf(m, effect);
+    return fn === undefined || reachesModel(m.compiled, fn);
 }
 
-/** The effect of a part, with the counts, where another part did not keep them. */
+/** Whether it can use what is counted in the run. */
+function usesCounted(m: Machine, effect: Effect): boolean {
+    if (!m.authority.isCounting) return false;
+    const fn = functionOf(m, effect);
+    const isCounted = (file: number, name: string): boolean => m.authority.countersAt(file, name).some(({ isDaily }) => !isDaily);
+    return fn === undefined || reachesImport(m.compiled, fn, ({ file, form }) => isCounted(file, form.name));
+}
+
+/** The effect of a part, with the counts, where it may need them and another part did not keep them. */
 function withUses(m: Machine, effect: Effect): Effect {
-    const uses = m.authority.isCounting ? m.standing.lend(effect.path) : null;
+    const uses = usesCounted(m, effect) ? m.standing.lend(effect.path) : null;
     return uses === null
         ? effect
         : { ...effect, request: { ...(effect.request as { readonly [key: string]: Json }), uses: uses as unknown as Json } };

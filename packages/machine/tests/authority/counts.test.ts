@@ -322,6 +322,18 @@ ${body}
         expect(found.outcome).toEqual(value);
     });
 
+    test("what can use nothing that is counted has no counts, and runs beside one that has", () => {
+        const begun = (branch: string): (boolean | undefined)[] => {
+            const more =
+                'func echo(x) { x }\nfunc named(x) { act("Pay.refund", { order_id: x }) }\nfunc held(x) { f = Pay  f.refund({ order_id: x }) }\n';
+            const form = formOf(blocks(`${more}memory static ( temporal static ( pay ) <*> temporal static ( ${branch} ) )`));
+            const machine = Machine.start(new Compiled(form), { ...OPTIONS, input: "a", limits: {} });
+            return machine.advance().effects.map(({ request }) => (request as { uses?: Json }).uses !== undefined);
+        };
+        expect(begun("echo")).toEqual([true, false]);
+        for (const one of ["pay", "named", "held"]) expect([one, begun(one)]).toEqual([one, [true]]);
+    });
+
     test("two at once do not use the same count, and nothing is used beside one", () => {
         expect(ran("memory static ( temporal static ( pay >=> safely ) <*> temporal static ( safely >=> safely ) )")).toMatchObject({
             there: 2,
