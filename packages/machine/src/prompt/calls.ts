@@ -165,13 +165,13 @@ class Turn {
     private performed(call: Call, at: number, outcome: Outcome): Call {
         const offer = this.offerOf(call);
         const suffix = callSuffix(this.before, at);
+        // A result or an error may repeat what references stood for, whatever the tool is trusted with (HID3).
+        const own = originsUnion([`tool:${offer.tool}`], outcome.origins ?? [], ...Object.values(call.carried ?? {}));
         // The model sees all of it, so every part counts.
-        const parts = outcome.ok ? Object.values(outcome.parts ?? {}) : [];
-        const labels = originsUnion([`tool:${offer.tool}`], outcome.origins ?? [], ...parts);
+        const labels = originsUnion(own, ...(outcome.ok ? Object.values(outcome.parts ?? {}) : []));
         const told = { ...toolData(offer, call), ...resultData(outcome) };
         if (this.hidden !== undefined && this.gate.hides(labels)) {
             const value = outcome.ok ? outcome.value : outcome.failure.message;
-            const own = originsUnion([`tool:${offer.tool}`], outcome.origins ?? []);
             const parts = outcome.ok && outcome.parts !== undefined ? { parts: outcome.parts } : {};
             const result = this.kept({ value, origins: own, ...parts }, offer.uri);
             this.events.push({ kind: "tool.ended", suffix, data: { ...told, shown: { hidden: result.hidden } }, labels });

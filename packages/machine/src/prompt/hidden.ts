@@ -8,7 +8,8 @@
  *     a text, a number or a name out of it.
  * HID2: a reference is filled once: what a hidden text holds is never read as a reference.
  * HID4: a part that is not there is `none`, wherever a reference may stand: whether it is there is told by what uses it, in a hidden result.
- * HID3: what is told of a call with filled references depends on nothing in them but whether it was let through.
+ * HID3: what is told of a call with filled references depends on nothing in them but whether it was let through and whether it failed: its result is hidden,
+ *     and carries what they carry.
  */
 import { isObject, type Json, schemeOf } from "@remit/language";
 import { originsUnion } from "./state.ts";

@@ -150,6 +150,26 @@ describe("a reference", () => {
         expect([looked.writes, looked.refused.length > 0]).toEqual([[], true]);
     });
 
+    test.each([
+        ["result", true],
+        ["error", false],
+    ])("is not shown by a trusted tool whose %s repeats it, nor by another that is given that", (_what, ok) => {
+        const own = (path: string) => [{ name: "Own_read", args: { path } }];
+        const w = world([[read], own("{{r1/text}}"), own("{{r2}}"), [write({ path: "{{r3}}", content: "x" })], "done"]);
+        const echo = (e: Effect): Outcome | undefined => {
+            const { tool, op, args } = e.request as { tool?: string; op?: string; args?: Json[] };
+            if (tool !== "Own" || op !== "call") return w.answer(e);
+            const message = JSON.stringify(args);
+            return ok ? { ok, value: message, origins: ["tool:Own"] } : { ok, failure: { kind: "tool", message } };
+        };
+        const ran = run(program('hide: "untrusted", turns: 8', TRUST, "{ trusted }"), {
+            answer: echo,
+            options: { input: {}, policy: never },
+        });
+        expect([outcome(ran), w.seen.join("").includes("eve"), w.seen.join("").includes("r3")]).toEqual(["done", false, true]);
+        expect(did(ran)).not.toContain("Out.write");
+    });
+
     test("stands for no arguments as a whole, which would have no origins", () => {
         const { writes, seen } = loop([[read], [{ name: "Out_write", args: "{{r1}}" }], "done"]);
         expect(writes).toEqual([]);
