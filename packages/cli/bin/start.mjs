@@ -51,20 +51,25 @@ export async function start(path, argv) {
 
 /** Null where there is none that the user alone may write to. As for Node, `NODE_COMPILE_CACHE` names it where it is set. */
 function cacheFolder() {
-    const { NODE_COMPILE_CACHE: named, XDG_CACHE_HOME: set } = process.env;
-    const base = set !== undefined && isAbsolute(set) ? set : join(process.env.HOME ?? getBuiltinModule("node:os").homedir(), ".cache");
-    const folders = named ? [resolve(named)] : [base, join(base, "remit"), join(base, "remit", "code")];
-    const folder = folders.at(-1);
+    const { NODE_COMPILE_CACHE: named, XDG_CACHE_HOME: set, HOME = getBuiltinModule("node:os").homedir() } = process.env;
+    const base = set !== undefined && isAbsolute(set) ? set : join(HOME, ".cache");
+    // Whoever may write to the folder of a folder can put another one in its place.
+    const own = named ? [resolve(named)] : [join(base, "remit"), join(base, "remit", "code")];
+    // A home of no name would be the present folder, which may be one of another user's files.
+    if (!isAbsolute(own[0])) return null;
     try {
         // One by one: with `recursive`, Node never returns from a place that says ENOENT of every new folder, as /proc does.
-        for (const path of folders) if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
-        const { uid, mode } = statSync(folder);
-        const mine = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
-        return mine ? folder : null;
+        for (const path of named ? own : [base, ...own]) if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
+        return own.every(isMine) ? own.at(-1) : null;
     } catch {
         // No folder can be made there: everything works, and starting takes longer.
         return null;
     }
+}
+
+function isMine(folder) {
+    const { uid, mode } = statSync(folder);
+    return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
 }
 
 /** Null where nothing is kept, or not what was written: a file that a crash left half-written. */

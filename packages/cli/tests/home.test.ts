@@ -20,6 +20,7 @@ const homes = ["/proc", "file"].filter((path) => path === "file" || existsSync(p
 const commands = [
     ["run", "hello.remit", "-q"],
     ["init", "/proc/remit/project"],
+    ["types", "--out", "/proc/remit"],
 ];
 
 test.each(homes.flatMap((home) => commands.map((args) => ({ home, command: args.join(" "), args }))))(

@@ -1,7 +1,7 @@
 /** `remit types`: declarations of programs, so that TypeScript knows what they take and give. */
-import { lstatSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { lstatSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, relative } from "node:path";
-import { declareFile, isDeclaration, orphansIn, programsIn } from "@remit/host";
+import { declareFile, isDeclaration, makeFolder, orphansIn, programsIn } from "@remit/host";
 import { source } from "@remit/language";
 import { showDiagnostics } from "../diagnostics.ts";
 import { eachFile, writeWhole } from "../files.ts";
@@ -29,7 +29,7 @@ export default async function types(args: string[], options: Record<string, unkn
         stale++;
         if (check) say(`${shown(target)}: not up to date`);
         else {
-            mkdirSync(dirname(target), { recursive: true });
+            makeFolder(dirname(target));
             writeWhole(target, text);
             say(`${shown(target)}: written`);
         }

@@ -5,11 +5,12 @@
  *
  * HE1: the command line and the entries of the library call it, once a process. What comes of it is passed on as `Process` (`process.ts`).
  */
-import { homedir, userInfo } from "node:os";
+import { userInfo } from "node:os";
+import { isAbsolute } from "node:path";
 import type { Environment } from "../ledger/place.ts";
 
 export interface Surroundings {
-    /** Has `HOME`, under which the user's own folders are found. */
+    /** Has `HOME`, absolute, under which the user's own folders are found. */
     readonly env: Environment;
     /** Absolute: where relative paths begin. */
     readonly cwd: string;
@@ -18,8 +19,10 @@ export interface Surroundings {
 }
 
 export function fromThisProcess(): Surroundings {
+    const { HOME: home } = process.env;
     return {
-        env: process.env["HOME"] === undefined ? { ...process.env, HOME: homedir() } : process.env,
+        // An empty or relative one would take configuration and keys from the present folder, whose files may be another user's.
+        env: home !== undefined && isAbsolute(home) ? process.env : { ...process.env, HOME: userInfo().homedir },
         cwd: process.cwd(),
         user: `os:${process.getuid?.() ?? userInfo().username}`,
     };
