@@ -47,6 +47,14 @@ const CASES: readonly Case[] = [
     },
     {
         rule: "taint-to-target",
+        // Of a name that the input holds, too, the inbox decides no more than which one.
+        positive: main(`Mail.send({ to: Inbox.read({}).from })`),
+        nearMiss: main(`Mail.send({ to: Inbox.read({}).from })`).replace(`"host:mail"`, `"host:mail" { arg to: among("user") }`),
+        input: { known: "eve@evil.com" },
+        says: "Mail.send goes where tool:Inbox says (argument to)",
+    },
+    {
+        rule: "taint-to-target",
         // It begins with a word of reading and does more.
         positive: main(`Mail.getAndSend({ to: Inbox.read({}).from })`),
         nearMiss: main(`Mail.get_address({ email: Inbox.read({}).from })`),

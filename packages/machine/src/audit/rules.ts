@@ -19,7 +19,7 @@ import type { Evidence, Finding, Severity } from "./finding.ts";
 import { grants } from "./grants.ts";
 import { breaks, type Call, type Invariant, meant, sameImports } from "./invariant.ts";
 import { type Declared, declarations } from "./reads.ts";
-import { letIn, type Target, targetsOf } from "./targets.ts";
+import { isAmong, letIn, type Target, targetsOf } from "./targets.ts";
 
 export interface RuleRow {
     readonly id: string;
@@ -213,6 +213,7 @@ function taints(audit: Audit, event: LedgerEvent, data: Data, call: Call): Itera
     const possible = data["chosen_by"] === "model" ? origins.filter(told) : [];
     const method = meant(call).method as string;
     for (const target of targetsOf(call, audit.declared.parameters(call.tool, call.uri, method))) {
+        if (isAmong(audit.program, call.tool, method, target.name)) continue;
         const carried = audit
             .untrusted(originsOf(data, target))
             .filter((one) => !letIn(audit.program, call.tool, method, target.name, one));

@@ -75,16 +75,23 @@ function isOnlyTargets(json: Json, is: boolean): boolean {
 
 /** Whether the clauses of the tool name the origin as one that the argument may come from: the program's author has said so. */
 export function letIn(program: Program, tool: string, method: string, target: string, origin: string): boolean {
+    return isSaid(program, tool, method, target, (c) => c.among !== true && c.addresses !== true && c.from?.includes(origin) === true);
+}
+
+/**
+ * Whether the clauses let in whole values that occurred in what they name: a call that began was held to them word by word, so that who chose it could
+ * make up no target. What a person allowed all the same is told as such.
+ */
+export function isAmong(program: Program, tool: string, method: string, target: string): boolean {
+    return isSaid(program, tool, method, target, (c) => c.among === true && c.addresses !== true && c.plain !== true);
+}
+
+type ArgClause = Extract<NonNullable<ImportForm["clauses"]>[number], { readonly kind: "arg" }>;
+
+function isSaid(program: Program, tool: string, method: string, target: string, says: (clause: ArgClause) => boolean): boolean {
     const imports = program.files.flatMap((file) => file.imports.filter((i) => i.what === "tool" && i.name === tool));
-    const says = (i: ImportForm): boolean =>
-        i.clauses?.some(
-            (c) =>
-                c.kind === "arg" &&
-                c.name === target &&
-                (c.method === undefined || c.method === method) &&
-                c.among !== true &&
-                c.addresses !== true &&
-                c.from?.includes(origin) === true,
-        ) === true;
-    return imports.length > 0 && imports.every(says);
+    const isBound = (i: ImportForm): boolean =>
+        i.clauses?.some((c) => c.kind === "arg" && c.name === target && (c.method === undefined || c.method === method) && says(c)) ===
+        true;
+    return imports.length > 0 && imports.every(isBound);
 }

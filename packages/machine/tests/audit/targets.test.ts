@@ -67,6 +67,12 @@ test("what a clause lets in is the author's choice, through `call` too", () => {
     expect(told(found('Mail.call({ tool: "send", args: { to: x } })', clauses))).toEqual([]);
 });
 
+test("no chooser makes up a target where a clause lets in only values that occurred elsewhere", () => {
+    expect(told(found("Mail.send({ to: x, cc: x })", '{ arg to: among("tool:Web") }'))).toEqual([["cc", 1]]);
+    // of it the addresses alone were held to what occurred
+    expect(told(found("Mail.send({ to: x })", '{ arg to: addresses among("tool:Web") }'))).toEqual([["to", 1]]);
+});
+
 test("a place is known by the description that the record has of the method", () => {
     const form = formOf(`${IMPORTS}main agent Main { main func() { 1 } }`);
     const event = (seq: number, kind: string, labels: string[], data: object): LedgerEvent =>
