@@ -11,7 +11,7 @@
  *     is among what the model has seen; what a call was given by a reference carries its origins, argument by argument. A look is judged as a use of
  *     the model, `Claude.look`; what it shows the model has seen.
  */
-import { isObject, type Json, LOOK } from "@remit/language";
+import { isObject, type Json, LOOK, statedOrigin } from "@remit/language";
 import { ANSWERS, FAILURE_KINDS, type Failure, type Outcome, type ToolCall, type ToolRequest } from "../effect/effect.ts";
 import { addUsage } from "../effect/usage.ts";
 import type { Gatekeeper } from "../state/gate.ts";
@@ -166,22 +166,24 @@ class Turn {
         const offer = this.offerOf(call);
         const suffix = callSuffix(this.before, at);
         // A result or an error may repeat what references stood for, whatever the tool is trusted with (HID3).
-        const own = originsUnion([`tool:${offer.tool}`], outcome.origins ?? [], ...Object.values(call.carried ?? {}));
+        const told = outcome.origins ?? [];
+        const source = `tool:${offer.tool}`;
+        const own = originsUnion(told.includes(statedOrigin(source)) ? [] : [source], told, ...Object.values(call.carried ?? {}));
         // The model sees all of it, so every part counts.
         const labels = originsUnion(own, ...(outcome.ok ? Object.values(outcome.parts ?? {}) : []));
-        const told = { ...toolData(offer, call), ...resultData(outcome) };
+        const about = { ...toolData(offer, call), ...resultData(outcome) };
         if (this.hidden !== undefined && this.gate.hides(labels)) {
             const value = outcome.ok ? outcome.value : outcome.failure.message;
             const parts = outcome.ok && outcome.parts !== undefined ? { parts: outcome.parts } : {};
             const result = this.kept({ value, origins: own, ...parts }, offer.uri);
-            this.events.push({ kind: "tool.ended", suffix, data: { ...told, shown: { hidden: result.hidden } }, labels });
+            this.events.push({ kind: "tool.ended", suffix, data: { ...about, shown: { hidden: result.hidden } }, labels });
             return done(call, outcome.ok ? result : { isError: true, ...result });
         }
         const shown = shownResult(outcome.ok ? outcome.value : outcome.failure.message);
         this.events.push({
             kind: "tool.ended",
             suffix,
-            data: { ...told, ...(shown.cut === undefined ? {} : { shown: { ...shown.cut } }) },
+            data: { ...about, ...(shown.cut === undefined ? {} : { shown: { ...shown.cut } }) },
             labels,
         });
         this.seen = originsUnion(this.seen, labels);

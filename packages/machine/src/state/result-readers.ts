@@ -6,7 +6,8 @@
  * RST1: what a server states adds labels and takes none away: a value of a trusted import is not trusted where its server says so, and one that it calls
  *     private goes where the person of the run reads it, and nowhere else.
  * RST3: where every import of the tool says `labels from server`, a result that its server calls trusted carries that in place of the tool's origin, and one
- *     that it calls public is for everyone, whatever `reads` says. Who chose the call may restrict it still (RST2).
+ *     that it calls public is for everyone, whatever `reads` says there. What a project says of readers holds, and who chose the call may restrict it
+ *     still (RST2).
  * RST2: what a read on this machine gives is for those who may know what chose the read: nothing held that against it before (LANGUAGE 5).
  */
 import { type Json, readsHere, schemeOf } from "@remit/language";
@@ -48,7 +49,7 @@ export function grantedBy(
 
 /** Labels that say who may read what an effect brings, or what its failure tells: `reads` clauses of its import, and who chose it (RST2). */
 export function readersOfResult(m: Ops, effect: Effect, value: Json, isPublic = false): readonly string[] {
-    const said = isPublic ? NOBODY_SAYS : readersSaid(m, effect, value);
+    const said = readersSaid(m, effect, value, isPublic);
     const chose = readersOfChoice(effect);
     return chose.length === 0 ? said : [...said, ...chose];
 }
@@ -60,14 +61,16 @@ function readersOfChoice({ kind, request, labels }: Effect): readonly string[] {
     return labels.filter((label) => chooserIn(label)?.startsWith("only:") === true);
 }
 
-function readersSaid(m: Ops, { kind, request }: Effect, value: Json): readonly string[] {
+function readersSaid(m: Ops, { kind, request }: Effect, value: Json, isPublic: boolean): readonly string[] {
     const { authority, compiled } = m;
     if (authority.plain) return NOBODY_SAYS;
     if (kind === "tool") {
         const { op, tool, uri, file, method, args } = request as unknown as ToolRequest;
         if (op === "describe") return NOBODY_SAYS;
+        const { reads } = authority.clausesAt(compiled.capabilityAt(file, tool).file, tool);
         return readersGiven(
-            { ...authority.clausesAt(compiled.capabilityAt(file, tool).file, tool), people: m.standing.people },
+            // A project only narrows: no word of a server takes that away.
+            { reads: isPublic ? reads.filter(({ project }) => project === true) : reads, people: m.standing.people },
             uri,
             method ?? null,
             args ?? [],

@@ -1,7 +1,7 @@
 /** Labels that a server states of what it gives (RST1), which restrict and grant nothing; and what who chose a use tells those who hear of it. */
 import type { Json } from "@remit/language";
 import { expect, test } from "vitest";
-import type { Claims, Effect, Grants, Outcome } from "../../src/index.ts";
+import type { Claims, Effect, Grants, Outcome, Policy } from "../../src/index.ts";
 import { did, outcome, run, trying } from "./running.ts";
 
 const program = (imports: string, audience = "") => `
@@ -9,7 +9,7 @@ import tool Far from "mcp://far" ${imports}
 import tool Out from "file://out" { write: may, arg path: trusted${audience} }
 main func(input) { m = Far.read({})\nx = ${trying('Out.write({ path: m.who, content: "x" })')}\nx }`;
 
-function ran(claims: Claims | undefined, imports: string, audience = "", grants?: Grants): [string[], Json] {
+function ran(claims: Claims | undefined, imports: string, audience = "", grants?: Grants, policy: Policy = {}): [string[], Json] {
     const answer = (e: Effect): Outcome | undefined =>
         (e.request as { tool?: string; op?: string }).tool === "Far" && (e.request as { op?: string }).op === "call"
             ? {
@@ -20,7 +20,7 @@ function ran(claims: Claims | undefined, imports: string, audience = "", grants?
                   ...(grants === undefined ? {} : { grants }),
               }
             : undefined;
-    const one = run(program(imports, audience), { answer, options: { input: {} } });
+    const one = run(program(imports, audience), { answer, options: { input: {}, policy } });
     return [did(one).filter((what) => what === "Out.write"), outcome(one)];
 }
 
@@ -57,6 +57,13 @@ test("labels of a server grant where every import of it says so", () => {
     expect(granted('{ labels from server, reads: "alice" }', ', audience write: "eve"')).toBe(true);
     expect(ran(undefined, '{ trusted, labels from server, reads: "alice" }', ', audience write: "eve"', { trusted: true })[0]).toEqual([]);
     expect(granted('{ trusted, reads: "alice" }', ', audience write: "eve"')).toBe(false);
+});
+
+test("what a project says of readers holds whatever a server states", () => {
+    const policy: Policy = { clauses: { Far: [{ kind: "reads", readers: { names: ["alice"] }, at: [0, 0, 0, 0] }] } };
+    const to = (who: string): string[] =>
+        ran(undefined, "{ labels from server }", `, audience write: "${who}"`, { trusted: true, public: true }, policy)[0];
+    expect([to("alice"), to("eve")]).toEqual([["Out.write"], []]);
 });
 
 test("what a server calls trusted is still from that tool for clauses that name it", () => {

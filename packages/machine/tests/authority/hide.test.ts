@@ -94,6 +94,21 @@ describe("what the model sees", () => {
         expect(seen.join("")).toContain("Own.read");
     });
 
+    test("of a result that its server calls trusted, where the import lets it, is all of it", () => {
+        const w = world([[read], "done"]);
+        const answer = (e: Effect): Outcome | undefined => {
+            const said = w.answer(e);
+            return said?.ok === true && said.value === MAIL ? { ...said, grants: { trusted: true } } : said;
+        };
+        const text = program('hide: "untrusted"', TRUST, "{ trusted }");
+        const seen = (imports: string): boolean => {
+            w.seen.length = 0;
+            run(text.replace('"file://inbox"', `"file://inbox" ${imports}`), { answer, options: { input: {}, policy: never } });
+            return w.seen.join("").includes("eve");
+        };
+        expect([seen(""), seen("{ labels from server }")]).toEqual([false, true]);
+    });
+
     test("names of parts only where the runtime gave them, and no number", () => {
         const wrapped = { text: "", structured: MAIL, evil: 1 };
         expect(describedShape(wrapped, "mcp://inbox")).toBe("object with text: short text, structured: object");
