@@ -65,3 +65,59 @@ test("a turn has the credentials of the client that submitted it, whichever clie
     server.close();
     rmSync(folder, { recursive: true, force: true });
 });
+
+/** Keeps one note in its process; `keep` answers with what was there before, once two processes of it run. */
+const NOTES = `import { existsSync, writeFileSync } from "node:fs";
+const [folder] = process.argv.slice(2);
+let [note, text] = ["", ""];
+const say = (id, result) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result }) + "\\n");
+process.stdin.on("data", (chunk) => {
+    text += chunk;
+    for (let at = text.indexOf("\\n"); at >= 0; at = text.indexOf("\\n")) {
+        const { id, method, params } = JSON.parse(text.slice(0, at));
+        text = text.slice(at + 1);
+        if (method === "initialize")
+            say(id, { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "notes", version: "1" } });
+        else if (method === "tools/list") say(id, { tools: [{ name: "keep", inputSchema: { type: "object" } }] });
+        else if (method === "tools/call") {
+            const { mine, other } = params.arguments;
+            const before = note;
+            note = mine;
+            writeFileSync(folder + "/" + mine, "");
+            const look = setInterval(() => {
+                if (!existsSync(folder + "/" + other)) return;
+                clearInterval(look);
+                say(id, { content: [{ type: "text", text: "before: " + before + ", now: " + note }] });
+            }, 10);
+        }
+    }
+});
+process.stdin.on("end", () => process.exit(0));
+`;
+
+test("two users at once have a session with a tool server each: what it keeps of one the other does not see (MS9)", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "remit-identity-"));
+    writeFileSync(join(folder, "notes.mjs"), NOTES);
+    const command = { command: "node", args: [join(folder, "notes.mjs"), folder] };
+    writeFileSync(join(folder, "remit.json"), JSON.stringify({ mcpServers: { Notes: command } }));
+    writeFileSync(
+        join(folder, "main.remit"),
+        `import tool Notes from "mcp://Notes" { keep: may }
+main func(input: { mine: string, other: string }) { Notes.keep({ mine: input.mine, other: input.other }).text }
+`,
+    );
+    await using at = await room([], { program: join(folder, "main.remit"), load: { cache: false, trust: true } });
+    const turn = async (mine: string, other: string): Promise<TurnInfo> => {
+        const { code } = await at.owner.request<{ code: string }>("POST", "/v1/pairings", { as: `user:${mine}` });
+        const { token } = await at.owner.request<{ token: string }>("POST", "/v1/pair", { code, name: mine });
+        const client = new ServeClient({ url: at.server.url, token });
+        const { id } = await client.open();
+        return client.request("POST", `/v1/sessions/${id}/turns?wait=1`, { input: { mine, other } });
+    };
+    const turns = await Promise.all([turn("alice", "bob"), turn("bob", "alice")]);
+    expect(turns).toMatchObject([
+        { status: "done", value: "before: , now: alice" },
+        { status: "done", value: "before: , now: bob" },
+    ]);
+    rmSync(folder, { recursive: true, force: true });
+});

@@ -7,8 +7,8 @@
  * MR1: a server is started only from a configuration that counts (CO3 in `config.ts`), without a shell, with a small environment and what it names.
  * MR2: a server that ended is started again at the next call, never within one.
  * MS9: programs share a connection where everything that the server is started or reached with is equal, credentials among it, and the configuration
- *     file, the name, the workspace and the user are, too; one with the credential of a stage serves that credential and identity in one program.
- *     What a server keeps in its session is so seen by one user in one workspace alone.
+ *     file, the name, the workspace, the user and the identity on whose behalf the call is are, too; one with a credential serves that credential in
+ *     one program. What a server keeps in its session is so seen by one user in one workspace alone.
  * MR3: `close` ends every process with its group: its input is closed, then it is asked, then it is killed, a grace time between each.
  * MR6: a server's schema of its results is not run: its patterns may take time without bound, and what it gives is data, held by the program's
  *     contracts. (What a model sends is checked against the schema of arguments by the machine.)
@@ -75,7 +75,7 @@ export function mcpServers(context: ToolContext): Servers {
             targets.set(key, target);
             const sent =
                 "url" in target.at ? await authorizing(target.at.url, asked, context.credentials, hasHeader(target.at.headers)) : null;
-            const shared = sent === null ? [target, workspace, owner] : [target, workspace, owner, id, sent.key];
+            const shared = [target, workspace, owner, asked.effect?.as ?? null, ...(sent === null ? [] : [id, sent.key])];
             const made = pool
                 .take(JSON.stringify(shared), holder, (ending) => connectTo({ ...target, children }, sent, ending))
                 .then((connection) => {

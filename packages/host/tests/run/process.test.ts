@@ -119,6 +119,7 @@ const COUNT = { method: "count" };
 const PATH = process.env.PATH ?? "";
 test.each<[string, LoadOptions]>([
     ["user", { user: "os:8" }],
+    ["identity", { as: "user:bob" }],
     ["workspace", { workspace: tmpdir() }],
     ["secret of the server", { env: { HOME: "/nonexistent", PATH, TEAM_TOKEN: "b" } }],
 ])("another %s has a server of its own", async (_name, options) => {
