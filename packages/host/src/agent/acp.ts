@@ -10,10 +10,12 @@ import type { Stream } from "@agentclientprotocol/sdk";
 import type { Json } from "@remit/language";
 import type { AgentHand, AgentTurn } from "@remit/machine";
 import { expand } from "../config/expand.ts";
+import { utf8Check } from "../input/bytes.ts";
 import { MAX_STDERR, type Running } from "../process/piped.ts";
 import { isInside } from "../skill/files.ts";
 import { tidy } from "../tool/mcp-servers.ts";
 import type { OpenAgent, AgentsContext } from "./agents.ts";
+import { AgentFail } from "./fail.ts";
 import { confine, type GrantedFolder } from "./confine.ts";
 import { fileHands, gateOf } from "./hands.ts";
 import { MAX_MESSAGE } from "./link.ts";
@@ -53,7 +55,9 @@ async function openProcess(target: ProcessTarget, first: AgentTurn, context: Age
         carry: async () => {
             const running = await confined.start();
             const output = Readable.toWeb(running.output) as ReadableStream<Uint8Array>;
-            const stream = sdk.ndJsonStream(Writable.toWeb(running.input), output, { maxMessageBytes: MAX_MESSAGE });
+            const stream = sdk.ndJsonStream(Writable.toWeb(running.input), output.pipeThrough(textAlone()), {
+                maxMessageBytes: MAX_MESSAGE,
+            });
             return carrierOf(target.protocol === 2 ? version2(stream) : stream, running, confined);
         },
         name: first.agent.name,
@@ -73,6 +77,15 @@ async function openProcess(target: ProcessTarget, first: AgentTurn, context: Age
         notices: unconfined ? [] : target.lacks,
         ...(context.startMs === undefined ? {} : { startMs: context.startMs }),
         close: confined.close,
+    });
+}
+
+/** LN3 */
+function textAlone(): TransformStream<Uint8Array, Uint8Array> {
+    const isText = utf8Check();
+    return new TransformStream({
+        transform: (piece, out) =>
+            isText(piece) ? out.enqueue(piece) : out.error(new AgentFail("unreachable", "it sent bytes that are not UTF-8")),
     });
 }
 

@@ -6,6 +6,7 @@
  * LN1: updates are taken in the order in which they came, before the answer that follows them. What is no message of the protocol, an answer to
  *     nothing and an unknown notification are dropped, an unknown request is answered with -32601, and the connection goes on.
  * LN2: no message of more than 32 MiB is taken.
+ * LN3: bytes of an agent's process that are not UTF-8 end the connection: they would be replaced in silence.
  */
 import type { AnyMessage, ClientApp, ClientConnection, Stream } from "@agentclientprotocol/sdk";
 import { AgentFail } from "./fail.ts";

@@ -75,6 +75,7 @@ function messageOf({ role, content, tool_calls, tool_call_id }: Fields, names: M
 /** A line is an answer, or a piece of one. */
 function lined(most: number, isStream: boolean): TransformStream<string, string> {
     let held = "";
+    let bytes = 0;
     let calls = 0;
     const told = (line: string): string => {
         if (line.trim() === "") return "";
@@ -88,11 +89,13 @@ function lined(most: number, isStream: boolean): TransformStream<string, string>
         transform: (piece, controller) => {
             // only what is new is looked into: a long line comes in many pieces
             const [first = "", ...lines] = piece.split("\n");
-            if (held.length + first.length > most) return controller.error(new Error(`the response is longer than ${most} bytes`));
+            bytes += Buffer.byteLength(first);
+            if (bytes > most) return controller.error(new Error(`the response is longer than ${most} bytes`));
             held += first;
             for (const line of lines) {
                 controller.enqueue(told(held));
                 held = line;
+                bytes = Buffer.byteLength(line);
             }
         },
         flush: (controller) => controller.enqueue(told(held)),

@@ -10,6 +10,7 @@
  * SDK3: a response longer than `MAX_BYTES` is cut off with an error.
  */
 import type { LanguageModel } from "ai";
+import { utf8Check } from "../input/bytes.ts";
 import { thinking } from "./ollama.ts";
 import { replyBound } from "./reply-bound.ts";
 import type { Provider } from "./uri.ts";
@@ -108,7 +109,7 @@ function guarded(inner: typeof fetch, heard: SdkChoice["heard"]): typeof fetch {
         if (response.body === null) return response;
         let left = MAX_BYTES;
         let begun = false;
-        const text = new TextDecoder("utf-8", { fatal: true });
+        const isText = utf8Check();
         const counted = response.body.pipeThrough(
             new TransformStream<Uint8Array, Uint8Array>({
                 transform: (chunk, controller) => {
@@ -116,7 +117,7 @@ function guarded(inner: typeof fetch, heard: SdkChoice["heard"]): typeof fetch {
                     // Neither JSON nor an event begins with `<`, whatever the content type says.
                     if (!begun && response.ok && chunk[0] === 60) controller.error(new NotAnApi(status, "markup instead of JSON"));
                     else if (left < 0) controller.error(new Error(`the response is longer than ${MAX_BYTES} bytes`));
-                    else if (response.ok && !isText(text, chunk)) controller.error(new NotAnApi(status, "bytes that are not UTF-8"));
+                    else if (response.ok && !isText(chunk)) controller.error(new NotAnApi(status, "bytes that are not UTF-8"));
                     else controller.enqueue(chunk);
                     begun = true;
                 },
@@ -124,17 +125,6 @@ function guarded(inner: typeof fetch, heard: SdkChoice["heard"]): typeof fetch {
         );
         return new Response(counted, { status, statusText: response.statusText, headers });
     };
-}
-
-/** SDK4. `text` has read what came before. */
-function isText(text: InstanceType<typeof TextDecoder>, chunk: Uint8Array): boolean {
-    try {
-        text.decode(chunk, { stream: true });
-        return true;
-    } catch (error) {
-        if (!(error instanceof TypeError)) throw error;
-        return false;
-    }
 }
 
 function notAnApi(response: Response): string | null {

@@ -6,6 +6,7 @@
 import { shellWord } from "../process/word.ts";
 
 export const BASH_CLIENT = String.raw`
+import { isUtf8 } from "node:buffer";
 import { connect } from "node:net";
 
 const [kind, ...argv] = process.argv.slice(2);
@@ -39,7 +40,9 @@ let told = await next();
 if (told.input === true) {
     const pieces = [];
     for await (const piece of process.stdin) pieces.push(piece);
-    link.write(JSON.stringify({ input: Buffer.concat(pieces).toString("utf8") }) + "\n");
+    const input = Buffer.concat(pieces);
+    if (!isUtf8(input)) fail("standard input is not UTF-8 text");
+    link.write(JSON.stringify({ input: input.toString("utf8") }) + "\n");
     told = await next();
 }
 link.removeAllListeners("close");

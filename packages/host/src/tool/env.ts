@@ -14,6 +14,9 @@ const GET = {
     readOnly: true,
 } as const;
 
+/** Node gives no bytes of the environment. */
+const REPLACED = "the value holds U+FFFD, which stands for bytes that are not UTF-8 too";
+
 export const openEnv: Open = (uri, _about, context) => {
     if (!/^env:\/\/process\/?$/.test(uri)) throw new ToolFail(`there is no ${uri}`, { hint: "there is env://process" });
     return toolOf({ get: GET }, (_, given) => {
@@ -24,6 +27,6 @@ export const openEnv: Open = (uri, _about, context) => {
                 kind: "denied",
                 hint: `as a header value write {"$secret": "env:${name}"}; if it is no secret, name it in env.allow of a trusted remit.json`,
             });
-        return { ok: true, value: value ?? null };
+        return { ok: true, value: value ?? null, ...(value?.includes("\uFFFD") === true ? { note: REPLACED } : {}) };
     });
 };

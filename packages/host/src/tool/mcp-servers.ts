@@ -15,7 +15,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { isAbsolute, resolve } from "node:path";
-import type { Client, JsonSchemaValidator } from "@modelcontextprotocol/client";
+import type { Client, JsonSchemaValidator, RequestId } from "@modelcontextprotocol/client";
 import type { Json } from "@remit/language";
 import { expand } from "../config/expand.ts";
 import type { From } from "../config/config.ts";
@@ -27,7 +27,7 @@ import type { Begin } from "../process/child.ts";
 import { elicit } from "./mcp-elicit.ts";
 import { type Authorizing, authorizing } from "./mcp-authorized.ts";
 import { boundedFetch } from "./mcp-fetch.ts";
-import { typed } from "./mcp-result.ts";
+import { refusal, typed } from "./mcp-result.ts";
 import { stdioTransport } from "./mcp-stdio.ts";
 import { type Asked, type CallIO, type ToolContext, ToolFail } from "./tool.ts";
 
@@ -57,7 +57,7 @@ interface Target {
     readonly at: { readonly url: string; readonly headers: { readonly [name: string]: string } } | Begin;
 }
 
-/** Largest message a server may send, bytes. The library gathers one in time that grows with the square of its size. */
+/** Largest message a server may send, bytes. */
 const MAX_MESSAGE = 16 * 1024 * 1024;
 /** Time a server has to start and say hello, milliseconds. */
 const CONNECT_MS = 30_000;
@@ -197,14 +197,15 @@ async function prepare(
     client.setRequestHandler("elicitation/create", (request) => elicit(key, request.params, calls));
 
     let transport: Parameters<Client["connect"]>[0];
-    const bounded = boundedFetch(key, MAX_MESSAGE);
-    if ("url" in at)
+    if ("url" in at) {
+        const refuse = (id: RequestId, fail: ToolFail): void => transport.onmessage?.(refusal(id, fail));
+        const bounded = boundedFetch({ server: key, maxBytes: MAX_MESSAGE, refuse });
         transport = new sdk.StreamableHTTPClientTransport(new URL(at.url), {
             requestInit: { headers: at.headers },
             fetch: sent === null ? bounded : sent.fetch(bounded),
         });
-    else {
-        const stdio = await stdioTransport(children, at, MAX_MESSAGE);
+    } else {
+        const stdio = await stdioTransport(children, at, { server: key, maxMessage: MAX_MESSAGE });
         stderr = stdio.stderr;
         transport = stdio;
     }

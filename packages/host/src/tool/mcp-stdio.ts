@@ -1,12 +1,20 @@
 /**
  * Messages of the Model Context Protocol over the standard input and output of a process of ours, a line each.
  *
- * Boundary: the library reads and writes the messages. The library's own transport starts the process by itself, outside of any group, so it is used
+ * Boundary: lines of bytes; what a message is, the library says. The library's own transport starts the process by itself, outside of any group, so it is used
  * on Windows alone, where there are no groups and where it finds commands such as `npx.cmd`.
+ *
+ * MS10: a message that is not UTF-8 is refused: an answer fails its call, a request is answered with an error, a notification is dropped.
+ * MS11: a message over the bound fails every call that waits, with the bound, and ends the server.
  */
-import type { Transport } from "@modelcontextprotocol/client";
+import { isUtf8 } from "node:buffer";
+import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/client";
+import { lineReader } from "../input/bytes.ts";
 import type { Begin, Children } from "../process/child.ts";
 import { MAX_STDERR, type Running, start } from "../process/piped.ts";
+import { notText, tooLarge } from "./mcp-fetch.ts";
+import { PARSE_ERROR, refusal } from "./mcp-result.ts";
+import type { ToolFail } from "./tool.ts";
 
 export interface StdioTransport extends Transport {
     /** The last that the server wrote to its standard error. The library takes a transport with `stderr` and `pid` for one to a process. */
@@ -17,32 +25,45 @@ export interface StdioTransport extends Transport {
 /** Time for a server to end when its input has ended, and again when it is asked, milliseconds. */
 const GRACE_MS = 2000;
 
-export async function stdioTransport(children: Children, begin: Begin, maxMessage: number): Promise<StdioTransport> {
+export interface StdioOptions {
+    /** The server's name in the configuration. */
+    readonly server: string;
+    /** Largest message it may send, bytes. */
+    readonly maxMessage: number;
+}
+
+export async function stdioTransport(children: Children, begin: Begin, { server, maxMessage }: StdioOptions): Promise<StdioTransport> {
     if (process.platform === "win32") return ofLibrary(begin, maxMessage);
-    const { ReadBuffer, SdkError, SdkErrorCode, serializeMessage } = await import("@modelcontextprotocol/client");
-    const buffer = new ReadBuffer({ maxBufferSize: maxMessage });
+    const { deserializeMessage, SdkError, SdkErrorCode, serializeMessage } = await import("@modelcontextprotocol/client");
     let running: Running | null = null;
-    const failed = (error: unknown): void => transport.onerror?.(error instanceof Error ? error : new Error(String(error)));
-    const take = (chunk: Buffer): void => {
-        try {
-            buffer.append(chunk);
-        } catch (error) {
-            // The message is too large.
-            failed(error);
-            void transport.close();
-            return;
-        }
-        for (;;) {
-            try {
-                const message = buffer.readMessage();
-                if (message === null) return;
-                transport.onmessage?.(message);
-            } catch (error) {
-                // The buffer is past the line that is no message.
-                failed(error);
-            }
-        }
+    /** Requests without an answer. */
+    const asked = new Set<RequestId>();
+    const refuse = (id: RequestId, fail: ToolFail): void => {
+        asked.delete(id);
+        transport.onmessage?.(refusal(id, fail));
     };
+    const take = (line: Buffer): true => {
+        let message: JSONRPCMessage;
+        try {
+            message = deserializeMessage(line.toString("utf8"));
+        } catch (error) {
+            // The next line may be a message.
+            transport.onerror?.(error instanceof Error ? error : new Error(String(error)));
+            return true;
+        }
+        const id = "id" in message ? message.id : undefined;
+        const isAnswer = !("method" in message) && id !== undefined;
+        if (isUtf8(line)) {
+            if (isAnswer) asked.delete(id);
+            transport.onmessage?.(message);
+        } else if (isAnswer) refuse(id, notText(server));
+        else if (id !== undefined) {
+            const error = { code: PARSE_ERROR, message: "the message holds bytes that are not UTF-8" };
+            void transport.send({ jsonrpc: "2.0", id, error }).catch((gone: Error) => transport.onerror?.(gone));
+        }
+        return true;
+    };
+    const push = lineReader(maxMessage, take);
     const transport: StdioTransport = {
         get pid() {
             return running?.pid ?? null;
@@ -51,15 +72,18 @@ export async function stdioTransport(children: Children, begin: Begin, maxMessag
         start: async () => {
             const it = await start(children, begin);
             running = it;
-            it.output.on("data", take);
-            void it.over.then(() => {
-                buffer.clear();
-                transport.onclose?.();
+            it.output.on("data", (piece: Buffer) => {
+                if (push(piece)) return;
+                it.output.removeAllListeners("data").resume();
+                for (const id of asked) refuse(id, tooLarge(server, maxMessage));
+                void transport.close();
             });
+            void it.over.then(() => transport.onclose?.());
         },
         send: async (message) => {
             if (running === null || running.ended() !== null || running.input.destroyed)
                 throw new SdkError(SdkErrorCode.NotConnected, "Not connected");
+            if ("method" in message && "id" in message) asked.add(message.id);
             const { input } = running;
             await new Promise<void>((done) => {
                 if (input.write(serializeMessage(message), () => done())) done();

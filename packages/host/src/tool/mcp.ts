@@ -14,6 +14,7 @@ import { isObject, type Json } from "@remit/language";
 import type { Claims, Grants } from "@remit/machine";
 import { type Fields, objectArgument, readFields } from "./args.ts";
 import { type Connection, tidy } from "./mcp-servers.ts";
+import { refusedOf } from "./mcp-result.ts";
 import { type CallIO, type MethodInfo, type Open, Sourced, ToolFail } from "./tool.ts";
 
 const MAX_TOOLS = 512;
@@ -179,6 +180,8 @@ async function failed(error: unknown, connection: Connection, key: string, signa
     // The stack is all that a value from the wire can exhaust.
     if (error instanceof RangeError) return new ToolFail(`the answer of the server '${key}' is nested too deep`);
     const { SdkError, SdkHttpError } = await import("@modelcontextprotocol/client");
+    const refused = refusedOf(error);
+    if (refused !== null) return refused;
     const code = error instanceof SdkError ? (error.code as string) : "";
     const message = error instanceof Error ? tidy(error.message, 1000) : String(error);
     // What the library says of it is a list of its own checks, as JSON.

@@ -95,19 +95,33 @@ async function grep(inside: Jail, given: Given, io: CallIO): Promise<Json> {
     checkPath(io, inside, from.real, from.shown);
     const include = given.include as string | undefined;
     const matches: Json[] = [];
+    const skipped: string[] = [];
     const room = given.max as number;
     const one: Entry = { path: from.shown, real: from.real, kind: "file" };
     for await (const entry of statSync(from.real).isFile() ? [one] : walk(inside, from.real, io.signal)) {
         if (!insideBounds(io, inside, entry.real)) continue;
         if (entry.kind !== "file" || (include !== undefined && !globMatches(include, entry.path))) continue;
         const text = searchable(inside, entry);
-        if (text === null) continue;
+        if (text === null) {
+            skipped.push(entry.path);
+            continue;
+        }
         for (const found of linesWith(text, given.pattern as string)) {
             matches.push({ path: entry.path, line: found.line, text: found.text });
-            if (matches.length >= room) return { ok: true, matches };
+            if (matches.length >= room) return { ok: true, matches, ...noteOf(skipped) };
         }
     }
-    return { ok: true, matches };
+    return { ok: true, matches, ...noteOf(skipped) };
+}
+
+/** Paths that a note names. */
+const NAMED = 5;
+
+function noteOf(skipped: readonly string[]): { readonly note?: string } {
+    if (skipped.length === 0) return {};
+    const named = skipped.slice(0, NAMED).map((one) => `'${one}'`);
+    const more = skipped.length > NAMED ? ` and ${skipped.length - NAMED} more` : "";
+    return { note: `not searched, as no UTF-8 text or larger than ${MAX_GREP} bytes: ${named.join(", ")}${more}` };
 }
 
 /** Text of a file, null where it is too large, no text, or gone. */

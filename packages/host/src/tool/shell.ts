@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import type { Json } from "@remit/language";
+import { utf8Check } from "../input/bytes.ts";
 import { findCommand } from "../process/command.ts";
 import { launch } from "./launch.ts";
 import { toolOf } from "./args.ts";
@@ -159,16 +160,7 @@ function noteOf(texts: { readonly [stream: string]: boolean }): { readonly note?
 /** The beginning and the end of what a stream brought, whole characters. `told`: all of it, as it comes. */
 function stream(tooMuch: () => void, told: (text: string) => void) {
     const decoder = new StringDecoder("utf8");
-    const checked = new TextDecoder("utf-8", { fatal: true });
-    let isText = true;
-    const check = (piece?: Buffer): void => {
-        try {
-            if (isText) checked.decode(piece, { stream: piece !== undefined });
-        } catch (error) {
-            if (!(error instanceof TypeError)) throw error;
-            isText = false;
-        }
-    };
+    const check = utf8Check();
     const half = MAX_KEPT / 2;
     let head = "";
     let tail = "";
@@ -193,10 +185,7 @@ function stream(tooMuch: () => void, told: (text: string) => void) {
             }
         },
         /** Of the whole. */
-        isText: (): boolean => {
-            check();
-            return isText;
-        },
+        isText: (): boolean => check(),
         cut: () => left > 0 || tail.length > half,
         text: (): string => {
             const over = Math.max(0, tail.length - half);

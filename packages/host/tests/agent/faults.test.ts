@@ -25,6 +25,14 @@ test("what is no message is survived", async () => {
     expect(text).toBe("Still here.");
 });
 
+test("bytes that are not UTF-8 end the connection: they are not replaced in silence", async () => {
+    await using here = rig();
+    const failure = await here.failure([
+        { do: "raw", encoding: "latin1", text: '{"jsonrpc":"2.0","method":"_x","params":{"a":"caf\xe9"}}\n' },
+    ]);
+    expect(failure).toMatchObject({ kind: "unreachable", message: expect.stringContaining("it sent bytes that are not UTF-8") });
+});
+
 test("unknown requests are answered so, unknown notifications are let pass", async () => {
     await using here = rig();
     const found = await here.found([

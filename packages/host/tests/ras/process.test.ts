@@ -243,10 +243,11 @@ reason --prompt x --structure '{"a":"b"}' > a.txt && jq -r .data.a a.txt
 echo more >> build.log && cat build.log
 greet | tee deep/er/out.txt
 echo no > node_modules/x
+printf 'caf\\351' | reason --prompt - --structure '{"a":"b"}' 2>&1 || echo "code $?"
 echo $(cat outside) $(ls "$(dirname "$0")/deep/er")
 `,
     );
-    expect(bash.end.output).toBe("b\nERR\nmore\nhello\n\n");
+    expect(bash.end.output).toBe("b\nERR\nmore\nhello\nreason: standard input is not UTF-8 text\ncode 1\n\n");
     const python = await runs(
         "py",
         'log = open("build.log").read()\nopen("out.txt", "w").write(log)\nprint(open("out.txt").read(), end="")\n',

@@ -319,6 +319,7 @@ describe("sh", () => {
                 { path: "src/a.ts", line: 2, text: "two error" },
                 { path: "src/deep/b.ts", line: 1, text: "error here" },
             ],
+            note: "not searched, as no UTF-8 text or larger than 1048576 bytes: 'big.log', 'bin.dat'",
         });
         expect((await call(tools, "sh://grep", "run", { path: "src/a.ts", pattern: "o", max: 1 })).matches).toEqual([
             { path: "src/a.ts", line: 1, text: "one" },

@@ -346,6 +346,9 @@ describe("env", () => {
         const tools = here.tools();
         expect(await call(tools, "env://process", "get", { name: "LANG" })).toEqual({ ok: true, value: "de" });
         expect(await call(tools, "env://process", "get", { name: "UNSET" })).toEqual({ ok: true, value: null });
+        // what Node makes of a byte that is no UTF-8
+        here.env.CITY = "K\uFFFDln";
+        expect((await call(tools, "env://process", "get", { name: "CITY" })).note).toContain("bytes that are not UTF-8");
         expect(await call(tools, "env://process", "get", { name: "constructor" })).toEqual({ ok: true, value: null });
         for (const name of ["API_KEY", "DATABASE_URL"])
             expect((await failure(tools, "env://process", "get", { name })).kind, name).toBe("denied");

@@ -29,6 +29,17 @@ describe("a server over stdio", () => {
         const { message } = await failure(lying(here, "wrong shape"), SERVER, "go", {});
         expect(message).toMatch(/failed: the server 'liar' gave an answer that does not follow the protocol$/);
     });
+    test("an answer that is not UTF-8 is refused, not changed in silence", async () => {
+        await using here = work();
+        const refused = await failure(lying(here, "not UTF-8"), SERVER, "go", {});
+        expect(refused.message).toMatch(/failed: an answer of the server 'liar' holds bytes that are not UTF-8$/);
+        expect(refused.detail).toEqual({ made: true });
+    });
+    test("an answer over the bound names the bound", async () => {
+        await using here = work();
+        const { message } = await failure(lying(here, "no end"), SERVER, "go", {});
+        expect(message).toMatch(/failed: an answer of the server 'liar' is larger than 16777216 bytes$/);
+    });
     test("a result nested deeper than the stack is said to be", async () => {
         await using here = work();
         expect((await failure(lying(here, "deep"), SERVER, "go", {})).message).toMatch(/failed: .* nested too deep$/);
@@ -107,6 +118,16 @@ describe("a server over HTTP", () => {
             more();
         });
         expect((await failure(at(here, endless.url), SERVER, "go", {})).message).toContain("larger than");
+    });
+    test.each(["application/json", "text/event-stream"])("an answer that is not UTF-8 is refused: %s", async (type) => {
+        await using here = work();
+        await using bad = await overHttp(({ id }, _request, response) => {
+            const json = `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"caf\xe9"}]}}`;
+            const body = type === "application/json" ? json : `event: message\ndata: ${json}\n\n`;
+            response.writeHead(200, { "content-type": type }).end(Buffer.from(body, "latin1"));
+        });
+        const { message } = await failure(at(here, bad.url), SERVER, "go", {});
+        expect(message).toMatch(/failed: an answer of the server 'liar' holds bytes that are not UTF-8$/);
     });
     test("MCP6, MCP7: labels that it states restrict by the strictest part, and grant only of the whole; a word that is not known is the stricter", async () => {
         await using here = work();

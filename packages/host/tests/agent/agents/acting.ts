@@ -16,7 +16,7 @@ export interface Stage {
     readonly fault?: string;
     /** Folder in which it keeps its sessions; absent where it keeps none. */
     readonly home?: string;
-    readonly raw: (text: string) => void;
+    readonly raw: (text: string | Uint8Array) => void;
     /** Ends what carries it, in the middle of whatever is done. */
     readonly crash: () => unknown;
     /** Told of the requests and notices that open, use and end a session. */
@@ -287,7 +287,7 @@ function handsOf(client: AgentContext, sessionId: string, session: Session, prom
             case "kill":
                 return tried(() => process.kill(Number(act.pid), String(act.signal ?? "SIGKILL") as NodeJS.Signals));
             case "raw":
-                return raw(text);
+                return raw(act.encoding === undefined ? text : Buffer.from(text, String(act.encoding) as BufferEncoding));
             case "huge":
                 return raw(`{"jsonrpc":"2.0","method":"x","params":"${"y".repeat(Number(act.bytes))}"}\n`);
             case "complain":

@@ -8,7 +8,7 @@ import { ndJsonStream } from "@agentclientprotocol/sdk";
 import { actor } from "./acting.ts";
 
 const fault = process.env.FAULT ?? "";
-const raw = (line: string): void => void process.stdout.write(line);
+const raw = (line: string | Uint8Array): void => void process.stdout.write(line);
 const log = (method: string): void => {
     if (process.env.LOG !== undefined) appendFileSync(process.env.LOG, `${method}\n`);
 };

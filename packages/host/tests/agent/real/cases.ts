@@ -76,6 +76,8 @@ export function conversation(traits: Traits): void {
         let one: Rig;
         beforeAll(async () => {
             one = await rig(traits.name, rules, { programs: { rg: ripgrep() } });
+            // what its folder is to the sandbox, the first turn decides: so each test finds the same one when it is run alone
+            await one.reply("follow up");
         });
         afterAll(async () => {
             await one?.[Symbol.asyncDispose]();
