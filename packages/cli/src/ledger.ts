@@ -3,9 +3,9 @@
  */
 import { existsSync } from "node:fs";
 import type { LedgerStore, RunInfo } from "@remit/host";
-import { isLedgerAddress, isSession, LedgerError, openStore, shownLedger, shownStore } from "@remit/host";
+import { isLedgerAddress, isSession, LedgerError, openStore, shownLedger, shownStore, userLedger } from "@remit/host";
 import { here, ledgerHere, secretsNow } from "./here.ts";
-import { UsageError } from "./io.ts";
+import { plainLine, say, UsageError } from "./io.ts";
 
 export async function openForReading(options: Record<string, unknown>): Promise<LedgerStore | null> {
     const path = ledgerHere(options);
@@ -25,6 +25,19 @@ export async function openForReading(options: Record<string, unknown>): Promise<
             throw error;
         return openStore(path, { env, readOnly: true });
     }
+}
+
+/** Where more runs are than in the ledger of this folder, as a person is told: a folder that gets a ledger of its own leaves the runs before behind. */
+function elsewhere(options: Record<string, unknown>): string | null {
+    const [path, users] = [ledgerHere(options), userLedger(here().env)];
+    if (options["ledger"] !== undefined || path === users || !existsSync(users)) return null;
+    return `the ledger here is ${plainLine(shownLedger(path))}; runs of other folders are in ${plainLine(users)}, which --ledger names`;
+}
+
+export function sayNoRuns(text: string, options: Record<string, unknown>): void {
+    say(text);
+    const more = elsewhere(options);
+    if (more !== null) say(`T${more.slice(1)}.`);
 }
 
 /** Whether a database holds a ledger. */
@@ -52,7 +65,8 @@ export async function showRun(id: string, options: Record<string, unknown>): Pro
 /** The store and the run of that id (or an unambiguous beginning of it, or `last`). */
 export async function openRun(id: string, options: Record<string, unknown>): Promise<{ store: LedgerStore; run: RunInfo }> {
     const store = await openForReading(options);
-    if (store === null) throw new UsageError(`there is no run ${id}: no program has run yet`, "remit run FILE makes the first one");
+    if (store === null)
+        throw new UsageError(`there is no run ${id}: no program has run yet`, elsewhere(options) ?? "remit run FILE makes the first one");
     try {
         return { store, run: await store.run(id) };
     } catch (error) {

@@ -168,3 +168,12 @@ test("a session is no run to replay or to look into: its turns are", () => {
         expect(err).toContain(`remit ${command} ${id}.t1`);
     }
 });
+
+test("a folder that gets a ledger of its own says where the runs before are", () => {
+    expect(at.remit("run", "one.remit").code).toBe(0);
+    at.write(".remit/keep", "");
+    const where = `runs of other folders are in ${ledger()}, which --ledger names`;
+    expect(at.remit("runs").err).toContain(where);
+    expect(at.remit("trace", "last").err).toContain(where);
+    expect(at.remit("runs", "--ledger", ledger()).out).toContain("one.remit");
+});

@@ -39,6 +39,7 @@ export {
     privateKey,
     stateFolder,
     writePrivate,
+    userLedger,
 } from "./ledger/place.ts";
 export type {
     LedgerStore,

@@ -4,12 +4,12 @@ import type { Json } from "@remit/language";
 import { shownApprovers } from "@remit/machine";
 import { askText, offered } from "../asking.ts";
 import { EXIT, paint, plainLine, print, printJson, say } from "../io.ts";
-import { openForShowing } from "../ledger.ts";
+import { openForShowing, sayNoRuns } from "../ledger.ts";
 
 export default async function asks(args: string[], options: Record<string, unknown>): Promise<number> {
     const store = await openForShowing(options);
     if (store === null) {
-        say("No runs yet, so there are no questions.");
+        sayNoRuns("No runs yet, so there are no questions.", options);
         if (options["json"]) printJson([]);
         return EXIT.ok;
     }

@@ -3,13 +3,13 @@ import { LedgerError, type UnreadableRun } from "@remit/host";
 import { costOf } from "@remit/machine";
 import type { Json } from "@remit/language";
 import { EXIT, count, counted, paint, plain, print, printJson, say, table } from "../io.ts";
-import { openForReading } from "../ledger.ts";
+import { openForReading, sayNoRuns } from "../ledger.ts";
 import { sayUnreadable } from "./runs.ts";
 
 export default async function cost(args: string[], options: Record<string, unknown>): Promise<number> {
     const store = await openForReading(options);
     if (store === null) {
-        say("No runs yet.");
+        sayNoRuns("No runs yet.", options);
         if (options["json"]) printJson([]);
         return EXIT.ok;
     }

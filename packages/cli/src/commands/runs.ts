@@ -3,7 +3,7 @@ import { isSession, LedgerError, type LedgerStore, type RunInfo, type Unreadable
 import { age, atLeastOne, whole } from "../amounts.ts";
 import { EXIT, UsageError, count, counted, duration, paint, plainLine, print, printJson, say, table } from "../io.ts";
 import { isPersonThere, prompted } from "../prompts.ts";
-import { openForReading, openForShowing } from "../ledger.ts";
+import { openForReading, openForShowing, sayNoRuns } from "../ledger.ts";
 
 /** No limit on how many runs are listed. */
 const EVERY = Number.MAX_SAFE_INTEGER;
@@ -22,7 +22,7 @@ export default async function runs(args: string[], options: Record<string, unkno
     const limit = atLeastOne(whole(String(options["limit"] ?? "20"), "--limit"), "--limit");
     const store = await openForShowing(options);
     if (store === null) {
-        say("No runs yet: `remit run FILE` makes the first one.");
+        sayNoRuns("No runs yet: `remit run FILE` makes the first one.", options);
         if (options["json"]) printJson([]);
         return EXIT.ok;
     }
@@ -39,7 +39,8 @@ export default async function runs(args: string[], options: Record<string, unkno
         }
         if (found.length === 0) {
             if (unreadable.length > 0) return code;
-            say(options["waiting"] ? "No run waits." : "No runs yet: `remit run FILE` makes the first one.");
+            if (options["waiting"]) say("No run waits.");
+            else sayNoRuns("No runs yet: `remit run FILE` makes the first one.", options);
             return EXIT.ok;
         }
         const colour = paint(process.stdout);
@@ -91,7 +92,7 @@ async function prune(args: string[], options: Record<string, unknown>): Promise<
     if (options["json"]) throw new UsageError("--prune has no --json");
     const store = await openForReading(options);
     if (store === null) {
-        say("No runs yet, so nothing to remove.");
+        sayNoRuns("No runs yet, so nothing to remove.", options);
         return EXIT.ok;
     }
     try {

@@ -76,6 +76,11 @@ export function ledgerPath(named: string | undefined, env: Environment, from: st
         if (ownPlace(join(at, ".remit"))) return join(at, ".remit", "ledger.db");
         if (at === dirname(at)) break;
     }
+    return userLedger(env);
+}
+
+/** Path of the ledger of runs in folders that belong to no project. */
+export function userLedger(env: Environment): string {
     return join(stateFolder(env), "ledger.db");
 }
 

@@ -99,7 +99,8 @@ async function say(reply: Json, request: ModelTurn, io: TurnIO, uri: string): Pr
             constrained: false,
             ...(calls.length === 0 ? {} : { calls }),
             ...(typeof it?.thinking === "string" ? { thinking: it.thinking } : {}),
-            ...(isUsage(it?.usage) ? { usage: it.usage } : {}),
+            // No tokens are reported that none counted; what fixed replies cost is known.
+            usage: isUsage(it?.usage) ? it.usage : { usd: 0 },
         },
     };
 }

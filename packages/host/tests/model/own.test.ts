@@ -30,6 +30,13 @@ async function scripted(content: Json, name = "replies.json"): Promise<string> {
 }
 
 describe("scripted", () => {
+    it("costs nothing where a reply says no usage, and reports no tokens that none counted", async () => {
+        const uri = await scripted(["first", { text: "second", usage: { input: 4 } }]);
+        const models = createModels({ env: nowhere(), folder });
+        expect(await ask(models, turnOf(uri))).toMatchObject({ ok: true, usage: { usd: 0 } });
+        expect(await ask(models, turnOf(uri))).toMatchObject({ ok: true, usage: { input: 4 } });
+    });
+
     it("gives replies in order, and fails clearly where there is none", async () => {
         const uri = await scripted(["first", { json: { ok: true } }, { ok: false }]);
         const models = createModels({ env: nowhere(), folder });

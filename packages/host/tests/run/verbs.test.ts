@@ -232,7 +232,7 @@ describe("converge", () => {
 
     test("needs a question and rounds", async () => {
         await expect(value('memory static ( converge "  " )')).rejects.toThrow("converge needs a question");
-        await expect(value('memory static ( converge "Why?" (max_rounds: 0) )')).rejects.toThrow("1 to 100 rounds");
+        await expect(value('memory static ( converge "Why?" (max_rounds: 0) )')).rejects.toThrow("'max_rounds' is 1 to 100, not 0");
     });
 
     test("agents and functions of the file stand for the defaults; each gets what its parameters name", async () => {
