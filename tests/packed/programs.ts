@@ -145,7 +145,7 @@ main func(input) { Mail.send({ to: \${arg} }).ok }
 \`;
 const tools = { Inbox: { next: () => ({ from: "eve@evil.test" }) }, Mail: { send: () => ({ ok: true }) } };
 async function sent(arg) {
-    const program = await load({ source: source(arg) }, { tools, ledger: "jest.db", cache: false });
+    const program = await load({ source: source(arg) }, { tools, ledger: "jest.db" });
     const result = await program.run({ to: "bob" }).result;
     await program.close();
     return result.value;

@@ -97,13 +97,13 @@ const SYSTEM: { readonly [code: string]: readonly [LedgerErrorCode, string] } = 
 export function ledgerError(path: string, error: unknown): unknown {
     // What the ledger keeps as JSON was JSON when it was written.
     if (error instanceof SyntaxError) return new LedgerError("tampered", `the ledger ${path} holds a row that cannot be read`, error);
-    if (error instanceof Error && "syscall" in error && "code" in error) {
+    if (Error.isError(error) && "syscall" in error && "code" in error) {
         const [code, text] = SYSTEM[String(error.code)] ?? ["io", `failed with ${String(error.code)}`];
         // The key and the anchors are files of their own.
         const other = "path" in error && typeof error.path === "string" && !path.startsWith(error.path) ? ` (${error.path})` : "";
         return new LedgerError(code, `the ledger ${path} ${text}${other}`, error);
     }
-    if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return error;
+    if (!Error.isError(error) || !("errcode" in error) || typeof error.errcode !== "number") return error;
     const [code, text] = SQLITE[error.errcode] ?? SQLITE[error.errcode & 0xff] ?? ["io", `failed with SQLite result code ${error.errcode}`];
     return new LedgerError(code, `the ledger ${path} ${text}`, error);
 }

@@ -95,7 +95,7 @@ function orNull<T>(work: () => T | null): T | null {
     try {
         return work();
     } catch (error) {
-        if (error instanceof SyntaxError || (error instanceof Error && "code" in error)) return null;
+        if (error instanceof SyntaxError || (Error.isError(error) && "code" in error)) return null;
         throw error;
     }
 }

@@ -128,6 +128,6 @@ function keep(path: string, bytes: Uint8Array): void {
     try {
         writePrivate(path, bytes);
     } catch (error) {
-        if (!(error instanceof Error && "code" in error)) throw error;
+        if (!(Error.isError(error) && "code" in error)) throw error;
     }
 }

@@ -250,7 +250,7 @@ function commandOf(command: string, folder: string): string {
 
 export function unreachable({ key, at }: Target, error: unknown, stderr: string): ToolFail {
     if (error instanceof ToolFail) return error;
-    const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+    const code = Error.isError(error) && "code" in error && typeof error.code === "string" ? error.code : "";
     const where = "url" in at ? at.url : at.command;
     const message =
         code === "ENOENT"

@@ -128,7 +128,7 @@ export function made(fail: ToolFail): ToolFail {
 
 /** Why a file system call failed, in words. Null for what is no such failure. */
 export function fileProblem(error: unknown): string | null {
-    if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;
+    if (!Error.isError(error) || !("code" in error) || typeof error.code !== "string") return null;
     return FILE_PROBLEMS[error.code] ?? `cannot be used (${error.code})`;
 }
 const FILE_PROBLEMS: { readonly [code: string]: string } = {

@@ -39,7 +39,7 @@ export function typesOf(path: string, env: Environment, cache = cacheFolder(env)
     try {
         if (isWhole) writePrivate(kept, JSON.stringify(made));
     } catch (error) {
-        if (!(error instanceof Error && "code" in error)) throw error;
+        if (!(Error.isError(error) && "code" in error)) throw error;
     }
     return { members: made.members };
 }
@@ -120,7 +120,7 @@ function readEntry(kept: string): Members | null {
             typeof one?.path === "string" && digestOf(one.path) === one.sha256;
         return files.every(isAsBefore) ? members : null;
     } catch (error) {
-        if (error instanceof SyntaxError || (error instanceof Error && "code" in error)) return null;
+        if (error instanceof SyntaxError || (Error.isError(error) && "code" in error)) return null;
         throw error;
     }
 }
