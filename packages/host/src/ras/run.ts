@@ -9,7 +9,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join, resolve } from "node:path";
-import type { Json } from "@remit/language";
+import { addedTo, type Json, keyOf, remitsOfProject } from "@remit/language";
 import { checkFile } from "../load/check.ts";
 import { LoadError } from "../load/error.ts";
 import { findRoot } from "../load/tree.ts";
@@ -167,14 +167,18 @@ async function importsOf(file: string, root: string, options: RasRunOptions): Pr
     const bad = checked.diagnostics.find((one) => one.severity === "error");
     if (bad !== undefined) throw wrong(bad.message, `remit check ${file} tells all of it`);
     const textOf = (item: (typeof tree.items)[number]): string => tree.source.text.slice(item.range.start, item.range.end);
+    const isBound = await boundBy(
+        tree.items.flatMap((item) => (item.kind === "import" && (item.clauses?.length ?? 0) > 0 ? [item.uri.value] : [])),
+        root,
+        options,
+    );
     const imports = tree.items.flatMap((item): BridgeImport[] => {
         if (item.kind !== "import" || item.what !== "tool") return [];
         const name = item.name.text;
         if (BRIDGE_NAMES.has(name)) throw wrong(`a tool for RAS programs cannot be called '${name}'`);
         // An import with clauses says itself what is asked.
-        const isFree = (item.clauses?.length ?? 0) === 0;
-        const gate = !isFree || options.may?.includes(name) === true ? "may" : "ask";
-        return [{ name, uri: item.uri.value, source: textOf(item), gate, isFree }];
+        const gate = (item.clauses?.length ?? 0) > 0 || options.may?.includes(name) === true ? "may" : "ask";
+        return [{ name, uri: item.uri.value, source: textOf(item), gate, isFree: !isBound(name, item.uri.value) }];
     });
     const known = new Set(imports.map((one) => one.name));
     const policies = tree.items.flatMap((item): BridgePolicy[] => {
@@ -189,6 +193,17 @@ async function importsOf(file: string, root: string, options: RasRunOptions): Pr
         return isOfTools ? [{ name, source: textOf(item) }] : [];
     });
     return { imports, policies };
+}
+
+/** Whether anything bounds a tool: a clause at any import of the same thing (`uris`), or what the project says of it or of the bridge's own agents. */
+async function boundBy(uris: readonly string[], root: string, options: RasRunOptions): Promise<(name: string, uri: string) => boolean> {
+    const { policy } = (await settingOf(root, options)).config;
+    const all = policy !== null && [...BRIDGE_NAMES].some((agent) => remitsOfProject(policy, agent).length > 0);
+    const keys = new Set(uris.map((uri) => keyOf("tool", uri, "")));
+    return (name, uri) => {
+        const key = keyOf("tool", uri, "");
+        return all || keys.has(key) || (policy !== null && addedTo(policy, key, [{ name, what: "tool" }]).length > 0);
+    };
 }
 
 /** One `reason`, `act` or `agent` as a program; its input is the call's arguments. Throws `RemitError`. */

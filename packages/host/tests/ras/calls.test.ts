@@ -160,6 +160,23 @@ for name in Ras.start Ras.ready BridgeReader used worked drive; do act $name '{}
     expect(asked).toEqual(["May Bridge call Notes.add?", "May Bridge call Files.write?", "May Bridge call Notes.refuse?"]);
 });
 
+test.each([
+    ["nothing is said of them", "", {}, "seen"],
+    ["another import of the same folder has a clause", 'import tool Same from "file:data" { read: ask }', {}, "missing"],
+    ["the project says something of the folder", "", { clauses: { "file:data": "read: ask" } }, "missing"],
+    ["the project says something of the tool", "", { clauses: { Data: "read: at most 1" } }, "missing"],
+    ["the project binds who calls it", "", { remits: { BridgeReader: "never Data" } }, "missing"],
+])("the files of a tool are beside the program only where no rule bounds them: %s", async (_, more, policy, expected) => {
+    const at = (path: string): string =>
+        join(`bound-${expected}-${Object.keys(policy).join("")}${JSON.stringify(policy).length}${more.length}`, path);
+    written(at("data/a.txt"), "x");
+    written(at("remit.json"), JSON.stringify({ policy }));
+    const toolsFile = written(at("tools.remit"), `import tool Data from "file:data"\n${more}\nmain func() { none }\n`);
+    const root = dirname(toolsFile);
+    const { seen } = await runs("beside/look.sh", "test -e a.txt && echo seen || echo missing\n", { toolsFile, root, workspace: root });
+    expect(seen.output).toBe(`${expected}\n`);
+});
+
 const attribute = (span: Json, key: string): Json | undefined =>
     (span as { attributes: { key: string; value: { stringValue: Json } }[] }).attributes.find((one) => one.key === key)?.value.stringValue;
 
