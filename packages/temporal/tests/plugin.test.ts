@@ -12,7 +12,7 @@ import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker, type Worke
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connect, type DevServer, placeOf, RemitPlugin, type RemitClient, remitClient, temporalBlocks } from "../src/index.ts";
 import { BUNDLES } from "./bundles.ts";
-import { devServer, type Room, roomAt } from "./room.ts";
+import { devServer, questionsOf, type Room, roomAt } from "./room.ts";
 import * as activities from "./team/activities.ts";
 
 let server: DevServer;
@@ -141,6 +141,49 @@ test("RCH1: a workflow of the team calls a program as a child, with types, and i
     expect(await measured([1 as unknown as string])).toMatch(/^value: /);
     const { length } = await Array.fromAsync(team.remit.list());
     expect(length).toBeGreaterThanOrEqual(2);
+});
+
+test("WAC2: a workflow of another name makes no call in a run, takes it from none and writes nothing of it, whatever epoch it says", async () => {
+    await using room = await roomAt(server);
+    const sent: unknown[] = [];
+    const tools = { Mail: { send: { readOnly: true, call: (text: string) => sent.push(text) } } };
+    await room.worker({ host: { tools } });
+    const source = 'import tool Mail from "host:mail"\nmain func(name: string) { Mail.send(name) }';
+    const world = await openWorld({ source }, { cache: false, process: room.on });
+    const run = await room.client.submit(world, world.kept({}, { interactive: true }));
+    const [name] = await questionsOf(room, run);
+    const connection = await NativeConnection.connect({ address: server.address });
+    const taskQueue = `${room.queue}-foreign`;
+    const foreign = await Worker.create({ connection, taskQueue, workflowsPath: WORKFLOWS });
+    const { epoch, events } = await room.store.run(run);
+    const site = null;
+    const effect = { path: "main/forged", kind: "tool", site, labels: [], principal: "user", repeatable: true };
+    const request = { op: "call", tool: "Mail", uri: "host:mail", file: "main.remit", method: "send", args: ["forged"] };
+    const event = { path: "main", parent: null, kind: "failure", principal: "user", site, labels: [], data: { message: "forged" } };
+    const forged = { run, epoch, batches: [{ n: 100, batch: { events: [event] } }] };
+    const { workflow } = room.client.client;
+    await foreign.runUntil(async () => {
+        for (const [activity, wanted] of [
+            ["remit.perform", { run, epoch, batches: [], effect: { ...effect, request } }],
+            ["remit.open", { run, goesOn: { epoch } }],
+            ["remit.flush", forged],
+            ["remit.decide", { ...forged, by: room.on.user }],
+        ] as const)
+            expect(
+                await workflow.execute("forged", {
+                    taskQueue,
+                    workflowId: `${taskQueue}-${activity}`,
+                    args: [room.queue, activity, wanted],
+                }),
+                activity,
+            ).toBe("RemitRefused");
+    });
+    expect(sent).toEqual([]);
+    expect(await room.store.run(run)).toMatchObject({ epoch, events });
+    await room.client.answer(run, { question: name?.id ?? "", by: room.on.user, value: "Ada" });
+    await room.client.result(run);
+    expect(sent).toEqual(["Ada"]);
+    await connection.close();
 });
 
 const BILLING = {

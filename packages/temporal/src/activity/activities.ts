@@ -5,6 +5,9 @@
  *
  * WA3: an effect that has an outcome is not performed (EL2); one that is cut short has none.
  * WAC1: an effect that is cut short because its worker ends is lost with it: what became of it is looked up, as after a crash.
+ * WAC2: what concerns a run is done for the workflow of its name alone; Temporal says which one asks. So another workflow of the namespace, which may
+ *     call any activity of the queue, makes no call in a run, takes none over, and writes nothing of it. Which code runs under that name is not
+ *     known here.
  * WA5: an execution that lost the run to another owner is told so, and nothing is performed for it.
  */
 import type { KeyObject } from "node:crypto";
@@ -111,11 +114,27 @@ export function activitiesOf(options: ActivityOptions): RunActivities {
     };
 }
 
+/** A workflow of a team begins a run of another name; what it may begin, the worker knows. */
+const BEGIN: keyof Activities = "begin";
+
+/** WAC2. */
+function ofItsWorkflow(wanted: { readonly run?: string } | string | undefined): void {
+    if (typeof wanted !== "object" || wanted.run === undefined) return;
+    const { workflowExecution } = Context.current().info;
+    if (workflowExecution?.workflowId === wanted.run) return;
+    const by = workflowExecution === undefined ? "no workflow" : `the workflow ${workflowExecution.workflowId}`;
+    throw ApplicationFailure.nonRetryable(
+        `${by} asks for run ${wanted.run}, which is conducted by the workflow of its name`,
+        FAILURES.refused,
+    );
+}
+
 /** Errors that no further try changes end an activity for good. */
 function told(activities: Activities): NamedActivities {
     const all = Object.entries(activities).map(([name, work]) => [
         named(name as keyof Activities),
         async (wanted: never) => {
+            if (name !== BEGIN) ofItsWorkflow(wanted);
             try {
                 return await (work as (wanted: never) => Promise<unknown>)(wanted);
             } catch (error) {

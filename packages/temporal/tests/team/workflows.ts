@@ -1,6 +1,6 @@
 /** A team's own workflows, one of which calls a program of Remit. */
 import { remitChild, remitFailure } from "@remit/temporal/workflow";
-import { proxyActivities } from "@temporalio/workflow";
+import { ActivityFailure, proxyActivities, scheduleActivity } from "@temporalio/workflow";
 import type * as activities from "./activities.ts";
 
 const { shout } = proxyActivities<typeof activities>({ startToCloseTimeout: 10_000 });
@@ -24,6 +24,17 @@ export async function measured(words: string[]): Promise<string> {
         const failure = remitFailure(error);
         if (failure === null) throw error;
         return `${failure.kind}: ${failure.message}`;
+    }
+}
+
+/** Calls an activity of another queue, as any workflow may: what it gave, or the type of its failure. */
+export async function forged(taskQueue: string, activity: string, wanted: unknown): Promise<string> {
+    const options = { taskQueue, startToCloseTimeout: 10_000, retry: { maximumAttempts: 1 } };
+    try {
+        return JSON.stringify(await scheduleActivity(activity, [wanted], options));
+    } catch (error) {
+        if (!(error instanceof ActivityFailure)) throw error;
+        return String((error.cause as { readonly type?: unknown } | undefined)?.type);
     }
 }
 
