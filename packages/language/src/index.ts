@@ -109,7 +109,7 @@ export { showHostile } from "./hostile/show.ts";
 export { ASSUMED, type HostileArg, type HostileStop, type HostileTable, type HostileUse } from "./hostile/table.ts";
 export { parse } from "./syntax/parse/parse.ts";
 export { isIdentifier as isName } from "./contract/open.ts";
-export { nameText } from "./syntax/strings.ts";
+export { argText, nameText } from "./syntax/strings.ts";
 export { applyFixes, format, printExpr } from "./syntax/print/print.ts";
 export type * as tree from "./syntax/tree.ts";
 export { BUILTINS, type BuiltinRow, isNamespace } from "./scope/builtins.ts";

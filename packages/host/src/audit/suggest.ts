@@ -21,6 +21,7 @@ import {
     toolSchema,
     unknownSeeds,
     walk,
+    argText,
     nameText,
 } from "@remit/language";
 import { actingIn, addressesIn, type LedgerEvent, type Policy } from "@remit/machine";
@@ -130,7 +131,7 @@ function clauseOfArg(method: string, arg: string, calls: readonly Made[]): strin
           : values.every((one) => addressesIn(one).length === 0)
             ? "addresses "
             : "";
-    return `arg ${nameText(method)}.${nameText(arg)}: ${words}trusted or ask`;
+    return `arg ${nameText(method)}.${argText(arg)}: ${words}trusted or ask`;
 }
 
 /** A text without words says nothing that a clause could hold back: a line of a remit does. */

@@ -4,7 +4,7 @@
 import type { AmongForm, BoundForm, ClauseForm, CountForm, ReadersForm, SpendForm } from "../form/form.ts";
 import { columns } from "../text/columns.ts";
 import { patternsText } from "./range.ts";
-import { nameText } from "../syntax/strings.ts";
+import { argText, nameText } from "../syntax/strings.ts";
 import type { AuthorityRow } from "./rows.ts";
 
 export const AUTHORITY_HEAD = ["who", "what", "gate", "by", "where", "besides"] as const;
@@ -65,7 +65,7 @@ export function boundText(bound: BoundForm): string {
 
 /** `at most 3`, `at most 20 per day`, `once by order_id`. */
 export function countText({ most, per, by }: CountForm): string {
-    return most === undefined ? `once by ${nameText(by ?? "")}` : `at most ${most}${per === undefined ? "" : ` per ${per}`}`;
+    return most === undefined ? `once by ${argText(by ?? "")}` : `at most ${most}${per === undefined ? "" : ` per ${per}`}`;
 }
 
 /** `200k tokens, 10 min`, as it would be written. */
@@ -110,7 +110,7 @@ export function clauseText(clause: ClauseForm): string {
         case "count":
             return `${nameText(clause.method)}: ${clause.counts.map(countText).join(" ")}`;
         case "arg": {
-            return `arg ${clause.method === undefined ? "" : `${nameText(clause.method)}.`}${nameText(clause.name)}: ${allowedText(clause)}${clause.ask ? " or ask" : ""}`;
+            return `arg ${clause.method === undefined ? "" : `${nameText(clause.method)}.`}${argText(clause.name)}: ${allowedText(clause)}${clause.ask ? " or ask" : ""}`;
         }
         default: {
             const ask = clause.kind === "audience" && clause.ask ? " or ask" : "";

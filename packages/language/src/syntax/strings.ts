@@ -148,7 +148,12 @@ export function quoteString(value: string, quote: '"' | "'"): string {
 
 /** A name of a method, an argument or a field, as it is written where one is named: in quotes where it is no word, `"list-issues"`. */
 export function nameText(name: string): string {
-    return /^(?:[A-Za-z_][A-Za-z0-9_]*|[1-9][0-9]*)$/.test(name) ? name : quoteString(name, '"');
+    return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : quoteString(name, '"');
+}
+
+/** The same of an argument where its place may stand, too: `arg 1: trusted`, `once by 1`. */
+export function argText(arg: string): string {
+    return /^[1-9][0-9]*$/.test(arg) ? arg : nameText(arg);
 }
 
 /** Raw lines of a block literal that decodes to the value. */

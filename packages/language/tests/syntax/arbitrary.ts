@@ -19,7 +19,7 @@ const name = (text: string): tree.Name => ({ range, text });
 const plainName = plain.map(name);
 const wordName = anyWord.map(name);
 /** As servers name methods, arguments and fields. */
-const toolName = fc.oneof(wordName, fc.constantFrom("list-issues", "a.b", 'quo"te', "x: never\nsend").map(name));
+const toolName = fc.oneof(wordName, fc.constantFrom("list-issues", "10", "a.b", 'quo"te', "x: never\nsend").map(name));
 
 const text = fc.oneof(
     fc.string({ unit: "binary", maxLength: 12 }),

@@ -104,6 +104,7 @@ const NAMES: readonly (readonly [string, string, string?])[] = [
     ['Repo.only("read")', '(call (. Repo only) "read")'],
     ['Repo.only("list-issues")', '(call (. Repo only) "list-issues")'],
     ['Repo.only(."list-issues")', "(only Repo list-issues)"],
+    ['Repo.only(."10")', "(only Repo 10)"],
     ['read = 1\nRepo.only(read, ."list-issues" in "a")', "(= read 1) (only Repo read list-issues[a])"],
     ["read = 1\nRepo.only(read)", "(= read 1) (call (. Repo only) read)"],
     ["for read in xs max 3 { Repo.only(read) }", "(for read xs 3 {(call (. Repo only) read)})"],

@@ -12,6 +12,7 @@ import {
     type Site,
     type Untrusted,
     sourceOf,
+    argText,
     nameText,
 } from "@remit/language";
 import { actingIn } from "./acting.ts";
@@ -45,7 +46,7 @@ export function flowsOf(use: Use, method: string | null, on: Standing): readonly
             flow: {
                 arg: rule.name,
                 origins: [...new Set(bad)].sort(),
-                rule: `arg ${rule.method === null ? "" : `${nameText(rule.method)}.`}${nameText(rule.name)}: ${rule.says}`,
+                rule: `arg ${rule.method === null ? "" : `${nameText(rule.method)}.`}${argText(rule.name)}: ${rule.says}`,
             },
         });
     }

@@ -6,7 +6,7 @@
  * RM1: a change names what it is put in place of, or the import or remit that it is added to. Where a rule already speaks, a second one beside it lets
  *     nothing in.
  */
-import { type Json, nameText } from "@remit/language";
+import { type Json, argText } from "@remit/language";
 import type { Flow } from "./decide.ts";
 import { NOT_THERE } from "./named.ts";
 
@@ -62,7 +62,7 @@ export function flowRemedy(capability: string, flow: Flow): string | null {
         return `add \`choice ${method}: from(${quoted(origins)})\` to the import of ${tool}: ${opens}; ${otherwise}, or endorse it where that is right`;
     if (rule === NOT_THERE) return `call ${arg} by a name that ${tool} has; ${otherwise}, or endorse it where that is right`;
     if (!/^[a-z0-9_.-]+$/i.test(arg)) return null;
-    const of = method === "" ? nameText(arg) : `${method}.${nameText(arg)}`;
+    const of = method === "" ? argText(arg) : `${method}.${argText(arg)}`;
     const from = quoted(["trusted", ...origins, ...besides]);
     return `add \`arg ${of}: from(${from})\` to the import of ${tool}: ${opens}; ${otherwise}, or endorse it where that is right`;
 }

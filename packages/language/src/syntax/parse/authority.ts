@@ -307,6 +307,8 @@ function parseStrings(p: State, what: string): StringLit[] {
         // Names and patterns are words, whatever quotes they came in.
         out.push({ ...parseString(p), style: "double" });
         if (p.k !== T.Comma || (peek(p, 1) !== T.String && peek(p, 1) !== T.Block)) return out;
+        // `reads: "ann", "list-issues": ask`: the name of a method begins another clause.
+        if (peek(p, 2) === T.Colon) return out;
         advance(p);
     }
 }

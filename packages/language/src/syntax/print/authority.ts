@@ -1,7 +1,7 @@
 /**
  * Remits, clauses and delegations as text.
  */
-import { nameText, quoteString } from "../strings.ts";
+import { argText, nameText, quoteString } from "../strings.ts";
 import type { Among, Amount, ArgClause, Bound, Count, Grant, ImportClause, Readers, Ref, RemitBody, RemitUse, StringLit } from "../tree.ts";
 import { put, sequence, type Writer } from "./writer.ts";
 
@@ -21,7 +21,7 @@ export function boundsText(bounds: readonly Bound[]): string {
 function countsText(counts: readonly Count[]): string {
     return counts
         .map(({ most, per, by }) =>
-            most === undefined ? `once by ${nameText(by?.text ?? "")}` : `at most ${most.text}${per === undefined ? "" : ` per ${per}`}`,
+            most === undefined ? `once by ${argText(by?.text ?? "")}` : `at most ${most.text}${per === undefined ? "" : ` per ${per}`}`,
         )
         .join(" ");
 }
@@ -89,7 +89,7 @@ export function clauseText(clause: ImportClause): string {
                 ", ",
             );
             const from = origins === undefined && fields.length === 0 ? "trusted" : `${clause.among ? "among" : "from"}(${list})`;
-            return `arg ${method}${nameText(clause.name.text)}: ${wordsText(clause, from)}${clause.ask ? " or ask" : ""}`;
+            return `arg ${method}${argText(clause.name.text)}: ${wordsText(clause, from)}${clause.ask ? " or ask" : ""}`;
         }
         case "clause.readers": {
             const method = clause.method === undefined ? "" : ` ${nameText(clause.method.text)}`;
