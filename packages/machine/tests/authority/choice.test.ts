@@ -281,4 +281,24 @@ if late { Out.write({ path: "a", content: "b" }) }
         // It is long enough to use the amount up, and writes nothing by that.
         expect(of("x".repeat(2_000))).toEqual([false, "violation.flow"]);
     });
+
+    test("also by what a part of a run was given of blocks before it", () => {
+        const source = `import tool Out from "file://out" { write: may }
+import memory Notes from "sqlite:n"
+func first() { "m" }
+func later(x) { late = false
+try { spend 700 bytes { Notes.add({ t: mail }) } } catch e { late = true }
+if late { Out.write({ path: "a", content: "b" }) }
+1 }
+memory static ( first ) as mail
+memory static ( later )
+`;
+        const ran = run(source, {
+            options: {
+                ...{ entry: { file: 0, func: "__block#1" }, input: "user's", policy: { untrusted: { gate: "never" } } },
+                bindings: { mail: { json: "x".repeat(2_000), origins: ["tool:Inbox"] } },
+            },
+        });
+        expect([did(ran), outcome(ran)]).toEqual([[], "violation.flow"]);
+    });
 });
