@@ -303,7 +303,8 @@ function judge(given: ModelReply, state: State): Verdict {
     const { error, finish } = reply;
     const calls = reply.calls ?? [];
     if (finish === "refusal" || error?.kind === "refused") {
-        const said = error?.message ?? reply.text;
+        // HID3. What the model wrote, not what its references stand for.
+        const said = error?.message ?? given.text;
         const failure: Failure = { kind: "refusal", message: `${state.model.uri} refused to answer${quoted(said)}` };
         // That words are a refusal is a guess; that the provider says so is not.
         return finish === "refusal"
@@ -318,7 +319,7 @@ function judge(given: ModelReply, state: State): Verdict {
         }
         return { kind: "calls", calls };
     }
-    if (isNudged(reply, state)) return { kind: "nudge" };
+    if (isNudged(given, state)) return { kind: "nudge" };
     if (state.contract === undefined)
         return { kind: "value", value: reply.value === undefined ? reply.text : reply.value, truncated: finish === "length", origins };
     if (reply.value === undefined && (finish === "length" || error?.kind === "truncated")) {
@@ -335,7 +336,7 @@ function judge(given: ModelReply, state: State): Verdict {
         if (error === undefined)
             return {
                 kind: "retry",
-                rejection: { message: calls.length > 0 ? "LLM called a tool although none was offered" : NOT_JSON + excerpt(reply.text) },
+                rejection: { message: calls.length > 0 ? "LLM called a tool although none was offered" : NOT_JSON + excerpt(given.text) },
             };
         const notJson = error.kind === "not_json" || error.kind === "ambiguous" || error.kind === "empty";
         const message = notJson && !error.message.startsWith(NOT_JSON) ? NOT_JSON + error.message : error.message;

@@ -185,6 +185,25 @@ describe("a reference", () => {
         expect(did(ran)).not.toContain("Out.write");
     });
 
+    test("decides nothing by its words where the answer is that, and is in no word about an answer that is none", () => {
+        const turns = (mail: string, generate: string, finish: string) => {
+            const w = world([[read]]);
+            const seen: string[] = [];
+            const answer = (e: Effect): Outcome | undefined => {
+                const { tool, op, messages = [] } = e.request as { tool?: string; op?: string; messages?: ModelTurn["messages"] };
+                if (tool === "Inbox" && op === "call") return { ok: true, value: mail, origins: ["tool:Inbox"] };
+                if (e.kind !== "model" || !messages.some(({ role }) => role === "tool")) return w.answer(e);
+                seen.push(JSON.stringify(messages));
+                return { ok: true, value: { text: "{{r1}}", finish, model: "m" }, origins: [] };
+            };
+            const { result } = run(program(`hide: "untrusted", ${generate}`, TRUST), { answer, options: { input: {}, policy: never } });
+            return { seen, message: result.ok ? "" : result.failure.message };
+        };
+        const narrated = turns("I will now read the next mail.", "nudges: 2", "stop");
+        expect(narrated.seen).toEqual(turns("Yes.", "nudges: 2", "stop").seen);
+        expect(turns(EVIL, "turns: 4", "refusal").message).toContain("{{r1}}");
+    });
+
     test("stands for no arguments as a whole, which would have no origins", () => {
         const { writes, seen } = loop([[read], [{ name: "Out_write", args: "{{r1}}" }], "done"]);
         expect(writes).toEqual([]);
