@@ -32,6 +32,12 @@ test.each(["utf16le", "utf16be"])("a program in %s without a mark is told in one
     expect(remit("check", "wide.remit")).toMatchObject({ code: 1, err: "error: wide.remit is UTF-16 text: save it as UTF-8\n" });
 });
 
+test.runIf(process.platform === "linux")("an argument in another encoding is refused: Node has changed it by then", () => {
+    const line = `'${process.execPath}' '${bin}' run good.remit -i "$(cat latin.json)"`;
+    const ran = spawnSync("sh", ["-c", line], { cwd: room, env: at.env, encoding: "utf8" });
+    expect(ran).toMatchObject({ status: 2, stdout: "", stderr: expect.stringContaining("--input is not UTF-8 text") });
+});
+
 test("an input in another encoding is refused, a byte order mark is not", () => {
     expect(remit("run", "good.remit", "--input", "@latin.json")).toMatchObject({ code: 2, out: "" });
     for (const [text, why] of [

@@ -22,7 +22,7 @@ import { counted, EXIT, paint, plainLine, safeJson, say, UsageError } from "../i
 import { finish, loadOptions, origins, type Watch, watched } from "../running.ts";
 import { blocksThere } from "../temporal.ts";
 import { inputExample } from "../input-example.ts";
-import { decoded, readText } from "../text.ts";
+import { argument, decoded, readText } from "../text.ts";
 
 export default async function run(args: string[], given: Record<string, unknown>): Promise<number> {
     const options = agentScript(given);
@@ -156,7 +156,7 @@ export async function readInput(text: string | undefined, from = "--input"): Pro
     if (text === undefined) return {};
     if (text === "-") return parsed(decoded(await new Response(process.stdin as never).arrayBuffer(), "standard input"), "standard input");
     if (text.startsWith("@")) return parsed(readText(text.slice(1)), text.slice(1));
-    return parsed(text, from);
+    return parsed(argument(text, from), from);
 }
 
 function parsed(text: string, from: string): Json {

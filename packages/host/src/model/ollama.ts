@@ -5,6 +5,7 @@
  * are.
  */
 import { isObject, type Json } from "@remit/language";
+import { taken } from "./taken.ts";
 
 type Fields = { readonly [key: string]: Json };
 
@@ -23,7 +24,7 @@ export function thinking(inner: typeof fetch, most: number): typeof fetch {
         const { status, statusText } = response;
         if (!response.ok || response.body === null || !/json/.test(response.headers.get("content-type") ?? "")) return response;
         const isStream = asked["stream"] === true;
-        const read = response.body.pipeThrough(new TextDecoderStream("utf-8", { fatal: true })).pipeThrough(lined(most, isStream));
+        const read = response.body.pipeThrough(taken(most)).pipeThrough(new TextDecoderStream()).pipeThrough(lined(isStream));
         const type = isStream ? "text/event-stream" : "application/json";
         return new Response(read.pipeThrough(new TextEncoderStream()), { status, statusText, headers: { "content-type": type } });
     };
@@ -73,9 +74,8 @@ function messageOf({ role, content, tool_calls, tool_call_id }: Fields, names: M
 }
 
 /** A line is an answer, or a piece of one. */
-function lined(most: number, isStream: boolean): TransformStream<string, string> {
+function lined(isStream: boolean): TransformStream<string, string> {
     let held = "";
-    let bytes = 0;
     let calls = 0;
     const told = (line: string): string => {
         if (line.trim() === "") return "";
@@ -89,13 +89,10 @@ function lined(most: number, isStream: boolean): TransformStream<string, string>
         transform: (piece, controller) => {
             // only what is new is looked into: a long line comes in many pieces
             const [first = "", ...lines] = piece.split("\n");
-            bytes += Buffer.byteLength(first);
-            if (bytes > most) return controller.error(new Error(`the response is longer than ${most} bytes`));
             held += first;
             for (const line of lines) {
                 controller.enqueue(told(held));
                 held = line;
-                bytes = Buffer.byteLength(line);
             }
         },
         flush: (controller) => controller.enqueue(told(held)),

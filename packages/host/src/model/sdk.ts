@@ -6,13 +6,11 @@
  *
  * SDK1: redirects are not followed, since a key would go with them.
  * SDK2: what is no API at all (a redirect, a page for people) is told at once, as `NotAnApi`, before anything tries to read it.
- * SDK4: an answer that is not UTF-8 is cut off with an error: its letters would be replaced in silence.
- * SDK3: a response longer than `MAX_BYTES` is cut off with an error.
  */
 import type { LanguageModel } from "ai";
-import { utf8Check } from "../input/bytes.ts";
 import { thinking } from "./ollama.ts";
 import { replyBound } from "./reply-bound.ts";
+import { NotAnApi, taken } from "./taken.ts";
 import type { Provider } from "./uri.ts";
 
 export type SdkModel = Extract<LanguageModel, { readonly specificationVersion: "v4" }>;
@@ -84,18 +82,6 @@ function adapted({ provider, baseURL, fetch }: SdkChoice): typeof globalThis.fet
 
 export const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Something answered, but not the API of a model. */
-export class NotAnApi extends Error {
-    readonly status: number;
-    /** What came instead, to follow "answered with". */
-    readonly what: string;
-    constructor(status: number, what: string) {
-        super(`answered with ${what}`);
-        this.status = status;
-        this.what = what;
-    }
-}
-
 function guarded(inner: typeof fetch, heard: SdkChoice["heard"]): typeof fetch {
     return async (input, init) => {
         const response = await inner(input, { ...init, redirect: "manual" });
@@ -107,22 +93,16 @@ function guarded(inner: typeof fetch, heard: SdkChoice["heard"]): typeof fetch {
             throw new NotAnApi(status, wrong);
         }
         if (response.body === null) return response;
-        let left = MAX_BYTES;
         let begun = false;
-        const isText = utf8Check();
-        const counted = response.body.pipeThrough(
-            new TransformStream<Uint8Array, Uint8Array>({
-                transform: (chunk, controller) => {
-                    left -= chunk.byteLength;
-                    // Neither JSON nor an event begins with `<`, whatever the content type says.
-                    if (!begun && response.ok && chunk[0] === 60) controller.error(new NotAnApi(status, "markup instead of JSON"));
-                    else if (left < 0) controller.error(new Error(`the response is longer than ${MAX_BYTES} bytes`));
-                    else if (response.ok && !isText(chunk)) controller.error(new NotAnApi(status, "bytes that are not UTF-8"));
-                    else controller.enqueue(chunk);
-                    begun = true;
-                },
-            }),
-        );
+        const api = new TransformStream<Uint8Array, Uint8Array>({
+            transform: (chunk, controller) => {
+                // Neither JSON nor an event begins with `<`, whatever the content type says.
+                if (!begun && response.ok && chunk[0] === 60) controller.error(new NotAnApi(status, "markup instead of JSON"));
+                else controller.enqueue(chunk);
+                begun = true;
+            },
+        });
+        const counted = response.body.pipeThrough(api).pipeThrough(taken(MAX_BYTES, response.ok));
         return new Response(counted, { status, statusText: response.statusText, headers });
     };
 }

@@ -7,7 +7,7 @@
  */
 import type { Json } from "@remit/language";
 import type { Failure } from "@remit/machine";
-import { NotAnApi } from "./sdk.ts";
+import { NotAnApi, Unreadable } from "./taken.ts";
 import { causes, networkCode, networkWords } from "../failure/network.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import { withoutKeys } from "../secret/shapes.ts";
@@ -65,6 +65,11 @@ export function troubleOf(error: unknown, subject: Subject): Trouble {
             detail: { status: wrong.status },
         };
         return { failure, passing: false, after: null, status: null };
+    }
+    const unreadable = causes(error).find((one) => one instanceof Unreadable);
+    if (unreadable !== undefined) {
+        const message = `${subject.uri} gave an answer that cannot be read: ${unreadable.message}`;
+        return { failure: { kind: "model", message }, passing: false, after: null, status: null };
     }
     const code = networkCode(error);
     if (code !== null) {

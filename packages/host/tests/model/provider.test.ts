@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { ToolOffer } from "@remit/machine";
 import { describe, expect, it } from "vitest";
 import { createModels, type ModelsConfig } from "../../src/model/models.ts";
+import { MAX_BYTES } from "../../src/model/sdk.ts";
 import { replyBound } from "../../src/model/reply-bound.ts";
 import { type FakeReply, startFakeProvider } from "./fake-provider.ts";
 import { ask, FAST, KEY, quiet, replyOf, turnOf, YES } from "./setup.ts";
@@ -310,13 +311,14 @@ describe("what is sent", () => {
         expect(sent).toEqual([{ max_completion_tokens: 5 }]);
     });
 
-    it("SDK4: an answer that is not UTF-8 fails the turn, and no letter is replaced", async () => {
-        const bytes = Buffer.from('{"choices":[{"message":{"role":"assistant","content":"caf\xe9"},"finish_reason":"stop"}]}', "latin1");
-        await using it = await against("openai", [{ body: bytes }]);
-        expect(await ask(it.models, turnOf(it.uri))).toMatchObject({
-            ok: false,
-            failure: { kind: "model", message: expect.stringContaining("bytes that are not UTF-8") },
-        });
+    it.each([
+        ["SDK3", Buffer.alloc(MAX_BYTES + 1, 32), "it is longer than 67108864 bytes"],
+        ["SDK4", Buffer.from('{"choices":[{"message":{"content":"caf\xe9"}}]}', "latin1"), "it holds bytes that are not UTF-8"],
+    ])("%s: an answer that cannot be taken is told, and is not asked for again", async (_rule, body, why) => {
+        await using it = await against("openai", [{ body }]);
+        const failure = { kind: "model", message: `${it.uri} gave an answer that cannot be read: ${why}` };
+        expect(await ask(it.models, turnOf(it.uri))).toMatchObject({ ok: false, failure });
+        expect(it.server.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
     });
 
     it("an Ollama whose own API answers with what is no JSON fails the turn", async () => {
