@@ -27,8 +27,16 @@ export function diagnosticsPage(): string {
     });
     return `# Diagnostics
 
-Everything that can be said about a program before it runs. A code has one severity everywhere, and AgentScript's name where the rule is the same. Each diagnostic has a code, a message, \`file:line:column\`, often a hint, and sometimes
-fixes: those that keep the meaning are applied by \`remit check --fix\`, those of old spellings by \`remit fmt --fix\` as well. This page is made from the tables in \`packages/language/src\`.
+What \`remit check\` says about a program before it runs. What goes wrong while a program runs has a kind in place of a code, such as \`tool\`, \`model\`, \`contract\`, \`denied\`, \`violation.remit\` or \`limit.turns\`: [Failures](failures.md) says what leads to each kind, and what to do.
+
+Each diagnostic has a code, a message, \`file:line:column\`, often a hint, and sometimes fixes. \`remit check --fix\` applies the fixes that keep the meaning, \`remit fmt --fix\` those of old spellings as well.
+
+- **An error** keeps the program from running: \`remit check\` and \`remit run\` end with exit code 1, and nothing was begun. **A warning** and **a note** do not. A code has one severity everywhere, and AgentScript's name where the rule is the same.
+- **What to do** is in the hint below the message. In the tables it stands where one sentence fits every case; elsewhere the hint depends on the place: read it there.
+- \`remit errors CODE\` shows a row of the tables in a terminal, and \`remit errors KIND\` a kind of failure.
+- \`remit check --json FILE\` prints a list of objects with \`code\`, \`severity\`, \`message\`, \`file\` and \`range\` (\`start\` and \`end\`, in UTF-16 units from the beginning of the file), and with \`hint\`, \`fixes\` and \`related\` places where there are any. A script goes by the code: words of messages change.
+
+This page is made from the tables in \`packages/language/src\`.
 
 ${sections.join("\n")}`;
 }

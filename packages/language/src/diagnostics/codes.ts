@@ -28,9 +28,21 @@ const CHECKS = {
         hint: "allow it in the configuration of the project, or import another tool",
     },
     INVALID_IMPORT_URI: { severity: "error", summary: "The text after `from` does not name anything of that kind." },
-    IMPORT_NOT_FOUND: { severity: "error", summary: "There is no file where an agent is imported from." },
-    IMPORT_CYCLE: { severity: "error", summary: "Files import agents from one another in a circle." },
-    IMPORT_AGENT_MISSING: { severity: "error", summary: "The imported file declares no agent of that name." },
+    IMPORT_NOT_FOUND: {
+        severity: "error",
+        summary: "There is no file where an agent is imported from.",
+        hint: "name the path from the importing file, such as ./reviewer.remit",
+    },
+    IMPORT_CYCLE: {
+        severity: "error",
+        summary: "Files import agents from one another in a circle.",
+        hint: "move what both files need into a third one",
+    },
+    IMPORT_AGENT_MISSING: {
+        severity: "error",
+        summary: "The imported file declares no agent of that name.",
+        hint: "import it under the name that the file gives it, or declare it there",
+    },
     IMPORT_OUTSIDE_TREE: {
         severity: "error",
         summary: "A file outside the program's folder is imported.",
@@ -39,32 +51,47 @@ const CHECKS = {
     IMPORT_NOT_SHARED: {
         severity: "error",
         summary: "A name is used that another file of the program imports or declares, but not this one: each file has its own imports.",
+        hint: "import it in this file, too",
     },
-    UNUSED_IMPORT: { severity: "note", summary: "An import is not used in its file." },
+    UNUSED_IMPORT: { severity: "note", summary: "An import is not used in its file.", hint: "leave the import out" },
 
     // ---- agents, functions, parameters ----
-    DUPLICATE_AGENT: { severity: "error", summary: "Two agents of a file have the same name." },
-    DUPLICATE_MAIN_AGENT: { severity: "error", summary: "More than one agent is marked `main`." },
+    DUPLICATE_AGENT: { severity: "error", summary: "Two agents of a file have the same name.", hint: "rename one of them" },
+    DUPLICATE_MAIN_AGENT: {
+        severity: "error",
+        summary: "More than one agent is marked `main`.",
+        hint: "leave `main` at the one to start with",
+    },
     MISSING_MAIN_AGENT: { severity: "error", summary: "There is no single agent to start with.", hint: "mark one agent with `main`" },
-    MISSING_MAIN_FUNC: { severity: "error", summary: "The agent to start with has no `main func`." },
-    DUPLICATE_MAIN_FUNC: { severity: "error", summary: "An agent has more than one `main func`." },
-    DUPLICATE_FUNCTION: { severity: "error", summary: "Two functions of one agent, or of one file, have the same name." },
+    MISSING_MAIN_FUNC: { severity: "error", summary: "The agent to start with has no `main func`.", hint: "mark one func with `main`" },
+    DUPLICATE_MAIN_FUNC: { severity: "error", summary: "An agent has more than one `main func`.", hint: "leave `main` at one of them" },
+    DUPLICATE_FUNCTION: {
+        severity: "error",
+        summary: "Two functions of one agent, or of one file, have the same name.",
+        hint: "rename one of them",
+    },
     DUPLICATE_BINDING: {
         severity: "error",
         summary: "A function, agent or shape has the name of an import or of something else in its file.",
+        hint: "rename one of them",
     },
-    DUPLICATE_PARAM: { severity: "error", summary: "Two parameters of a function have the same name." },
-    PARAM_SHADOWS_IMPORT: { severity: "error", summary: "A parameter has the name of an import." },
+    DUPLICATE_PARAM: { severity: "error", summary: "Two parameters of a function have the same name.", hint: "rename one of them" },
+    PARAM_SHADOWS_IMPORT: { severity: "error", summary: "A parameter has the name of an import.", hint: "rename the parameter" },
 
     // ---- authority ----
     REMIT_REFERENCE: {
         severity: "error",
         summary: "A remit, a delegation or a clause names something that is not there, or cannot be granted.",
     },
-    REMIT_UNKNOWN_METHOD: { severity: "error", summary: "A grant or a clause names a method that the tool does not have." },
+    REMIT_UNKNOWN_METHOD: {
+        severity: "error",
+        summary: "A grant or a clause names a method that the tool does not have.",
+        hint: "`remit tools FILE` lists the methods that there are",
+    },
     REMIT_UNKNOWN_ARGUMENT: {
         severity: "error",
         summary: "A bound or a clause names an argument that the tool does not take, so that it would bind nothing.",
+        hint: "`remit tools FILE` lists the arguments of each method",
     },
     ORIGIN_UNKNOWN: { severity: "error", summary: "A clause names an origin that nothing has and that is nearly the name of one." },
     REMIT_DENIED: {
@@ -94,10 +121,22 @@ const CHECKS = {
         hint: "import one of them under another name",
     },
     REMIT_BOUND: { severity: "error", summary: "A bound names an argument that cannot be told, or a pattern that nothing can match." },
-    DELEGATE_DENIED: { severity: "error", summary: "A delegation gives what the one who delegates does not have." },
-    DELEGATE_UNUSED: { severity: "warning", summary: "A block delegates to an agent that is not called in it." },
+    DELEGATE_DENIED: {
+        severity: "error",
+        summary: "A delegation gives what the one who delegates does not have.",
+        hint: "delegate what this code has, or give it that first",
+    },
+    DELEGATE_UNUSED: {
+        severity: "warning",
+        summary: "A block delegates to an agent that is not called in it.",
+        hint: "call the agent inside the block, or leave the delegation out",
+    },
     DELEGATE_TO_USER: { severity: "warning", summary: "A block delegates to an agent that has no remit and runs as `user` anyhow." },
-    FLOW_REFUSED: { severity: "error", summary: "A value reaches an argument whose clause will refuse it." },
+    FLOW_REFUSED: {
+        severity: "error",
+        summary: "A value reaches an argument whose clause will refuse it.",
+        hint: "take the value from the input or the program, change the clause, or endorse the value",
+    },
     FLOW_MAY_BE_REFUSED: {
         severity: "note",
         summary:
@@ -108,16 +147,36 @@ const CHECKS = {
         summary: "What is not trusted may decide that a use happens, and no clause lets it: the run then asks, or refuses the use.",
         hint: "decide by what is trusted, or let it choose with a `choice` clause at the import",
     },
-    ENDORSE_DENIED: { severity: "error", summary: "An agent endorses a value without `may endorse` in its remit." },
-    SPEND_NOTHING: { severity: "error", summary: "An amount is zero or given twice, so that nothing can be spent." },
+    ENDORSE_DENIED: {
+        severity: "error",
+        summary: "An agent endorses a value without `may endorse` in its remit.",
+        hint: "write `may endorse` in its remit",
+    },
+    SPEND_NOTHING: {
+        severity: "error",
+        summary: "An amount is zero or given twice, so that nothing can be spent.",
+        hint: "give each amount once, above zero",
+    },
 
     // ---- contracts ----
     INVALID_PARAM_CONTRACT: { severity: "error", summary: "A parameter's contract or default value is not a valid one." },
-    DUPLICATE_CONTRACT_FIELD: { severity: "error", summary: "A contract declares one field twice." },
+    DUPLICATE_CONTRACT_FIELD: { severity: "error", summary: "A contract declares one field twice.", hint: "rename or remove one of them" },
     UNKNOWN_CONTRACT_TYPE: { severity: "error", summary: "A contract names a type that does not exist." },
-    INVALID_CONTRACT_DEFAULT: { severity: "error", summary: "The default of a field is no literal of the field's own contract." },
-    ENDLESS_SHAPE: { severity: "error", summary: "A shape requires a value of itself, so that no value of it can exist." },
-    CONTRACT_MISMATCH: { severity: "error", summary: "A value is passed or returned that can never meet the contract declared for it." },
+    INVALID_CONTRACT_DEFAULT: {
+        severity: "error",
+        summary: "The default of a field is no literal of the field's own contract.",
+        hint: "give a literal of the field's contract, or take the default away",
+    },
+    ENDLESS_SHAPE: {
+        severity: "error",
+        summary: "A shape requires a value of itself, so that no value of it can exist.",
+        hint: "make the field optional, or a list of the shape",
+    },
+    CONTRACT_MISMATCH: {
+        severity: "error",
+        summary: "A value is passed or returned that can never meet the contract declared for it.",
+        hint: "give a value of that shape, or change the contract",
+    },
     UNKNOWN_PROPERTY: { severity: "error", summary: "A property is read that a value of known shape does not have." },
     MAYBE_ABSENT: {
         severity: "warning",
@@ -146,7 +205,11 @@ const CHECKS = {
         summary: "Something is called that is no function.",
         hint: "call a function by its name, or a member of an agent, tool, memory or value",
     },
-    INVALID_ARGUMENT_COUNT: { severity: "error", summary: "A call has too few or too many arguments." },
+    INVALID_ARGUMENT_COUNT: {
+        severity: "error",
+        summary: "A call has too few or too many arguments.",
+        hint: "give one argument for each parameter that has no default",
+    },
     DEFINE_PLACE: { severity: "error", summary: "A function is defined while the program runs only by what an agent answers." },
     INVALID_YIELD_ARGUMENT: {
         severity: "error",
@@ -181,8 +244,16 @@ const CHECKS = {
         hint: "write a `for` or a `parallel for` loop instead",
     },
     LAMBDA_RETURN: { severity: "error", summary: "`return` stands inside a lambda.", hint: "let the value be the last expression" },
-    BREAK_OUTSIDE_LOOP: { severity: "error", summary: "`break` or `continue` stands outside a loop." },
-    UNREACHABLE: { severity: "warning", summary: "A statement can never run because the one before it always leaves." },
+    BREAK_OUTSIDE_LOOP: {
+        severity: "error",
+        summary: "`break` or `continue` stands outside a loop.",
+        hint: "write `return` to leave a function",
+    },
+    UNREACHABLE: {
+        severity: "warning",
+        summary: "A statement can never run because the one before it always leaves.",
+        hint: "leave the statement out, or put the one before it under a condition",
+    },
 
     TOOL_TYPES_UNREAD: {
         severity: "note",
@@ -228,11 +299,19 @@ const CHECKS = {
     BLOCKS_NOT_RUN: { severity: "warning", summary: "A file that is imported has blocks, which its importer does not run." },
 
     // ---- assignment ----
-    IMMUTABLE_ASSIGNMENT: { severity: "error", summary: "An import, agent, function or shape is assigned to." },
+    IMMUTABLE_ASSIGNMENT: {
+        severity: "error",
+        summary: "An import, agent, function or shape is assigned to.",
+        hint: "assign to a variable of another name",
+    },
     INVALID_ASSIGNMENT_TARGET: { severity: "error", summary: "Only a name, a property or an item can be assigned to." },
 
     // ---- model, role, description ----
-    UNKNOWN_MODEL: { severity: "error", summary: "`model` names something that is not imported." },
+    UNKNOWN_MODEL: {
+        severity: "error",
+        summary: "`model` names something that is not imported.",
+        hint: 'import it: import llm Model from "openai://…"',
+    },
     INVALID_MODEL_REFERENCE: { severity: "error", summary: "`model` takes the name of an imported llm and nothing else." },
     INVALID_MODEL_BINDING: { severity: "error", summary: "`model` names something that is no llm." },
     INVALID_CONFIG_VALUE_TYPE: { severity: "error", summary: "`role` and `description` are literal texts." },
@@ -268,7 +347,11 @@ const CHECKS = {
         summary: "The model of a tool loop reads what is not trusted, and may call what does more than read.",
         hint: 'add `hide: "untrusted"`',
     },
-    NO_CONTEXT: { severity: "note", summary: "A `generate` sees no context: its prompt is the instruction alone." },
+    NO_CONTEXT: {
+        severity: "note",
+        summary: "A `generate` sees no context: its prompt is the instruction alone.",
+        hint: "select what the model has to see with `use … as …`",
+    },
 
     // ---- context ----
     INVALID_BUDGET: { severity: "error", summary: "A budget is at least 1." },
@@ -303,8 +386,16 @@ const CHECKS = {
     INVALID_USE_ONE_OF: { severity: "error", summary: "`use one of` has at least two candidates and a label." },
     DUPLICATE_USE_ONE_OF_CANDIDATE: { severity: "error", summary: "Two candidates have the same name." },
     MULTIPLE_USE_ONE_OF_SELECTED: { severity: "error", summary: "More than one candidate is `selected`." },
-    DUPLICATE_LABEL: { severity: "warning", summary: "Two items of one prompt have the same label." },
-    UNUSED_USE: { severity: "warning", summary: "No `generate` can see this `use`." },
+    DUPLICATE_LABEL: {
+        severity: "warning",
+        summary: "Two items of one prompt have the same label.",
+        hint: "give one of them another label",
+    },
+    UNUSED_USE: {
+        severity: "warning",
+        summary: "No `generate` can see this `use`.",
+        hint: "move it before the `generate` that needs it, in the same block or around it, or leave it out",
+    },
 
     // ---- loops ----
     INVALID_ITERATION_LIMIT: { severity: "error", summary: "The limit of a loop is a whole number, above 0 for `for`." },
