@@ -76,6 +76,8 @@ interface Described {
     readonly failure?: Failure;
     readonly code?: string;
     readonly path?: string;
+    /** Where a copy was to stand. */
+    readonly dest?: string;
     readonly hint?: string;
 }
 
@@ -87,9 +89,14 @@ const SYSTEM: Record<string, string> = {
     EISDIR: "this is a folder",
     ENOTDIR: "a part of the path is not a folder",
     ENOSPC: "the disk is full",
+    EDQUOT: "this user's part of the disk is full",
     EROFS: "the disk is read-only",
     EMFILE: "too many open files",
 };
+
+/** A write that fails does not say of which file. */
+const FREE_SPACE =
+    "free some space on the disk of this folder, and on that of your home, where Remit keeps its ledger, trust and logins; then run the command again";
 
 /** What an error of the system (Node's `errno`) says, for people. */
 export function systemWords(error: unknown): string {
@@ -117,7 +124,9 @@ export function showError(error: unknown): number {
         return EXIT.failed;
     }
     if (known.code !== undefined && SYSTEM[known.code]) {
-        say(`${colour("red", "error")}: ${SYSTEM[known.code]}${known.path ? `: ${plain(known.path)}` : ""}`);
+        const path = known.dest ?? known.path;
+        say(`${colour("red", "error")}: ${SYSTEM[known.code]}${path === undefined ? "" : `: ${plain(path)}`}`);
+        if (known.code === "ENOSPC" || known.code === "EDQUOT") say(`  ${colour("cyan", "help")}: ${FREE_SPACE}`);
         return EXIT.failed;
     }
     const message = error instanceof Error ? error.message : String(error);

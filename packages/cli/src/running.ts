@@ -241,14 +241,17 @@ function writable(path: string, option: string): string {
     return resolve(path);
 }
 
-export function handlers(options: Options, watch: Watch): NonNullable<LoadOptions["on"]> {
+/** `run`: the id of the run, where it is known before its first event. */
+export function handlers(options: Options, watch: Watch, run?: string): NonNullable<LoadOptions["on"]> {
     const there = isPersonThere();
     const yes = options["yes"] === true;
     const later = asksLater(options);
     if (yes && later) throw new UsageError("--yes answers every question, --ask later none; use one");
     let last: LedgerEvent | null = null;
     const where = (): string =>
-        last === null ? "run" : `run ${last.run}${last.path === "" ? "" : `, which is at ${plainLine(last.path)},`}`;
+        last === null
+            ? `run${run === undefined ? "" : ` ${run}`}`
+            : `run ${last.run}${last.path === "" ? "" : `, which is at ${plainLine(last.path)},`}`;
     return {
         event: (event) => {
             last = event;

@@ -17,7 +17,8 @@ export function serving(): Promise<typeof Serve> {
 /** What is thrown where a server of any kind could not begin: told as wrong use where it is one. */
 export function notBegun({ ServeError, ClientsError }: Pick<typeof Serve, "ServeError" | "ClientsError">, error: unknown): unknown {
     if (error instanceof ServeError) return new UsageError(error.message, error.hint);
-    if (error instanceof ClientsError || error instanceof LedgerError) return new UsageError(error.message);
+    if (error instanceof LedgerError) return new UsageError(error.message, error.hint);
+    if (error instanceof ClientsError) return new UsageError(error.message);
     return error;
 }
 

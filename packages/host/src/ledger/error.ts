@@ -7,7 +7,7 @@ import { branded } from "../failure/brand.ts";
 
 /** Every way a ledger can fail, and what a person can do about it. */
 export const LEDGER_ERRORS = {
-    full: "Free some disk space, then resume the run: nothing that was acknowledged is lost.",
+    full: "Free some disk space, then give the same command again: nothing that was acknowledged is lost.",
     readonly: "Make the file and its folder writable, or name another one with --ledger.",
     corrupt: "Keep the file for a look, restore a copy, or name another one with --ledger.",
     foreign: "Name a file that Remit made, or one that does not exist yet.",
