@@ -219,7 +219,7 @@ export function failuresPage(): string {
     const kinds = Object.keys(ABOUT_FAILURES) as FailureKind[];
     return `# Failures
 
-A run that fails ends with exit code 1. It says the kind of the failure, a message, the place in the program, and often a line \`help:\` or \`goes on:\` with a command. The kind is \`kind\` of a caught failure, too. Each kind has a section below; \`remit errors KIND\` shows it in a terminal. Which code can catch which kind is in the [language reference](language-failures.md#failures); what \`remit check\` says before a run is in [Diagnostics](diagnostics.md).
+A run that fails ends with exit code 1 (0: done; 2: the command was wrong and nothing began; 3: it waits for an answer; 130: stopped by Ctrl-C). It says the kind of the failure, a message, the place in the program, and often a line \`help:\` or \`goes on:\` with a command. The kind is \`kind\` of a caught failure, too. Each kind has a section below; \`remit errors KIND\` shows it in a terminal. Which code can catch which kind is in the [language reference](language-failures.md#failures); what \`remit check\` says before a run is in [Diagnostics](diagnostics.md).
 
 ## What to do first
 
@@ -230,7 +230,8 @@ A run that fails ends with exit code 1. It says the kind of the failure, a messa
 | the run | goes on with |
 | --- | --- |
 | failed because a server, a model or a tool did | \`remit resume last --retry\` |
-| reached a limit | \`remit resume last --raise usd=2\`; the last line of the run is the exact command |
+| reached a limit of the run or of a \`spend\` block | \`remit resume last --raise usd=2\`; the last line of the run is the exact command |
+| reached \`turns\` of a \`generate\` | nothing: give the \`generate\` more turns and run the program anew |
 | failed at an effect whose outcome you know | \`remit resume last --answer PATH=VALUE\` |
 | was killed, or stopped by Ctrl-C (exit code 130) | \`remit resume last\` |
 | waits for an answer (exit code 3) | \`remit asks\`, \`remit answer\`, then \`remit resume last\` |

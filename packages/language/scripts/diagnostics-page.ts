@@ -27,7 +27,17 @@ export function diagnosticsPage(): string {
     });
     return `# Diagnostics
 
-What \`remit check\` says about a program before it runs. What goes wrong while a program runs has a kind in place of a code, such as \`tool\`, \`model\`, \`contract\`, \`denied\`, \`violation.remit\` or \`limit.turns\`: [Failures](failures.md) says what leads to each kind, and what to do.
+What \`remit check\` says about a program before it runs. What goes wrong while a program runs has a kind in place of a code; [Failures](failures.md) says what leads to each kind, and what to do. In short:
+
+| kind | what to do |
+| --- | --- |
+| \`tool\` | read the tool's own words in the message; mend the arguments, catch the failure, or \`remit resume last --retry\` |
+| \`model\`, \`refusal\`, \`unreachable\`, \`timeout\`, \`rate_limited\` | \`remit models\` says what can be reached; then \`remit resume last --retry\` |
+| \`contract\`, \`value\`, \`invalid_payload\` | \`remit explain last\` shows the replies; give \`attempts\`, descriptions of fields, a check of what comes in |
+| \`denied\` | a person, or no person, said no: run it on a terminal, or with \`--park\` |
+| \`violation.…\` | code used what no line gives; the message names the rule and its line: \`remit check --authority FILE\` |
+| \`limit.…\`, such as \`limit.turns\` | a bound is used up: raise one of a \`generate\` or a yield in the program (\`turns: 12\`), one of the run or of a \`spend\` block with \`remit resume last --raise tokens=200k\` |
+| \`raised\`, \`cancelled\` | the program, or a person, ended it |
 
 Each diagnostic has a code, a message, \`file:line:column\`, often a hint, and sometimes fixes. \`remit check --fix\` applies the fixes that keep the meaning, \`remit fmt --fix\` those of old spellings as well.
 

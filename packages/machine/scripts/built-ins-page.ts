@@ -25,7 +25,11 @@ const SECTIONS: readonly { readonly on: BuiltinOn; readonly title: string; reado
         words: "An object's own key comes before a method of the same name. Own keys only; keys keep the order in which they came.",
     },
     { on: "number", title: "Numbers", words: "Rounding looks at the number as it is written: `1.005.round(2)` is `1.01`." },
-    { on: "global", title: "Functions", words: "Outermost names: a variable, parameter or function of the same name hides them." },
+    {
+        on: "global",
+        title: "Functions",
+        words: "Outermost names: a variable, parameter or function of the same name hides them. There is none for a random number or a new id: a tool gives those.",
+    },
     { on: "json", title: "JSON", words: "RFC 8259. The order of keys is kept, those that look like numbers included." },
     {
         on: "csv",
