@@ -27,6 +27,7 @@ import type { Routes } from "../channel/routes.ts";
 import { SERVER } from "../config/channels.ts";
 import { type Ask, AskError, type Asks, boundOf } from "../ledger/asks.ts";
 import { sha256 } from "../ledger/blob.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import type { Later, Performer, PerformIO } from "./host.ts";
 import type { Handlers } from "./setup.ts";
 
@@ -45,6 +46,7 @@ export interface Asking {
     readonly describe: (about: MethodOf, signal: AbortSignal) => Promise<Json>;
     /** Absolute folder of `file://workspace`. */
     readonly workspace: string;
+    readonly secrets: Scrubber;
     /** A workflow conducts the run. */
     readonly elsewhere: boolean;
     /** Where questions go, and who may answer them; null: to the owner, here. */
@@ -76,7 +78,7 @@ export function approving(on: Handlers, asking: Asking): Approving {
 
     async function put(effect: Effect, io: PerformIO, schema: string): Promise<Outcome | Later> {
         const bound = boundOf(run, effect.path, effect.request as unknown as AskRequest, schema);
-        const request = await withWhatChanges(effect, asking.workspace);
+        const request = await withWhatChanges(effect, asking);
         const given = (decision: string): Outcome => ({ ok: true, value: decision, origins: ["user"] });
         const route = asking.routes?.route(request, owner) ?? { owner, here: true, channels: [] };
         const isRouted = route.here || (on.atServer === true && route.channels.includes(SERVER));
@@ -143,10 +145,10 @@ export function approving(on: Handlers, asking: Asking): Approving {
 }
 
 /** A write tells what it changes. */
-async function withWhatChanges(effect: Effect, workspace: string): Promise<AskRequest> {
+async function withWhatChanges(effect: Effect, { workspace, secrets }: Asking): Promise<AskRequest> {
     const request = effect.request as unknown as AskRequest;
     if (askedMethod(request.detail)?.method !== "write") return request;
-    return (await import("./changes.ts")).withChanges(request, workspace);
+    return (await import("./changes.ts")).withChanges(request, workspace, secrets);
 }
 
 /** An answer from elsewhere may have been faster, or this one is too late: then the record says what counts. */

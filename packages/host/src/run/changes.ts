@@ -6,13 +6,14 @@
 import { isObject, type Json } from "@remit/language";
 import { askedMethod, type AskRequest, diffLines } from "@remit/machine";
 import { textBefore } from "../agent/edits.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import { rootOf } from "../tool/root.ts";
 
 /** More is no help to a reader; UTF-16 units. */
 const MAX_UNITS = 64 * 1024;
 
-/** `workspace`: absolute folder of `file://workspace`. */
-export function withChanges(request: AskRequest, workspace: string): AskRequest {
+/** `workspace`: absolute folder of `file://workspace`. `secrets`: the question goes into the ledger and to whoever answers it. */
+export function withChanges(request: AskRequest, workspace: string, secrets: Pick<Scrubber, "text">): AskRequest {
     const { detail } = request;
     const method = askedMethod(detail);
     if (method?.method !== "write" || !isObject(detail) || !Array.isArray(detail["args"])) return request;
@@ -23,7 +24,8 @@ export function withChanges(request: AskRequest, workspace: string): AskRequest 
     if (typeof path !== "string" || typeof content !== "string") return request;
     const before = textBefore(root.real, path);
     if (typeof before !== "string" || before === content) return request;
-    const lines = diffLines(before, content).map(({ mark, text }) => `${mark} ${text}`.trimEnd());
+    // Of whole texts: a secret of several lines is none in a list of changes.
+    const lines = diffLines(secrets.text(before), secrets.text(content)).map(({ mark, text }) => `${mark} ${text}`.trimEnd());
     const text = lines.join("\n");
     return text.length > MAX_UNITS ? request : { ...request, detail: { ...detail, changes: { content: text } } };
 }

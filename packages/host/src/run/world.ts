@@ -224,6 +224,7 @@ export function withPeople(world: World, { run, store, on, asks, as, elsewhere =
         describe: (about, signal) => world.describe(about, { signal, owner, ...(as === undefined ? {} : { effect: { as } }) }),
         routes: world.routes,
         workspace: world.workspace,
+        secrets: world.secrets,
         elsewhere,
     });
     const host = (part: string): Host => withPeople(world, { run: part, store, on, asks, as, elsewhere, park });

@@ -69,6 +69,17 @@ async function begin(options: LoadOptions = {}, text = PROGRAM): Promise<RunResu
         await program.close();
     }
 }
+
+test("a question about a write shows the file as it is, without its secrets, of one line or of several", async () => {
+    const [key, pem] = ["sk-1234567890abcdef1234", "-----BEGIN KEY-----\nMIIabcdefghijkl\n-----END KEY-----"];
+    writeFileSync(join(folder, "a.env"), `KEY=${key}\nPEM=${pem}\nX=1\n`);
+    const text = `import tool Files from "file://workspace" { write: ask }\nmain func() { Files.write({ path: "a.env", content: "X=1\\n" }) }`;
+    await begin({ env: { OPENAI_API_KEY: key, MY_PRIVATE_KEY: pem } }, text);
+    const [ask] = await store.asks.list();
+    expect(ask?.request.detail).toMatchObject({
+        changes: { content: "- KEY=[secret env:OPENAI_API_KEY]\n- PEM=[secret env:MY_PRIVATE_KEY]\n  X=1\n" },
+    });
+});
 async function again(id: string, tools = mail()): Promise<RunResult> {
     const ledger = await openLedger(store);
     return (await ledger.resume<Json>(id, { tools })).result;
