@@ -7,7 +7,9 @@
  */
 import type { Project } from "../authority/project.ts";
 import type { Contract } from "../contract/contract.ts";
+import type { Code } from "../diagnostics/codes.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
+import type { Range } from "../text/source.ts";
 import type { LoadedProgram } from "../load/program.ts";
 import type { BlockDecl, Define, Func, File as TreeFile } from "../syntax/tree.ts";
 import { checkAuthority } from "./authority.ts";
@@ -177,18 +179,28 @@ function infoOf(checking: Checking, funcs: readonly FuncInfo[], blocks: readonly
 
 /**
  * Whether a finding stands on lines that could be read. What follows from a statement with a syntax error in it (a variable that only
- * the unread part names, an argument that is missing) would be a second report of the one mistake.
+ * the unread part names, an argument that is missing) would be a second report of the one mistake; so would a name that stands on the line of
+ * a syntax error, where it may have been declared, and the model or role of an agent whose head may not have been read.
  */
 function trusted(file: FileScope): (one: Diagnostic) => boolean {
-    const { damaged, source } = file.tree;
-    if (damaged === undefined) return () => true;
+    if (!file.broken) return () => true;
+    const { damaged = [], diagnostics, source } = file.tree;
     const { text } = source;
-    const lines = damaged.map(({ start, end }) => {
+    const linesOf = ({ start, end }: Range): Range => {
         const stop = text.indexOf("\n", end);
         return { start: text.lastIndexOf("\n", start - 1) + 1, end: stop < 0 ? text.length : stop };
-    });
-    return ({ range }) => !lines.some(({ start, end }) => range.start >= start && range.start <= end);
+    };
+    const lines = damaged.map(linesOf);
+    const errors = diagnostics.filter(({ severity }) => severity === "error").map(({ range }) => linesOf(range));
+    const words = new Set(errors.flatMap(({ start, end }) => text.slice(start, end).match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? []));
+    return ({ code, range }) =>
+        !lines.some(({ start, end }) => range.start >= start && range.start <= end) &&
+        !(NAMELESS.has(code) && words.has(text.slice(range.start, range.end))) &&
+        code !== "MISSING_GENERATE_CONFIG";
 }
+
+/** What an unread line may declare: `fun f() { … }`, `shap Ticket { … }`. */
+const NAMELESS: ReadonlySet<Code> = new Set(["UNKNOWN_IDENTIFIER", "UNKNOWN_FUNCTION", "UNKNOWN_CONTRACT_TYPE"]);
 
 function sorted(found: Diagnostic[], order: readonly string[]): Diagnostic[] {
     const rank = new Map(order.map((name, i) => [name, i]));

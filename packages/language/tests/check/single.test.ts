@@ -139,6 +139,18 @@ test.each(FILES)("%s", (...row) => {
     compare(errors(row[0], 0), row);
 });
 
+test.each([
+    "fun twice(n) { n * 2 }\nmain func() { twice(1) }",
+    "agnt A {\n func f() { 1 }\n}\nmain func() { A.f() }",
+    "main agent {\n fun g() { 1 }\n main func() { g() }\n}",
+    "main agent {\n main func() {\n  function f(a) { a }\n  f(1)\n }\n}",
+    "main func() {\n x := 1\n x\n}",
+    'import llm M from "mock:"\nmain agent {\n model M\n role "r"\n description "d"\n main func(x) {\n  use x\n  generate({ input: "x" }) -> T\n }\n}\nshap T { a: number }',
+    'import llm M from "mock:"\nmain agent {\n modl M\n role "r"\n description "d"\n main func(x) {\n  use x\n  generate({ input: "x" })\n }\n}',
+])("a name on a line that cannot be read is not missed as well: %s", (text) => {
+    expect(errors(text, 0).map(([, , code]) => code)).toEqual(["SYNTAX"]);
+});
+
 test("what is right around a mistake is still looked at", () => {
     const found = errors(
         `${HEAD}use one of {\n a: input\n b: empty\n}\nid(nope)\nif input {\n generate("x")\n gone(1)\n}\nfor x xs max 3 {\n id(lost)\n}${TAIL}`,
