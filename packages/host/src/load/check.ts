@@ -15,7 +15,7 @@ import { allowedBy, readTree } from "./compile.ts";
 import { knownSecrets } from "../secret/known.ts";
 import type { HostOptions } from "../run/setup.ts";
 import { refuseForm } from "./secrets.ts";
-import { findRoot, programTree } from "./tree.ts";
+import { findRoot, type ProgramTree, programTree } from "./tree.ts";
 
 export interface CheckedFile {
     readonly checked: CheckedProgram;
@@ -61,13 +61,25 @@ export async function checkFile(path: string, options: CheckFileOptions = {}): P
     if (config.policy !== null && form !== null) checkPolicy(form, config.policy);
     return {
         checked,
-        diagnostics: checked.diagnostics,
+        diagnostics: form === null ? checked.diagnostics : [...checked.diagnostics, ...(await skillFindings(form, tree, checked))],
         texts: new Map([...checked.files].map(([name, file]) => [name, file.source.text])),
         paths: new Map([...checked.files.keys()].map((name) => [name, tree.pathOf(name, null)])),
         form,
         project,
         slips: config.policy === null || form === null ? [] : slipsIn(form, config.policy),
     };
+}
+
+/** K16, at the line of the import. A program without skills does not load what reads them. */
+async function skillFindings(program: Program, tree: ProgramTree, { files }: CheckedProgram): Promise<Diagnostic[]> {
+    if (!program.files.some(({ imports }) => imports.some(({ what }) => what === "skill"))) return [];
+    const { skillProblems } = await import("../skill/imports.ts");
+    return (await skillProblems(program, tree)).flatMap(({ file, name, message, hint }) => {
+        const at = files.get(file)?.items.find((one) => one.kind === "import" && one.name.text === name);
+        if (at?.kind !== "import") return [];
+        const said = { message, file, range: at.uri.range, ...(hint === undefined ? {} : { hint }) };
+        return [{ code: "INVALID_IMPORT_URI", severity: "error", ...said }];
+    });
 }
 
 function projectOf({ policy, files }: Config): Project | null {

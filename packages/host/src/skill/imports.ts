@@ -26,6 +26,31 @@ export async function importedSkills(program: Program, tree: ProgramTree | null,
     return found;
 }
 
+export interface SkillProblem {
+    /** Name of the file that imports it, and the name there. */
+    readonly file: string;
+    readonly name: string;
+    readonly message: string;
+    readonly hint?: string;
+}
+
+/** What `importedSkills` would refuse of the skills beside the program; linked ones are fetched, which is for a run alone. */
+export async function skillProblems(program: Program, tree: ProgramTree): Promise<SkillProblem[]> {
+    const found: SkillProblem[] = [];
+    for (const { file, imports } of program.files)
+        for (const { what, name, uri } of imports) {
+            if (what !== "skill" || isSkillLink(uri)) continue;
+            try {
+                await skillOf(uri, file, tree, null, { cache: "" });
+            } catch (error) {
+                if (!(error instanceof RemitError)) throw error;
+                const { message, hint } = error.failure;
+                found.push({ file, name, message, ...(hint === undefined ? {} : { hint }) });
+            }
+        }
+    return found;
+}
+
 async function skillOf(uri: string, file: string, tree: ProgramTree | null, site: Site | null, options: LinkedOptions): Promise<Skill> {
     const refused = (message: string, hint?: string) =>
         new RemitError({ kind: "value", message, site, ...(hint === undefined ? {} : { hint }) });

@@ -1,11 +1,12 @@
 /** Looking for skills, trust in them, and links to them (K8–K16). */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { mkdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { fromThisProcess } from "../../src/process/here.ts";
 import { RemitError } from "../../src/failure/error.ts";
+import { checkFile } from "../../src/load/check.ts";
 import { loadProgram } from "../../src/load/load.ts";
 import { skillCatalogue } from "../../src/skill/catalogue.ts";
 import { sha256Of } from "../../src/skill/files.ts";
@@ -195,4 +196,31 @@ test("K16: what a program imports is read before it runs, and an error has the i
         await expect(failing).rejects.toThrow(RemitError);
         await expect(failing).rejects.toThrow(message);
     }
+});
+
+const HEAD = "---\nname: bad\ndescription: d\n---\n";
+test.each<readonly [what: string, files: { readonly [path: string]: string | Uint8Array }]>([
+    ["no folder", {}],
+    ["no SKILL.md", { "a.txt": "a" }],
+    ["no head", { "SKILL.md": "hello" }],
+    ["no description", { "SKILL.md": "---\nname: bad\n---\n" }],
+    ["another name", { "SKILL.md": HEAD.replace("bad", "good") }],
+    ["a head that is no YAML", { "SKILL.md": "---\nname: [a\n---\n" }],
+    ["not UTF-8", { "SKILL.md": Buffer.from(`${HEAD}caf\xe9`, "latin1") }],
+    ["too long a document", { "SKILL.md": HEAD + "x".repeat(300_000) }],
+    ["too large a file", { "SKILL.md": HEAD, "f.bin": Buffer.alloc(9 << 20) }],
+])("K16: a check says what a run refuses, at the import: %s", async (_what, files) => {
+    using at = place();
+    const root = join(at.folder, "root");
+    mkdirSync(root, { recursive: true });
+    for (const [path, content] of Object.entries(files)) {
+        mkdirSync(join(root, "bad"), { recursive: true });
+        writeFileSync(join(root, "bad", path), content);
+    }
+    const file = join(root, "p.remit");
+    writeFileSync(file, 'import skill Bad from "./bad"\nmain func() { 1 }\n');
+    const refused = await loadProgram({ path: file }, { here: fromThisProcess(), root, cache: false }).catch((error: unknown) => error);
+    const { diagnostics } = await checkFile(file, { root });
+    const errors = diagnostics.filter(({ severity }) => severity === "error");
+    expect(errors.map(({ message, range }) => [message, range.start])).toEqual([[(refused as RemitError).failure.message, 22]]);
 });
