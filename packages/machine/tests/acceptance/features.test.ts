@@ -23,6 +23,7 @@ import {
     said,
     turns,
     withFixer,
+    METHODS,
 } from "../run/handing.ts";
 import type { Ran } from "../run/forms.ts";
 import { formOf } from "../run/text.ts";
@@ -349,6 +350,10 @@ function ruled(text: string, last: boolean, end: (turn: AgentTurn) => Outcome): 
         machine.rule(one.path, { tool: "Repo", method: "write", args: [{ path: "src/a", content: "x" }] });
     for (let step = machine.advance(); step.state !== "done"; step = machine.advance()) {
         waiting.push(...step.effects.filter((one) => one.kind === "agent"));
+        // What an agent is given tells first what it has.
+        const described = step.effects.filter((one) => one.kind === "tool");
+        for (const { path } of described) machine.resolve(path, said(METHODS, ["tool:Repo"]));
+        if (described.length > 0) continue;
         // Whoever is in the middle of a turn is asked each time somebody else goes on.
         for (const one of waiting) told.push(`${(one.request as unknown as AgentTurn).agent.name} ${rule(one).kind}`);
         const next = last ? waiting.pop() : waiting.shift();
