@@ -4,6 +4,7 @@
  * Boundary: what is decided, and what is written for it. Where rows are, and how they are read, is the store's; writing a run is `writer.ts`.
  *
  * TKN1: what was looked at before a run is taken stands for itself by the code in its row: another process that changed any of it in between has the run.
+ * TKN2: unless the owner is still the same: then the last commit of one that is gone was on its way, as a database still does it, and the run is looked at again.
  */
 import { GENESIS } from "@remit/machine";
 import { type NewBlobs, pack, sha256, unpack } from "./blob.ts";
@@ -62,6 +63,9 @@ function isNamed({ owner }: RunRow, by: string): boolean {
 function lightly(by: string | undefined): { readonly light?: true } {
     return by === undefined ? { light: true } : {};
 }
+
+/** TKN2: each time one more commit was on its way. */
+const TRIES = 5;
 
 /** The owner that is written, as JSON text. */
 function ownerText(by: string | undefined): string {
@@ -137,7 +141,8 @@ function parsed({ path }: TakenFile, row: RunRow): Owner | null {
     }
 }
 
-async function taken(file: TakenFile, id: string, { acceptForeign = false, by, from }: OwnOptions): Promise<RunWriter> {
+async function taken(file: TakenFile, id: string, how: OwnOptions, tries = TRIES): Promise<RunWriter> {
+    const { acceptForeign = false, by, from } = how;
     const found = await file.looked(await file.row(id));
     const { row } = found;
     if (isFinished(found)) throw new LedgerError("finished", `run ${row.id} is over`);
@@ -154,12 +159,20 @@ async function taken(file: TakenFile, id: string, { acceptForeign = false, by, f
     const parts = { ...found.parts, ...codes };
     const bound = bind(file.key(), next, parts);
     // TKN1.
-    await file.writing.run({
-        statements: [["take", owner, now, bound, pending, row.key, row.owner, row.epoch, row.bound], ...statements],
-        run: { key: row.key, id: row.id },
-        claim: `run ${row.id} was taken over by another process`,
-        ...lightly(by),
-    });
+    try {
+        await file.writing.run({
+            statements: [["take", owner, now, bound, pending, row.key, row.owner, row.epoch, row.bound], ...statements],
+            run: { key: row.key, id: row.id },
+            claim: `run ${row.id} was taken over by another process`,
+            ...lightly(by),
+        });
+    } catch (error) {
+        // TKN2.
+        if (!(error instanceof LedgerError) || error.code !== "owned" || tries === 1) throw error;
+        const is = await file.row(row.id);
+        if (is.owner !== row.owner || is.epoch !== row.epoch) throw error;
+        return await taken(file, row.id, how, tries - 1);
+    }
     return writerOf(file, { ...found, ...left, row: next, parts, bound }, by === undefined ? row.status : null);
 }
 

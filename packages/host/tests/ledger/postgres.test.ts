@@ -95,6 +95,17 @@ describe("several processes", () => {
         }
     });
 
+    test("a commit of the owner before that lands while the run is taken is no other owner", async () => {
+        const [one, other] = [await store(), await store()];
+        for (let n = 0; n < 20; n++) {
+            const before = await one.create(newRun(`late-${n}`));
+            await before.commit({ events: [event(1)] });
+            const [, after] = await Promise.allSettled([before.commit({ events: [event(2)] }), other.own(`late-${n}`, { from: 1 })]);
+            expect(after).toMatchObject({ status: "fulfilled", value: { epoch: 2 } });
+            expect(await other.verify(`late-${n}`)).toMatchObject({ ok: true, bound: "yes" });
+        }
+    });
+
     test("a lease of another machine lasts as long as its heartbeat is young; then the run is taken, and the owner before is refused", async () => {
         const here = await store({ stale: 60_000 });
         const writer = await here.create(newRun("r1"));
