@@ -46,8 +46,25 @@ const SETTINGS = [
 /** How long it may take to answer, milliseconds. */
 const START_MS = 60_000;
 
-export async function startDevServer({ program = "temporal", port, uiPort, file, namespace }: DevServerOptions = {}): Promise<DevServer> {
-    const at = port ?? (await freePort());
+/**
+ * A port that was free may be another process's before the server listens there, and the server takes further ones of its own: where the caller names none,
+ * a server that ends at its start is started so often.
+ */
+const TRIES = 3;
+
+class EndedAtStart extends Error {}
+
+export async function startDevServer(options: DevServerOptions = {}): Promise<DevServer> {
+    for (let left = options.port === undefined ? TRIES : 1; ; left--) {
+        try {
+            return await startOn(options.port ?? (await freePort()), options);
+        } catch (error) {
+            if (!(error instanceof EndedAtStart) || left <= 1) throw error;
+        }
+    }
+}
+
+function startOn(at: number, { program = "temporal", uiPort, file, namespace }: DevServerOptions): Promise<DevServer> {
     const address = `127.0.0.1:${at}`;
     const args = [
         ...["server", "start-dev", "--ip", "127.0.0.1", "--port", String(at), "--log-level", "error"],
@@ -76,8 +93,9 @@ async function begin(program: string, args: readonly string[], address: string):
     try {
         await answers(address, child);
     } catch (error) {
+        const kind = child.exitCode === null ? Error : EndedAtStart;
         await stop("SIGKILL");
-        throw new Error(`the Temporal server did not start: ${said.trim() || String(error)}`, { cause: error });
+        throw new kind(`the Temporal server did not start: ${said.trim() || String(error)}`, { cause: error });
     }
     return { address, process: child, stop, [Symbol.asyncDispose]: () => stop() };
 }
