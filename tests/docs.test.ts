@@ -103,6 +103,10 @@ describe("programs", () => {
     test.each(named(of("remit").filter((one) => one.mode === "checked")))("%s is right", async (_, sample) => {
         const at = join(folder(), "main.remit");
         writeFileSync(at, sample.text);
+        for (const [, path = "", name = ""] of sample.text.matchAll(/^import skill \w+ +from "(\.\/(?:\w+\/)*(\w+))"/gm)) {
+            mkdirSync(join(dirname(at), path), { recursive: true });
+            writeFileSync(join(dirname(at), path, "SKILL.md"), `---\nname: ${name}\ndescription: One of a sample.\n---\nLook.\n`);
+        }
         const { diagnostics } = await checkFile(at);
         expect(diagnostics.filter((one) => one.severity !== "note").map((one) => `${one.code} ${one.message}`)).toEqual([]);
         expect(format(parse(source(sample.text, "main.remit")))).toBe(sample.text);
