@@ -12,7 +12,7 @@ import { rootOf } from "../tool/root.ts";
 /** More is no help to a reader; UTF-16 units. */
 const MAX_UNITS = 64 * 1024;
 
-/** `workspace`: absolute folder of `file://workspace`. `secrets`: the question goes into the ledger and to whoever answers it. */
+/** `workspace`: absolute folder of `file://workspace`. `secrets`: the question goes into the ledger, and to the person who answers it. */
 export function withChanges(request: AskRequest, workspace: string, secrets: Pick<Scrubber, "text">): AskRequest {
     const { detail } = request;
     const method = askedMethod(detail);

@@ -63,7 +63,7 @@ const FORMS: { readonly [scheme: string]: readonly string[] } = {
 /** Of a text in UTF-16 units, of a list in items: up to the first it is short, beyond the second long. */
 const CLASSES = { text: [1_000, 20_000], list: [20, 500] } as const;
 
-/** A class and no number: whoever writes the value would choose the number, and with it what a loop does that looks at it. */
+/** A class and no number: the author of the value would choose the number, and with it what a loop does that looks at it. */
 function kindOf(value: Json): string {
     if (value === null) return "none";
     if (typeof value === "string") return sized("text", value.length);
