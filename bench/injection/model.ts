@@ -80,11 +80,12 @@ export function seenIn(messages: readonly WireMessage[]): Seen {
     return { all, last: (tool) => all(tool).at(-1) ?? null };
 }
 
-function parsed(text: string): Json {
+/** What a tool gave, as a prompt holds it. */
+export function parsed(text: string): Json {
     try {
         return JSON.parse(text) as Json;
     } catch {
-        // What a call failed with is words.
+        // A text is shown as it is, and so are the words that a call failed with.
         return text;
     }
 }

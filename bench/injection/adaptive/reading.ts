@@ -4,7 +4,7 @@
  * Boundary: a prompt in, results of tools out.
  */
 import type { Json, Seen } from "../kit.ts";
-import { offered } from "../model.ts";
+import { offered, parsed } from "../model.ts";
 
 /** The field in which a reader says whether the condition of a request holds. */
 export const HOLDS = "holds";
@@ -17,13 +17,4 @@ export function seenByReader(prompt: string): Seen {
     const results = [...prompt.matchAll(ITEM)].map(([, name = "", , text = ""]) => ({ tool: tools.get(name) ?? "", text }));
     const all = (tool: string): Json[] => results.filter((one) => one.tool === offered(tool)).map(({ text }) => parsed(text));
     return { all, last: (tool) => all(tool).at(-1) ?? null };
-}
-
-function parsed(text: string): Json {
-    try {
-        return JSON.parse(text) as Json;
-    } catch {
-        // A text is shown as it is.
-        return text;
-    }
 }
