@@ -1,5 +1,5 @@
 // Starts the command of the published package from `dist/core.cjs`, with the functions that V8 compiled in earlier starts of the same command: they
-// are kept in the user's own cache folder, which nobody else may write to. Node's own cache holds what was compiled before a script ran, which is
+// are kept in the user's own cache folder, which no other user may write to. Node's own cache holds what was compiled before a script ran, which is
 // little of it, and serves what the command loads besides.
 //
 // Node's modules are taken by getBuiltinModule: importing one reads each of its properties, and those of `node:fs` load further modules.
@@ -53,7 +53,7 @@ export async function start(path, argv) {
 function cacheFolder() {
     const { NODE_COMPILE_CACHE: named, XDG_CACHE_HOME: set, HOME = getBuiltinModule("node:os").homedir() } = process.env;
     const base = set !== undefined && isAbsolute(set) ? set : join(HOME, ".cache");
-    // Whoever may write to the folder of a folder can put another one in its place.
+    // A user who may write to the folder of a folder can put another one in its place.
     const own = named ? [resolve(named)] : [join(base, "remit"), join(base, "remit", "code")];
     // A home of no name would be the present folder, which may be one of another user's files.
     if (!isAbsolute(own[0])) return null;

@@ -1,5 +1,5 @@
 /**
- * Texts as words of a POSIX shell: in commands that are run, and in commands that a person is told to type, whoever wrote the text.
+ * Texts as words of a POSIX shell: in commands that are run, and in commands that a person is told to type, from whatever author the text comes.
  *
  * Boundary: text only.
  */
