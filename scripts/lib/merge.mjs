@@ -4,7 +4,7 @@
 // that holds the same pieces as far as they are free of Node.
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { build } from "esbuild";
 import { root } from "./setup.mjs";
 
@@ -26,12 +26,11 @@ export async function merge(out, { outputs }, { of, within }) {
         if (path === undefined) throw new Error(`nothing in the bundle comes from ${source}`);
         return path;
     };
-    const closure = (sources) => {
+    const closure = (sources, follows = (kind) => kind === "import-statement") => {
         const pieces = new Set();
         const add = (path) => {
             if (pieces.has(path)) return;
-            for (const { path: next, kind } of outputs[path].imports)
-                if (kind === "import-statement" && outputs[next] !== undefined) add(next);
+            for (const { path: next, kind } of outputs[path].imports) if (follows(kind) && outputs[next] !== undefined) add(next);
             pieces.add(path);
         };
         for (const source of sources) add(pieceOf(source));
@@ -77,7 +76,30 @@ export const table = () => ({ ${outers(pieces)} });`,
             file,
             `export{${names.map(({ name, outer }) => `${outer} as ${name}`).join(",")}}from"${pure ? "#pure" : "./all.mjs"}";\n`,
         );
+    const inPages = closure(within, () => true);
+    const merged = new Map(pieces.map(({ file, names }) => [file, new Map(names.map(({ name, outer }) => [name, outer]))]));
+    for (const path of Object.keys(outputs)) {
+        const file = resolve(root, path);
+        if (file.endsWith(".mjs") && !merged.has(file) && !inPages.has(path)) fromScript(file, join(out, "all.mjs"), merged);
+    }
     return pieces.length;
+}
+
+/** A module takes from the script what it took from pieces: opening each of them would cost more than what they hand on. `all`: hands on all names. */
+function fromScript(file, all, merged) {
+    const at = `"${relative(dirname(file), all).replace(/^(?!\.)/, "./")}"`;
+    const text = readFileSync(file, "utf8");
+    const taken = text.replace(/\b(import|export)(?:\{([^}]*)\}from)?"(\.{1,2}\/[^"]+)";/g, (line, verb, said, from) => {
+        const names = merged.get(resolve(dirname(file), from));
+        if (names === undefined) return line;
+        if (said === undefined) return `${verb}${at};`;
+        const outer = said.split(",").map((one) => {
+            const [name, inner = name] = one.split(" as ");
+            return `${names.get(name)} as ${inner}`;
+        });
+        return `${verb}{${outer.join(",")}}from${at};`;
+    });
+    if (taken !== text) writeFileSync(file, taken);
 }
 
 function outers(pieces) {
