@@ -9,8 +9,9 @@
  *
  * Not seen: the ledger and its anchors both put back to an earlier copy of both.
  */
-import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
+import { createHmac, type KeyObject } from "node:crypto";
 import { appendFileSync, readFileSync, statSync } from "node:fs";
+import { isSameCode } from "./code.ts";
 import { privateFile, writePrivate } from "./place.ts";
 
 export interface Anchor {
@@ -60,7 +61,7 @@ export function readAnchors(path: string, key: KeyObject, only?: string): Map<st
         if (run === undefined || head === undefined || answered === undefined || code === undefined) continue;
         const anchor: Anchor = { run, count: Number(count), head, answers: Number(answers), answered: answered === "-" ? "" : answered };
         const expected = anchorCode(key, anchor);
-        if (code.length !== expected.length || !timingSafeEqual(Buffer.from(code), Buffer.from(expected))) continue;
+        if (!isSameCode(code, expected)) continue;
         const before = found.get(run);
         if (before === undefined || before.count <= anchor.count) found.set(run, anchor);
     }

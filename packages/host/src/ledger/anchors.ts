@@ -7,9 +7,10 @@
  *       each machine that had it, and each says what is true of it: at least so many events, with these heads.
  * ANP2: processes of one user share the file; it is not synced, since an anchor that is lost makes a run unsure and never wrong.
  */
-import { type KeyObject, timingSafeEqual } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { isSameCode } from "./code.ts";
 import { type Anchor, anchorCode } from "./anchor.ts";
 import { guarded } from "./error.ts";
 import { privateFile } from "./place.ts";
@@ -45,7 +46,7 @@ export function anchorsIn(path: string, key: () => KeyObject, readOnly: boolean)
         if (row === undefined) return undefined;
         const { code, ...anchor } = row;
         const expected = anchorCode(key(), anchor);
-        return code.length === expected.length && timingSafeEqual(Buffer.from(code), Buffer.from(expected)) ? anchor : undefined;
+        return isSameCode(code, expected) ? anchor : undefined;
     };
     const found = (run: string): Anchor | undefined =>
         sound(

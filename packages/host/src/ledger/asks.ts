@@ -9,10 +9,11 @@
  * AK3: only its owner, or one of the approvers that stand in the owner's place, answers a question, only until it expires, and only while its run waits for it. No answer in time: no.
  * AK4: an attempt that is refused changes nothing in the record. Beside it stands, sealed, who tried and was not allowed to.
  */
-import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, type KeyObject, randomBytes } from "node:crypto";
 import { isObject, type Json } from "@remit/language";
 import { canonicalJson } from "@remit/language";
 import { type AskRequest, mayAnswer, shownApprovers } from "@remit/machine";
+import { isSameCode } from "./code.ts";
 import { sha256 } from "./blob.ts";
 import { branded } from "../failure/brand.ts";
 import { CodedError } from "./error.ts";
@@ -235,8 +236,8 @@ function sealOf(asking: Asking, r: AskRow): string {
     return sealed(asking, "answer", [r.id, r.mac, r.decision, r.decider, r.decided]);
 }
 function isSound(asking: Asking, r: AskRow): boolean {
-    if (!same(r.mac, macOf(asking, r))) return false;
-    return r.decision === null ? r.state === "open" || r.state === "withdrawn" : same(r.seal ?? "", sealOf(asking, r));
+    if (!isSameCode(r.mac, macOf(asking, r))) return false;
+    return r.decision === null ? r.state === "open" || r.state === "withdrawn" : isSameCode(r.seal ?? "", sealOf(asking, r));
 }
 function isExpired({ now }: Asking, r: AskRow): boolean {
     return r.state === "open" && r.expires <= now();
@@ -257,7 +258,9 @@ async function noted(asking: Asking, { id, run }: AskRow, { kind, who, text }: P
 /** Those that were written with the key. */
 async function notesOf(asking: Asking, id: string): Promise<AskNote[]> {
     const rows = await asking.rows.notes(id);
-    return rows.filter((row) => same(row.mac, noteMac(asking, row))).map(({ kind, who, text, at }) => ({ kind, who, text, at: iso(at) }));
+    return rows
+        .filter((row) => isSameCode(row.mac, noteMac(asking, row)))
+        .map(({ kind, who, text, at }) => ({ kind, who, text, at: iso(at) }));
 }
 
 async function shown(asking: Asking, r: AskRow): Promise<Ask> {
@@ -366,9 +369,4 @@ function requestOf(r: AskRow): AskRequest {
     }
     // Only another program's writing looks like this; its seal does not hold either.
     return { question: "(this record cannot be read)", detail: null, options: [] };
-}
-
-function same(a: string, b: string): boolean {
-    const [x, y] = [Buffer.from(a), Buffer.from(b)];
-    return x.length === y.length && timingSafeEqual(x, y);
 }

@@ -12,7 +12,8 @@
  *
  * Not seen: a run put back to an earlier state of its own, unless its anchor is further.
  */
-import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
+import { createHmac, type KeyObject } from "node:crypto";
+import { isSameCode } from "./code.ts";
 import { sha256 } from "./blob.ts";
 import type { Standing } from "./calls.ts";
 import { Entries } from "./entries.ts";
@@ -172,8 +173,7 @@ export function held(key: KeyObject, { bound, row, ...found }: Pick<Standing, "b
     if (id !== keyId(key)) return { held: "foreign" };
     const code = kept.pop() ?? "";
     const made = mac(key, row, kept);
-    if (code.length !== made.length || !timingSafeEqual(Buffer.from(code), Buffer.from(made)))
-        return { held: "broken", message: "the run's row is not as it was kept" };
+    if (!isSameCode(code, made)) return { held: "broken", message: "the run's row is not as it was kept" };
     const [options, state, pending = "", early = ""] = kept;
     const { parts } = found;
     const isSealed = (text: string): boolean => text.startsWith(SEALED);

@@ -12,7 +12,8 @@
  *
  * Not seen: a row that was taken away or put back before this machine counted for the first time.
  */
-import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, type KeyObject, randomBytes } from "node:crypto";
+import { isSameCode } from "./code.ts";
 import type { Anchor } from "./anchor.ts";
 import { sha256 } from "./blob.ts";
 
@@ -121,7 +122,7 @@ async function standing({ rows, key, marks, now }: Keeping, counter: string): Pr
     const isSound =
         row === null
             ? mark === undefined
-            : same(row.mac, macOf(key(), row)) && (mark === undefined || (row.series === mark.head && row.version >= mark.count));
+            : isSameCode(row.mac, macOf(key(), row)) && (mark === undefined || (row.series === mark.head && row.version >= mark.count));
     if (isSound)
         return {
             row,
@@ -150,9 +151,4 @@ function macOf(key: KeyObject, { counter, version, series, uses }: Omit<UseRow, 
     return createHmac("sha256", key)
         .update(JSON.stringify(["remit-uses/1", counter, version, series, uses]))
         .digest("hex");
-}
-
-function same(a: string, b: string): boolean {
-    const [x, y] = [Buffer.from(a), Buffer.from(b)];
-    return x.length === y.length && timingSafeEqual(x, y);
 }

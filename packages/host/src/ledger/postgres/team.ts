@@ -7,8 +7,9 @@
  *       counts for nothing.
  * PGM2: a value carries such a code over its kind, name, version and end.
  */
-import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, type KeyObject, randomBytes } from "node:crypto";
 import { isObject, type Json } from "@remit/language";
+import { isSameCode } from "../code.ts";
 import { LedgerError } from "../error.ts";
 import { type Owner, parseOwner } from "../lease.ts";
 import type { OpenRun, Shared, SharedValue, Team } from "../team.ts";
@@ -183,5 +184,5 @@ function coded(key: KeyObject, parts: readonly (string | number | null)[]): stri
 }
 
 function same(a: unknown, b: string): boolean {
-    return typeof a === "string" && a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+    return typeof a === "string" && isSameCode(a, b);
 }
