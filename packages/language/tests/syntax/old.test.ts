@@ -100,6 +100,19 @@ test("fixes that overlap are not both applied, and a second round brings the oth
     expect(applyFixes("abcdef", [edit(1, 3, "X"), edit(2, 4, "Y"), edit(4, 4, "-"), edit(4, 4, "-"), edit(5, 6, "")])).toBe("aXd-e");
 });
 
+test("the tool that was called sh://sed is sh://read-range", () => {
+    const text = `import tool Sed from 'sh://sed' { run: may }\nimport file S from "sh://sed"\nfunc f() { Sed.run({ path: "a" }) }`;
+    const file = read(text);
+    expect(codes(file)).toBe("OLD_SPELLING");
+    const repaired = applyFixes(
+        text,
+        file.diagnostics.flatMap(({ fixes = [] }) => fixes),
+    );
+    expect(repaired).toBe(text.replace("'sh://sed'", '"sh://read-range"'));
+    const uris = (of: string): unknown => read(of).items.map((item) => item.kind === "import" && item.uri.value);
+    expect(uris(text)).toEqual(uris(repaired));
+});
+
 test("names with hyphens, as earlier AgentScript had them, get a hint", () => {
     const hints = (text: string): (string | undefined)[] => read(text).diagnostics.map(({ hint }) => hint);
     const said = (name: string): string => `A name holds no hyphen: write \`${name}\`, wherever it stands.`;

@@ -34,6 +34,7 @@ import {
     tokenRange,
     tokenText,
     skip,
+    oldSpelling,
 } from "./state.ts";
 import { parseBlock, parseConfig } from "./statements.ts";
 import { atBackendBlock, atStages, parseBackendBlock, parseBareBody } from "./stages.ts";
@@ -118,6 +119,17 @@ function startsItem(p: State): boolean {
 
 // ---- import ------------------------------------------------------------------------------------------------------
 
+/** What AgentScript called `sh://read-range` before its current spelling. */
+const OLD_READ_RANGE = "sh://sed";
+const READ_RANGE = "sh://read-range";
+
+function readRange(p: State, uri: StringLit): StringLit {
+    oldSpelling(p, "`sh://sed` is called `sh://read-range`.", uri.range, "Write `sh://read-range`", [
+        { range: uri.range, text: `"${READ_RANGE}"` },
+    ]);
+    return { ...uri, value: READ_RANGE, style: "double" };
+}
+
 function parseImport(p: State): Import | undefined {
     const from = start(p);
     advance(p);
@@ -136,6 +148,7 @@ function parseImport(p: State): Import | undefined {
         uri = { kind: "string", range: here(p), value: "", style: "double" };
         if (!onNewLine(p)) skipLine(p, false);
     }
+    if (kind === "tool" && uri.value === OLD_READ_RANGE) uri = readRange(p, uri);
     const what = (known ? kind : "tool") as ImportKind;
     if (what === "file" && !/\.json$/i.test(uri.value)) p.texts.add(name.text);
     const unconfined = what === "agent" && p.k === T.Unconfined && !onNewLine(p);
