@@ -45,7 +45,7 @@ export interface Guard {
     end(quietly?: boolean): void;
     /** Runs that begin in `work` belong to it alone, also where tests run at the same time. */
     during(work: () => Promise<void>): Promise<void>;
-    /** Hears of no further run; without a listener a run keeps nothing for one. */
+    /** The end of the file's tests: as `end`, and it hears of no further run; files may share a process, and a run keeps nothing without a listener. */
     close(): void;
 }
 
@@ -113,7 +113,11 @@ export function guardOf(options: HookOptions): Guard {
             shared.push(...mine.runs.splice(0));
         });
     };
-    return { look, end, during, close: () => void unsubscribe(RUNS, hear) };
+    const close = (): void => {
+        unsubscribe(RUNS, hear);
+        end();
+    };
+    return { look, end, during, close };
 }
 
 function shown(finding: AuditFinding): string {

@@ -25,6 +25,6 @@ export function auditBeforeAssertion<E extends Expect = Expect>(options: HookOpt
         throw new Error("there is no expect and afterEach: call this in a test file that Jest runs, with its globals");
     const guard = guardOf(options);
     afterEach(() => guard.end());
-    afterAll?.(() => guard.end());
+    afterAll?.(() => guard.close());
     return guarded(expect as E, guard.look);
 }

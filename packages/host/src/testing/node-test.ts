@@ -16,7 +16,7 @@ export { AuditError, type HookOptions } from "./guard.ts";
 export function auditBeforeAssertion(options: HookOptions = {}): typeof assert {
     const guard = guardOf(options);
     afterEach(() => guard.end());
-    after(() => guard.end());
+    after(() => guard.close());
     const first = <F extends (...args: never[]) => unknown>(work: F): F =>
         new Proxy(work, {
             apply: (target, self, args) => {

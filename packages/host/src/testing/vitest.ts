@@ -16,7 +16,7 @@ export { AuditError, type HookOptions } from "./guard.ts";
 export function auditBeforeAssertion(options: HookOptions = {}): typeof vitest.expect {
     const guard = guardOf(options);
     vitest.afterEach(({ task }) => guard.end(task.result?.state === "fail"));
-    vitest.afterAll(() => guard.end());
+    vitest.afterAll(() => guard.close());
     if ("aroundEach" in vitest) vitest.aroundEach((runTest) => guard.during(runTest));
     return guarded(vitest.expect, guard.look);
 }

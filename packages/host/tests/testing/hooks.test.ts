@@ -3,6 +3,7 @@
  * not among the packages of this project: its hook is held to Jest's documented globals (`expect`, `afterEach`) here.
  */
 import { execFile } from "node:child_process";
+import { channel } from "node:diagnostics_channel";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -56,6 +57,9 @@ async function vitest(file: string): Promise<Map<string, string>> {
     );
 }
 
+// Other files of this process would be heard, too.
+afterEach(() => expect(channel("remit:run").hasSubscribers).toBe(false));
+
 const TAINT = "Mail.send goes where tool:Inbox says (argument to)";
 
 function held(results: Map<string, string>, count: number): void {
@@ -96,18 +100,21 @@ test("F50: node:test: a passing assertion with a tainted flow behind it fails wi
 });
 
 describe("Jest's globals", () => {
-    type Globals = { expect?: unknown; afterEach?: unknown };
+    type Globals = { expect?: unknown; afterEach?: unknown; afterAll?: unknown };
     const globals = globalThis as Globals;
     afterEach(() => {
         delete globals.expect;
         delete globals.afterEach;
+        delete globals.afterAll;
     });
 
     test("a tainted flow fails before the assertion and after the test; a clean one passes", async () => {
         const hooks: (() => void)[] = [];
         const seen: Json[] = [];
         const own = Object.assign((value: Json) => ({ toBe: (other: Json) => seen.push(value === other) }), { any: () => "any" });
-        Object.assign(globals, { expect: own, afterEach: (hook: () => void) => hooks.push(hook) });
+        const last: (() => void)[] = [];
+        const hook = (of: (() => void)[]) => (one: () => void) => of.push(one);
+        Object.assign(globals, { expect: own, afterEach: hook(hooks), afterAll: hook(last) });
         const wrapped = auditBeforeAssertion<typeof own>();
         wrapped(await (await clean())({ to: "bob" })).toBe(true);
         hooks[0]?.();
@@ -119,6 +126,7 @@ describe("Jest's globals", () => {
         // What was told belongs to that test alone.
         hooks[0]?.();
         expect(seen).toEqual([true]);
+        last[0]?.();
     });
 
     test("outside Jest it says so", () => {
@@ -148,7 +156,7 @@ describe("what the hooks share", () => {
         go();
         await result;
         expect(() => guard.end()).toThrow(TAINT);
-        guard.end();
+        guard.close();
     });
 
     test("a run that begins after the end of its test is looked at in those that follow", async () => {
@@ -170,7 +178,6 @@ describe("what the hooks share", () => {
             }),
         ).rejects.toThrow(TAINT);
         expect(() => guard.end()).toThrow(TAINT);
-        guard.end();
         guard.close();
     });
 
@@ -180,6 +187,8 @@ describe("what the hooks share", () => {
         await (await refused())({ to: "bob", evil: true });
         expect(() => strict.look()).toThrow("flow-refused");
         about.look();
+        about.close();
+        expect(() => strict.close()).toThrow("flow-refused");
     });
 
     test("an invariant that is none is told at once", () => {
