@@ -106,8 +106,9 @@ export async function confine(options: ConfineOptions): Promise<Confined> {
         if (sandbox.kind === "bwrap") {
             const script = { socket: SOCKET_INSIDE, proxy: PROXY_PORT, ports: loopbackPorts(target.endpoints), command };
             const inner = relayed === null ? command : [process.execPath, "-e", INSIDE, JSON.stringify(script)];
-            const begin: Begin = { command: sandbox.command, args: [...bwrapArgs(plan), ...inner], env: environment, cwd: "/" };
-            return { confinement: "sandbox", cwd, copies, start: () => started(children, begin), close };
+            const begin = async (): Promise<Running> =>
+                started(children, { command: sandbox.command, args: [...(await bwrapArgs(plan)), ...inner], env: environment, cwd: "/" });
+            return { confinement: "sandbox", cwd, copies, start: begin, close };
         }
         // There is one loopback on this system: its own ports are reached as they are, everything else through the relay.
         const ports = [...(relayed?.port == null ? [] : [relayed.port]), ...loopbackPorts(target.endpoints).map(({ port }) => port)];

@@ -10,7 +10,7 @@
  */
 import { chmodSync, constants, copyFileSync, lstatSync, mkdirSync, readdirSync, type Stats, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { OWN } from "../process/sandbox.ts";
+import { OWN } from "../process/own-folders.ts";
 import { type Jail, jail } from "../tool/jail.ts";
 import { type Nearest, nearestIn } from "../tool/nearest.ts";
 import { ToolFail } from "../tool/tool.ts";

@@ -8,15 +8,16 @@
  *     file system exists there. The system and the program are read-only; so is a granted folder, unless its access is `write`.
  * SB2: there is no network but a loopback of its own. Processes, IPC and the host's name are its own; it has no capabilities and no terminal.
  * SB3: the sandbox dies with the process that started it.
- * SB4: Remit's own folder (`.remit`) in a folder that is shown is empty inside, and the `.git` of a granted folder can never be written: what is put
- *     there runs later. Where there is none, none is put there to be guarded: a program's root, its configuration and its ledger are found by
- *     these folders, empty ones too.
+ * SB4: each folder of Remit's own (`.remit`) in a folder that is shown is empty inside, and the `.git` of a granted folder can never be written: what
+ *     is put there runs later. Where there is none, none is put there to be guarded: a program's root, its configuration and its ledger are found by
+ *     these folders, empty ones too. Bubblewrap hides those that are there when the process starts, macOS's profile later ones too.
  */
 import { execFile } from "node:child_process";
 import { existsSync, readlinkSync, realpathSync, statSync } from "node:fs";
-import { dirname, join, resolve, sep } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import type { Environment } from "../ledger/place.ts";
 import { findCommand } from "./command.ts";
+import { isOwn, OWN, ownFolders } from "./own-folders.ts";
 
 export interface SandboxFolder {
     /** Absolute, links followed. */
@@ -38,9 +39,6 @@ export interface SandboxPlan {
     /** A socket of ours, and where it is inside. */
     readonly socket?: { readonly outside: string; readonly inside: string };
 }
-
-/** Remit's own folder in a project. */
-export const OWN = ".remit";
 
 /** Where the home is inside. */
 export const HOME_INSIDE = "/home/agent";
@@ -89,28 +87,34 @@ const ISOLATION = [
     "--new-session",
 ];
 
-/** Arguments of bubblewrap up to the command. */
-export function bwrapArgs(plan: SandboxPlan): string[] {
+/** Arguments of bubblewrap up to the command, for one start of the process. Throws `RemitError` where a folder holds too much to be looked through. */
+export async function bwrapArgs(plan: SandboxPlan): Promise<string[]> {
     const args = [...ISOLATION, ...systemArgs(), "--tmpfs", "/tmp", "--dir", "/run", "--dir", "/var/tmp"];
     args.push("--bind", plan.home, HOME_INSIDE);
     const read = outermost(plan.read);
-    const show = (path: string): void => {
-        args.push("--ro-bind-try", path, path);
-        if (isFolder(join(path, OWN))) args.push("--tmpfs", join(path, OWN));
+    const hide = async (shown: string, isThere = (_own: string): boolean => true): Promise<void> => {
+        for (const own of await ownFolders(shown)) if (isThere(own)) args.push("--tmpfs", own);
     };
-    for (const path of read) show(path);
+    const show = async (path: string): Promise<void> => {
+        args.push("--ro-bind-try", path, path);
+        // A program of the system's own (`/usr/bin/x`) shows no project.
+        if (!SYSTEM.includes(path) && path !== "/usr/local") await hide(path);
+    };
+    for (const path of read) await show(path);
     // The outer folder first, so that one inside it keeps its own access.
     for (const { path, access, copy } of [...plan.folders].sort((a, b) => a.path.length - b.path.length)) {
         if (access === "none") {
             args.push("--perms", "0755", "--tmpfs", path);
             // What is read by name is there all the same: the agent's own program may lie in it.
-            for (const one of read) if (one.startsWith(path + sep)) show(one);
+            for (const one of read) if (one.startsWith(path + sep)) await show(one);
         } else {
             args.push(access === "write" || copy !== undefined ? "--bind" : "--ro-bind", copy?.at ?? path, path);
-            for (const one of copy?.shown ?? []) args.push("--ro-bind", one, one);
+            const shown = copy?.shown ?? [];
+            for (const one of shown) args.push("--ro-bind", one, one);
             const git = join(path, ".git");
             if (access === "write" && existsSync(git)) args.push("--ro-bind", git, git);
-            if (isFolder(join(path, OWN))) args.push("--tmpfs", join(path, OWN));
+            // A copy lacks most of them, and what it lacks cannot be covered.
+            await hide(path, (own) => copy === undefined || isIn(own, shown) || isFolder(join(copy.at, relative(path, own))));
         }
     }
     // Behind everything that stands in them.
@@ -144,10 +148,14 @@ function isFolder(path: string): boolean {
     return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
+function isIn(path: string, folders: readonly string[]): boolean {
+    return folders.some((outer) => path.startsWith(outer.endsWith(sep) ? outer : outer + sep));
+}
+
 /** Without those that are inside others, each once. */
 function outermost(paths: readonly string[]): string[] {
     const all = [...new Set(paths)].sort((a, b) => a.length - b.length);
-    return all.filter((path, i) => !all.slice(0, i).some((outer) => path.startsWith(outer.endsWith(sep) ? outer : outer + sep)));
+    return all.filter((path, i) => !isIn(path, all.slice(0, i)));
 }
 
 /**
@@ -261,7 +269,10 @@ export function seatbeltProfile(plan: SandboxPlan, ports: readonly number[]): st
     const below = (paths: readonly string[]): string => paths.map((path) => `(subpath ${quoted(path)})`).join(" ");
     const readable = plan.folders.filter(({ access }) => access !== "none").map(({ path }) => path);
     const writable = plan.folders.filter(({ access }) => access === "write").map(({ path }) => path);
-    const hidden = [...readable, ...outermost(plan.read)].map((path) => join(path, OWN));
+    const shown = [...new Set([...readable, ...outermost(plan.read)])];
+    // Deeper ones by their name, later ones too; a folder that lies in one itself hides the one at its top alone.
+    const deep = below(shown.filter((path) => !path.split(sep).some(isOwn)));
+    const hidden = shown.map((path) => join(path, OWN));
     const kept = writable.map((path) => join(path, ".git"));
     return [
         "(version 1)",
@@ -276,6 +287,9 @@ export function seatbeltProfile(plan: SandboxPlan, ports: readonly number[]): st
         `(allow file-read* ${below([plan.home, ...readable, ...outermost(plan.read)])})`,
         `(allow file-write* ${below([plan.home, ...writable])} (literal "/dev/null") (literal "/dev/tty"))`,
         ...(hidden.length === 0 ? [] : [`(deny file-read* file-write* ${below(hidden)})`]),
+        ...(deep === ""
+            ? []
+            : [`(deny file-read* file-write* (require-all (require-any ${deep}) (regex #"/\\.[rR][eE][mM][iI][tT](/|$)")))`]),
         ...(kept.length === 0 ? [] : [`(deny file-write* ${below(kept)})`]),
         ...ports.map((port) => `(allow network-outbound (remote ip "localhost:${port}"))`),
         "",

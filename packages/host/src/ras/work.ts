@@ -9,12 +9,13 @@
  */
 import { chmodSync, copyFileSync, lstatSync, mkdirSync, statSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { OWN } from "../process/own-folders.ts";
 import { type Nearest, nearestIn } from "../tool/nearest.ts";
 
 const COPIED: Nearest = {
     files: 400,
     bytes: 16 * 1024 * 1024,
-    leftOut: new Set([".git", ".remit"]),
+    leftOut: new Set([".git", OWN]),
     untaken: new Set(["node_modules", ".venv", "venv", "__pycache__"]),
 };
 

@@ -35,6 +35,7 @@ import {
     writeSync,
 } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
+import { fold, isOwn } from "../process/own-folders.ts";
 import { fileProblem, ToolFail } from "./tool.ts";
 
 /** Largest file that is read or written, bytes. */
@@ -99,7 +100,7 @@ export class Jail {
     /** True if a real path is inside and not out of reach. */
     holds(real: string): boolean {
         const from = this.inside(real);
-        return from !== null && !from.split(sep).some((part) => fold(part) === ".remit");
+        return from !== null && !from.split(sep).some((part) => isOwn(part));
     }
 
     /** Bytes of a regular file. */
@@ -284,13 +285,6 @@ function told<T>(place: Place, work: () => T): T {
         const problem = fileProblem(error);
         throw problem === null ? error : new ToolFail(`'${place.shown}' ${problem}`);
     }
-}
-
-/** A name as file systems compare it that fold case, normalise Unicode and drop what is invisible (HFS+, APFS, NTFS). */
-export function fold(name: string): string {
-    const visible = name.normalize("NFKC").replace(/[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, "");
-    const plain = visible.toLowerCase().replace(/[. ]+$/, (end) => (visible.length === end.length ? end : ""));
-    return /^git~\d+$/.test(plain) ? ".git" : plain;
 }
 
 function regular(shown: string, stat: Stats): void {

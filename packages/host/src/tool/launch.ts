@@ -68,7 +68,7 @@ async function confined(it: Launch, env: Environment): Promise<Begin> {
     };
     const inside = insideEnv(env, it.env, [...it.path, dirname(process.execPath)]);
     if (sandbox.kind === "bwrap")
-        return { command: sandbox.command, args: [...bwrapArgs(plan), it.command, ...it.args], env: inside, cwd: "/" };
+        return { command: sandbox.command, args: [...(await bwrapArgs(plan)), it.command, ...it.args], env: inside, cwd: "/" };
     const profile = join(it.room, "profile.sb");
     writeFileSync(profile, seatbeltProfile(plan, []), { mode: 0o600 });
     return {

@@ -1,16 +1,18 @@
 /** The sandbox, attacked from inside by a process that wants out; and what is started where there is none. */
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, request } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { relay } from "../../src/agent/relay.ts";
+import { ownFolders } from "../../src/process/own-folders.ts";
 import { bwrapArgs, findSandbox, programFolders, seatbeltProfile } from "../../src/process/sandbox.ts";
 import { handOf, rig } from "./rig.ts";
 
 const here = dirname(fileURLToPath(import.meta.url));
+const ROOT = join(here, "..", "..", "..", "..");
 
 function runs(pid: number): boolean {
     const status = `/proc/${pid}/status`;
@@ -82,6 +84,43 @@ test("the user's files, other folders and other users' secrets are not there", a
         "k-0123456789abcdef",
         "/home/agent",
     ]);
+});
+
+test.each([
+    ["that it reads", "src/sandbox-read", { read: "may", list: "may" }, undefined],
+    ["that it writes", "src/sandbox-write", { read: "may", list: "may", write: "may" }, true],
+    ["of which it edits a copy", "src/sandbox-copy", { read: "may", list: "may", write: "ask" }, undefined],
+] as const)("Remit's own folders deeper in a folder %s are empty, also one behind a link", async (_, __, methods, whole) => {
+    await using it = rig({ agent: { sandbox: { read: [ROOT], copy: true } }, allow: ["Repo.read"] });
+    const at = (path: string): string => join(it.here.workspace, path);
+    const secrets = ["apps/a/.remit/keys.json", "node_modules/lib/.remit/ledger.db", "apps/b/state/token", ".remit/ledger.db"];
+    for (const path of secrets) it.here.write(path, "SECRET");
+    symlinkSync("state", at("apps/b/.remit"));
+    it.here.write("apps/a/main.txt", "shown");
+    const found = await it.found(
+        [
+            ...secrets.map((path) => ({ do: "file", path: at(path) })),
+            { do: "file", path: at("apps/a/main.txt") },
+            {
+                do: "run",
+                text: `grep -rlR SECRET ${it.here.workspace}; mv ${at("apps/a")} ${at("apps/c")}; grep -rlR SECRET ${it.here.workspace}`,
+            },
+        ],
+        { hands: [handOf("file://workspace", methods, whole)] },
+    );
+    expect(found).toMatchObject([...secrets.map(() => ({ no: "ENOENT" })), { ok: "shown" }, { stdout: "" }]);
+    for (const path of secrets)
+        expect(readFileSync(at(path).replace("apps/a/", whole === true ? "apps/c/" : "apps/a/"), "utf8")).toBe("SECRET");
+});
+
+test("a process that is started again does not see what was put into an own folder since", async () => {
+    await using it = rig();
+    const hands = [handOf("file://workspace", { read: "may", list: "may" })];
+    mkdirSync(join(it.here.workspace, "late"));
+    await it.failure([{ do: "crash" }], { hands });
+    it.here.write("late/.remit/keys.json", "SECRET");
+    const path = join(it.here.workspace, "late/.remit/keys.json");
+    expect(await it.found([{ do: "file", path }], { hands, session: "main/Fixer.yield#1" })).toEqual([{ no: "ENOENT" }]);
 });
 
 test("nothing outside is written, and the granted folder only where every write may be", async () => {
@@ -294,18 +333,36 @@ test("the profile for macOS denies by default and names what is allowed", () => 
     expect(text).toContain('(allow file-write* (subpath "/private/tmp/home") (subpath "/Users/a/work")');
     expect(text).toContain('(deny file-write* (subpath "/Users/a/work/.git"))');
     expect(text).toContain('(deny file-read* file-write* (subpath "/Users/a/work/.remit")');
+    // Regular expressions of the profile are those of POSIX, which JavaScript reads the same here.
+    const deep = /\(require-any ([^#]*)\) \(regex #"(.*)"\)/.exec(text);
+    expect(deep?.[1]).toBe('(subpath "/Users/a/work") (subpath "/Users/a/\\"odd\\"") (subpath "/Users/a/.npm/lib")');
+    const hidden = ["a/.remit", "a/b/.Remit/keys.json", "a/.remit.txt", "a/x.remit"].map((path) =>
+        new RegExp(deep?.[2] ?? "").test(`/Users/a/work/${path}`),
+    );
+    expect(hidden).toEqual([true, true, false, false]);
     expect(text).toContain('(allow network-outbound (remote ip "localhost:3128"))');
     expect(text).not.toContain("hidden");
     expect(seatbeltProfile(plan, [])).not.toContain("network");
 });
 
-test("a program's folders are shown, whole homes are not", () => {
+test("a folder that cannot be looked through whole is not shown", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "remit-own-"));
+    for (const path of ["a/.remit/b/.remit", "c/.REMIT", "d/x.remit"]) mkdirSync(join(folder, path), { recursive: true });
+    writeFileSync(join(folder, ".remit"), "a file");
+    symlinkSync("/etc", join(folder, "d", ".remit"));
+    expect(await ownFolders(folder)).toEqual([join(folder, "a/.remit"), join(folder, "c/.REMIT")]);
+    expect(await ownFolders(join(folder, "none"))).toEqual([]);
+    await expect(ownFolders(folder, 3)).rejects.toMatchObject({ kind: "denied", failure: { hint: "grant a smaller folder" } });
+    rmSync(folder, { recursive: true });
+});
+
+test("a program's folders are shown, whole homes are not", async () => {
     expect(programFolders("/home/ada/.npm/lib/node_modules/x/bin/x.js")).toContain("/home/ada/.npm/lib/node_modules");
     // Our own Node brings what lies beside it, not all that was installed where it was.
     expect(programFolders(process.execPath)).toEqual([dirname(dirname(process.execPath)), dirname(dirname(process.execPath))]);
     expect(programFolders("/home/ada/tool")).toEqual(["/home/ada/tool", "/home/ada/tool"]);
     expect(programFolders("/root/tool")).toEqual(["/root/tool", "/root/tool"]);
-    const args = bwrapArgs({ cwd: "/w", folders: [{ path: "/w", access: "read" }], read: [], home: "/h" });
+    const args = await bwrapArgs({ cwd: "/w", folders: [{ path: "/w", access: "read" }], read: [], home: "/h" });
     expect(args).toContain("--unshare-net");
     expect(args).toContain("--die-with-parent");
     expect(args.join(" ")).toContain("--ro-bind /w /w");

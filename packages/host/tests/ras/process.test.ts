@@ -233,7 +233,10 @@ test("it works in a folder of its own that holds its files; they themselves stay
     writeFileSync(join(folder, "lib.sh"), "greet() { echo hello; }\n");
     writeFileSync(join(folder, "build.log"), "ERR\n", { mode: 0o444 });
     mkdirSync(join(folder, "deep/er"), { recursive: true });
-    mkdirSync(join(folder, "node_modules"));
+    for (const own of ["deep/.remit", "node_modules/lib/.remit"]) {
+        mkdirSync(join(folder, own), { recursive: true });
+        writeFileSync(join(folder, own, "keys.json"), "SECRET");
+    }
     symlinkSync("/etc/hostname", join(folder, "outside"));
     symlinkSync(folder, join(folder, "deep/circle"));
     const bash = await runs(
@@ -245,9 +248,10 @@ greet | tee deep/er/out.txt
 echo no > node_modules/x
 printf 'caf\\351' | reason --prompt - --structure '{"a":"b"}' 2>&1 || echo "code $?"
 echo $(cat outside) $(ls "$(dirname "$0")/deep/er")
+grep -lR 'SE[C]RET' . "$(dirname "$0")" 2>/dev/null; echo searched
 `,
     );
-    expect(bash.end.output).toBe("b\nERR\nmore\nhello\nreason: standard input is not UTF-8 text\ncode 1\n\n");
+    expect(bash.end.output).toBe("b\nERR\nmore\nhello\nreason: standard input is not UTF-8 text\ncode 1\n\nsearched\n");
     const python = await runs(
         "py",
         'log = open("build.log").read()\nopen("out.txt", "w").write(log)\nprint(open("out.txt").read(), end="")\n',

@@ -16,7 +16,8 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { globMatches } from "../../src/tool/glob.ts";
-import { fold, jail } from "../../src/tool/jail.ts";
+import { fold } from "../../src/process/own-folders.ts";
+import { jail } from "../../src/tool/jail.ts";
 import { call, failure, perform, work } from "./setup.ts";
 
 const FILES = "file://workspace";
