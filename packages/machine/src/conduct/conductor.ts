@@ -16,7 +16,6 @@
  *     of a slice, with the count of steps there, so that a part of a run that only computes ends in time, too, and ends there again.
  * D9: every effect that was begun is answered once, or never if it was dropped; what its performer says later changes nothing.
  */
-import type { Json } from "@remit/language";
 import type { Effect, Failure, Outcome } from "../effect/effect.ts";
 import { addUsage, type Usage, usageSince } from "../effect/usage.ts";
 import type { MachineEvent } from "../ledger/events.ts";
@@ -27,7 +26,7 @@ import { batchOf, type Draft, emptyDraft, isEmpty, keptOf, restOf, struck } from
 import type { Answered, Batch, ConductEnd, Conducted, ConductOptions, Decision, Down, Missing, News, Up } from "./messages.ts";
 import { anew, Reports } from "./reports.ts";
 import { again, decided, lacking, outcomeOf, type Recovered, repeats } from "./recover.ts";
-import { answerRequest, isPersonal, leaveRequest, request, type RequestOps, use, type Work } from "./requests.ts";
+import { answerRequest, askParked, isPersonal, leaveRequest, request, type RequestOps, use, type Work, workOf } from "./requests.ts";
 import { RunTime } from "./time.ts";
 import { type Known, Unknowns } from "./unknowns.ts";
 import { CONCURRENCY, Works } from "./works.ts";
@@ -224,7 +223,7 @@ export class Conductor {
     private up(work: Work | undefined, up: Up): void {
         if (work === undefined) return;
         const { path } = work.effect;
-        if ("part" in up) this.show(work, up.part);
+        if ("part" in up) this.works.show(work, up.part);
         else if ("note" in up) this.reports.add(work, up.note);
         else if ("changed" in up) request(this.ops, changed(work.effect), { work, n: up.n, parts: false, changed: true });
         else if ("stop" in up) {
@@ -237,12 +236,6 @@ export class Conductor {
             const { ms } = up.child.request as { readonly ms: number };
             this.time.set(`wait\n${path}\n${up.n}`, ms);
         } else request(this.ops, up.child, { work, n: up.n, parts: false });
-    }
-
-    private show(work: Work, part: Json): void {
-        if (work.of === null) this.say({ kind: "show", path: work.effect.path, part });
-        else if (work.of.parts) this.say({ kind: "down", path: work.of.work.effect.path, down: { n: work.of.n, part } });
-        else this.show(work.of.work, part);
     }
 
     private reported(event: MachineEvent, answered: Answered): void {
@@ -269,6 +262,12 @@ export class Conductor {
         },
         tell: ({ effect }: Work, down: Down) => void this.draft.after.push({ kind: "down", path: effect.path, down }),
         learn: (path, outcome) => this.tell(path, outcome),
+        parks: () => this.phase === "running",
+        rests: (work) => {
+            this.changed = true;
+            if (!work.held) this.works.park(work, this.draft.after);
+            else if (work.telling.parked.length === 0) this.begunAgain(work.effect);
+        },
     };
 
     // ---- going on ----
@@ -326,7 +325,10 @@ export class Conductor {
         const whole = this.state !== "slice" || this.phase !== "running";
         const isOpen = this.phase === "running" && !this.drains;
         const room = isOpen ? (this.options.concurrency ?? CONCURRENCY) : null;
+        const held = this.works.parked.size;
         const kept = keptOf(draft, whole, this.works.admit(whole ? draft.fresh : [], room, draft.after));
+        // H5: what a turn does that is told again is no longer what was kept.
+        if (this.works.parked.size < held) this.changed = true;
         const ends = this.phase === "ending";
         if (!ends && !(whole && this.changed) && isEmpty(draft, kept)) return;
         const saves = this.options.saves && this.changed && whole && (this.state !== "done" || this.machine.canGoOn === true);
@@ -340,9 +342,8 @@ export class Conductor {
     }
 
     private saved(): NonNullable<Batch["state"]> {
-        const begun = this.works.own().map(({ path }) => path);
-        const conduct = { spent: this.time.spent, begun, sessions: [...this.works.sessions] };
-        const saved = this.machine.save({ spent: this.time.spent, conduct });
+        const { spent } = this.time;
+        const saved = this.machine.save({ spent, conduct: { spent, ...this.works.doc() } });
         return "image" in saved ? { kind: "image", json: saved.image } : { kind: "delta", json: saved.delta };
     }
 
@@ -383,14 +384,14 @@ export class Conductor {
     /** The run waits for a person where nothing goes on that does not. */
     private rest(): void {
         if (this.state !== "waiting" || this.news || this.commits.isOpen) return;
-        const { later, sleeping, queue, running } = this.works;
         // What is in the queue then waits for the rate of its stage.
+        const { later, sleeping, queue, running } = this.works;
         if (running.size > 0 || this.unknowns.isOpen || (queue.length > 0 && !this.drains)) return;
         if (this.drains && (queue.length > 0 || (sleeping.size > 0 && later.size === 0))) {
             this.conclude({ status: "drained" });
             this.over();
         } else if (later.size > 0) {
-            this.conclude({ status: "waiting", waiting: [...later.values()] });
+            this.conclude({ status: "waiting", waiting: this.works.waiting() });
             this.flush();
         } else if (sleeping.size === 0) throw new Error("the machine waits, but nothing it waits for was asked for");
     }
@@ -423,9 +424,8 @@ export class Conductor {
             this.draft.outcomes.push(...this.kept);
             return;
         }
-        // What was computed is kept first: its state knows nothing of what came after the cancel.
-        if (this.commits.isOpen || this.changed) return;
-        const waiting = [...this.works.own(), ...this.works.later.values()].filter(isPersonal);
+        if (this.commits.isOpen || this.changed) return; // what was computed is kept first: its state knows nothing of what came after the cancel
+        const waiting = [...this.works.own(), ...this.works.waiting()].filter(isPersonal);
         this.draft.outcomes.push(...this.kept);
         this.conclude(waiting.length > 0 ? { status: "waiting", waiting } : { status: "stopped" });
     }
@@ -438,7 +438,7 @@ export class Conductor {
 
     private over(): void {
         this.phase = "over";
-        for (const session of [...this.works.sessions]) this.works.close(session);
+        for (const session of this.works.sessions) this.works.close(session);
         this.say({ kind: "ended", end: this.end as ConductEnd });
     }
 
@@ -452,9 +452,10 @@ export class Conductor {
         for (const effect of pending) {
             const { path } = effect;
             if (known.has(path)) continue;
-            const wasBegun = begun.includes(path);
+            const parked = this.machine.conduct?.parked?.find((one) => one.path === path);
             if (effect.kind === "sleep") this.asks(effect);
-            else if (!wasBegun) this.works.queue.push(effect);
+            else if (parked !== undefined) askParked(this.ops, this.works.hold(workOf(effect, null, parked)), parked.asks);
+            else if (!begun.includes(path)) this.works.queue.push(effect);
             else this.unheard(effect, repeatable.includes(path));
         }
     }
@@ -470,8 +471,7 @@ export class Conductor {
 
     private begunAgain(effect: Effect): void {
         this.works.queue.push(effect);
-        const begins = anew(effect);
-        if (begins !== null) this.tell(begins.path, begins.outcome);
+        for (const { path, outcome } of anew(effect)) this.tell(path, outcome);
     }
 
     /** U2. */

@@ -10,6 +10,7 @@ import type { Usage } from "../effect/usage.ts";
 import type { MachineEvent } from "../ledger/events.ts";
 import type { Advance, Machine } from "../run/machine.ts";
 import { count, list, says, shape, type Told, text } from "../shape/build.ts";
+import { PARKED } from "./parked.ts";
 import type { Recovered } from "./recover.ts";
 
 /** What the conductor needs of a machine. */
@@ -32,8 +33,8 @@ export interface Conducted
 
 /** What the conductor keeps in the continuation: milliseconds that count towards the run's time, effects, and sessions with agents. */
 export const CONDUCT = says(
-    shape({ spent: count, begun: list(text), sessions: list(text) }, {}),
-    "the conductor's: time that counts, effects that may have been begun, sessions that may be open",
+    shape({ spent: count, begun: list(text), sessions: list(text) }, { parked: list(PARKED) }),
+    "the conductor's: time that counts, effects that may have been begun, sessions that may be open, turns of agents that wait for a person",
 );
 export type ConductDoc = Told<typeof CONDUCT>;
 

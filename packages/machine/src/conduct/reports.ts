@@ -66,7 +66,7 @@ export class Reports {
     }
 }
 
-/** A turn begins once more: what its agent said before was of one that broke off (AC10). Null for what is no turn. */
-export function anew({ kind, path }: Effect): Answered | null {
-    return kind === "agent" ? { path: `${path}/note[0]`, outcome: { ok: true, value: { notes: [] }, origins: [] } } : null;
+/** A turn begins once more: what its agent said before was of one that broke off (AC10). Nothing for what is no turn. */
+export function anew({ kind, path }: Effect): Answered[] {
+    return kind === "agent" ? [{ path: `${path}/note[0]`, outcome: { ok: true, value: { notes: [] }, origins: [] } }] : [];
 }

@@ -5,7 +5,8 @@
  *
  * H1: such events have `host: true` in their data: they follow from the world, not from the program, and a replay does not expect them.
  * H2: a use is made exactly as it was ruled on: the request is the machine's.
- * H3: a question is put while the agent waits; no answer is a no.
+ * H3: a question is put while the agent waits; no answer is a no. One that is left for later ends the turn once nothing else of it is under way, and
+ *     the turn is told again when the question is answered (H5, H6 in `parked.ts`); where it cannot be told again, the answer is no.
  * H4: a yes to whether a use may be made holds once for making it in the same turn, with the very arguments that were shown.
  */
 import { canonicalJson, type Json } from "@remit/language";
@@ -18,6 +19,7 @@ import type { Ruling } from "../native/hands.ts";
 import { describedIn, REDESCRIBED } from "../state/verdicts.ts";
 import { kept, redescribed } from "./approvals.ts";
 import type { AgentUse, Down, Permission, UseUp } from "./messages.ts";
+import { canBeToldAgain, madeOf, type ParkedDoc, parkedDoc, takeSaid, type Telling, telling, toldBefore, wasMade } from "./parked.ts";
 
 /** Path of the agent's turn in which the question at this path was put about the agent's own hands; null: it was about something else. */
 export function turnAskedIn(path: string): string | null {
@@ -40,6 +42,9 @@ export interface Work {
     told: number;
     /** Of what its agent used: as much as the machine was told. */
     used: Usage;
+    readonly telling: Telling;
+    /** Its turn waits for answers before it is told again: no agent is at work. */
+    held: boolean;
 }
 
 /** What an agent wants to do, at its path, and what the machine said of it. */
@@ -57,8 +62,12 @@ export interface Asked {
     /** It is the question whether a call may be made although its tool changed. */
     readonly changed?: true;
     /** The question about a use. */
-    readonly about?: UseAsked & { readonly ruling: { readonly kind: "ask" } };
+    readonly about?: AboutUse;
+    /** What is made for the agent. */
+    readonly makes?: AgentUse;
 }
+
+type AboutUse = UseAsked & { readonly ruling: { readonly kind: "ask" } };
 
 export interface RequestOps {
     rule(path: string, use: AgentUse): Ruling;
@@ -70,6 +79,10 @@ export interface RequestOps {
     tell(work: Work, down: Down): void;
     /** What a person said holds for the rest of the run. */
     learn(path: string, outcome: Outcome): void;
+    /** Whether a question may be left for later now. */
+    parks(): boolean;
+    /** Everything that this turn waits for was answered, or left for later. */
+    rests(work: Work): void;
 }
 
 /** Effects that wait for a person; they take no place under the concurrency limit. */
@@ -77,8 +90,13 @@ export function isPersonal({ kind }: Effect): boolean {
     return kind === "ask" || kind === "input";
 }
 
-export function workOf(effect: Effect, of: Asked | null): Work {
-    return { effect, of, requests: new Map(), uses: 0, agreed: new Map(), noted: notes(), told: 0, used: {} };
+export function workOf(effect: Effect, of: Asked | null, doc?: ParkedDoc): Work {
+    const about = { effect, of, requests: new Map(), agreed: new Map(), noted: notes(), told: 0, used: {} };
+    return { ...about, uses: doc?.uses ?? 0, telling: telling(doc), held: doc !== undefined };
+}
+
+export function docOf({ effect, uses, telling: one }: Work): ParkedDoc {
+    return parkedDoc(effect.path, uses, one);
 }
 
 /** Events of a request, by the kind of its effect. */
@@ -112,25 +130,60 @@ export function leaveRequest(ops: Pick<RequestOps, "note">, work: Work, reason: 
 /** A request was answered; null: no person can answer it now. */
 export function answerRequest(ops: RequestOps, work: Work, said: Outcome | null): void {
     const of = work.of as Asked;
+    const { about, makes } = of;
+    if (said === null && about !== undefined && (of.work.held || (ops.parks() && canBeToldAgain(of.work.effect)))) {
+        of.work.requests.delete(of.n);
+        of.work.telling.parked.push({ path: about.path, up: about.use, ask: work.effect });
+        restsThen(ops, of.work);
+        return;
+    }
     const outcome: Outcome = said ?? {
         ok: false,
-        failure: { kind: "denied", message: "no person was there to answer", site: work.effect.site, detail: { later: true } },
+        failure: { kind: "denied", message: noPerson(of), site: work.effect.site, detail: { later: true } },
     };
     ops.note(
         eventOf(work, 1, outcome.ok ? { ok: true, value: outcome.value } : { ok: false, failure: outcome.failure as unknown as Json }),
     );
     of.work.requests.delete(of.n);
+    if (makes !== undefined) of.work.telling.made.push({ use: madeOf(makes), outcome });
     if (of.changed === true) stillAllowed(ops, of, outcome);
-    else if (of.about === undefined) ops.tell(of.work, { n: of.n, outcome });
+    else if (about === undefined) ops.tell(of.work, { n: of.n, outcome });
     else decided(ops, of, outcome);
+    restsThen(ops, of.work);
+}
+
+function noPerson({ about, work }: Asked): string {
+    const message = "no person was there to answer";
+    if (about === undefined || canBeToldAgain(work.effect)) return message;
+    return `${message}, and this turn cannot be told again later: it goes on with a session that ends with the agent's process`;
+}
+
+function restsThen(ops: RequestOps, work: Work): void {
+    if (work.requests.size === 0 && (work.held || work.telling.parked.length > 0)) ops.rests(work);
+}
+
+/** What the agent of a turn that is held asked is put once more, where that is still a question. */
+export function askParked(ops: RequestOps, work: Work, asks: ParkedDoc["asks"]): void {
+    for (const [n, { path, use, make }] of asks.entries()) {
+        const ruling = ops.rule(work.effect.path, use);
+        if (ruling.kind === "ask" && ruling.known === undefined) put(ops, work, { use: { n, use, make }, path, ruling });
+    }
+    restsThen(ops, work);
 }
 
 /** What the agent of an effect wants to do. */
 export function use(ops: RequestOps, work: Work, up: UseUp): void {
     const { effect } = work;
+    // Its turn is told again: then it asks for this again.
+    if (work.telling.parked.length > 0) return;
     const path = `${effect.path}/hand[${work.uses++}]`;
     const ruling = ops.rule(effect.path, up.use);
-    const { tool, method, args, note } = up.use;
+    const { tool, method, args } = up.use;
+    const before = ruling.kind === "refused" || !up.make ? undefined : toldBefore(work.telling, up.use);
+    if (before !== undefined) {
+        ops.tell(work, { n: up.n, outcome: before });
+        return;
+    }
     if (ruling.kind === "may") {
         permit(ops, work, { use: up, path, ruling }, { by: "remit" });
         return;
@@ -149,16 +202,35 @@ export function use(ops: RequestOps, work: Work, up: UseUp): void {
         no("person", "the answer for the session is no");
         return;
     }
-    const agreed = ruling.known ?? (up.make ? work.agreed.get(sameUse(ruling)) : undefined);
+    const same = sameUse(ruling);
+    const said = takeSaid(work.telling, same);
+    if (said === false) {
+        no("person", "the answer was no");
+        return;
+    }
+    if (said !== undefined && !up.make) work.agreed.set(same, said);
+    // It was made, and is answered with what it gave once the agent makes it again.
+    const made = !up.make && wasMade(work.telling, up.use) ? "" : undefined;
+    const agreed = ruling.known ?? said ?? made ?? (up.make ? work.agreed.get(same) : undefined);
     if (agreed !== undefined) {
-        if (up.make) work.agreed.delete(sameUse(ruling));
+        if (up.make) work.agreed.delete(same);
         permit(ops, work, { use: up, path, ruling }, { by: "person", described: agreed });
         return;
     }
+    put(ops, work, { use: up, path, ruling });
+}
+
+/** Puts the question about a use; of a turn that is held it is in the ledger already. */
+function put(ops: RequestOps, work: Work, about: AboutUse): void {
+    const { use: up, path, ruling } = about;
+    const { note } = up.use;
     const detail = note === undefined ? ruling.detail : { ...(ruling.detail as { [key: string]: Json }), note };
     const question: Json = { question: ruling.question, detail, options: [...ANSWERS] };
-    const asks: Effect = { path: `${path}/ask`, kind: "ask", principal, site, request: question, labels };
-    request(ops, asks, { work, n: up.n, parts: false, about: { use: up, path, ruling } });
+    const { principal, labels } = ruling;
+    const asks: Effect = { path: `${path}/ask`, kind: "ask", principal, site: work.effect.site, request: question, labels };
+    const of: Asked = { work, n: up.n, parts: false, about };
+    if (work.held) ops.begin(asks, of);
+    else request(ops, asks, of);
 }
 
 function stillAllowed(ops: RequestOps, { work, n }: Asked, outcome: Outcome): void {
@@ -183,6 +255,11 @@ function decided(ops: RequestOps, { work, about: of }: Asked, outcome: Outcome):
     const described = describedIn(outcome);
     if (verdict === "session" || verdict === "deny session")
         ops.learn(`${path}/ask`, kept({ use: ruling.use, yes: verdict === "session" }, outcome));
+    if (work.held) {
+        const isLasting = verdict === "session" || verdict === "deny session";
+        if (!isLasting) work.telling.said.set(sameUse(ruling), verdict === "once" ? described : false);
+        return;
+    }
     if (verdict === "once" && !up.make) work.agreed.set(sameUse(ruling), described);
     if (verdict === "once" || verdict === "session") permit(ops, work, about, { by: "person", described });
     else if (outcome.ok) refuse(ops, work, up, { allowed: false, by: "person", message: "the answer was no" });
@@ -192,7 +269,7 @@ function decided(ops: RequestOps, { work, about: of }: Asked, outcome: Outcome):
 type Yes = { readonly by: "remit" } | { readonly by: "person"; readonly described: string };
 
 /** `described`: as what a person allowed it. */
-function permit(ops: RequestOps, work: Work, { use: { n, make, parts = false }, path, ruling }: UseAsked, yes: Yes): void {
+function permit(ops: RequestOps, work: Work, { use: { n, use, make, parts = false }, path, ruling }: UseAsked, yes: Yes): void {
     if (!make) {
         ops.tell(work, { n, ruling: { allowed: true, by: yes.by } });
         return;
@@ -201,7 +278,7 @@ function permit(ops: RequestOps, work: Work, { use: { n, make, parts = false }, 
     const { site } = work.effect;
     const call: ToolRequest = "described" in yes ? { ...ruling.request, allowed: yes.described } : ruling.request;
     const effect: Effect = { path, kind: "tool", principal, site, request: call as unknown as Json, labels, ...sentWith(work.effect) };
-    request(ops, effect, { work, n, parts });
+    request(ops, effect, { work, n, parts, makes: use });
 }
 
 function refuse(ops: RequestOps, work: Work, { n, make }: UseUp, said: Permission & { readonly allowed: false }): void {

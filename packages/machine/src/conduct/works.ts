@@ -3,10 +3,11 @@
  *
  * Boundary: who performs what is the host's; when the run goes on is the conductor's, which is told what was settled.
  */
+import type { Json } from "@remit/language";
 import type { AgentTurn, Effect } from "../effect/effect.ts";
 import type { Admitted } from "./draft.ts";
-import type { Decision, PendingEffect } from "./messages.ts";
-import { type Asked, isPersonal, type Work, workOf } from "./requests.ts";
+import type { ConductDoc, Decision, PendingEffect } from "./messages.ts";
+import { type Asked, docOf, isPersonal, type Work, workOf } from "./requests.ts";
 import type { RunTime } from "./time.ts";
 
 export const CONCURRENCY = 16;
@@ -28,6 +29,8 @@ export class Works {
     readonly running = new Map<string, Work>();
     readonly sleeping = new Map<string, Effect>();
     readonly later = new Map<string, Effect>();
+    /** Turns of agents whose questions wait for a person, by path, up to when they begin again. */
+    readonly parked = new Map<string, Work>();
     /** Asked for, not begun for want of room. */
     queue: Effect[] = [];
     readonly sessions: Set<string>;
@@ -43,7 +46,7 @@ export class Works {
     /** It counts as running from here on; `after` says when it is begun. */
     begin(effect: Effect, of: Asked | null, after: Decision[]): void {
         const { path, deadline } = effect;
-        this.running.set(path, workOf(effect, of));
+        this.running.set(path, this.unparked(path) ?? workOf(effect, of));
         if (isPersonal(effect)) this.time.person(1);
         if (deadline !== undefined) this.time.set(`deadline\n${path}`, deadline);
         if (effect.kind === "agent") this.sessions.add((effect.request as unknown as AgentTurn).session);
@@ -91,9 +94,43 @@ export class Works {
     withdraw(path: string): void {
         this.queue = this.queue.filter((effect) => effect.path !== path);
         this.later.delete(path);
+        for (const asked of this.parked.get(path)?.requests.values() ?? []) this.drop(asked, "its outcome is wanted no longer");
+        this.parked.delete(path);
         this.sleeping.delete(path);
         this.time.clear(`sleep\n${path}`);
         this.drop(path, "its outcome is wanted no longer");
+    }
+
+    /** A turn's agent is stopped, and its session ends with it: the turn waits for a person. */
+    park(work: Work, after: Decision[]): void {
+        this.drop(work.effect.path, "a question of its agent waits for a person");
+        after.push({ kind: "close", session: (work.effect.request as unknown as AgentTurn).session });
+        this.hold(Object.assign(work, { held: true }));
+    }
+
+    hold(work: Work): Work {
+        this.parked.set(work.effect.path, work);
+        this.later.set(work.effect.path, work.effect);
+        return work;
+    }
+
+    /** A turn that begins again, with what holds in it. */
+    private unparked(path: string): Work | undefined {
+        const work = this.parked.get(path);
+        if (work === undefined) return undefined;
+        this.parked.delete(path);
+        this.later.delete(path);
+        return Object.assign(work, { held: false });
+    }
+
+    /** What a person is waited for: of a turn that is held its questions. */
+    waiting(): Effect[] {
+        return [...this.later.values()].flatMap((effect) => {
+            const held = this.parked.get(effect.path);
+            if (held === undefined) return [effect];
+            const open = [...held.requests.values()].flatMap((path) => this.running.get(path)?.effect ?? []);
+            return [...held.telling.parked.map(({ ask }) => ask), ...open];
+        });
     }
 
     /** What the program itself asked for: not what arose in others. */
@@ -116,6 +153,20 @@ export class Works {
         const fresh = asked.map((effect) => pendingOf(effect, begun.has(effect.path)));
         this.queue = [...this.queue, ...asked].filter(({ path }) => !begun.has(path));
         return { begin, fresh };
+    }
+
+    /** What the continuation keeps of them. */
+    doc(): Omit<ConductDoc, "spent"> {
+        const parked = [...this.parked.values()].map(docOf);
+        const begun = this.own().map(({ path }) => path);
+        return { begun, sessions: [...this.sessions], ...(parked.length === 0 ? {} : { parked }) };
+    }
+
+    /** Progress, to the one who waits for it. */
+    show({ of, effect }: Work, part: Json): void {
+        if (of === null) this.ops.say({ kind: "show", path: effect.path, part });
+        else if (of.parts) this.ops.say({ kind: "down", path: of.work.effect.path, down: { n: of.n, part } });
+        else this.show(of.work, part);
     }
 
     /** Places that are taken: what arose in others and what waits for a person takes none. */

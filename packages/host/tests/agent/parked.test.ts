@@ -1,0 +1,158 @@
+/** Questions of agents in the middle of their turns that wait for a person: the run ends, and later the turn is told again with the answer standing. */
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Json } from "@remit/language";
+import type { AgentReply, AgentTurn, Effect, LedgerEvent, Outcome } from "@remit/machine";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { PerformIO } from "../../src/run/host.ts";
+import { openLedger } from "../../src/run/open.ts";
+import { load } from "../../src/run/program.ts";
+import { AGENT } from "./rig.ts";
+
+const ROOT = join(dirname(AGENT), "..", "..", "..", "..", "..");
+let root: string;
+beforeEach(() => {
+    root = realpathSync(mkdtempSync(join(tmpdir(), "remit-parked-")));
+    const tester = { command: [process.execPath, AGENT], sandbox: { read: [ROOT] }, graceMs: 300 };
+    writeFileSync(join(root, "remit.json"), JSON.stringify({ agents: { tester } }));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+type Played = (io: PerformIO, turn: AgentTurn) => Promise<Json>;
+const source = (body: string): string => `import tool Repo from "file://workspace"
+import tool Shell from "shell: unconfined" { run: may }
+import agent Fixer from "acp://tester" { remit { may Shell.run, Repo.read  ask Repo.write } }
+
+main func() {
+    ${body}
+}
+`;
+
+/** The run's next part, from its start or from where it stands; played by a function, or by the tests' agent. */
+async function part(body: string, answer: string | null, played?: Played) {
+    writeFileSync(join(root, "main.remit"), source(body));
+    const about = {
+        ...{ workspace: root, trust: true, env: { HOME: root, PATH: process.env.PATH } },
+        ...(played === undefined
+            ? {}
+            : { performers: { agent: (effect: Effect, io: PerformIO) => said(played(io, effect.request as unknown as AgentTurn)) } }),
+    };
+    const ledger = await openLedger(join(root, "ledger.db"), { config: join(root, "config") });
+    try {
+        const [before] = await ledger.runs();
+        const open = (await ledger.asks(before?.id ?? "none").catch(() => [])).filter(({ state }) => state === "open");
+        if (answer !== null) await ledger.answer(before?.id ?? "", open[0]?.id ?? "", answer, open[0]?.owner ?? "");
+        const handle =
+            before === undefined
+                ? (await load(join(root, "main.remit"), { ...about, ledger: ledger.store, cache: false, asks: { park: true } })).run({})
+                : await ledger.resume(before.id, { ...about, park: true });
+        const result = await handle.result;
+        const run = result.run;
+        const events: LedgerEvent[] = await Array.fromAsync(ledger.store.events(run));
+        const asks = await ledger.asks(run);
+        return { result, events, asks, open: asks.filter(({ state }) => state === "open"), sound: (await ledger.verify(run)).ok };
+    } finally {
+        await ledger.close();
+    }
+}
+async function said(work: Promise<Json>): Promise<Outcome> {
+    const text = JSON.stringify(await work);
+    const reply: AgentReply = { text, stop: "end_turn", entries: [], confinement: "remote", spent: { steps: 1, calls: 0, ms: 0 } };
+    return { ok: true, value: reply as unknown as Json, origins: ["agent:Fixer"] };
+}
+const write = (path: string, content = path) => ({ tool: "Repo", method: "write", args: [{ path, content }] });
+const run = (command: string) => ({ tool: "Shell", method: "run", args: [{ command }] });
+const read = (name: string): string | null => (existsSync(join(root, name)) ? readFileSync(join(root, name), "utf8") : null);
+
+test("an agent over ACP: the run parks at its question, nothing begins before the answer, and what its hands did is not done twice", async () => {
+    const acts = [
+        { do: "request", method: "terminal/create", params: { command: "echo hand >> log" } },
+        { do: "request", method: "terminal/wait_for_exit", params: { terminalId: "terminal-1" } },
+        { do: "request", method: "fs/write_text_file", params: { path: join(root, "b.txt"), content: "written" } },
+    ];
+    const body = `agent(${JSON.stringify(JSON.stringify(acts))}, { agent: Fixer })`;
+    const first = await part(body, null);
+    expect(first.result).toMatchObject({ status: "waiting", failure: { kind: "waiting", hint: expect.stringContaining("remit asks") } });
+    expect(first.result.waiting).toMatchObject([{ kind: "ask", path: expect.stringMatching(/hand\[1\]\/ask$/) }]);
+    expect(first.open).toMatchObject([{ request: { question: "May Fixer call Repo.write?" } }]);
+    expect([read("log"), read("b.txt")]).toEqual(["hand\n", null]);
+
+    const second = await part(body, null);
+    expect(second.result.status).toBe("waiting");
+    expect(second.asks.map(({ id }) => id)).toEqual(first.asks.map(({ id }) => id));
+    const begun = ({ kind }: LedgerEvent): boolean => kind.startsWith("agent.") || kind.startsWith("tool.");
+    expect(second.events.filter(begun)).toHaveLength(first.events.filter(begun).length);
+
+    const third = await part(body, "once");
+    expect(third.result.failure).toBeUndefined();
+    expect([read("log"), read("b.txt")]).toEqual(["hand\n", "written"]);
+    expect(third.asks).toMatchObject([{ state: "used", decision: "once" }]);
+    expect(third.sound).toBe(true);
+});
+
+test("a no stands for the whole turn, a yes for one use: what was made is told as it was, what is new is asked", async () => {
+    const told: Json[] = [];
+    const agent: Played = async (io) => {
+        const seen: Json[] = [];
+        seen.push((await io.use?.(run("echo hand >> log")))?.ok ?? null);
+        seen.push((await io.may?.(write("a.txt")))?.allowed ?? null);
+        seen.push((await io.use?.(write("a.txt")))?.ok ?? null);
+        seen.push((await io.use?.(write("b.txt")))?.ok ?? null, (await io.use?.(write("b.txt")))?.ok ?? null);
+        seen.push((await io.use?.(run("echo hand >> log")))?.ok ?? null);
+        seen.push((await io.use?.(write("c.txt", "once"))) !== undefined, (await io.use?.(write("c.txt", "once")))?.ok ?? null);
+        told.push(seen);
+        return seen;
+    };
+    const body = 'Fixer.send("go")';
+    for (const [answer, question] of [
+        [null, "a.txt"],
+        ["once", "b.txt"],
+        ["deny", "c.txt"],
+        ["once", "c.txt"],
+    ] as const) {
+        const { result, open } = await part(body, answer, agent);
+        expect(result.status).toBe("waiting");
+        expect(open.map(({ request }) => (request.detail as { args: Json[] }).args[0])).toMatchObject([{ path: question }]);
+    }
+    const { result, sound } = await part(body, "deny", agent);
+    expect(result).toMatchObject({ ok: true });
+    expect(told.at(-1)).toEqual([true, true, true, false, false, true, true, false]);
+    expect([read("log"), read("a.txt"), read("b.txt"), read("c.txt")]).toEqual(["hand\nhand\n", "a.txt", null, "once"]);
+    expect(sound).toBe(true);
+});
+
+test("an answer is for what was shown: an agent that wants something else when its turn is told again is asked about again", async () => {
+    let tellings = 0;
+    const agent: Played = async (io) => (await io.use?.(write("a.txt", `text ${tellings++}`)))?.ok ?? null;
+    await part('Fixer.send("go")', null, agent);
+    const { result, open } = await part('Fixer.send("go")', "once", agent);
+    expect(result.status).toBe("waiting");
+    expect(open).toMatchObject([{ request: { detail: { args: [{ path: "a.txt", content: "text 1" }] } } }]);
+    expect(read("a.txt")).toBe(null);
+});
+
+test("what is under way when a question is left for later ends first; what begins after it is told again", async () => {
+    const agent: Played = async (io) => {
+        const slow = io.use?.(run("sleep 0.3; echo slow >> log"));
+        await io.use?.(write("a.txt"));
+        return [(await slow)?.ok ?? null, (await io.use?.(run("echo after >> log")))?.ok ?? null];
+    };
+    const { result } = await part('Fixer.send("go")', null, agent);
+    expect([result.status, read("log")]).toEqual(["waiting", "slow\n"]);
+    await part('Fixer.send("go")', "session", agent);
+    expect([read("log"), read("a.txt")]).toEqual(["slow\nafter\n", "a.txt"]);
+});
+
+test("a turn that goes on with a session cannot be told again: the answer is no, and the agent is told why", async () => {
+    const told: string[] = [];
+    const agent: Played = async (io, { turn }) => {
+        const outcome = turn === 0 ? undefined : await io.use?.(write("a.txt"));
+        if (outcome?.ok === false) told.push(outcome.failure.message);
+        return "no function";
+    };
+    const body = "return try { Fixer.yield(x: 1) with { turns: 2 } } catch failure { failure.kind }";
+    const { result } = await part(body, null, agent);
+    expect(result).toMatchObject({ ok: true, value: "invalid_payload" });
+    expect(told).toEqual([expect.stringMatching(/no person was there to answer, and this turn cannot be told again/)]);
+});

@@ -1,0 +1,101 @@
+/**
+ * Turns of agents that wait for a person: what their agents asked, what was done by then, and what holds when such a turn is told again.
+ *
+ * Boundary: values. When a turn is stopped, and when it begins again, is the conductor's.
+ *
+ * H5: in a turn that is told again nothing is made twice: a use that its agent made before is answered with the outcome that it had, each once. What
+ *     the agent asks about anew, because it says something else this time, is asked about anew.
+ * H6: an answer stands for the use that it was given about: a yes for one use, a no to the end of the turn.
+ */
+import { canonicalJson, type Json } from "@remit/language";
+import type { AgentTurn, Effect, Outcome } from "../effect/effect.ts";
+import type { Said } from "../state/delegations.ts";
+import { any, count, flag, is, json, list, says, shape, type Told, text, tuple } from "../shape/build.ts";
+import type { AgentUse, UseUp } from "./messages.ts";
+
+/** A question about a use, at its path; `ask` puts it. */
+export interface ParkedUse {
+    readonly path: string;
+    readonly up: UseUp;
+    readonly ask: Effect;
+}
+
+/** A use that was made, and what it gave. */
+export interface Made {
+    readonly use: string;
+    readonly outcome: Outcome;
+}
+
+/** What a turn of an agent keeps for the case that it is told again. */
+export interface Telling {
+    /** Questions that wait for a person: the turn ends, and is told again. */
+    readonly parked: ParkedUse[];
+    /** Answers that no use took yet (H6), by the use. */
+    readonly said: Map<string, Said>;
+    readonly made: Made[];
+    /** Of an earlier telling: what its agent did not come to yet (H5). */
+    readonly before: Made[];
+}
+
+const USE = shape({ tool: text, method: text, args: list(json) }, { note: text });
+export const PARKED = says(
+    shape(
+        {
+            path: text,
+            uses: count,
+            asks: list(shape({ path: text, use: USE, make: flag }, {})),
+            said: list(tuple(text, any(text, is(false)))),
+            made: list(shape({ use: text, outcome: json }, {})),
+        },
+        {},
+    ),
+    "a turn of an agent that waits for a person: its path, how many uses it made or asked about, the open questions, answers that stand, and what was made",
+);
+export type ParkedDoc = Told<typeof PARKED>;
+
+export function telling(doc?: ParkedDoc): Telling {
+    const before = (doc?.made ?? []).map(({ use, outcome }) => ({ use, outcome: outcome as unknown as Outcome }));
+    return { parked: [], said: new Map(doc?.said ?? []), made: [], before };
+}
+
+export function parkedDoc(path: string, uses: number, { parked, said, made, before }: Telling): ParkedDoc {
+    return {
+        path,
+        uses,
+        asks: parked.map(({ path, up: { use, make } }) => ({ path, use, make })),
+        said: [...said],
+        made: [...made, ...before].map(({ use, outcome }) => ({ use, outcome: outcome as unknown as Json })),
+    };
+}
+
+/** Only a turn that begins its session can be told again: the session of any other ended with the agent's process. */
+export function canBeToldAgain({ kind, request }: Effect): boolean {
+    const { turn, fresh } = request as unknown as AgentTurn;
+    return kind === "agent" && (turn === 0 || fresh === true);
+}
+
+export function madeOf({ tool, method, args }: AgentUse): string {
+    return canonicalJson([tool, method, [...args]]);
+}
+
+/** H5. What such a use gave before; undefined: it was not made before, or that was told already. */
+export function toldBefore({ before, made }: Telling, use: AgentUse): Outcome | undefined {
+    const key = madeOf(use);
+    const at = before.findIndex((one) => one.use === key);
+    if (at < 0) return undefined;
+    made.push(...before.splice(at, 1));
+    return made.at(-1)?.outcome;
+}
+
+/** Whether such a use was made before, and is told again once its agent makes it. */
+export function wasMade({ before }: Telling, use: AgentUse): boolean {
+    const key = madeOf(use);
+    return before.some((one) => one.use === key);
+}
+
+/** H6. Takes the answer about this use; undefined: there is none. */
+export function takeSaid({ said }: Telling, use: string): Said | undefined {
+    const answer = said.get(use);
+    if (answer !== undefined && answer !== false) said.delete(use);
+    return answer;
+}
