@@ -3,7 +3,10 @@
  *
  * Boundary: from a program's form to JSON. Whether it is the input that is meant, only the person knows.
  */
-import type { Contract, Json, Program, Shapes } from "@remit/language";
+import { type Contract, type Json, type Program, type Shapes, zeroValue } from "@remit/language";
+
+/** What a person writes over. */
+const BLANKS = { string: "…", number: 1, json: "…", defaults: false };
 
 /** JSON of an object with each part that has to be there. */
 export function inputExample({ entry, files }: Pick<Program, "entry" | "files">): string {
@@ -11,43 +14,13 @@ export function inputExample({ entry, files }: Pick<Program, "entry" | "files">)
     const funcs = entry?.agent === undefined ? file?.funcs : file?.agents.find(({ name }) => name === entry.agent)?.funcs;
     const params = funcs?.find(({ name }) => name === entry?.func)?.params ?? [];
     const shapes: Shapes = Object.fromEntries((file?.shapes ?? []).map(({ name, contract }) => [name, contract]));
+    const example = (contract: Contract): Json => zeroValue(contract, shapes, BLANKS) ?? {};
     const [only] = params;
-    const whole = params.length === 1 && only?.contract !== undefined ? example(only.contract, shapes) : null;
+    const whole = params.length === 1 && only?.contract !== undefined ? example(only.contract) : null;
     // The machine takes a lone parameter that is no scalar as the whole input, and others by name.
     const isWhole = typeof whole === "object" && whole !== null && !Array.isArray(whole);
     const named = params.filter((one) => one.default === undefined && one.contract?.type !== "optional");
     return JSON.stringify(
-        isWhole ? whole : Object.fromEntries(named.map(({ name, contract }) => [name, example(contract ?? { type: "string" }, shapes)])),
+        isWhole ? whole : Object.fromEntries(named.map(({ name, contract }) => [name, example(contract ?? { type: "string" })])),
     );
-}
-
-/** `depth`: a shape may hold itself. */
-function example(contract: Contract, shapes: Shapes, depth = 0): Json {
-    const of = (one: Contract): Json => example(one, shapes, depth + 1);
-    switch (contract.type) {
-        case "number":
-            return 1;
-        case "boolean":
-            return true;
-        case "none":
-        case "optional":
-            return null;
-        case "list":
-            return [];
-        case "literal":
-            return contract.value;
-        case "union":
-            return of(contract.of[0] ?? { type: "none" });
-        case "object": {
-            const needed = contract.fields.filter((one) => one.optional !== true && one.default === undefined);
-            return depth > 3 ? {} : Object.fromEntries(needed.map((one) => [one.name, of(one.contract)]));
-        }
-        case "ref": {
-            const named = shapes[contract.name];
-            return named === undefined || depth > 3 ? {} : of(named);
-        }
-        case "string":
-        case "json":
-            return "…";
-    }
 }

@@ -7,7 +7,7 @@
  */
 import { dirname, resolve } from "node:path";
 import { load, openProcess, type RunResult } from "@remit/host";
-import { type Json, printExpr, renderDiagnostic } from "@remit/language";
+import { columns, type Json, printExpr, renderDiagnostic } from "@remit/language";
 import { showFailure } from "../failure.ts";
 import { here, ledgerHere } from "../here.ts";
 import { coloured, paint, plain, plainLine, print, printJson, say } from "../io.ts";
@@ -231,12 +231,11 @@ function quiet(): Watch {
 
 function help(): string {
     const rows = [
-        ...Object.entries(COMMANDS).map(([name, { takes = "", about }]) => [`:${name} ${takes}`.trim(), about]),
-        [`/browser ${BROWSER.takes}`, BROWSER.about],
+        ...Object.entries(COMMANDS).map(([name, { takes = "", about }]) => ["", `:${name} ${takes}`.trim(), about]),
+        ["", `/browser ${BROWSER.takes}`, BROWSER.about],
     ];
-    const width = Math.max(...rows.map(([name = ""]) => name.length));
     return [
         "Each input is a piece of one program: statements, or imports, functions, shapes and agents. Names live on.",
-        ...rows.map(([name = "", about]) => `  ${name.padEnd(width)}  ${about}`),
+        columns(rows),
     ].join("\n");
 }

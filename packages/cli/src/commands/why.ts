@@ -1,6 +1,6 @@
 /** `remit why`: from a value back to where its data entered. */
-import { openLedger, type RunInfo, type Why, whyOf } from "@remit/host";
-import type { Json, Site } from "@remit/language";
+import { openLedger, type RunInfo, whyOf } from "@remit/host";
+import { columns, type Json, type Site } from "@remit/language";
 import { chooserIn } from "@remit/machine";
 import { secretsNow } from "../here.ts";
 import { sourceLines } from "../debug/text.ts";
@@ -27,13 +27,13 @@ export default async function why(args: string[], options: Record<string, unknow
         if (carried.length > 0) print(`${plain(place)} carries ${listed(carried)}`);
         if (choosers.length > 0) print(`${plain(place)} was chosen after reading ${listed(choosers)}`);
         const rows = found.chain.map(({ what, site, path }) => [
+            "",
             what === "value" ? "" : plain(what),
             at(site),
             codeAt(run, site),
             colour("dim", plain(path)),
         ]);
-        const widths = [0, 1, 2].map((i) => Math.max(...rows.map((row) => (row[i] as string).length)));
-        for (const row of rows) print(`  ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join("  ")}`.trimEnd());
+        print(columns(rows));
         if (found.hands.length > 0) print("what its agents did with their own hands meanwhile, any of which may have led to it:");
         for (const { tool, method, args, ok, seq } of found.hands) {
             const said = plain(safeJson(args.length === 1 ? (args[0] as Json) : [...args])).slice(0, 200);

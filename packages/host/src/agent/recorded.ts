@@ -15,9 +15,9 @@
  * C6: uses of hands are made again through the remit; one that is decided otherwise than it was fails the turn.
  */
 import { createHash } from "node:crypto";
-import { appendFile, chmod } from "node:fs/promises";
 import { canonicalJson, isObject, type Json } from "@remit/language";
 import type { AgentReply, AgentTurn, Effect, Failure, Outcome, Usage } from "@remit/machine";
+import { recordingFile } from "../model/recorded.ts";
 import { readRecordedAgents } from "../model/replies.ts";
 import type { AgentUse, Later, Performer, PerformIO, Permission } from "../run/host.ts";
 import { handshakeOf, type JsonObject } from "./handshake.ts";
@@ -101,17 +101,8 @@ export interface RecordingOptions {
 
 /** An agent's performer, with what it answers written to a file. */
 export function recordingAgents(perform: Performer, { file, scrub }: RecordingOptions): Performer {
-    let last: Promise<void> = Promise.resolve();
-    let fresh = true;
-    const write = (line: AgentLine): Promise<void> => {
-        const text = `${JSON.stringify(scrub(line as unknown as Json))}\n`;
-        last = last.then(async () => {
-            await appendFile(file, text, { mode: 0o600 });
-            if (fresh) await chmod(file, 0o600);
-            fresh = false;
-        });
-        return last;
-    };
+    const append = recordingFile(file);
+    const write = (line: AgentLine): Promise<void> => append(scrub(line as unknown as Json));
     return async (effect, io): Promise<Outcome | Later> => {
         const turn = scrub(effect.request) as unknown as AgentTurn;
         const hands: RecordedHand[] = [];

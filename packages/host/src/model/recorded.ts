@@ -56,12 +56,12 @@ export function recordedEngine(uri: string, file: string): Engine {
     };
 }
 
-/** Any model, with what it answers written to a file. Cancelled turns are not written. */
-export function recording(engine: Engine, file: string, secrets: Scrubber): Engine {
+/** Appends lines to a recording, in the order of the calls; settles when the line is on disk (RE2). */
+export function recordingFile(file: string): (line: Json) => Promise<void> {
     let last: Promise<void> = Promise.resolve();
     let fresh = true;
-    const write = (line: Line): Promise<void> => {
-        const text = `${JSON.stringify(withoutKeys(line as unknown as Json, secrets))}\n`;
+    return (line) => {
+        const text = `${JSON.stringify(line)}\n`;
         last = last.then(async () => {
             await appendFile(file, text, { mode: 0o600 });
             if (fresh) await chmod(file, 0o600);
@@ -69,6 +69,12 @@ export function recording(engine: Engine, file: string, secrets: Scrubber): Engi
         });
         return last;
     };
+}
+
+/** Any model, with what it answers written to a file. Cancelled turns are not written. */
+export function recording(engine: Engine, file: string, secrets: Scrubber): Engine {
+    const append = recordingFile(file);
+    const write = (line: Line): Promise<void> => append(withoutKeys(line as unknown as Json, secrets));
     return {
         ...engine,
         turn: async (request: ModelTurn, io: TurnIO): Promise<Turned> => {

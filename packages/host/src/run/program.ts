@@ -7,7 +7,7 @@
  * X2: tools and models are shared by the runs of one program, what is behind them by the programs of one process; what no run uses is closed soon
  *     after.
  */
-import { type Diagnostic, type Json, type Program, shownName } from "@remit/language";
+import { type Json, type Program, shownName } from "@remit/language";
 import { memoryStore } from "../ledger/memory.ts";
 import { type LedgerStore, type NewRun, recordOf } from "../ledger/store.ts";
 import type { LoadSource } from "../load/load.ts";
@@ -18,7 +18,7 @@ import { execute, type RunHandle } from "./handle.ts";
 import type { Bringing, DeclaredEntries, DeclaredPath, NotDeclared, OpenProgram, ProgramAt, RemitEntry } from "../load/typed.ts";
 import { entryOf } from "./machine.ts";
 import { type Entry, type KeptOptions, newRunId } from "./options.ts";
-import { openWorld } from "./program-world.ts";
+import { openWorld, type ProgramWorld } from "./program-world.ts";
 import type { Unperformed } from "./rehearse.ts";
 import type { Handlers, HostOptions, LoadOptions, RunOptions } from "./setup.ts";
 import { sharedHost } from "./shared.ts";
@@ -29,7 +29,8 @@ interface AnyEntries {
     readonly [name: string]: { readonly input: Json; readonly output: Json };
 }
 
-export interface RemitProgram<I = Json, O = Json, Entries extends DeclaredEntries = AnyEntries> {
+export interface RemitProgram<I = Json, O = Json, Entries extends DeclaredEntries = AnyEntries>
+    extends Pick<ProgramWorld, "form" | "hash" | "file" | "root" | "diagnostics"> {
     (input: I, options?: RunOptions): Promise<O>;
     /** Begins a run and gives its handle. Throws `RemitError` where the input does not fit and cannot be asked for: then no run is begun. */
     run(input: I, options?: RunOptions): RunHandle<O>;
@@ -42,13 +43,6 @@ export interface RemitProgram<I = Json, O = Json, Entries extends DeclaredEntrie
     entry<Name extends keyof Entries & string>(name: Name): RemitEntry<Entries[Name]["input"], Entries[Name]["output"]>;
     /** What a run with these options is begun with, for a shell elsewhere. Throws as `run` does. */
     kept(input: I, options?: RunOptions): KeptOptions;
-    readonly form: Program;
-    /** SHA-256 of the program form. */
-    readonly hash: string;
-    readonly file: string;
-    readonly root: string;
-    /** Warnings and notes. */
-    readonly diagnostics: readonly Diagnostic[];
     /** Which models answered so far, in plain words, with the line that puts better ones in their place. */
     answering(): readonly Answering[];
     /** Calls that a dry run answered without performing them, in order. */

@@ -10,8 +10,18 @@
 import type { Contract, Json, Shapes } from "./contract.ts";
 import { copyJson, setOwn, shapeOf } from "./open.ts";
 
+/** What stands where the contract leaves the value open, and whether a field with a default is there. */
+export interface Blanks {
+    readonly string: Json;
+    readonly number: number;
+    readonly json: Json;
+    readonly defaults: boolean;
+}
+
+const ZERO: Blanks = { string: "", number: 0, json: {}, defaults: true };
+
 /** Undefined where no value can hold the contract: an unknown shape, or one that requires a value of itself. */
-export function zeroValue(contract: Contract, shapes: Shapes): Json | undefined {
+export function zeroValue(contract: Contract, shapes: Shapes, blanks = ZERO): Json | undefined {
     const open = new Set<string>();
     const known = new Map<string, Json>();
     let left = MAX_VISITS;
@@ -19,13 +29,13 @@ export function zeroValue(contract: Contract, shapes: Shapes): Json | undefined 
         if (depth > MAX_DEPTH || --left < 0) return undefined;
         switch (c.type) {
             case "string":
-                return "";
+                return blanks.string;
             case "number":
-                return 0;
+                return blanks.number;
             case "boolean":
                 return true;
             case "json":
-                return {};
+                return copyJson(blanks.json);
             case "none":
             case "optional":
                 return null;
@@ -42,8 +52,9 @@ export function zeroValue(contract: Contract, shapes: Shapes): Json | undefined 
             case "object": {
                 const out: { [key: string]: Json } = {};
                 for (const field of c.fields) {
-                    if (field.default !== undefined) setOwn(out, field.name, copyJson(field.default));
-                    else if (field.optional !== true) {
+                    if (field.default !== undefined) {
+                        if (blanks.defaults) setOwn(out, field.name, copyJson(field.default));
+                    } else if (field.optional !== true) {
                         const found = zero(field.contract, depth + 1);
                         if (found === undefined) return undefined;
                         setOwn(out, field.name, found);

@@ -6,7 +6,6 @@
  */
 import type { Contract, Json } from "../contract/contract.ts";
 import { showContract, showJson } from "../contract/show.ts";
-import type { Backend } from "../form/form.ts";
 import type { Registry, Verb, VerbParam } from "./verb.ts";
 
 export interface CatalogueParam {
@@ -22,17 +21,11 @@ export interface CatalogueParam {
     readonly gives?: readonly string[];
 }
 
-export interface CatalogueVerb {
-    readonly name: string;
-    readonly description: string;
+export interface CatalogueVerb extends Pick<Verb, "name" | "description" | "effects" | "backends" | "example" | "credential"> {
     /** `save(path: string, input: json) -> json`. */
     readonly signature: string;
     readonly params: readonly CatalogueParam[];
     readonly result: string;
-    readonly effects: readonly string[];
-    readonly backends: readonly Backend[];
-    readonly example: string;
-    readonly credential?: string;
 }
 
 export interface Sentence {

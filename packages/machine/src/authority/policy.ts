@@ -271,6 +271,11 @@ export function clausesOf(program: Compiled, imports: readonly Imported[], added
     const audience: ReadersRule[] = [];
     const take = ({ clause, file }: PolicySaid, mine: boolean): void => {
         const site = clause.site ?? program.site(file, clause.at);
+        const said = (of: Parameters<typeof speaksOf>[1]): Pick<ArgRule, "site" | "project" | "partly"> => ({
+            site,
+            ...(mine ? {} : { project: true }),
+            ...(!mine || imports.every((one) => speaksOf(one, of)) ? {} : { partly: true }),
+        });
         switch (clause.kind) {
             case "gate": {
                 // A gate of the project only closes (A2): its `may` would spare a model's call the question.
@@ -293,9 +298,7 @@ export function clausesOf(program: Compiled, imports: readonly Imported[], added
                     says: allowedText(clause),
                     words: clause.plain === true ? "acting" : clause.addresses === true ? "addresses" : "all",
                     ask: clause.ask === true,
-                    site,
-                    ...(mine ? {} : { project: true }),
-                    ...(!mine || imports.every((one) => speaksOf(one, clause)) ? {} : { partly: true }),
+                    ...said(clause),
                 });
                 return;
             case "choice":
@@ -304,9 +307,7 @@ export function clausesOf(program: Compiled, imports: readonly Imported[], added
                     from: clause.from ?? null,
                     any: clause.any === true,
                     ask: clause.ask === true,
-                    site,
-                    ...(mine ? {} : { project: true }),
-                    ...(!mine || imports.every((one) => speaksOf(one, clause)) ? {} : { partly: true }),
+                    ...said(clause),
                 });
                 return;
             case "trusted":

@@ -6,13 +6,13 @@
  * RDR1: a reader has no tools, sees the references that it is asked about and the question, and answers under a contract; its answer is a reference.
  * RDR2: a name in which no tool is offered: those have the name of their import and `_` in it.
  */
-import { type Contract, isObject, type Json, LOOK } from "@remit/language";
+import { type Contract, type Json, LOOK } from "@remit/language";
 import type { ToolOffer } from "../effect/effect.ts";
 import { type Hidden, hiddenAt, NoReference } from "./hidden.ts";
 import type { Offer } from "./offers.ts";
 import { checkAgainstSchema } from "./schema.ts";
 import { beginningOf, RESULT_LIMIT } from "./shown.ts";
-import type { State } from "./state.ts";
+import { BEGUN, type State } from "./state.ts";
 
 export const READER = "reader";
 
@@ -146,7 +146,7 @@ export function readerState(loop: State, { question, contract, from }: Asked): S
         };
     });
     return {
-        phase: "turn",
+        ...BEGUN,
         label: `${loop.label}/${READER}`,
         agent: loop.agent,
         model: loop.model,
@@ -165,19 +165,8 @@ export function readerState(loop: State, { question, contract, from }: Asked): S
         instruction: { kind: "string", text: question },
         instructionOrigins: loop.origins,
         fit: { stage: "done", items },
-        counts: 0,
         tools: [],
-        offers: [],
-        messages: [],
-        carried: 0,
-        attempt: 0,
-        turn: 0,
-        called: false,
-        calls: [],
-        errors: [],
-        rejection: null,
         origins: loop.origins,
-        usage: {},
     };
 }
 

@@ -72,6 +72,22 @@ export interface State {
     readonly usage: Usage;
 }
 
+/** What every `generate` begins with. */
+export const BEGUN = {
+    phase: "turn",
+    counts: 0,
+    offers: [],
+    messages: [],
+    carried: 0,
+    attempt: 0,
+    turn: 0,
+    called: false,
+    calls: [],
+    errors: [],
+    rejection: null,
+    usage: {},
+} as const satisfies Partial<State>;
+
 /** Renders a set-up. Throws `Fail` for a capability, a cycle, or a picture that is none. */
 export function prepare(setup: GenerateSetup, rt: Runtime): State {
     const role = renderValue(setup.identity.role, rt);
@@ -83,7 +99,7 @@ export function prepare(setup: GenerateSetup, rt: Runtime): State {
     const items = given.map((item) => itemOf(item, shown.indexOf(item), rt));
     const { contract, scope, contextMax } = setup;
     return {
-        phase: "turn",
+        ...BEGUN,
         label: setup.label,
         agent: setup.agent,
         model: { name: setup.model.name, uri: setup.model.uri },
@@ -96,20 +112,9 @@ export function prepare(setup: GenerateSetup, rt: Runtime): State {
         instruction: instructionOf(instruction),
         instructionOrigins,
         fit: startFit(items, contextMax),
-        counts: 0,
         tools: setup.tools ?? [],
-        offers: [],
-        messages: [],
-        carried: 0,
-        attempt: 0,
-        turn: 0,
-        called: false,
-        calls: [],
         ...(setup.options.hide === undefined ? {} : { hidden: [] }),
-        errors: [],
-        rejection: null,
         origins: originsUnion(rt.labels.origins(role.labels), rt.labels.origins(description.labels), instructionOrigins),
-        usage: {},
     };
 }
 

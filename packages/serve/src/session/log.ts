@@ -7,9 +7,9 @@
  * SLG3: in a database that servers share an append has a number: one whose answer was lost is tried again, and kept once.
  * SLG2: a listener that does not read keeps at most `MAX_BEHIND` bytes here, then it is cut off; from the last number it has seen it reads on.
  */
-import { isObject, type Json, type Program } from "@remit/language";
+import { isObject, type Json } from "@remit/language";
 import type { Batch, EventKind, LedgerEvent, MachineEvent } from "@remit/machine";
-import { isPassing, isSession, type LedgerStore, type RunWriter, type Scrubber, SESSION } from "@remit/host";
+import { isPassing, isSession, type LedgerStore, type NewRun, type RunWriter, type Scrubber, SESSION } from "@remit/host";
 import type { Frame, Picture } from "../wire/messages.ts";
 import { picturesIn, toldData } from "./pictures.ts";
 
@@ -44,13 +44,7 @@ export interface Through {
     readonly heard?: Heard;
 }
 
-export interface NewLog {
-    readonly id: string;
-    readonly program: Program;
-    readonly hash: string;
-    readonly file: string;
-    readonly root: string;
-}
+export type NewLog = Pick<NewRun, "id" | "program" | "hash" | "file" | "root">;
 
 export class SessionLog {
     readonly id: string;

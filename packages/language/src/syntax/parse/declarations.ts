@@ -5,7 +5,7 @@
  */
 import { fix } from "../../text/fix.ts";
 import { FOREIGN_STARTS } from "../foreign.ts";
-import { IMPORT_KINDS, SYMBOLS, T } from "../tokens.ts";
+import { IMPORT_KINDS, T } from "../tokens.ts";
 import type { Agent, ContractNode, Expr, Func, Import, ImportKind, Item, Name, Param, RemitUse, ShapeDecl, StringLit } from "../tree.ts";
 import { atFlow, parseAgentBraces, parseClauses, parseFlow, parseRemit, parseRemitUse } from "./authority.ts";
 import { leaveBrace, closed, separated, skipLine } from "./brackets.ts";
@@ -16,6 +16,7 @@ import {
     advance,
     beginStatement,
     bind,
+    closesNothing,
     endStatement,
     enter,
     expected,
@@ -73,14 +74,7 @@ function parseItem(p: State): Item | undefined {
             if (atBackendBlock(p)) return parseBackendBlock(p);
             if (p.k === T.LParen) return parseBareBody(p);
             if (p.k === T.RBrace || p.k === T.RParen || p.k === T.RBracket) {
-                report(
-                    p,
-                    "SYNTAX",
-                    `This \`${SYMBOLS[p.k]}\` closes nothing.`,
-                    tokenRange(p, p.pos),
-                    "A bracket may be closed twice above.",
-                );
-                advance(p);
+                closesNothing(p, "A bracket may be closed twice above.");
                 return undefined;
             }
             expected(

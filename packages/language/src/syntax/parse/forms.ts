@@ -272,21 +272,14 @@ export function parseIteration(p: State, stops = false): Iteration {
     }
     const mode = p.mode;
     p.mode = 0;
-    let list = parseExpr(p);
-    const listHeight = p.height;
-    let max: NumberLit | undefined;
-    if (p.k !== T.Max) {
-        const old = oldLimit(p, list);
-        if (old !== undefined) [list, max] = old;
-    }
-    max ??= parseLimit(p, "for");
+    const { expr: list, height, max } = parseLimited(p, "for");
     const stop = stops && isText(p, "stop") && !onNewLine(p) ? parseStop(p) : undefined;
     p.mode = mode;
     const bound = p.bound;
     bind(p, itemKind);
     const body = parseBlock(p, "`{` and the body of `for`");
     p.bound = bound;
-    if (listHeight >= p.height) p.height = listHeight + 1;
+    if (height >= p.height) p.height = height + 1;
     return { item, list, max, ...(stop === undefined ? {} : { stop }), body };
 }
 
@@ -303,7 +296,7 @@ function parseStop(p: State): NumberLit {
 }
 
 /** `for a in b < 4 {` and `loop until c < 6 {`: the limit as it was written before `max`. */
-export function oldLimit(p: State, expr: Expr): [Expr, NumberLit] | undefined {
+function oldLimit(p: State, expr: Expr): [Expr, NumberLit] | undefined {
     if (p.k !== T.LBrace || expr.kind !== "binary" || expr.op !== "<" || expr.right.kind !== "number") return undefined;
     const range = { start: expr.left.range.end, end: expr.right.range.start };
     const at = range.start + p.text.slice(range.start, range.end).indexOf("<");
@@ -312,8 +305,15 @@ export function oldLimit(p: State, expr: Expr): [Expr, NumberLit] | undefined {
     return [expr.left, expr.right];
 }
 
-/** `max N` of a loop. */
-export function parseLimit(p: State, what: string): NumberLit {
+/** `EXPR max N` of a loop; `height` is the expression's. */
+export function parseLimited(p: State, what: string): { readonly expr: Expr; readonly height: number; readonly max: NumberLit } {
+    const expr = parseExpr(p);
+    const { height } = p;
+    const [inner, max] = oldLimit(p, expr) ?? [expr, parseLimit(p, what)];
+    return { expr: inner, height, max };
+}
+
+function parseLimit(p: State, what: string): NumberLit {
     if (!take(p, T.Max)) {
         expected(p, "`max` and a limit", `Every \`${what}\` names its limit: \`max 10\`.`);
         if (p.k !== T.Number) return noNumber(p);

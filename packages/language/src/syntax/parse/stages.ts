@@ -340,12 +340,7 @@ function parseNamed(p: State, args: StageArg[]): void {
         }
         if ((p.tokens.match[open] as number) > p.pos) jump(p, p.tokens.match[open] as number);
     } else if (p.k !== T.RParen) {
-        do {
-            const head = parseKey(p);
-            if (head === undefined) continue;
-            const read = p.k === T.Number || p.k === T.Quantity ? parseAmount(p) : { value: parseExpr(p) };
-            args.push({ range: { start: head.key.range.start, end: prevEnd(p) }, name: head.key, ...read });
-        } while (nextEntry(p, open, T.RParen));
+        for (const { key, ...rest } of parseEntries(p, open, T.RParen)) args.push({ ...rest, name: key });
     }
     closed(p, open, T.RParen);
 }
@@ -354,20 +349,24 @@ function parseNamed(p: State, args: StageArg[]): void {
 function parseOptions(p: State): GenerateOption[] {
     advance(p);
     const open = p.pos;
-    const options: GenerateOption[] = [];
-    if (!enter(p)) return options;
+    if (!enter(p)) return [];
     advance(p);
-    if (p.k !== T.RBrace) {
-        do {
-            const head = parseKey(p);
-            if (head === undefined) continue;
-            const read = p.k === T.Number || p.k === T.Quantity ? parseAmount(p) : { value: parseExpr(p) };
-            options.push({ range: { start: head.key.range.start, end: prevEnd(p) }, key: head.key, ...read });
-        } while (nextEntry(p, open, T.RBrace));
-    }
+    const options = p.k === T.RBrace ? [] : parseEntries(p, open, T.RBrace);
     closed(p, open, T.RBrace);
     leave(p);
     return options;
+}
+
+/** `timeout: 30s, retries: 2`. */
+function parseEntries(p: State, open: number, close: number): GenerateOption[] {
+    const entries: GenerateOption[] = [];
+    do {
+        const head = parseKey(p);
+        if (head === undefined) continue;
+        const read = p.k === T.Number || p.k === T.Quantity ? parseAmount(p) : { value: parseExpr(p) };
+        entries.push({ range: { start: head.key.range.start, end: prevEnd(p) }, key: head.key, ...read });
+    } while (nextEntry(p, open, close));
+    return entries;
 }
 
 /** After an entry: a comma or a line break separates it from the next. */

@@ -290,6 +290,12 @@ export function expected(p: State, what: string, hint?: string, fixes?: readonly
     report(p, "SYNTAX", `Expected ${what}, found ${describe(p)}.`, range, more, fixes);
 }
 
+/** Reports the closing bracket at the present token, and goes past it. */
+export function closesNothing(p: State, hint: string): void {
+    report(p, "SYNTAX", `This \`${SYMBOLS[p.k]}\` closes nothing.`, tokenRange(p, p.pos), hint);
+    advance(p);
+}
+
 /** What is reported from here on belongs to a statement, or a line of an agent, that begins at the present token. Gives the one around. */
 export function beginStatement(p: State): number {
     const outer = p.statement;

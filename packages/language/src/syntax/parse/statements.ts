@@ -4,16 +4,17 @@
  * ST1: where a word that Remit added could also be a name, it is the name if one is bound in scope, and AgentScript's reading stands.
  * ST2: after a syntax error reading goes on at the next line outside brackets or at the closing brace.
  */
-import { SYMBOLS, T } from "../tokens.ts";
-import type { Define, Assign, Block, Config, NumberLit, Stmt } from "../tree.ts";
+import { T } from "../tokens.ts";
+import type { Define, Assign, Block, Config, Stmt } from "../tree.ts";
 import { delegateFollows, parseDelegate, parseSpend, spendFollows } from "./authority.ts";
 import { closed, skipLine } from "./brackets.ts";
 import { parseExpr, parsePostfix } from "./expressions.ts";
 import { foreignStart, parseForeign } from "./foreign.ts";
-import { oldLimit, parseBranches, parseIteration, parseLimit, parseTryParts, tryFollows } from "./forms.ts";
+import { parseBranches, parseIteration, parseLimited, parseTryParts, tryFollows } from "./forms.ts";
 import { parseCount } from "./literals.ts";
 import {
     advance,
+    closesNothing,
     beginStatement,
     bind,
     end,
@@ -175,14 +176,7 @@ function readStatement(p: State): Stmt | undefined {
             break;
         case T.RParen:
         case T.RBracket:
-            report(
-                p,
-                "SYNTAX",
-                `This \`${SYMBOLS[p.k]}\` closes nothing.`,
-                tokenRange(p, p.pos),
-                "Leave it out, or open the bracket before it.",
-            );
-            advance(p);
+            closesNothing(p, "Leave it out, or open the bracket before it.");
             p.height = 1;
             return undefined;
         case T.Comma:
@@ -264,18 +258,10 @@ function parseLoop(p: State): Stmt {
     else expected(p, "`until` and a condition after `loop`", "Write `loop until done max 10 { … }`.");
     const mode = p.mode;
     p.mode = 0;
-    let until = parseExpr(p);
-    let height = p.height;
-    let max: NumberLit | undefined;
-    if (p.k !== T.Max) {
-        const old = oldLimit(p, until);
-        if (old !== undefined) [until, max] = old;
-    }
-    max ??= parseLimit(p, "loop");
+    const { expr: until, height, max } = parseLimited(p, "loop");
     p.mode = mode;
     const body = parseBlock(p, "`{` and the body of `loop`");
-    if (p.height > height) height = p.height;
-    p.height = height + 1;
+    p.height = Math.max(p.height, height) + 1;
     return { kind: "loop", range: { start: from, end: body.range.end }, until, max, body };
 }
 
