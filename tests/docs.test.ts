@@ -11,7 +11,7 @@
  * - `json`: read; `json remit.json`: a configuration, loaded; `text`: a picture or a grammar. Anything else fails.
  */
 import { execFile } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { checkFile, load, loadConfig } from "@remit/host";

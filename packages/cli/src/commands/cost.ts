@@ -2,7 +2,7 @@
 import { LedgerError, type UnreadableRun } from "@remit/host";
 import { costOf } from "@remit/machine";
 import type { Json } from "@remit/language";
-import { EXIT, count, counted, paint, plain, print, printJson, say, table } from "../io.ts";
+import { EXIT, count, counted, paint, plain, print, printJson, table } from "../io.ts";
 import { openForReading, sayNoRuns } from "../ledger.ts";
 import { sayUnreadable } from "./runs.ts";
 

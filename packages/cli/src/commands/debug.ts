@@ -1,7 +1,7 @@
 /** `remit debug`: going through a run that was recorded, forwards and backwards; with `--dap`, for editors. Nothing is performed or written; with `--agent`, what a person accepts. */
 import { secretsNow } from "../here.ts";
 import { createInterface } from "node:readline";
-import { knownSecrets, debugRun } from "@remit/host";
+import { debugRun } from "@remit/host";
 import { LineDebugger } from "../debug/lines.ts";
 import { EXIT, paint, plainLine, print, UsageError } from "../io.ts";
 import { openRun } from "../ledger.ts";

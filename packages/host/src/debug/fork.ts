@@ -15,7 +15,6 @@ import type { Json } from "@remit/language";
 import { replyWith } from "../agent/stub.ts";
 import {
     type AgentTurn,
-    type Answered,
     compileProgram,
     type Effect,
     isStrike,

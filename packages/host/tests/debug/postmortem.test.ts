@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { lookingAt, lookingBack } from "../../src/debug/looking.ts";
 import { type DebugSession, debugRun, moved } from "../../src/debug/session.ts";
 import { createScrubber } from "../../src/secret/scrub.ts";
-import { contents, killed, LOOKS, type Recorded, recorded, TOOLS } from "./runs.ts";
+import { contents, killed, LOOKS, recorded, TOOLS } from "./runs.ts";
 
 interface Asked {
     readonly seq: number;

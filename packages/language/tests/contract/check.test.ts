@@ -1,7 +1,7 @@
 /** Contracts against values: what holds, and the words for what does not. */
 import { describe, expect, test } from "vitest";
 import { type CheckOptions, checkValue, LLM_RESULT, MAX_DEPTH, MAX_ERRORS } from "../../src/contract/check.ts";
-import type { Contract, Json, Shapes } from "../../src/contract/contract.ts";
+import type { Json, Shapes } from "../../src/contract/contract.ts";
 import { contract, shapes } from "./read.ts";
 
 const SHAPES = shapes(`

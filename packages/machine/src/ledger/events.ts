@@ -5,7 +5,6 @@
  *
  * EV1: an event's `path`, `kind` and `data` follow from the program and its effect results alone (times are in `time` and in `timing`).
  */
-import type { Json } from "@remit/language";
 import type { SealedEvent } from "./seal.ts";
 
 export const EVENT_KINDS = [

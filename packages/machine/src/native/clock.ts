@@ -4,7 +4,6 @@
  * Boundary: the request and its outcome. A host has the clock.
  */
 import type { ClockDetail } from "../compile/instructions.ts";
-import { failureOf, givenValue } from "../state/effects.ts";
 import type { Begins } from "../state/ops.ts";
 
 export const clock: Begins<ClockDetail> = {

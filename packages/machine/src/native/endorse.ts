@@ -9,7 +9,6 @@ import type { Refusal } from "../authority/refusal.ts";
 import type { Code } from "../compile/code.ts";
 import { born } from "../compile/containers.ts";
 import type { EndorseDetail } from "../compile/instructions.ts";
-import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
 import { join, rawOf } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";

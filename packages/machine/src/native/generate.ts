@@ -23,7 +23,7 @@ import type { ToolInput } from "../prompt/offers.ts";
 import { ENVELOPES } from "./agent-config.ts";
 import { failFrom } from "../state/effects.ts";
 import { pick } from "../state/events.ts";
-import type { Fiber, Frame, GenerateWait } from "../state/fiber.ts";
+import type { GenerateWait } from "../state/fiber.ts";
 import { gatekeeper } from "../state/gate.ts";
 import { refuse } from "../state/refusal.ts";
 import type { Ops, Call, Begins, Waits } from "../state/ops.ts";

@@ -18,7 +18,7 @@ import { fromJson, toJson } from "../value/json.ts";
 import { join, labelOf, rawOf } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
 import { failureOf, givenValue } from "../state/effects.ts";
-import type { Frame, StageWait } from "../state/fiber.ts";
+import type { StageWait } from "../state/fiber.ts";
 import type { Begins, Call, Ops, Told, Waits } from "../state/ops.ts";
 import { show } from "../state/show.ts";
 import { limitsLeft } from "../state/parts.ts";

@@ -11,7 +11,7 @@ import { Fail } from "../effect/failure.ts";
 import { whatIsNew, fields } from "../ledger/known.ts";
 import { Capability, type CapabilityKind, type Heap, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { restored } from "../value/texts.ts";
-import { type Effect, opOf } from "../effect/effect.ts";
+import type { Effect } from "../effect/effect.ts";
 import { isTurnOf, turnOf } from "../prompt/generate.ts";
 import { settle } from "../state/definitions.ts";
 import {

@@ -5,7 +5,7 @@
  */
 import type { Site } from "@remit/language";
 import { EFFECT_KINDS } from "../effect/effect.ts";
-import { count, flag, is, json, list, matching, named, number, one, orNull, ref, says, shape, type Told, text } from "../shape/build.ts";
+import { count, flag, is, json, list, matching, named, one, orNull, ref, says, shape, type Told, text } from "../shape/build.ts";
 import { ACCOUNT, GRANT, PRINCIPAL, SCOPE } from "./inspect.ts";
 import { CAPABILITY_KINDS } from "../value/value.ts";
 import { RIGHT, type RightView, VALUE } from "./look.ts";

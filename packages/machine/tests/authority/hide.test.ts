@@ -261,7 +261,7 @@ describe("a reader", () => {
     });
 
     test("its answer is refused where its sources are", () => {
-        const { writes, refused, seen } = loop([[read], asks(["r1"]), [write({ path: "{{r2/kind}}", content: "x" })]], {
+        const { writes, refused } = loop([[read], asks(["r1"]), [write({ path: "{{r2/kind}}", content: "x" })]], {
             reads: { kind: "ann", sure: true },
         });
         expect([writes, refused[0]?.flow]).toEqual([

@@ -5,7 +5,6 @@ import { describe, expect, test } from "vitest";
 import {
     canonicalJson,
     GENESIS,
-    type LedgerEvent,
     redactEvent,
     type SealedEvent,
     type SealedPart,

@@ -6,7 +6,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { RemitError, RunResult } from "@remit/host";
 import { isObject, type Json, plain, safeJson } from "@remit/language";
-import type { JsonObject, ProgramEntry } from "../faces/entries.ts";
+import type { JsonObject } from "../faces/entries.ts";
 import { reasonOf } from "../faces/reason.ts";
 import type { Call, Question } from "./calls.ts";
 import { statedOf } from "./stated.ts";
