@@ -22,7 +22,9 @@ export interface Session {
     readonly account: number;
     /** Prompt turns so far, of all calls. */
     turns: number;
-    /** Most prompt turns. */
+    /** Prompt turns of sessions that were opened inside its answers. */
+    inner: number;
+    /** Most prompt turns, those of `inner` included. */
     most: number;
     /** File and name of a remit that binds the agent besides its own. */
     readonly policy: readonly [number, string] | null;

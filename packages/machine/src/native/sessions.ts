@@ -6,6 +6,8 @@
  * SS3: one session a call: opened by it, closed on every way out, never seen by another call.
  * SS7: a yield is a fault domain: a limit of what is made at one place (depth, the size of a value, memory, work of one instruction) is a
  *     failure of the innermost yield around that place, and of the run only where there is none.
+ * SS8: a turn counts for the session that it is of and for each session around it whose answer runs: what an agent wrote opens no session with
+ *     turns of its own beside those that its caller gave.
  */
 import { type SpendForm, shownName } from "@remit/language";
 import type { Session } from "../agent/session.ts";
@@ -53,6 +55,7 @@ export function open(m: Ops, h: Handing, entry: AgentEntry): void {
         token,
         account,
         turns: 0,
+        inner: 0,
         most,
         policy,
         turning: null,
@@ -77,10 +80,10 @@ export function within(m: Ops, h: Handing, session: Session): void {
     const { d, fiber } = h;
     const { state } = h.wait;
     const { turns, bytes = Number.POSITIVE_INFINITY, silence = Number.POSITIVE_INFINITY } = d.with;
-    const around = answeredBy(fiber, session);
+    const around = answersAround(m, fiber).find((one) => one.session === session)?.state;
     state.account = m.openAccount(h, limitsIn(d), m.authority.nameOf(session.principal));
     const most = around?.most ?? session.most;
-    const own = turns === undefined ? most : session.turns + turns;
+    const own = turns === undefined ? most : session.turns + session.inner + turns;
     const quiet = Math.min(silence, around?.silence ?? Number.POSITIVE_INFINITY);
     state.most = Math.min(own, most);
     state.turnsOf = own < most ? payerOf(state, session) : (around?.turnsOf ?? session.account);
@@ -88,14 +91,40 @@ export function within(m: Ops, h: Handing, session: Session): void {
     if (Number.isFinite(quiet)) state.silence = quiet;
 }
 
-/** The innermost call of a session whose answer is running. */
-function answeredBy(fiber: Fiber, session: Session): HandoverState | null {
+/** A call whose answer is running, and its session. */
+interface Answered {
+    readonly state: HandoverState;
+    readonly session: Session;
+}
+
+/** Calls inside whose answers a fiber is, the innermost first. */
+function answersAround(m: Ops, fiber: Fiber): Answered[] {
+    const made: Answered[] = [];
     for (let f: Fiber | null = fiber; f !== null; f = f.parent)
         for (let i = f.frames.length - 1; i >= 0; i--) {
             const native = f.frames[i]?.native;
-            if (native?.kind === "handover" && native.state.session === session.path && native.state.phase === "run") return native.state;
+            if (native?.kind !== "handover" || native.state.phase !== "run") continue;
+            const session = m.sessions.get(native.state.session);
+            if (session !== undefined) made.push({ state: native.state, session });
         }
-    return null;
+    return made;
+}
+
+/** SS8. The call that leaves the fewest prompt turns for the next one: this one, or one around it. */
+export function turnsLeft(m: Ops, { fiber, wait }: Handing): Answered & { readonly left: number } {
+    const session = m.sessions.get(wait.state.session) as Session;
+    const all = [{ state: wait.state, session }, ...answersAround(m, fiber)].map((one) => ({
+        ...one,
+        left: one.state.most - one.session.turns - one.session.inner,
+    }));
+    return all.reduce((least, one) => (one.left < least.left ? one : least));
+}
+
+/** SS8. Counts a prompt turn; gives its number in its session. */
+export function countTurn(m: Ops, { fiber, wait }: Handing): number {
+    const session = m.sessions.get(wait.state.session) as Session;
+    for (const one of new Set(answersAround(m, fiber).map((around) => around.session))) if (one !== session) one.inner++;
+    return session.turns++;
 }
 
 /** The least of what the agent's remit, the policy and the call say. Turns of the call are the session's. */

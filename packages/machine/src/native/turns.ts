@@ -20,7 +20,7 @@ import { type Handing, handing, labelOfSaid, payerOf, sessionOf } from "../state
 import { pushAgent } from "../state/agent-code.ts";
 import { type Ops, waitingCall } from "../state/ops.ts";
 import { givenBy, givenHandles, handlesOf, handsOf, passed } from "./hands.ts";
-import { ANSWER_BYTES, release } from "./sessions.ts";
+import { ANSWER_BYTES, countTurn, release, turnsLeft } from "./sessions.ts";
 
 /** Milliseconds by which a turn ends before the time of its session does. */
 const EARLY_MS = 500;
@@ -99,7 +99,8 @@ export function serveTurns(m: Ops): boolean {
     return served;
 }
 
-function firstPrompt(m: Ops, { d, fiber, wait }: Handing): AgentPart[] {
+function firstPrompt(m: Ops, h: Handing): AgentPart[] {
+    const { d, fiber, wait } = h;
     const { state, args } = wait;
     if (wait.what !== "yield") {
         const said = toJson(args.items[0] as Value, m.run).json;
@@ -129,7 +130,7 @@ function firstPrompt(m: Ops, { d, fiber, wait }: Handing): AgentPart[] {
         limits: {
             ...(Number.isFinite(steps) ? { steps } : {}),
             ...(time === undefined ? {} : { seconds: Math.ceil(time / 1000) }),
-            turns: Math.max(1, state.most - session.turns),
+            turns: Math.max(1, turnsLeft(m, h).left),
             bytes: state.bytes ?? ANSWER_BYTES,
         },
     });
@@ -160,15 +161,20 @@ export function turn(m: Ops, h: Handing, prompt: readonly AgentPart[]): void {
     const session = sessionOf(m, wait);
     const entry = m.compiled.agent(...session.agent) as AgentEntry;
     const agent = shownName(entry.name);
-    if (session.turns >= state.most)
-        throw new Fail("limit.turns", `${agent}'s ${state.most} turns are used up`, {
+    const bound = turnsLeft(m, h);
+    if (bound.left <= 0) {
+        const { most, turnsOf = bound.session.account } = bound.state;
+        const spender = `${agent} at ${path}`;
+        const by = bound.session === session ? "" : `, by ${spender}`;
+        throw new Fail("limit.turns", `${shownName(bound.session.agent[1])}'s ${most} turns are used up${by}`, {
             site,
-            region: state.turnsOf ?? session.account,
-            detail: { meter: "turns", limit: state.most, used: session.turns, spender: `${agent} at ${path}` },
+            region: turnsOf,
+            detail: { meter: "turns", limit: most, used: most, spender },
         });
+    }
     const todo = leftToDo(session, path, site);
     session.turning = path;
-    const nth = session.turns++;
+    const nth = countTurn(m, h);
     const at = `${path}/turn[${state.turn++}]`;
     state.prompt = prompt;
     delete state.charged;

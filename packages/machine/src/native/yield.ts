@@ -43,7 +43,7 @@ import { caughtByAgent, note, noteInside, replyOfNotes, takenByAgent, trajectory
 import { agentConfig, type AgentConfig, ENVELOPES } from "./agent-config.ts";
 import { givenBy, givenHandles, handlesOf, undescribed } from "./hands.ts";
 import { beginReason } from "./reason.ts";
-import { abandon, ANSWER_BYTES, close, open, release, within } from "./sessions.ts";
+import { abandon, ANSWER_BYTES, close, open, release, turnsLeft, within } from "./sessions.ts";
 import { copies, mayRead, permitted, targetOf } from "./target.ts";
 import { effectEnded } from "./tools.ts";
 import { start, takeTurn, turn } from "./turns.ts";
@@ -298,7 +298,7 @@ function functionGiven(m: Ops, h: Handing, reply: AgentReply, labels: number): v
         runWritten(m, h, read.answer);
         return;
     }
-    const left = state.most - session.turns;
+    const { left } = turnsLeft(m, h);
     if (left > 0) {
         turn(m, h, repair(errors, left));
         return;

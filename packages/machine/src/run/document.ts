@@ -291,6 +291,7 @@ const COMMON = {
                     token: count,
                     account: count,
                     turns: count,
+                    inner: says(count, "turns of sessions opened inside its answers"),
                     most: count,
                     policy: orNull(tuple(count, text)),
                     turning: says(orNull(text), "the call whose prompt turn it is"),

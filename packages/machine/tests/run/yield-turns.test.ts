@@ -154,3 +154,92 @@ describe("turns of one session", () => {
         expect(kind(ran)).toEqual(["x", "x", "x"]);
     });
 });
+
+describe("sessions that an answer opens draw on the turns of the session that it is in", () => {
+    /** Each session that is opened is answered by `1` at once; the first one by the attack. */
+    const attacked = (program: string, first: string): ReturnType<typeof run> =>
+        run(program, { yes: "once", agents: (turn) => (turn.session === "main/Fixer.yield#0" ? first : answer("return 1", "a")) });
+    const tries = (call: string): string => `loop until false max 50 { x = try { ${call} } catch e { 1 } }\nreturn 1`;
+    const body = "return try { Fixer.yield(a: 1) with { turns: 5 } } catch e { [e.kind, e.message] }";
+    const TWO = 'import agent Two from "acp://two" { remit { may Fixer } }';
+
+    test.each<[string, string, string]>([
+        ["itself", withFixer(body, "", " { remit { may Fixer } }"), answer(tries("Fixer.yield(a: a)"), "a")],
+        ["itself, by a text", withFixer(body, "", " { remit { may Fixer } }"), answer(tries('Fixer.send("x")'), "a")],
+        [
+            "itself, with turns of its own",
+            withFixer(body, "", " { remit { may Fixer } }"),
+            answer(tries("Fixer.yield(a: a) with { turns: 999 }"), "a"),
+        ],
+        [
+            "itself, side by side",
+            withFixer(body, "", " { remit { may Fixer } }"),
+            answer(
+                "x = parallel for n in [1, 2, 3, 4, 5, 6, 7, 8, 9] max 9 { y = try { Fixer.yield(a: n) } catch e { 1 }\ny }\nreturn 1",
+                "a",
+            ),
+        ],
+        ["another agent", withFixer(body, TWO, " { remit { may Two } }"), answer(tries("Two.yield(a: a)"), "a")],
+        [
+            "another, by an agent of the program",
+            withFixer(
+                body.replace("a: 1", "a: Pass"),
+                `${TWO}\nagent Pass { func go(x) { return Two.yield(a: x) } }`,
+                " { remit { may Pass.go } }",
+            ),
+            answer(tries("a.go(1)"), "a"),
+        ],
+        [
+            "another, by a function that it was passed",
+            withFixer(body.replace("a: 1", "a: go"), `${TWO}\nfunc go(x) { return Two.yield(a: x) }`),
+            answer(tries("a(1)"), "a"),
+        ],
+    ])("%s", (_, program, first) => {
+        const ran = attacked(program, first);
+        expect(end(ran)).toEqual(["limit.turns", expect.stringMatching(/Fixer's 5 turns are used up, by \w+ at main\//)]);
+        expect(turns(ran)).toHaveLength(5);
+    });
+
+    test("round in a ring, each opening the next", () => {
+        const ran = run(withFixer(body, TWO, " { remit { may Two } }"), {
+            agents: (turn) => answer(`return ${turn.agent.name === "Two" ? "Fixer" : "Two"}.yield(a: a)`, "a"),
+        });
+        // The second session has four of its own: of those that are used up at once the innermost is named.
+        expect(end(ran)).toEqual(["limit.turns", expect.stringMatching(/^Two's 4 turns are used up, by \w+ at main\//)]);
+        expect(turns(ran)).toHaveLength(5);
+    });
+
+    test("what is left is what an inner agent is told of, repairs count, and what the outer agent asks next", () => {
+        const inner = [answer("retrun 1", "a"), answer("return 1", "a")];
+        const ran = run(withFixer(body, TWO, " { remit { may Two } }"), {
+            agents: (turn) =>
+                turn.agent.name === "Two"
+                    ? (inner[turn.turn] as string)
+                    : turn.turn === 0
+                      ? answer('return [Two.yield(a: a), agent.send("x"), agent.send("y")]', "a")
+                      : "re",
+        });
+        expect(end(ran)).toEqual([1, "re", "re"]);
+        expect(handshakes(ran).map((h) => (h.limits as { turns: number }).turns)).toEqual([5, 4]);
+        expect(turns(ran)).toHaveLength(5);
+    });
+
+    test("an answer that no turn is left to repair is told as that", () => {
+        const ran = run(withFixer(body, TWO, " { remit { may Two } }"), {
+            agents: (turn) =>
+                turn.agent.name === "Two" ? "no function" : answer("return try { Two.yield(a: a) } catch e { e.kind }", "a"),
+        });
+        expect(end(ran)).toBe("invalid_payload");
+        expect(turns(ran)).toHaveLength(5);
+    });
+
+    test("the code of the program's author around a session is bound by what it says itself", () => {
+        const program = withFixer(
+            "return Pass.yield(a: 1)",
+            'agent Pass { main func(x) { r = 0\nrepeat * 9 { r = Fixer.send("x") }\nreturn "func answer(agent, a) { 7 }" } }',
+        );
+        const ran = run(program, { agents: ["x"] });
+        expect(end(ran)).toBe(7);
+        expect(turns(ran)).toHaveLength(9);
+    });
+});
