@@ -172,6 +172,7 @@ export { type Audited, auditRun, type AuditRunOptions, doubtsOf, invariantsOf } 
 export { monitor, type MonitorOptions, profileOfRun, today } from "./audit/monitor.ts";
 export { type HeardRun, RUNS } from "./run/started.ts";
 export { type Agents, type AgentsSetting, agents } from "./agent/agents.ts";
+export { RESTART } from "./agent/transcript.ts";
 export { type AgentsSaid, auditorsSay } from "./audit/agents.ts";
 export { type LockChange, LOCK_FILE } from "./lock/lock.ts";
 export { type Locked, type LockOptions, lockedPrograms, lockPrograms } from "./lock/project.ts";

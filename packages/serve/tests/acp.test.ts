@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { openLedger, openProcess } from "@remit/host";
 import { expect, test } from "vitest";
+import { startFakeProvider } from "../../host/tests/model/fake-provider.ts";
 import { ServeError } from "../src/index.ts";
 import { choose, CLERK, editor, writes } from "./editor.ts";
 
@@ -69,6 +70,31 @@ test.each([
     expect(request.options.map((one) => one.kind)).toEqual(["allow_once", "allow_always", "reject_once", "reject_always"]);
     expect(request.toolCall.content[0]?.content.text).toContain("May Model call Files.write?");
     if (!isWritten) expect(at.of("tool_call_update").at(-1)).toMatchObject({ status: "failed" });
+});
+
+test.each([
+    ["a notice, for an editor that shows those", { session: { notices: {} } }],
+    ["a message, for every other", {}],
+])("ACS4: what a try of the model said that failed is taken back: %s", async (_, capabilities) => {
+    // What was said and not told yet is taken back without a word, so it is told first.
+    await using provider = await startFakeProvider({ text: "half of", dropAfter: 2, pace: 400 }, { text: "all of it" });
+    await using at = await editor({ replies: [], options: { model: `openai://${provider.host}/v1/small` }, capabilities });
+    expect(await at.prompt(await at.open(), "go")).toMatchObject({ stopReason: "end_turn" });
+    const said = at.of("agent_message_chunk").map(({ messageId, content, _meta }) => ({ messageId, ...content, ..._meta }));
+    const first = said[0]?.messageId;
+    const taken = at.updates.findIndex(({ _meta }) => _meta?.["remit/restart"] === first && first !== undefined);
+    expect(at.updates[taken]).toMatchObject(
+        "session" in capabilities
+            ? { sessionUpdate: "notice", severity: "warning" }
+            : { content: { text: expect.stringMatching(/begins again/) } },
+    );
+    const last = said.at(-1)?.messageId;
+    expect(last).not.toBe(first);
+    const texts = (id: unknown): string => said.flatMap((one) => (one.messageId === id && "text" in one ? [one.text] : [])).join("");
+    expect([texts(first), texts(last)]).toEqual([expect.stringMatching(/^half/), "all of it"]);
+    expect(said.filter((one) => one.messageId === last).length).toBe(
+        at.updates.slice(taken + 1).filter((one) => one.sessionUpdate === "agent_message_chunk").length,
+    );
 });
 
 test("ACS2, ACS3: a cancel ends the prompt without an error, and the question that was open is withdrawn", async () => {

@@ -71,7 +71,7 @@ export class Connection {
                 fs: { readTextFile: has("read") && this.options.readsItself !== true, writeTextFile: has("write") },
                 terminal: hands.some((hand) => hand.uri.startsWith("shell:") && gateOf(hand, "run") !== null),
                 elicitation: { form: {} },
-                session: { compaction: {} },
+                session: { compaction: {}, notices: {} },
             },
         });
         if (said.protocolVersion !== VERSION)

@@ -13,6 +13,7 @@ import { inRoot } from "./hands.ts";
 import { choose, type Wishes } from "./modes.ts";
 import { serving } from "./serve.ts";
 import { objectOf } from "./reported.ts";
+import { RESTART } from "./transcript.ts";
 import { Turn } from "./turn.ts";
 import type { WorkingCopy } from "./working-copy.ts";
 
@@ -40,6 +41,8 @@ export interface AgentSession {
 }
 
 const START_MS = 60_000;
+/** Longest notice that is shown, UTF-16 units. */
+const MAX_NOTICE = 500;
 
 export function acpSession(options: SessionOptions): AgentSession {
     return new AcpSession(options);
@@ -108,10 +111,13 @@ class AcpSession implements AgentSession {
         if (this.current === null || sessionId !== this.id) return;
         this.current.transcript.update(said);
         this.current.edits.update(objectOf(said));
-        const { sessionUpdate, content } = objectOf(said);
+        const { sessionUpdate, content, title, _meta } = objectOf(said);
         const { type, text } = objectOf(content);
         if (sessionUpdate === "agent_message_chunk" && type === "text" && typeof text === "string")
             this.current.io.emit({ type: "text", delta: text });
+        if (sessionUpdate === "notice" && typeof objectOf(_meta)[RESTART] === "string") this.current.io.emit({ type: "restart" });
+        if (sessionUpdate === "notice" && typeof title === "string")
+            this.current.io.emit({ type: "notice", text: `${this.options.name}: ${title.slice(0, MAX_NOTICE)}` });
         this.current.changed();
     }
 

@@ -52,6 +52,9 @@ export interface TranscriptOptions {
     readonly now?: () => Date;
 }
 
+/** In `_meta` of a notice: id of the message of a try that failed. A Remit program that is an agent says so (`remit acp`). */
+export const RESTART = "remit/restart";
+
 export class Transcript {
     private readonly options: TranscriptOptions;
     private readonly began = performance.now();
@@ -59,6 +62,8 @@ export class Transcript {
     private readonly calls = new Map<string, CallEntry>();
     private readonly compactions = new Map<string, CompactionEntry>();
     private readonly rounds = new Rounds();
+    /** Messages of tries that failed, by id: they are on record, and no part of the reply. */
+    private readonly takenBack = new Set<string>();
     private unkept = 0;
     /** Tokens that its context held when it said so last. */
     private context: number | undefined;
@@ -106,6 +111,11 @@ export class Transcript {
             case "plan":
                 this.aside({ kind: "plan", items: itemsOf(given.entries), time: this.time(), round: this.rounds.at });
                 return;
+            case "notice": {
+                const taken = objectOf(given._meta)[RESTART];
+                if (typeof taken === "string") this.takenBack.add(taken);
+                return;
+            }
             case "compaction_update":
             case "compaction_summary_chunk":
                 this.compacted(given);
@@ -176,7 +186,9 @@ export class Transcript {
     reply({ stop, confinement, agent }: Pick<AgentReply, "stop" | "confinement" | "agent">): AgentReply {
         const { entries, resources, steps, calls, unkept } = this;
         return {
-            text: entries.flatMap((entry) => (entry.kind === "message" && entry.text !== "" ? [entry.text] : [])).join("\n\n"),
+            text: entries
+                .flatMap((one) => (one.kind === "message" && one.text !== "" && !this.takenBack.has(one.id ?? "") ? [one.text] : []))
+                .join("\n\n"),
             ...(resources.length === 0 ? {} : { resources }),
             stop,
             entries: entries.map(told),

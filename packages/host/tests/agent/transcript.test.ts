@@ -201,3 +201,10 @@ test("TN5: a compaction that is told of again and again is noted no more than a 
     expect(noted).toBeLessThan(33 * 1024 * 1024);
     expect(transcript.breach).toMatchObject({ kind: "limit.bytes" });
 });
+
+test("a message of a try that failed is on record, and no part of the reply", () => {
+    const back = (of: string): Update => ({ sessionUpdate: "notice", severity: "warning", title: "again", _meta: { "remit/restart": of } });
+    const { reply } = told([say("half", { messageId: "m" }), back("m"), back("other"), say("all of it", { messageId: "m~1" })]);
+    expect(reply.text).toBe("all of it");
+    expect(reply.entries.map((entry) => (entry.kind === "message" ? entry.text : entry.kind))).toEqual(["half", "all of it"]);
+});

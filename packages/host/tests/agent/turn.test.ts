@@ -105,7 +105,7 @@ test("capabilities are announced as far as the hands go", async () => {
     };
     await using none = rig();
     await none.reply([]);
-    const always = { elicitation: { form: {} }, session: { compaction: {} } };
+    const always = { elicitation: { form: {} }, session: { compaction: {}, notices: {} } };
     expect(asked(none.seen)).toEqual({ fs: { readTextFile: false, writeTextFile: false }, terminal: false, ...always });
     await using all = rig();
     await all.reply([], {

@@ -129,7 +129,7 @@ class Desk {
     readonly #process: Process;
     readonly #sessions = new Map<string, EditorSession>();
     readonly #secrets: ReturnType<typeof knownSecrets>;
-    #editor: Omit<Editor, "client"> = { id: "acp:editor", hasForms: false };
+    #editor: Omit<Editor, "client"> = { id: "acp:editor", hasForms: false, hasNotices: false };
     #about: About | null = null;
     #takesLent = false;
 
@@ -165,7 +165,8 @@ class Desk {
 
     initialize({ clientInfo, clientCapabilities }: InitializeRequest) {
         const name = (clientInfo?.name ?? "").replace(/[^A-Za-z0-9._-]/g, "-").slice(0, 40) || "editor";
-        this.#editor = { id: `acp:${name}`, hasForms: formsIn(clientCapabilities) };
+        const hasNotices = clientCapabilities?.session?.notices != null;
+        this.#editor = { id: `acp:${name}`, hasForms: formsIn(clientCapabilities), hasNotices };
         const { file = "remit" } = this.#about ?? {};
         return {
             protocolVersion: 1,

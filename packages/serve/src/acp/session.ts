@@ -6,6 +6,8 @@
  * ACS1: a prompt is answered after all that was told of its turn.
  * ACS2: a stop is no error: the prompt that it ends is answered with `cancelled`.
  * ACS3: a question that the run no longer asks is withdrawn at the editor.
+ * ACS4: where a try of the model failed, what it said is taken back: the editor is told so, with the id of that message in `_meta`, and what the next try
+ *     says is a message of its own.
  */
 import {
     type AgentContext,
@@ -16,7 +18,7 @@ import {
     type SessionUpdate,
     type StopReason,
 } from "@agentclientprotocol/sdk";
-import type { Ledger } from "@remit/host";
+import { type Ledger, RESTART } from "@remit/host";
 import { isObject, type Json, plainLine } from "@remit/language";
 import type { LedgerEvent, Usage } from "@remit/machine";
 import { reasonOf } from "../faces/reason.ts";
@@ -36,6 +38,8 @@ export interface Editor {
     readonly id: string;
     /** It can put a question with a form. */
     readonly hasForms: boolean;
+    /** It shows what is told beside the messages. */
+    readonly hasNotices: boolean;
 }
 
 export interface Served {
@@ -54,7 +58,8 @@ export class EditorSession {
     readonly #ended = new Map<string, { readonly over: Promise<Fields>; readonly settle: (data: Fields) => void }>();
     readonly #asks = new Map<string, { readonly withdraw: AbortController; readonly turn: string; readonly path: string | null }>();
     /** What the agent said last in a turn, and where. */
-    readonly #last = new Map<string, { path: string; text: string }>();
+    readonly #last = new Map<string, { readonly path: string; readonly id: string; readonly text: string }>();
+    #restarts = 0;
     #following: Promise<void> = Promise.resolve();
 
     constructor(editor: Editor, served: Served) {
@@ -152,6 +157,8 @@ export class EditorSession {
         switch (event) {
             case "turn.text":
                 return this.#text(turn, String(data["path"]), String(data["delta"]));
+            case "turn.restart":
+                return this.#restart(turn, String(data["path"]));
             case "turn.step":
                 return this.#step(turn, String(data["run"]), Number(data["seq"]));
             case "ask.requested":
@@ -172,8 +179,20 @@ export class EditorSession {
 
     #text(turn: string, path: string, delta: string): Promise<void> {
         const last = this.#last.get(turn);
-        this.#last.set(turn, { path, text: (last?.path === path ? last.text : "") + delta });
-        return this.#tell(said(delta, `${turn}:${path}`));
+        const { id, text } = last?.path === path ? last : { id: `${turn}:${path}`, text: "" };
+        this.#last.set(turn, { path, id, text: text + delta });
+        return this.#tell(said(delta, id));
+    }
+
+    /** ACS4. */
+    async #restart(turn: string, path: string): Promise<void> {
+        const last = this.#last.get(turn);
+        if (last?.path !== path || last.text === "") return;
+        this.#last.set(turn, { path, id: `${turn}:${path}~${++this.#restarts}`, text: "" });
+        const _meta = { [RESTART]: last.id };
+        const title = "The model begins again: what it said last does not count.";
+        if (this.#editor.hasNotices) await this.#tell({ sessionUpdate: "notice", severity: "warning", title, _meta });
+        else await this.#tell({ ...said(`\n\n${title}\n\n`, `${last.id}:restart`), _meta });
     }
 
     async #step(turn: string, run: string, seq: number): Promise<void> {
