@@ -150,6 +150,7 @@ export { createMemories, type Memories, type MemoriesOptions } from "./memory/me
 export { knownSecrets } from "./secret/known.ts";
 export { environmentSecrets, looksSecret } from "./secret/names.ts";
 export { isSecretRef, resolveSecret, type SecretRef } from "./secret/ref.ts";
+export { isSameSecret } from "./secret/same.ts";
 export { createScrubber, type Scrubber, type Secret } from "./secret/scrub.ts";
 export { type HostFunction, type HostMethod, type HostTool, type HostToolSource, method, type ToolCallContext } from "./tool/functions.ts";
 export type { StandardSchema } from "./tool/standard.ts";

@@ -28,7 +28,7 @@ import {
 } from "@remit/host";
 import { Allowance } from "./access/allowance.ts";
 import { type Client, type ClientList, Clients, type Minted } from "./access/clients.ts";
-import { bracketed, listening, notListening } from "./http/listening.ts";
+import { bracketed, checkPort, listening, notListening } from "./http/listening.ts";
 import { performed } from "./team/performed.ts";
 import { Processes } from "./team/processes.ts";
 import type { Streamed } from "./team/streams.ts";
@@ -469,11 +469,13 @@ export class Server {
         }) as HttpServer;
         this.#http = http;
         http.maxConnections = connections;
+        const hint = "choose another with --port or --host";
+        checkPort(port ?? 0, hint);
         const ports = findable === true && port === undefined ? [...KNOWN_PORTS, 0] : [port ?? 0];
         for (const one of ports) {
             const error = await listening(http, one, host);
             if (error === null) break;
-            if (error.code !== "EADDRINUSE" || one === ports.at(-1)) throw notListening(error, host, one);
+            if (error.code !== "EADDRINUSE" || one === ports.at(-1)) throw notListening(error, { host, port: one, hint });
         }
         const { port: bound } = http.address() as AddressInfo;
         this.url = `http://${bracketed(host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host)}:${bound}`;

@@ -6,8 +6,8 @@
  * OAL1: it listens on the loopback address alone. A request without the right state gets an error page and ends nothing: any page that is open in a
  *       browser can make one.
  */
-import { createHash, timingSafeEqual } from "node:crypto";
 import type { AddressInfo } from "node:net";
+import { isSameSecret } from "../secret/same.ts";
 import { OAuthError } from "./error.ts";
 
 export interface Redirect extends AsyncDisposable {
@@ -35,7 +35,7 @@ export async function redirectHere(port = 0): Promise<Redirect> {
         };
         if (request.method !== "GET" || url.pathname !== PATH) return page(404, "There is nothing here.");
         const states = url.searchParams.getAll("state");
-        if (wanted === null || states.length !== 1 || !isSame(states[0] as string, wanted.state))
+        if (wanted === null || states.length !== 1 || !isSameSecret(states[0] as string, wanted.state))
             return page(400, "This is not the answer that was waited for. Log in again from the terminal.");
         page(
             200,
@@ -86,9 +86,4 @@ export async function redirectHere(port = 0): Promise<Redirect> {
             await new Promise((done) => server.close(done));
         },
     };
-}
-
-function isSame(a: string, b: string): boolean {
-    const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-    return timingSafeEqual(digest(a), digest(b));
 }

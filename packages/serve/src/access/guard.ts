@@ -10,7 +10,7 @@
  * GRD4: a browser's extension reaches the two addresses with which it pairs and opens its socket, and no other, unless it is listed.
  * GRD3: wrong credential 401, wrong origin, host or scope 403. Many wrong credentials: 429, for requests with a wrong one alone.
  */
-import { timingSafeEqual } from "node:crypto";
+import { isSameSecret } from "@remit/host";
 import type { Scope } from "../wire/messages.ts";
 import type { SharedLogins } from "./shared.ts";
 import { type Client, type ClientList, hashOf } from "./clients.ts";
@@ -126,13 +126,13 @@ export class Guard {
         // The client may have been revoked since.
         if (login.client !== OWNER && login.client !== VIEWER && this.#options.clients.get(login.client.id)?.revoked !== undefined)
             return null;
-        if (method !== "GET" && method !== "HEAD" && !same(headers.get(CSRF_HEADER) ?? "", login.csrf))
+        if (method !== "GET" && method !== "HEAD" && !isSameSecret(headers.get(CSRF_HEADER) ?? "", login.csrf))
             return { status: 403, message: `a request with a cookie needs the header ${CSRF_HEADER}` };
         return login.client;
     }
 
     bearer(token: string, origin: string | null): Client | Refusal | null {
-        if (same(token, this.#options.ownerToken)) return OWNER;
+        if (isSameSecret(token, this.#options.ownerToken)) return OWNER;
         const client = this.#options.clients.of(token);
         if (client?.origin !== undefined && origin !== null && origin !== client.origin)
             return { status: 403, message: `this client belongs to the origin ${client.origin}` };
@@ -191,11 +191,6 @@ function cookieOf(headers: Headers): string | null {
         if (name === wanted && value !== undefined && value !== "") return value;
     }
     return null;
-}
-
-function same(a: string, b: string): boolean {
-    const [x, y] = [Buffer.from(hashOf(a)), Buffer.from(hashOf(b))];
-    return timingSafeEqual(x, y);
 }
 
 function plain(text: string): string {

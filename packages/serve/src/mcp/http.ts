@@ -6,7 +6,6 @@
  * MCH1: a request for another host, or from a page of another site, is refused before anything of it is read.
  * MCH2: what listens elsewhere than on loopback needs a token.
  */
-import { createHash, timingSafeEqual } from "node:crypto";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
@@ -18,7 +17,9 @@ import {
     type McpServerFactory,
     originValidationResponse,
 } from "@modelcontextprotocol/server";
+import { isSameSecret } from "@remit/host";
 import { ServeError } from "../faces/error.ts";
+import { bracketed, checkPort, listening, notListening } from "../http/listening.ts";
 
 export interface HttpOptions {
     /** 0: any that is free. */
@@ -52,22 +53,19 @@ export async function httpOf(factory: McpServerFactory, options: HttpOptions, lo
         // MCH1.
         const refused = hostHeaderValidationResponse(request, names) ?? originValidationResponse(request, origins);
         if (refused !== undefined) return refused;
-        if (token !== undefined && !isSame(request.headers.get("authorization"), `Bearer ${token}`))
+        if (token !== undefined && !isSameSecret(request.headers.get("authorization") ?? "", `Bearer ${token}`))
             return new Response(null, { status: 401, headers: { "WWW-Authenticate": "Bearer" } });
         return new URL(request.url).pathname === "/mcp" ? handler.fetch(request) : new Response(null, { status: 404 });
     };
     const http = createAdaptorServer({ fetch: answered, overrideGlobalObjects: false }) as HttpServer;
     http.headersTimeout = 20_000;
-    await new Promise<void>((resolve, reject) => {
-        http.once("error", (error) =>
-            reject(new ServeError(`cannot listen on ${host}:${port}: ${error.message}`, "choose another --http port")),
-        );
-        http.listen(port, host, resolve);
-    });
+    const hint = "choose another --http port";
+    checkPort(port, hint);
+    const error = await listening(http, port, host);
+    if (error !== null) throw notListening(error, { host, port, hint });
     const closed = new Promise<void>((resolve) => http.once("close", resolve));
-    const shown = host.includes(":") ? `[${host}]` : host;
     return {
-        url: `http://${shown}:${(http.address() as AddressInfo).port}/mcp`,
+        url: `http://${bracketed(host)}:${(http.address() as AddressInfo).port}/mcp`,
         closed,
         close: async () => {
             if (!http.listening) return closed;
@@ -77,9 +75,4 @@ export async function httpOf(factory: McpServerFactory, options: HttpOptions, lo
             await closed;
         },
     };
-}
-
-function isSame(given: string | null, wanted: string): boolean {
-    const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-    return given !== null && timingSafeEqual(digest(given), digest(wanted));
 }
