@@ -95,6 +95,7 @@ export function build(finish: (code: number) => void, only?: string): Command {
             .command(name)
             .description(description)
             .helpOption("-h, --help", "this text")
+            .showHelpAfterError(`  write: remit ${name}; remit ${word} --help lists the options`)
             .addHelpText("after", () => examples(word))
             .exitOverride()
             .action(async (...given: unknown[]) => {

@@ -80,7 +80,7 @@ export function ofBlocks(add: Add, put: { readonly [name in "bounds" | "ledger" 
     answering(
         add(
             "approve <run> [question] [answer]",
-            "Answer a question of a run on Temporal; the answer is `once` where none is given",
+            "Answer a question of a run on Temporal; the answer is `once` where none is given. A run of this ledger: remit answer",
             load("approve"),
         ),
     );

@@ -5,11 +5,13 @@
  * A byte order mark is dropped.
  */
 import { isUtf8 } from "node:buffer";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { isUtf16 } from "@remit/language";
 import { plain, UsageError } from "./io.ts";
 
-/** The text of a file. Throws Node's errors where it cannot be read, `UsageError` where it is no text. */
+/** The text of a file. Throws Node's errors where it cannot be read, `UsageError` where it is a folder or no text. */
 export function readText(file: string): string {
+    if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`${plain(file)} is a folder`, "name a file");
     return decoded(readFileSync(file), file);
 }
 
@@ -29,6 +31,7 @@ function notText(from: string): UsageError {
 
 /** `from`: what the bytes are called in the message. */
 export function decoded(bytes: ArrayBuffer | Uint8Array, from: string): string {
+    if (isUtf16(new Uint8Array(bytes))) throw new UsageError(`${plain(from)} is UTF-16 text`, "save it as UTF-8");
     try {
         return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     } catch (error) {

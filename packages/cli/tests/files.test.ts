@@ -32,6 +32,14 @@ test.each(["utf16le", "utf16be"])("a program in %s without a mark is told in one
     expect(remit("check", "wide.remit")).toMatchObject({ code: 1, err: "error: wide.remit is UTF-16 text: save it as UTF-8\n" });
 });
 
+test("UTF-16 with its mark is told as what it is, by whatever reads the file", () => {
+    writeFileSync(join(room, "marked.remit"), Buffer.from("\ufeffmain func(input) { 1 }", "utf16le"));
+    writeFileSync(join(room, "marked.json"), Buffer.from('\ufeff{"name": "Ada"}', "utf16le"));
+    expect(remit("check", "marked.remit").err).toBe("error: marked.remit is UTF-16 text: save it as UTF-8\n");
+    expect(remit("fmt", "marked.remit").err).toBe("error: marked.remit is UTF-16 text\n  save it as UTF-8\n");
+    expect(remit("run", "good.remit", "--input", "@marked.json").err).toBe("error: marked.json is UTF-16 text\n  save it as UTF-8\n");
+});
+
 test.runIf(process.platform === "linux")("an argument in another encoding is refused: Node has changed it by then", () => {
     const line = `'${process.execPath}' '${bin}' run good.remit -i "$(cat latin.json)"`;
     const ran = spawnSync("sh", ["-c", line], { cwd: room, env: at.env, encoding: "utf8" });

@@ -157,3 +157,21 @@ test("the command that a missing input tells is one that a shell reads as it is 
     expect(JSON.parse(read.stdout)).toEqual({ a: "x'; touch pwned; '", c: "…" });
     expect(readdirSync(at.folder)).not.toContain("pwned");
 });
+
+test("what a command cannot take names the thing, and what to write", () => {
+    at.write("slip.remit", "main func(input: { message: string }) {\n    input.message\n}\n");
+    at.write("broken.remit", "main func(input) {\n    x = ]\n}\n");
+    const err = (...args: string[]): string => at.remit(...args).err;
+    expect(err("trace")).toBe("error: missing required argument 'run'\n  write: remit trace <run>; remit trace --help lists the options\n");
+    expect(err("fmt", "a.remit", "--write")).toContain("remit fmt --help lists the options");
+    expect(err("fmt", ".")).toBe("error: . is a folder\n  name a file\n");
+    expect(err("run", "slip.remit", "--input", "@.")).toBe("error: . is a folder\n  name a file\n");
+    expect(err("init", "three.json")).toBe("error: three.json is a file\n  name a new folder\n");
+    expect(err("verbs", "reed")).toBe("error: there is no verb 'reed'\n  did you mean 'read'?\n");
+    expect(err("run", "slip.remit", "--input", '{"mesage": "x"}')).toContain(
+        "help: the input has 'mesage': did you mean 'message'? give the input with --input",
+    );
+    const tools = at.remit("tools", "broken.remit");
+    expect(tools.code).toBe(1);
+    expect(tools.err).toContain("broken.remit:2:9: error SYNTAX");
+});

@@ -97,6 +97,7 @@ export {
     validateFunc,
     validateProgram,
 } from "./answer/validate.ts";
+export { isUtf16 } from "./text/encoding.ts";
 export { plain, plainColumns, plainLine, safeJson } from "./text/plain.ts";
 export * from "./text/source.ts";
 export { amountOf, withArticle } from "./text/words.ts";

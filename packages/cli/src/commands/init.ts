@@ -22,6 +22,7 @@ export default async function init(args: string[], options: Record<string, unkno
         return EXIT.ok;
     }
     const folder = resolve(args[0] ?? ".");
+    if (lstatSync(folder, { throwIfNoEntry: false })?.isFile()) throw new UsageError(`${args[0]} is a file`, "name a new folder");
     const there = existsSync(folder) ? readdirSync(folder).filter((name) => name !== ".git") : [];
     if (there.length > 0 && !options["force"])
         throw new UsageError(

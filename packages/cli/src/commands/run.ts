@@ -13,7 +13,7 @@ import {
     shellWord,
     type Unperformed,
 } from "@remit/host";
-import type { Json } from "@remit/language";
+import { isObject, type Json, nearest } from "@remit/language";
 import type { AuditFinding } from "@remit/machine";
 import { showDiagnostics } from "../diagnostics.ts";
 import { showFailure } from "../failure.ts";
@@ -73,7 +73,8 @@ export default async function run(args: string[], given: Record<string, unknown>
     } catch (error) {
         // The input does not fit: no run was begun.
         if (!(error instanceof RemitError) || error.run !== undefined || error.kind !== "contract") throw error;
-        const help = `give the input with --input, for example --input ${shellWord(inputExample(program.form))}`;
+        const example = inputExample(program.form);
+        const help = `${strayKeys(input, example)}give the input with --input, for example --input ${shellWord(example)}`;
         showFailure(error.failure, { json: options["json"] === true, root: watch.root, help });
         return EXIT.usage;
     } finally {
@@ -81,6 +82,13 @@ export default async function run(args: string[], given: Record<string, unknown>
         await program.close();
         await there.end();
     }
+}
+
+/** Names what the input has and no part of the program takes: a part that is missing may stand there under another name. */
+function strayKeys(input: Json, example: string): string {
+    const taken = Object.keys(JSON.parse(example) as object);
+    const stray = isObject(input) ? Object.keys(input).filter((key) => !taken.includes(key) && nearest(key, taken) !== null) : [];
+    return stray.map((key) => `the input has '${key}': did you mean '${nearest(key, taken)}'? `).join("");
 }
 
 /** What `--monitor` goes by: the project's invariants, and the run to compare with. */

@@ -3,6 +3,7 @@ import { here } from "../here.ts";
 import { resolve } from "node:path";
 import { checkFile, createTools, findRoot, loadConfig } from "@remit/host";
 import { isObject, type Json } from "@remit/language";
+import { showDiagnostics } from "../diagnostics.ts";
 import { EXIT, paint, plain, print, printJson, say } from "../io.ts";
 import { folder } from "../running.ts";
 
@@ -21,7 +22,9 @@ export default async function tools(args: string[], options: Record<string, unkn
         ...(file === undefined ? {} : { root: findRoot(file) }),
     });
     try {
-        const listed = await made.list(file === undefined ? undefined : await importsOf(file));
+        const imports = file === undefined ? undefined : await importsOf(file);
+        if (imports === null) return EXIT.failed;
+        const listed = await made.list(imports);
         if (options["json"]) {
             printJson(listed as unknown as Json);
             return EXIT.ok;
@@ -58,9 +61,14 @@ function argumentsOf(input: Json): string {
         .join(", ")})`;
 }
 
-/** The tool imports of all files of a program. */
+/** The tool imports of all files of a program; null where one cannot be read, which is shown. */
 async function importsOf(file: string) {
     const { checked } = await checkFile(file);
+    const unread = [...checked.files.values()].flatMap((tree) => tree.diagnostics.filter((one) => one.severity === "error"));
+    if (unread.length > 0) {
+        showDiagnostics(unread, new Map([...checked.files].map(([name, tree]) => [name, tree.source])));
+        return null;
+    }
     return [...checked.files].flatMap(([name, tree]) =>
         tree.items.flatMap((item) =>
             item.kind === "import" && item.what === "tool" ? [{ name: item.name.text, uri: item.uri.value, file: name }] : [],

@@ -1,5 +1,5 @@
 /** `remit verbs`: what a stage of a block can call besides the functions, agents and tools of its file. */
-import { catalogueOf, type CatalogueVerb, type Json, NATIVE_VERBS } from "@remit/language";
+import { catalogueOf, type CatalogueVerb, didYouMean, type Json, NATIVE_VERBS } from "@remit/language";
 import { EXIT, paint, plainLine, print, printJson, table, UsageError } from "../io.ts";
 
 export default async function verbs(args: string[], options: Record<string, unknown>): Promise<number> {
@@ -7,7 +7,13 @@ export default async function verbs(args: string[], options: Record<string, unkn
     const named = args.map((name) => {
         const found = catalogue.verbs.find((one) => one.name === name);
         if (found === undefined)
-            throw new UsageError(`there is no verb '${name}'`, `there are ${catalogue.verbs.map((one) => one.name).join(", ")}`);
+            throw new UsageError(
+                `there is no verb '${name}'`,
+                nearVerb(
+                    name,
+                    catalogue.verbs.map((one) => one.name),
+                ),
+            );
         return found;
     });
     if (options["json"] === true) printJson((args.length === 0 ? catalogue : named) as unknown as Json, true);
@@ -19,6 +25,10 @@ export default async function verbs(args: string[], options: Record<string, unkn
         print(`\n${catalogue.example}`);
     } else print(named.map(textOf).join("\n\n"));
     return EXIT.ok;
+}
+
+function nearVerb(name: string, known: readonly string[]): string {
+    return didYouMean(name, known) ?? `there are ${known.join(", ")}`;
 }
 
 function textOf({ signature, description, params, backends, effects, example, credential }: CatalogueVerb): string {

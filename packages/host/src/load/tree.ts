@@ -8,6 +8,7 @@
  */
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { isUtf16 } from "@remit/language";
 
 export interface ProgramTree {
     /** Absolute, links followed. */
@@ -81,10 +82,11 @@ export function programTree(root: string, grants: readonly string[] = []): Progr
                 // A byte order mark is dropped by the decoder.
                 const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
                 // Letters of UTF-16 without a mark are letters and zeros in UTF-8.
-                if (isWide(bytes)) return { ok: false, why: "not text", message: `${shown} is UTF-16 text: save it as UTF-8` };
-                return { ok: true, text, path: found };
+                if (!isUtf16(bytes)) return { ok: true, text, path: found };
+                return { ok: false, why: "not text", message: `${shown} is UTF-16 text: save it as UTF-8` };
             } catch {
-                // The decoder's one failure: the bytes are not UTF-8.
+                // The decoder's one failure: the bytes are not UTF-8. UTF-16 begins with a mark that is not.
+                if (isUtf16(bytes)) return { ok: false, why: "not text", message: `${shown} is UTF-16 text: save it as UTF-8` };
                 return { ok: false, why: "not text", message: `${shown} is not UTF-8 text` };
             }
         },
@@ -96,18 +98,6 @@ export function programTree(root: string, grants: readonly string[] = []): Progr
             }
         },
     };
-}
-
-/** Every second byte of its beginning is zero. */
-function isWide(bytes: Buffer): boolean {
-    const end = Math.min(bytes.length - (bytes.length % 2), 64);
-    if (end < 4) return false;
-    let [even, odd] = [0, 0];
-    for (let i = 0; i < end; i += 2) {
-        if (bytes[i] === 0) even++;
-        if (bytes[i + 1] === 0) odd++;
-    }
-    return Math.max(even, odd) * 4 >= end && Math.min(even, odd) === 0;
 }
 
 function inside(path: string, folder: string): boolean {

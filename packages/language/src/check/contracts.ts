@@ -7,9 +7,25 @@ import { fix } from "../text/fix.ts";
 import { nearest } from "../diagnostics/nearest.ts";
 import { FOREIGN_TYPES } from "../syntax/foreign.ts";
 import { isLiteral } from "../syntax/nodes.ts";
-import type { ContractNode, ShapeDecl } from "../syntax/tree.ts";
+import type { ContractNode, ContractUnion, ShapeDecl } from "../syntax/tree.ts";
 import { type FileScope, meant, type Report, reporter } from "../scope/model.ts";
 import { BASIC, literalType, misfit } from "../scope/types.ts";
+
+/** One of `"a" | b`: beside a text, a name that is nearly none is one without its quotes. */
+function checkMember(report: Report, file: FileScope, { members }: ContractUnion, node: ContractNode): void {
+    const beside = members.some((one) => one.kind === "c.literal");
+    const wrong: Report = (code, range, message, extra) => {
+        const text = node.kind === "c.name" ? node.name.text : "";
+        const isBare = beside && node.kind === "c.name" && code === "UNKNOWN_CONTRACT_TYPE" && extra?.fixes === undefined;
+        report(
+            code,
+            range,
+            message,
+            isBare ? { hint: "a text stands in quotes", fixes: [fix(`write "${text}"`, range, `"${text}"`)] } : extra,
+        );
+    };
+    checkContract(wrong, file, node, false);
+}
 
 /** `input`: the contract of a parameter, where a field needs a type of its own. */
 export function checkContract(report: Report, file: FileScope, node: ContractNode, input: boolean): void {
@@ -34,7 +50,7 @@ export function checkContract(report: Report, file: FileScope, node: ContractNod
             checkContract(report, file, node.of, input);
             return;
         case "c.union":
-            for (const member of node.members) checkContract(report, file, member, false);
+            for (const member of node.members) checkMember(report, file, node, member);
             return;
         case "c.literal":
             return;

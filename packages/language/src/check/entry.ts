@@ -41,10 +41,13 @@ export function checkStart(file: FileScope): void {
         const last = agents[agents.length - 1];
         const range = last === undefined ? { start: 0, end: 0 } : headOf(last.node);
         const message =
-            agents.length === 0 ? "the program has no agent" : `the program has ${agents.length} agents and none is marked main`;
+            agents.length === 0
+                ? "the program has nothing to start with"
+                : `the program has ${agents.length} agents and none is marked main`;
         const fixes =
             last === undefined ? undefined : [fix(`mark '${shown(last.name)}' as main`, { start: range.start, end: range.start }, "main ")];
-        report(file, "MISSING_MAIN_AGENT", range, message, { fixes });
+        const none = agents.length === 0 ? { hint: "write `main func(input) { … }`, or an agent with one" } : {};
+        report(file, "MISSING_MAIN_AGENT", range, message, { ...none, fixes });
         return;
     }
     if (entry.main !== null) return;

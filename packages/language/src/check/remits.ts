@@ -11,6 +11,7 @@ import type { Among, Amount, Bound, Count, Import, ImportClause, Name, Readers, 
 import type { Range } from "../text/source.ts";
 import { type Binding, type Checking, type FileScope, type Walk, reporter, type Report } from "../scope/model.ts";
 import { shown } from "../syntax/entry.ts";
+import { fix } from "../text/fix.ts";
 import { suggestion } from "./names.ts";
 import { checkBound, checkRanges } from "./bounds.ts";
 
@@ -167,7 +168,22 @@ function checkArg(a: Whole, report: Report, { kind, name, import: node, has }: B
 
 /** `.only(read, write in "src/**")` on something known. */
 export function checkNarrowed(w: Walk, binding: Binding, method: Name, bounds: readonly Bound[]): void {
-    checkBounds(w, w.report, binding, method, bounds);
+    const { text } = w.file.tree.source;
+    checkBounds(w, pointed(w.report, text), binding, method, bounds);
+}
+
+/** There a name in quotes has a point before it, a word has none: fixes that write a method's name set or take the point. */
+function pointed(report: Report, source: string): Report {
+    return (code, range, message, extra) => {
+        const edit = extra?.fixes?.[0]?.edits[0];
+        if (code !== "REMIT_UNKNOWN_METHOD" || edit === undefined) {
+            report(code, range, message, extra);
+            return;
+        }
+        const start = source[range.start - 1] === "." ? range.start - 1 : range.start;
+        const written = edit.text.startsWith('"') ? `.${edit.text}` : edit.text;
+        report(code, range, message, { ...extra, fixes: [fix(`write '${written}'`, { start, end: range.end }, written)] });
+    };
 }
 
 /** Methods that a thing has; null where that is not known here. */

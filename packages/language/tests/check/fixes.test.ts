@@ -1,6 +1,7 @@
 /** Every fix that the checker offers cures what it is offered for, in the file that it is offered in. */
 import { expect, test } from "vitest";
-import { applyFixes, check, type Diagnostic } from "../../src/index.ts";
+import { applyFixes, check, describedSchema, type Diagnostic } from "../../src/index.ts";
+import type { Import } from "../../src/syntax/tree.ts";
 import { caseFiles, load, readCases, run } from "./cases.ts";
 
 const cases = caseFiles().flatMap(readCases);
@@ -59,4 +60,31 @@ test("near names", () => {
     expect(fixed('main func() { " a ".tirm() }')).toContain('" a ".trim()');
     expect(fixed('main func() { " a ".trim }')).toContain('" a ".trim()');
     expect(fixed("func f(a: strng) { a }")).toContain("a: string");
+    expect(fixed('func f(a: "high" | low) { a }')).toContain('"high" | "low"');
+});
+
+test("a method that is no word gets its quotes and its point inside `.only`, and a word gets neither", () => {
+    const fixedWith = (narrowed: string): string => {
+        const text = `import tool T from "mcp://t"\nfunc g(x) { x }\nmain func() { g(T.only(${narrowed})) }\n`;
+        const program = load(new Map([["main.remit", text]]), "main.remit");
+        const node = program.files.get("main.remit")?.items[0] as Import;
+        const described = new Map([[node, { schema: describedSchema({ "list-issues": {}, send: {} }), file: "t.json", text: "{}" }]]);
+        const found = check({ ...program, described }).diagnostics.filter((d) => d.code === "REMIT_UNKNOWN_METHOD");
+        expect(found).toHaveLength(1);
+        const after = applyFixes(text, found[0]?.fixes ?? []);
+        expect(run(after).diagnostics.filter((d) => d.severity === "error")).toEqual([]);
+        return after;
+    };
+    expect(fixedWith("list_issues")).toContain('T.only(."list-issues")');
+    expect(fixedWith('."list-isues"')).toContain('T.only(."list-issues")');
+    expect(fixedWith('."sned"')).toContain("T.only(send)");
+    expect(fixedWith("sned")).toContain("T.only(send)");
+});
+
+test("`only` is told of as what it is", () => {
+    const hint = (text: string) =>
+        run(`import tool Repo from "file://workspace"\nmain func() { ${text} }\n`).diagnostics.find((d) => d.code === "UNKNOWN_METHOD")
+            ?.hint;
+    expect(hint('Repo.only("read")')).toBe("what is passed on is narrowed by names alone: Repo.only(read, list)");
+    expect(hint("Repo.onyl(1)")).toBe("did you mean 'only'?");
 });

@@ -217,7 +217,38 @@ test("a message says what was expected, what was found and what to do", () => {
     ]);
     expect(first("func f() { x = 2k }")).toEqual([
         "Invalid number literal '2k'.",
-        "The unit `k` belongs to budgets; write the number out.",
+        "A unit follows `max`: `use log max 4k`. Elsewhere write the number out.",
+    ]);
+});
+
+test("a brace that is missing before `else` or `catch` is one error, at that word", () => {
+    const of = (text: string) => read(`func f(a) {\n${text}\n}\nfunc g() { 1 }\n`).diagnostics.map(({ message, hint }) => [message, hint]);
+    expect(of("if a {\n    b\nelse {\n    c\n}")).toEqual([["Expected `}`, found `else`.", "The bracket `{` was opened on line 2."]]);
+    expect(of("if a {\n    b\nelse if c {\n    d\n}")).toEqual([["Expected `}`, found `else`.", "The bracket `{` was opened on line 2."]]);
+    expect(of("try {\n    b\ncatch e {\n    c\n}")).toEqual([["Expected `}`, found `catch`.", "The bracket `{` was opened on line 2."]]);
+    expect(of("if a {\n    for x in a max 3 {\n        x\n} else {\n    c\n}").map(([message]) => message)).toEqual([
+        "Expected `}`, found `else`.",
+    ]);
+    // Where the braces add up, the word itself is the slip.
+    expect(of("if a { b } c\nelse { d }").map(([message]) => message)).toEqual(["This `else` has no `if`."]);
+});
+
+test("fixes of a slip in a word, a unit or a bracket leave a text without errors", () => {
+    const cured = (text: string): string => {
+        const file = read(text);
+        expect([text, file.diagnostics.length]).toEqual([text, 1]);
+        const after = applyFixes(text, file.diagnostics[0]?.fixes ?? []);
+        expect([after, codes(read(after))]).toEqual([after, ""]);
+        return after;
+    };
+    expect(cured('agent A { roel "x" func f() { 1 } }')).toContain('role "x"');
+    expect(cured("func f() {\n x = [1, 2\n y = 3\n}")).toContain("[1, 2]");
+    expect(cured("agent A { remit { spend 4 turn } func f() { 1 } }")).toContain("spend 4 turns");
+    expect(cured("agent A { remit { spend 10 mins } func f() { 1 } }")).toContain("spend 10 min ");
+    expect(cured('func f(x) { use x max 4k token as "x" }')).toContain("4k tokens as");
+    expect(read("func f() { for i in 0..3 max 3 { i } }").diagnostics.map(({ message }) => message)).toEqual(["There are no ranges."]);
+    expect(read('agent A { remit { ask Repo.write on "src/**" } func f() { 1 } }').diagnostics.map(({ hint }) => hint)).toEqual([
+        'Which calls are meant is written with `in`: `Repo.write in "src/**"`.',
     ]);
 });
 

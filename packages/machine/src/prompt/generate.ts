@@ -297,6 +297,9 @@ type Verdict =
     | { readonly kind: "retry"; readonly rejection: Rejection; readonly last?: Failure }
     | { readonly kind: "fail"; readonly failure: Failure };
 
+/** The bound is the program's, and no bound of a run. */
+export const TURNS_WRITTEN = "give this generate more `turns:` in the program";
+
 /** What a reply amounts to (GA1). */
 function judge(given: ModelReply, state: State): Verdict {
     const { reply, origins, used } = answerOf(given, state);
@@ -315,7 +318,7 @@ function judge(given: ModelReply, state: State): Verdict {
         if (state.turn + 1 >= (state.options.turns ?? DEFAULT_TURNS)) {
             const turns = state.turn + 1;
             const message = `${state.model.uri} still called tools after ${turns} ${turns === 1 ? "turn" : "turns"}`;
-            return { kind: "fail", failure: { kind: "limit.turns", message, hint: "raise turns, or ask for less in one generate" } };
+            return { kind: "fail", failure: { kind: "limit.turns", message, hint: `${TURNS_WRITTEN}, or ask for less in one` } };
         }
         return { kind: "calls", calls };
     }

@@ -18,6 +18,7 @@ import { roomOf } from "../value/value.ts";
 import { type Account, METER_NAMES, type Meter } from "../state/accounts.ts";
 import { pay } from "../state/effects.ts";
 import type { Fiber, Pending } from "../state/fiber.ts";
+import { TURNS_WRITTEN } from "../prompt/generate.ts";
 import type { Machine } from "./machine.ts";
 import { waitsOf, waitingCall } from "../state/ops.ts";
 import { tell } from "./outcomes.ts";
@@ -128,7 +129,7 @@ export function goOn(m: Machine, how: GoOn, by: string): void {
     const freed = stopped.filter((fiber) => goesOn(fiber, how, answers));
     if (freed.length === 0 && !m.timedOut)
         throw new Fail("value", "nothing of what stopped the run is changed by this", {
-            hint: stopped.some((fiber) => fiber.stop?.fail.class === "limit") ? "raise the limit that it names" : failedPaths(stopped),
+            hint: unchanged(stopped),
         });
     for (const { account, meter, amount } of raised) raise(m, account, meter, amount);
     m.result = null;
@@ -141,6 +142,13 @@ export function goOn(m: Machine, how: GoOn, by: string): void {
     m.emit("run.resumed", m.entryPath, null, null, [], data);
     // What follows from it comes after it.
     events.unshift(events.pop() as MachineEvent);
+}
+
+/** What would let them go on. */
+function unchanged(stopped: readonly Fiber[]): string {
+    const limits = stopped.flatMap(({ stop }) => (stop?.fail.class === "limit" ? [stop.fail] : []));
+    if (limits.length === 0) return failedPaths(stopped);
+    return limits.every(isWritten) ? `${TURNS_WRITTEN}, and run it again` : "raise the limit that it names";
 }
 
 function failedPaths(stopped: readonly Fiber[]): string {
@@ -199,8 +207,13 @@ export function boundBy(m: Machine, { steps, bytes, depth, memory, ...rest }: Ma
 function goesOn(fiber: Fiber, how: GoOn, answers: ReadonlySet<string>): boolean {
     const { fail, again } = fiber.stop as Stop;
     if (again.some((one) => answers.has(one.pending.effect.path))) return true;
-    if (fail.class === "limit" && (how.raise ?? []).length > 0) return true;
+    if (fail.class === "limit" && !isWritten(fail) && (how.raise ?? []).length > 0) return true;
     return how.retry === true && mayAskAgain(fiber);
+}
+
+/** The turns of one `generate` stand in the program: no account has them. */
+function isWritten({ kind, detail }: Fail): boolean {
+    return kind === "limit.turns" && detail === undefined;
 }
 
 function mayAskAgain(fiber: Fiber): boolean {

@@ -313,3 +313,18 @@ main agent A { main func(input) { parallel for x in [1, 2, 3] max 3 { if x == 1 
     ]);
     expect(result).toMatchObject({ ok: false, failure: { message: "parallel for failed: [0] no" } });
 });
+
+test("turns that the program gives a generate are no bound that a run can raise", () => {
+    const run = new Subject(main('generate({ input: "Look.", tools: [T.find], turns: 2 })'));
+    const calls: Answer = ({ kind, path, request }) => {
+        if (kind === "model") return ok({ text: "", finish: "stop", model: "m", calls: [{ id: path, name: "T_find", arguments: {} }] });
+        const found = { methods: [{ name: "find", input: { type: "object" }, readOnly: true }] };
+        return ok((request as { method?: string }).method === "find" ? 1 : found);
+    };
+    run.run(calls);
+    expect(run.end).toBe("limit.turns: anthropic://m still called tools after 2 turns");
+    expect(run.machine.remedies.raise).toEqual([]);
+    const raising = (): unknown => run.goOn({ raise: [{ account: "run", meter: "turns", amount: 20 }] });
+    expect(raising).toThrow("nothing of what stopped the run is changed by this");
+    expect(run.end).toBe("limit.turns: anthropic://m still called tools after 2 turns");
+});

@@ -6,6 +6,9 @@
  * Why it is long: the clauses of one section of the language, each a few lines, read with the same few helpers.
  */
 import { rangeText } from "../../authority/range.ts";
+import { nearest } from "../../diagnostics/nearest.ts";
+import { fix } from "../../text/fix.ts";
+import type { Range } from "../../text/source.ts";
 import { DURATION_UNITS, METERS, T } from "../tokens.ts";
 import type {
     Among,
@@ -142,11 +145,11 @@ function parseRemitBody(p: State): RemitBody {
             advance(p);
             clauses.push({ kind: "remit.flow", range: { start: at, end: prevEnd(p) } });
         } else {
-            expected(
-                p,
-                "`may`, `ask`, `never`, `spend` or `flow strict`",
-                "A remit names what may be done: `may Repo.read`, `spend 10k tokens`.",
-            );
+            const bounds = clauses.at(-1)?.kind === "remit.grant" && isWord(p.k) && !onNewLine(p) && peek(p, 1) === T.String;
+            const hint = bounds
+                ? 'Which calls are meant is written with `in`: `Repo.write in "src/**"`.'
+                : "A remit names what may be done: `may Repo.read`, `spend 10k tokens`.";
+            expected(p, "`may`, `ask`, `never`, `spend` or `flow strict`", hint);
             skipClause(p, open, beginsClause);
         }
         // What stands behind a mistake on its line belongs to it.
@@ -315,6 +318,19 @@ function parseStrings(p: State, what: string): StringLit[] {
 
 const UNITS = "The amounts are `tokens`, `usd`, `ms`, `s`, `min`, `h`, `steps`, `calls`, `turns` and `bytes`.";
 
+function unknownUnit(p: State, unit: string, range: Range): void {
+    const meant = nearest(unit, [...METERS.filter((one) => one !== "time"), ...Object.keys(DURATION_UNITS)]);
+    const place = { start: range.end - unit.length, end: range.end };
+    report(
+        p,
+        "INVALID_NUMBER",
+        `\`${unit}\` is nothing that is spent.`,
+        range,
+        meant === null ? UNITS : `Did you mean \`${meant}\`? ${UNITS}`,
+        meant === null ? undefined : [fix(`Write \`${meant}\``, place, meant)],
+    );
+}
+
 /** `200k tokens, 10 min, 2 usd` */
 function parseAmounts(p: State): Amount[] {
     const amounts: Amount[] = [];
@@ -342,7 +358,7 @@ function parseAmounts(p: State): Amount[] {
         const text = glued ? written : `${written} ${unit}`;
         const ms = Object.hasOwn(DURATION_UNITS, unit) ? (DURATION_UNITS[unit] as number) : undefined;
         const meter = METERS.find((one) => one === unit && one !== "time");
-        if (ms === undefined && meter === undefined) report(p, "INVALID_NUMBER", `\`${unit}\` is nothing that is spent.`, range, UNITS);
+        if (ms === undefined && meter === undefined) unknownUnit(p, unit, range);
         // Shifting the point in the text keeps `2.3k` exact.
         const amount = (factor === 1 ? Number(digits) : Number(`${digits}e${factor === 1e3 ? 3 : 6}`)) * (ms ?? 1);
         if (!Number.isFinite(amount) || (meter !== "usd" && !Number.isInteger(amount)))

@@ -18,7 +18,6 @@ import {
     peek,
     prevEnd,
     type State,
-    tokenRange,
     skip,
     enter,
     leave,
@@ -88,12 +87,19 @@ export function separated(p: State, open: number, close: number, oldLines: boole
         return true;
     }
     const element = startsElement(p);
-    const fixes: readonly Fix[] | undefined = element ? insertion("Insert a comma", prevEnd(p), ",", false) : undefined;
+    const limit = p.tokens.match[open] as number;
+    // A line that begins behind a bracket without a partner is seldom one more element.
+    const ends = limit < 0 && onNewLine(p);
+    const symbol = SYMBOLS[close] as string;
+    const fixes: readonly Fix[] | undefined = ends
+        ? insertion(`Insert \`${symbol}\``, prevEnd(p), symbol, false)
+        : element
+          ? insertion("Insert a comma", prevEnd(p), ",", false)
+          : undefined;
     // The element itself was not read: this token has to be left behind.
     const stuck = p.errorAt === p.pos;
-    if (!again) expected(p, `\`,\` or \`${SYMBOLS[close]}\``, undefined, fixes);
+    if (!again) expected(p, `\`,\` or \`${symbol}\``, ends ? openedOn(p, open, close) : undefined, fixes);
     p.run = true;
-    const limit = p.tokens.match[open] as number;
     if (element && !stuck && !onNewLine(p)) return true;
     // Without a partner, or where the braces do not add up, what follows on the next line belongs to the code around.
     if (limit < 0 || (!p.tokens.balanced && onNewLine(p))) return false;
@@ -120,15 +126,18 @@ export function closed(p: State, open: number, close: number): number {
         return end;
     }
     const at = prevEnd(p);
-    const range = tokenRange(p, open);
     // The rest of a line that was read as an unclosed string may have held the bracket.
     if (p.k === T.EOF && p.tokens.unclosed) return at;
-    const opened = `The bracket \`${SYMBOLS[close - 1]}\` was opened on line ${lineOf(p, range.start)}.`;
+    const opened = openedOn(p, open, close);
     const other = close === T.RBrace && p.errorAt !== p.pos ? culprit(p, open) : undefined;
     const hint = other === undefined ? opened : `${opened} ${other}`;
     const fix = insertion(`Insert \`${SYMBOLS[close]}\``, at, SYMBOLS[close] as string, false);
     expected(p, `\`${SYMBOLS[close]}\``, hint, fix, close === T.RBrace);
     return at;
+}
+
+function openedOn(p: State, open: number, close: number): string {
+    return `The bracket \`${SYMBOLS[close - 1]}\` was opened on line ${lineOf(p, p.starts[open] as number)}.`;
 }
 
 /**

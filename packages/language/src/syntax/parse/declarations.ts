@@ -3,6 +3,7 @@
  *
  * DL1: configuration and `use` of an agent stand before its first function.
  */
+import { nearest } from "../../diagnostics/nearest.ts";
 import { fix } from "../../text/fix.ts";
 import { FOREIGN_STARTS } from "../foreign.ts";
 import { IMPORT_KINDS, T } from "../tokens.ts";
@@ -248,6 +249,8 @@ function startsMember(p: State): boolean {
     return word === T.Func || word === T.Use || word === T.Model || word === T.Role || word === T.Description;
 }
 
+const AGENT_WORDS = ["model", "role", "description", "use", "context", "func", "main", "remit"];
+
 function parseAgentLine(p: State): Agent["config"][number] | undefined {
     switch (p.k) {
         case T.Model:
@@ -263,7 +266,9 @@ function parseAgentLine(p: State): Agent["config"][number] | undefined {
             break;
     }
     const lines = "`model`, `role`, `description`, `use`, `context max` or `func`";
-    expected(p, lines, "Other statements stand inside a function of the agent.", undefined, true);
+    const meant = isWord(p.k) ? nearest(tokenText(p), AGENT_WORDS) : null;
+    const hint = meant === null ? "Other statements stand inside a function of the agent." : `Did you mean \`${meant}\`?`;
+    expected(p, lines, hint, meant === null ? undefined : [fix(`Write \`${meant}\``, tokenRange(p, p.pos), meant)], true);
     return undefined;
 }
 

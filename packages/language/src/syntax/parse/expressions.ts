@@ -10,6 +10,7 @@ import {
     advance,
     bind,
     chainMayGrow,
+    end,
     enter,
     expected,
     expectName,
@@ -127,6 +128,8 @@ function parseUnary(p: State): Expr {
     return { kind: "unary", range: { start: from, end: value.range.end }, op, value };
 }
 
+const RANGES = "A loop goes over a list: `for x in [0, 1, 2] max 3`; `repeat * 3 { … }` only repeats.";
+
 /** What `model` takes; also the operand of every operator. */
 export function parsePostfix(p: State): Expr {
     let node = parsePrimary(p);
@@ -136,6 +139,12 @@ export function parsePostfix(p: State): Expr {
             const grows = chainMayGrow(p, p.height);
             const height = p.height;
             advance(p);
+            if (node.kind === "number" && p.k === T.Dot) {
+                report(p, "SYNTAX", "There are no ranges.", { start: node.range.start, end: end(p) }, RANGES);
+                advance(p);
+                if (p.k === T.Number || isWord(p.k)) advance(p);
+                continue;
+            }
             if (node.kind === "number" && onNewLine(p)) {
                 expected(p, "digits after the point", "Leave the point out, or write `1.0`.");
                 continue;

@@ -336,7 +336,9 @@ export function parseBranches(p: State): Pick<If, "branches" | "otherwise" | "ra
         const test = parseExpr(p);
         p.mode = mode;
         if (p.height > height) height = p.height;
+        p.ifs++;
         const body = parseBlock(p, "`{` and the body of `if`");
+        p.ifs--;
         if (p.height > height) height = p.height;
         branches.push({ test, body });
         if (p.k !== T.Else || peek(p, 1) === T.Colon) break;
@@ -377,7 +379,9 @@ export function tryFollows(p: State): boolean {
 export function parseTryParts(p: State): Pick<Try, "body" | "name" | "handler" | "range"> {
     const from = start(p);
     advance(p);
+    p.tries++;
     const body = parseBlock(p, "`{` after `try`");
+    p.tries--;
     let height = p.height;
     const bound = p.bound;
     let name: Try["name"];

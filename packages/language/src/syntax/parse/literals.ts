@@ -54,7 +54,7 @@ export function parseNumber(p: State): NumberLit {
         const unit = quantity(text).suffix;
         const hint =
             unit === "k"
-                ? "The unit `k` belongs to budgets; write the number out."
+                ? "A unit follows `max`: `use log max 4k`. Elsewhere write the number out."
                 : /^(?:e\d|x|b|o|_)/i.test(unit)
                   ? "Write the number out in decimal digits."
                   : "Units belong to budgets and time limits.";

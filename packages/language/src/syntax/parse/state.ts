@@ -81,6 +81,9 @@ export interface State {
     compares: boolean;
     /** Names of imported texts. */
     readonly texts: Set<string>;
+    /** Bodies of `if` and of `try` that are being read: an `else` or a `catch` would belong to the innermost. */
+    ifs: number;
+    tries: number;
     /** Words of other languages that were met: whether the file uses them as such (`foreign.ts`). */
     readonly foreign: Map<string, boolean>;
 }
@@ -116,6 +119,8 @@ export function newState(src: Source, tokens: Tokens, grammar: Grammar, isOld = 
         declared: -1,
         func: 0,
         given: null,
+        ifs: 0,
+        tries: 0,
     };
 }
 

@@ -61,7 +61,7 @@ export function parseBlock(p: State, what: string): Block {
     const statements: Stmt[] = [];
     let height = 0;
     while (p.k !== T.RBrace && p.k !== T.EOF) {
-        if (!p.tokens.balanced && startsDeclaration(p)) break;
+        if (!p.tokens.balanced && (startsDeclaration(p) || endsBody(p))) break;
         const before = p.pos;
         const statement = parseStatement(p);
         if (statement !== undefined) statements.push(statement);
@@ -136,7 +136,7 @@ function readStatement(p: State): Stmt | undefined {
             return { kind: "if", ...parts };
         }
         case T.Else:
-            if ((peek(p, 1) === T.LBrace || peek(p, 1) === T.If) && !isBound(p, T.Else)) return strayElse(p);
+            if (elseFollows(p)) return strayElse(p);
             break;
         case T.Model:
         case T.Role:
@@ -163,7 +163,7 @@ function readStatement(p: State): Stmt | undefined {
             }
             break;
         case T.Catch:
-            if (!isBound(p, T.Catch) && (peek(p, 1) === T.LBrace || (isWord(peek(p, 1)) && peek(p, 2) === T.LBrace))) return strayCatch(p);
+            if (catchFollows(p)) return strayCatch(p);
             break;
         case T.Delegate:
             if (delegateFollows(p)) return parseDelegate(p);
@@ -313,6 +313,19 @@ function parseRaise(p: State): Stmt {
     advance(p);
     const value = parseExpr(p);
     return { kind: "raise", range: { start: from, end: value.range.end }, value };
+}
+
+/** In a file whose braces do not add up: the brace that ends the body of an `if` or a `try` is missing before this word. */
+function endsBody(p: State): boolean {
+    return (p.ifs > 0 && p.k === T.Else && elseFollows(p)) || (p.tries > 0 && p.k === T.Catch && catchFollows(p));
+}
+
+function elseFollows(p: State): boolean {
+    return (peek(p, 1) === T.LBrace || peek(p, 1) === T.If) && !isBound(p, T.Else);
+}
+
+function catchFollows(p: State): boolean {
+    return !isBound(p, T.Catch) && (peek(p, 1) === T.LBrace || (isWord(peek(p, 1)) && peek(p, 2) === T.LBrace));
 }
 
 function strayElse(p: State): undefined {

@@ -5,6 +5,7 @@
  * USE2: `tokens`, `keep`, `priority` and `image` are qualifiers only on the line of what they qualify and where no variable of that name
  *     is in scope; there AgentScript would read a statement of its own, and so does this reader, with a warning.
  */
+import { nearest } from "../../diagnostics/nearest.ts";
 import { fix } from "../../text/fix.ts";
 import { BUDGET_UNITS, T } from "../tokens.ts";
 import type { Budget, Candidate, ContextBudget, Expr, Label, NumberLit, Use, UseOneOf } from "../tree.ts";
@@ -128,6 +129,12 @@ export function parseBudget(p: State): Budget {
     if (p.k === T.Tokens && !onNewLine(p) && !goesOn(p) && unbound(p, "a unit")) {
         unit = "tokens";
         text += " tokens";
+        advance(p);
+    } else if (isWord(p.k) && !onNewLine(p) && p.k !== T.As && nearest(tokenText(p), ["tokens"]) !== null && !goesOn(p)) {
+        const range = tokenRange(p, p.pos);
+        report(p, "SYNTAX", `\`${tokenText(p)}\` is no unit of a budget.`, range, "Write `tokens`; a number alone counts characters.", [
+            fix("Write `tokens`", range, "tokens"),
+        ]);
         advance(p);
     }
     if (
