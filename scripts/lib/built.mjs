@@ -29,9 +29,11 @@ const SCRIPTS = [
     "packages/host/tests/run/crash/far",
     "packages/host/tests/run/crash/holder",
     "packages/host/tests/run/elsewhere/activity",
+    "packages/host/tests/run/mock/child",
     "packages/host/tests/run/remote/child",
     "packages/host/tests/run/remote/world",
     "packages/host/tests/tool/mcp-server",
+    "packages/serve/tests/process/server",
     "packages/temporal/tests/process/worker",
     "tests/example-world",
 ];

@@ -9,11 +9,12 @@ import { promisify } from "node:util";
 import { openLedger, openProcess } from "@remit/host";
 import { expect, test } from "vitest";
 import { startFakeProvider } from "../../host/tests/model/fake-provider.ts";
+import { scriptAt } from "../../host/tests/script.ts";
 import { ServeError } from "../src/index.ts";
 import { choose, CLERK, editor, writes } from "./editor.ts";
 
-const BIN = fileURLToPath(new URL("../../cli/bin/remit.mjs", import.meta.url));
-const NOTEBOOK = fileURLToPath(new URL("../../host/tests/tool/mcp-server.ts", import.meta.url));
+const BIN = scriptAt("packages/cli/bin/remit.mjs");
+const NOTEBOOK = scriptAt("packages/host/tests/tool/mcp-server.ts");
 const ACPX = fileURLToPath(new URL("../../../node_modules/acpx/dist/cli.js", import.meta.url));
 
 test("a prompt is a run of the program: text as it comes, the call with its file and diff, the answer, tokens", async () => {

@@ -7,11 +7,11 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createConnection, createServer, type Server as TcpServer, type Socket } from "node:net";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Json } from "@remit/language";
 import { type HostToolSource, load, openProcess, type RunHandle } from "@remit/host";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { scriptAt } from "../../host/tests/script.ts";
 import { calls, type Room, room } from "./room.ts";
 
 let browser: Browser;
@@ -446,9 +446,8 @@ test("remit open shows a run of the ledger, and only shows", async () => {
     await using at = await room([]);
     const handle = await begun(at, { source: CLERK, input: { text: "hello" }, replies: [{ value: { which: "to" } }], tools: POST });
     await handle.result;
-    const command = fileURLToPath(new URL("../../cli/bin/remit.mjs", import.meta.url));
     const ledger = at.server.ledger.store.path as string;
-    const child = spawn(process.execPath, [command, "open", handle.id, "--ledger", ledger], {
+    const child = spawn(process.execPath, [scriptAt("packages/cli/bin/remit.mjs"), "open", handle.id, "--ledger", ledger], {
         env: { HOME: at.folder, PATH: process.env["PATH"] },
         stdio: ["ignore", "pipe", "ignore"],
     });

@@ -5,14 +5,14 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { openLedger } from "@remit/host";
 import type { Json } from "@remit/language";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { scriptAt } from "../../host/tests/script.ts";
 import { type FoundServer, ServeClient, servers } from "../src/index.ts";
 import { calls, ended, watch } from "./room.ts";
 
-const SERVER = fileURLToPath(new URL("./process/server.ts", import.meta.url));
+const SERVER = scriptAt("packages/serve/tests/process/server.ts");
 const CLICK = { description: "Clicks", input: { type: "object" } };
 
 let folder: string;

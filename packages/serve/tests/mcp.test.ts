@@ -2,16 +2,16 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync, existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { openProcess } from "@remit/host";
 import { expect, test } from "vitest";
+import { scriptAt } from "../../host/tests/script.ts";
 import { ServeError, serveMcp } from "../src/index.ts";
 import { writes } from "./editor.ts";
 import { accept, type Answer, at, call, MODERN, PROGRAM, sent, WAYS } from "./mcp-room.ts";
 
-const BIN = fileURLToPath(new URL("../../cli/bin/remit.mjs", import.meta.url));
+const BIN = scriptAt("packages/cli/bin/remit.mjs");
 const errorOf = ({ isError, content }: { isError?: boolean | undefined; content: unknown }) =>
     isError === true ? (content as [{ text: string }])[0].text : null;
 

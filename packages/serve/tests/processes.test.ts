@@ -4,17 +4,17 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { type LedgerStore, openProcess, openStore } from "@remit/host";
 import type { Json } from "@remit/language";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { postgres } from "../../host/tests/postgres-server.ts";
+import { scriptAt } from "../../host/tests/script.ts";
 import { SharedClients } from "../src/access/shared.ts";
 import { Processes } from "../src/team/processes.ts";
 import { type FoundServer, ServeClient, Server, servers } from "../src/index.ts";
 import { calls, ended, watch } from "./room.ts";
 
-const SERVER = fileURLToPath(new URL("./process/server.ts", import.meta.url));
+const SERVER = scriptAt("packages/serve/tests/process/server.ts");
 const CLICK = { description: "Clicks", input: { type: "object" } };
 
 let folder: string;

@@ -2,13 +2,14 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Json } from "@remit/language";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { memoryStore } from "../../src/ledger/memory.ts";
 import { openLedger } from "../../src/run/open.ts";
 import { load } from "../../src/run/program.ts";
+import { scriptAt } from "../script.ts";
 
 const root = realpathSync(fileURLToPath(new URL("../../../..", import.meta.url)));
 const examples = readdirSync(join(root, "examples"), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
@@ -101,7 +102,7 @@ main agent {
     test("every example, in a process that may write nothing, start nothing and open no socket", () => {
         const workspace = join(folder, "work");
         mkdirSync(workspace);
-        const child = join(dirname(fileURLToPath(import.meta.url)), "mock", "child.ts");
+        const child = scriptAt("packages/host/tests/run/mock/child.ts");
         const files = examples.map((name) => join(root, "examples", name, "main.remit"));
         // What may be read is the checkout and the folder that is empty; nothing may be written, and no process begun.
         const flags = ["--permission", `--allow-fs-read=${root}/*`, `--allow-fs-read=${folder}/*`, "--no-warnings"];

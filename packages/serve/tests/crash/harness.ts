@@ -13,11 +13,11 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { openLedger } from "@remit/host";
+import { scriptAt } from "../../../host/tests/script.ts";
 import { ServeClient, ServerRefusal, servers } from "../../src/index.ts";
 
-const SERVER = fileURLToPath(new URL("../process/server.ts", import.meta.url));
+const SERVER = scriptAt("packages/serve/tests/process/server.ts");
 const SOURCE = `import tool Lent from "host:lent"
 main func(input: { n: number }) {
     i = 0
