@@ -17,6 +17,8 @@ export default defineConfig({
         // They end what hangs, and are so long that no test depends on how fast the machine is.
         testTimeout: 600_000,
         hookTimeout: 600_000,
+        // Shorter than a test, so that what is polled for is named.
+        expect: { poll: { timeout: 500_000 } },
         pool: "forks",
         isolate: false,
         // MiB

@@ -382,7 +382,7 @@ test("a worker of the package carries out a run with the bundle that came with i
     writeFileSync(about, JSON.stringify({ ...JSON.parse(readFileSync(about, "utf8")), sha256: "0" }));
     expect(JSON.parse(await run(process.execPath, ["on-temporal.ts"], room))).toEqual([2, "function", told]);
     expect(existsSync(join(room, "bundles"))).toBe(true);
-}, 240_000);
+});
 
 test("the project of an API service answers over HTTP, streams, and says what does not fit", async () => {
     await remit("init", "api", "--template", "service");
@@ -405,7 +405,7 @@ test("the project of an API service answers over HTTP, streams, and says what do
         child.kill("SIGTERM");
     }
     expect(await exited).toEqual([0, null]);
-}, 120_000);
+});
 
 /** A server of the packed command on a model that answers at once; killed when it is not needed any more. */
 async function served(): Promise<{ readonly url: string; readonly login: string } & AsyncDisposable> {

@@ -107,7 +107,7 @@ beforeAll(async () => {
     const text = JSON.stringify(given, (key, value: unknown) => (key === "at" ? undefined : value));
     writeFileSync(script, `globalThis.GIVEN = JSON.parse(${JSON.stringify(text)});\n${built.outputFiles[0]?.text}`);
     reference = await lines(process.execPath, [script]);
-}, 120_000);
+});
 afterAll(() => rmSync(room, { recursive: true, force: true }));
 
 async function lines(program: string, args: readonly string[]): Promise<string[]> {
@@ -137,8 +137,8 @@ test("F7: a thousand runs of one program count the same steps", () => {
 
 test("F7: Deno, without a single permission", async () => {
     same(await lines(brought("deno"), ["run", "--quiet", "--no-config", "--no-remote", "--no-npm", "--no-prompt", script]));
-}, 120_000);
+});
 
 test("F7: Bun", async () => {
     same(await lines(brought("bun"), ["run", script]));
-}, 120_000);
+});

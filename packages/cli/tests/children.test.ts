@@ -13,7 +13,7 @@ beforeEach(() => {
 afterEach(async () => {
     for (const child of begun) child.kill("SIGKILL");
     begun = [];
-    await expect.poll(marked, { timeout: 30_000 }).toEqual([]);
+    await expect.poll(marked).toEqual([]);
     at.clear();
 });
 
@@ -57,15 +57,10 @@ async function begin(names: readonly string[], how: How = {}): Promise<ChildProc
             said += piece.toString("utf8");
         });
     await expect
-        .poll(
-            () => {
-                if (child.exitCode !== null) return `it ended: ${said}`;
-                return names.every(
-                    (name) => existsSync(join(at.folder, name)) && readFileSync(join(at.folder, name), "utf8").endsWith("\n"),
-                );
-            },
-            { timeout: 500_000 },
-        )
+        .poll(() => {
+            if (child.exitCode !== null) return `it ended: ${said}`;
+            return names.every((name) => existsSync(join(at.folder, name)) && readFileSync(join(at.folder, name), "utf8").endsWith("\n"));
+        })
         .toBe(true);
     return child;
 }
@@ -80,8 +75,8 @@ function ended(child: ChildProcess): Promise<[number | null, NodeJS.Signals | nu
 async function allGone(names: readonly string[]): Promise<void> {
     const pids = names.map((name) => readFileSync(join(at.folder, name), "utf8").trim());
     expect(pids.every((pid) => /^\d+$/.test(pid))).toBe(true);
-    await expect.poll(() => pids.filter(runs), { timeout: 60_000 }).toEqual([]);
-    await expect.poll(marked, { timeout: 60_000 }).toEqual([]);
+    await expect.poll(() => pids.filter(runs)).toEqual([]);
+    await expect.poll(marked).toEqual([]);
 }
 
 function runs(pid: string): boolean {
@@ -170,7 +165,7 @@ describe("the launcher of an older Node", () => {
         const launched = await begin(NAMES, launcher());
         const child = String(childOf(launched.pid as number));
         launched.kill("SIGKILL");
-        await expect.poll(() => runs(child), { timeout: 60_000 }).toBe(false);
+        await expect.poll(() => runs(child)).toBe(false);
         await allGone(NAMES);
     });
     test.each(["SIGKILL", "SIGSEGV"] as const)("ends by %s where its child does", async (signal) => {
@@ -196,7 +191,7 @@ describe("the launcher of an older Node", () => {
             stdio: ["pipe", "ignore", "ignore"],
         });
         begun.push(launched);
-        await expect.poll(() => childOf(launched.pid as number), { timeout: 60_000 }).toBeGreaterThan(0);
+        await expect.poll(() => childOf(launched.pid as number)).toBeGreaterThan(0);
         launched.kill("SIGINT");
         expect(await ended(launched)).toEqual([null, "SIGINT"]);
     });

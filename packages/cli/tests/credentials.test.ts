@@ -31,9 +31,7 @@ async function run(
 
 const urlIn = (err: string): string | null => /^ {2}(http\S+)$/m.exec(err)?.[1] ?? null;
 
-test("a run waits for a login with exit code 3, goes on after it, and a logout takes the token back; no value is shown anywhere", {
-    timeout: 60_000,
-}, async () => {
+test("a run waits for a login with exit code 3, goes on after it, and a logout takes the token back; no value is shown anywhere", async () => {
     await using there = await oauthRoom();
     const here = room();
     const described = { ...there.described, parameters: { prompt: "consent" } };
@@ -99,7 +97,7 @@ test("a run waits for a login with exit code 3, goes on after it, and a logout t
     here.clear();
 });
 
-test("a login on another device shows the code", { timeout: 60_000 }, async () => {
+test("a login on another device shows the code", async () => {
     await using there = await oauthRoom();
     const here = room();
     here.write(".config/remit/remit.json", JSON.stringify({ oauth: { acme: { ...there.described, flow: "device" } } }));
@@ -127,9 +125,7 @@ test("a login on another device shows the code", { timeout: 60_000 }, async () =
     here.clear();
 });
 
-test("a secret by its name: added from standard input, sent to its origin alone, removed; bad words are told", {
-    timeout: 60_000,
-}, async () => {
+test("a secret by its name: added from standard input, sent to its origin alone, removed; bad words are told", async () => {
     const seen: (string | null)[] = [];
     const api = createServer((request, response) => {
         seen.push(request.headers.authorization ?? null);

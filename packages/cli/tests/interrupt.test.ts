@@ -8,7 +8,7 @@ const SAID: { readonly [ends in Stopped]: { readonly code: number | null; readon
     waiting: { code: 3, signal: null, seen: /waits for an answer/ },
 };
 
-test.each(INTERRUPTS)("a Ctrl-C ends it: $name", { timeout: 600_000 }, async (one) => {
+test.each(INTERRUPTS)("a Ctrl-C ends it: $name", async (one) => {
     const { code, signal, seen } = await interrupted(one);
     const said = SAID[one.ends];
     expect({ code, signal }).toEqual({ code: said.code, signal: said.signal });

@@ -19,8 +19,8 @@ export interface Interrupt {
     readonly ends: Stopped;
     /** It is in the middle of it once its trace has such an event; null: a while after it started. */
     readonly ready: string | null;
-    /** On a terminal, where a key is what interrupts. */
-    readonly terminal?: true;
+    /** On a terminal that shows this, where a key is what interrupts. */
+    readonly terminal?: string;
 }
 
 /** The start of a read is kept before what comes after it; the rest is kept with the next state. */
@@ -68,7 +68,8 @@ export const INTERRUPTS: readonly Interrupt[] = [
         files: () => ({ "main.remit": `main func(input: { name: string }) {\n    "hello " + input.name\n}\n` }),
         ends: "waiting",
         ready: "run.started",
-        terminal: true,
+        // The sign of a prompt: such a terminal is one column wide, and breaks every word.
+        terminal: "◆",
     },
     {
         name: "a provider that never answers",
@@ -98,7 +99,8 @@ export async function interrupted({ files, args = [], ready, terminal }: Interru
         const { port } = silent.address() as AddressInfo;
         const trace = join(folder, "trace.jsonl");
         const line = [process.execPath, BIN, "run", "main.remit", "--quiet", "--trace-file", trace, ...args];
-        const [command = "", ...rest] = terminal === true ? ["script", "-qec", line.map((one) => `'${one}'`).join(" "), "/dev/null"] : line;
+        const [command = "", ...rest] =
+            terminal !== undefined ? ["script", "-qec", line.map((one) => `'${one}'`).join(" "), "/dev/null"] : line;
         const child = spawn(command, rest, {
             cwd: folder,
             stdio: ["pipe", "pipe", "pipe"],
@@ -122,9 +124,10 @@ export async function interrupted({ files, args = [], ready, terminal }: Interru
         );
         const wait = (ms: number): Promise<unknown> => Promise.race([ended, new Promise((resolve) => setTimeout(resolve, ms))]);
         while (child.exitCode === null && ready !== null && !textOf(trace).includes(`"kind":"${ready}"`)) await wait(5);
+        while (child.exitCode === null && terminal !== undefined && !seen.includes(terminal)) await wait(5);
         await wait(ready === null ? 2_000 : 700);
         const begun = performance.now();
-        if (terminal === true) child.stdin.write("\u0003");
+        if (terminal !== undefined) child.stdin.write("\u0003");
         else child.kill("SIGINT");
         const { code, signal } = await ended;
         return { code, signal, seen, ms: performance.now() - begun };

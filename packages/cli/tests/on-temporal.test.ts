@@ -152,7 +152,7 @@ test("a run that waits for a part of its input gets it by its name", () => {
 });
 
 test("a block goes on where Ctrl-C stops the run around it, and the command says how it is followed", async () => {
-    here.write("long.remit", 'temporal static ( echo "there" >=> wait 20s )\n');
+    here.write("long.remit", 'temporal static ( echo "there" >=> wait 1h )\n');
     const run = spawn(process.execPath, [BIN, "run", "long.remit", "--address", address], {
         cwd: here.folder,
         env: here.env,

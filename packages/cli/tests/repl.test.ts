@@ -1,6 +1,6 @@
 /** `remit repl`: from a pipe, and at a terminal with its keys. */
 import { spawn } from "node:child_process";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BIN, type Ran, type Room, room } from "./remit.ts";
@@ -270,9 +270,10 @@ test("at a terminal: history over sessions in a private file, completion, severa
         await terminal.shows("1\r\n");
         await terminal.shows("remit> ");
         expect(readFileSync(join(at.folder, "b.txt"), "utf8")).toBe("hello");
-        terminal.type("loop until false max 900000000 { n = 1 }\r");
-        await terminal.shows("900000000");
-        await new Promise((resolve) => setTimeout(resolve, 700));
+        terminal.type('Files.write({ path: "c.txt", content: "x" })  loop until false max 900000000 { n = 1 }\r');
+        await terminal.shows("v view all >");
+        terminal.type("y\r");
+        await expect.poll(() => existsSync(join(at.folder, "c.txt"))).toBe(true);
         terminal.type("\u0003");
         await terminal.shows("Cancelled; the conversation is as it was.");
         await terminal.shows("remit> ");

@@ -31,7 +31,7 @@ async function opened(at: Room, place = "/", options: Parameters<Browser["newCon
     const { url = at.server.url, ...more } = options;
     context = await browser.newContext(more);
     const page = await context.newPage();
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(500_000);
     const wrong: string[] = [];
     page.on("pageerror", (error) => wrong.push(error.message));
     page.on("console", (message) => message.type() === "error" && wrong.push(message.text()));
@@ -456,7 +456,7 @@ test("remit open shows a run of the ledger, and only shows", async () => {
         const link = await new Promise<string>((resolve) => child.stdout.once("data", (data: Buffer) => resolve(data.toString().trim())));
         context = await browser.newContext();
         const page = await context.newPage();
-        page.setDefaultTimeout(10_000);
+        page.setDefaultTimeout(500_000);
         await page.goto(link);
         await page.waitForSelector("h1:has-text('clerk.remit')");
         await page.waitForSelector(".whence:has-text('hello')");

@@ -57,7 +57,7 @@ beforeAll(async () => {
     });
     const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent("serviceworker"));
     panel = await context.newPage();
-    panel.setDefaultTimeout(20_000);
+    panel.setDefaultTimeout(500_000);
     panel.on("pageerror", (error) => wrong.push(error.message));
     await panel.goto(`chrome-extension://${new URL(worker.url()).host}/panel.html`);
 });
@@ -315,7 +315,7 @@ test("a server that is started anew is found without a code, on another port too
     expect(at.server.port).not.toBe(port);
     relay = (challenge) => at.server.identity().proof(challenge, at.server.port);
     await panel.waitForSelector(".link.live");
-    await expect.poll(async () => (await at.owner.sessions()).sessions[0]?.tools.length, { timeout: 20_000 }).toBe(8);
+    await expect.poll(async () => (await at.owner.sessions()).sessions[0]?.tools.length).toBe(8);
     expect(heard.every((one) => isObject(JSON.parse(one) as Json) && Object.keys(JSON.parse(one) as object).join() === "challenge")).toBe(
         true,
     );
@@ -357,7 +357,7 @@ test("a site is taken back, also one that the extension may always reach; the pa
     await remove.waitFor({ state: "detached" });
     expect(wrong).toEqual([]);
     await panel.close();
-    await expect.poll(async () => (await at.owner.sessions()).sessions[0]?.tools.length, { timeout: 20_000 }).toBe(0);
+    await expect.poll(async () => (await at.owner.sessions()).sessions[0]?.tools.length).toBe(0);
 });
 
 /** Where a picture for people goes. */

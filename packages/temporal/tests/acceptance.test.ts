@@ -175,15 +175,17 @@ describe.each([
 test("cancelled in the middle of a block: its performers are told; submitted again it goes on where it was", async () => {
     const reached = Promise.withResolvers<void>();
     const made: Json[] = [];
-    let told = false;
+    const told = Promise.withResolvers<void>();
+    let isTold = false;
     work = {
         one: (x) => (made.push(x), `${x}1`),
         two: (x, { signal }) => {
             made.push(x);
-            if (told) return `${x}2`;
+            if (isTold) return `${x}2`;
             return new Promise((_, reject) => {
                 signal.addEventListener("abort", () => {
-                    told = true;
+                    isTold = true;
+                    told.resolve();
                     reject(signal.reason);
                 });
                 reached.resolve();
@@ -195,7 +197,7 @@ test("cancelled in the middle of a block: its performers are told; submitted aga
     await reached.promise;
     await room.client.cancel(run);
     await expect(room.client.result(run)).rejects.toMatchObject({ kind: "cancelled" });
-    expect(told).toBe(true);
+    await told.promise;
     await room.client.goOn(run);
     const [question] = await questionsOf(room, run);
     expect(question).toMatchObject({ kind: "unknown" });

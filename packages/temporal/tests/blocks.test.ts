@@ -92,7 +92,7 @@ test("ASD1: questions of a block are put side by side; one that is answered else
     const source = `import tool Work from "host:work" { call: ask }\nfunc work(x) { Work.call(x) }\nfunc both(a, b) { a + " " + b }\ntemporal static ( ( work "q" <*> work "r" ) >=> both )`;
     const program = await load({ source }, { tools, ledger: room.store, blocks: there.blocks, on });
     const handle = program.run(null);
-    await expect.poll(() => first, { timeout: 10_000 }).not.toBe("");
+    await expect.poll(() => first).not.toBe("");
     const [run = "", question = ""] = first.split(" ");
     await room.client.answer(run, { question, by: room.on.user, decision: "once" });
     await withdrawn.promise;

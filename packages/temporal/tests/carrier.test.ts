@@ -67,7 +67,7 @@ temporal static ( size "a" >=> ( memory static ( size "bb" ) ) )`;
     // The server lists a little later than it knows.
     const alone = (): Promise<unknown[]> =>
         Array.fromAsync(workflow.list({ query: "ExecutionStatus = 'Running'" }), (one) => one.workflowId);
-    await expect.poll(alone, { timeout: 10_000 }).toEqual([]);
+    await expect.poll(alone).toEqual([]);
     // What is over is not begun again.
     expect(await second.carryOut({ run, begins: null, on, of, signal: never, leave: never })).toMatchObject({ status: "done", value: 2 });
     await program.close();

@@ -45,7 +45,7 @@ test("the person who watches is not asked what an approver answers, and answers 
     let asked = 0;
     const on = { ask: () => (asked++, "once") };
     const value = run(program, { address: server.address, queue: room.queue, ledger: room.store, process: room.on, on });
-    await expect.poll(async () => (await room.store.asks.list()).length, { timeout: 30_000 }).toBe(1);
+    await expect.poll(async () => (await room.store.asks.list()).length).toBe(1);
     const part = (await room.store.asks.list())[0]?.run as string;
     const [question] = await questionsOf(room, part);
     // Time for the watcher to look at the questions twice.

@@ -70,7 +70,7 @@ test("TQ3: a credential that is missing is a question, no try after the other; t
     const program = await world(room, source, { as: "user:alice" });
     const run = await room.client.submit(program, program.kept(null));
     const waiting = async () => {
-        await expect.poll(async () => (await room.client.status(run)).questions.length, { timeout: 20_000 }).toBe(1);
+        await expect.poll(async () => (await room.client.status(run)).questions.length).toBe(1);
         return (await room.client.status(run)).questions[0];
     };
     const question = await waiting();
@@ -82,7 +82,7 @@ test("TQ3: a credential that is missing is a question, no try after the other; t
     expect(looks).toBe(1);
     const answer = { question: question?.id as string, by: question?.owner as string, decision: "once" };
     await room.client.answer(run, answer);
-    await expect.poll(() => looks, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => looks).toBe(2);
     await waiting();
     value = "s3cret-of-alice-17";
     await room.client.answer(run, answer);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Json } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { load } from "../../src/run/program.ts";
 import { type Step, TRANSPORTS, type Transport, type Turn } from "./transports.ts";
 
@@ -270,7 +270,7 @@ async function conforms(row: Row, transport: Transport): Promise<void> {
             const turns = late ? [] : Array.from({ length: row.turns.length }, () => "session/prompt");
             const whole = ["initialize", "session/new", ...turns, ...(row.cancelled === true ? ["session/cancel"] : []), "closed"];
             const seen = (): readonly string[] => log().filter((method) => !late || !/^session\/(?:cancel|prompt)$/.test(method));
-            await vi.waitFor(() => expect(seen()).toEqual(whole), { timeout: 20_000, interval: 10 });
+            await expect.poll(seen, { interval: 10 }).toEqual(whole);
         }
     } finally {
         await program.close();

@@ -80,9 +80,7 @@ test("killed with an answer on record, twice: the agent is not asked again, and 
     expect(verified).toBe(true);
 });
 
-test("killed by what a hand did, before it is on record: nobody knows, nothing is done again, and a person says", {
-    timeout: 120_000,
-}, async () => {
+test("killed by what a hand did, before it is on record: nobody knows, nothing is done again, and a person says", async () => {
     written("echo hand >> log; kill -9 $PPID");
     killed(0);
     expect(log()).toBe("hand\n");

@@ -140,9 +140,7 @@ test.each([
     await replayed();
 });
 
-test("an abort, and a run that goes on: what it did stands in the trajectory of a turn that is given up", {
-    timeout: 120_000,
-}, async () => {
+test("an abort, and a run that goes on: what it did stands in the trajectory of a turn that is given up", async () => {
     written("", "", "return worked");
     ran("abort");
     whole((await recorded()).events);

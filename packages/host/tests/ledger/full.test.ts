@@ -66,13 +66,10 @@ describe("a full disk", () => {
         expect(await kept(store, "r1")).toEqual(Array.from({ length: n }, (_, i) => i + 1));
         expect(await store.verify("r1")).toMatchObject({ ok: true, anchored: "yes", bound: "yes" });
         await expect
-            .poll(
-                async () => {
-                    await store.create(newRun(`r${Math.random()}`)).then((one) => one.commit({ end: { status: "stopped" } }));
-                    return existsSync(ballast);
-                },
-                { timeout: 10_000 },
-            )
+            .poll(async () => {
+                await store.create(newRun(`r${Math.random()}`)).then((one) => one.commit({ end: { status: "stopped" } }));
+                return existsSync(ballast);
+            })
             .toBe(true);
         await store.close();
     });

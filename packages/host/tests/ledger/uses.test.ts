@@ -204,7 +204,7 @@ describe("runs", () => {
         const through = texts.map((text) => Number(/through (\d+)/.exec(text)?.[1]));
         expect(through.reduce((a, b) => a + b, 0)).toBe(7);
         expect(texts.join("").match(/called/g)).toHaveLength(7);
-    }, 60_000);
+    });
 
     test("a process that is killed in a call forgets nothing, and who goes on counts the call no second time", async () => {
         const text = await started(2, 3, true);
@@ -228,7 +228,7 @@ describe("runs", () => {
         });
         expect(called).toHaveLength(2);
         await ledger.close();
-    }, 60_000);
+    });
 
     test("what others use counts, what is refused does not, and a replay counts nothing", async () => {
         const ledger = await openLedger(await openStore(join(folder, "ledger.db"), { config: join(folder, "config") }));

@@ -109,7 +109,7 @@ test("Vite serves a program to Node, anew when a file of it changes, and shows i
     expect((await server.ssrLoadModule("/app/use.mjs")).default).toEqual(GAVE);
     writeFileSync(join(room, "app", "rules.json"), '{ "limit": 4 }\n');
     const limit = async (): Promise<unknown> => (await server.ssrLoadModule("/app/use.mjs")).default[2].limit;
-    await expect.poll(limit, { timeout: 20_000 }).toBe(4);
+    await expect.poll(limit).toBe(4);
     writeFileSync(join(room, "app", "wrong.remit"), "main func() {\n    missing\n}\n");
     await expect(server.ssrLoadModule("/app/wrong.remit")).rejects.toThrow(/wrong\.remit:2:5.*missing/);
 });

@@ -72,7 +72,7 @@ describe("local", () => {
         );
         const bound = replyOf(await ask(models, { ...request, messages }));
         expect(bound).toMatchObject({ without: "contract", text: reply.text });
-    }, 300_000);
+    });
 
     it("a prompt that is too long is refused with the reason", async () => {
         if (reason !== null) return expect(reason).toMatch(/weights|node-llama-cpp/);
@@ -84,13 +84,13 @@ describe("local", () => {
             ok: false,
             failure: { kind: "model", message: expect.stringMatching(/holds \d+ tokens, and the prompt has about \d+/) },
         });
-    }, 120_000);
+    });
 
     it("is told of tools in words", async () => {
         if (reason !== null) return expect(reason).toMatch(/weights|node-llama-cpp/);
         const turn = turnOf("local:", { maxOutput: 4, contract, tools: [{ name: "x", input: {} }] });
         expect(replyOf(await ask(models, turn)).notes).toEqual([expect.stringContaining("described in words")]);
-    }, 300_000);
+    });
 
     it("a file that is no model is a failure", async () => {
         const other = createModels({ env: { ...env, XDG_CACHE_HOME: tmpdir() }, folder });

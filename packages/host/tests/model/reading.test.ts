@@ -130,7 +130,7 @@ describe("properties", () => {
                 expect(result).toBeTypeOf("object");
             }
         }
-    }, 60_000);
+    });
 });
 
 describe("what is said about a reading", () => {

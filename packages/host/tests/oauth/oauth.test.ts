@@ -141,7 +141,7 @@ describe("authorization code with PKCE", () => {
 });
 
 describe("on another device", () => {
-    test("the user types the code there, while we wait", { timeout: 30_000 }, async () => {
+    test("the user types the code there, while we wait", async () => {
         await using here = room();
         await using there = await oauthRoom();
         const { server, store } = await client(here, there);
@@ -156,7 +156,7 @@ describe("on another device", () => {
         expect((await here.run(program(there), { trust: true })).result.value).toBe("for alice");
     });
 
-    test("a code that was not used in time, and one that the user refused", { timeout: 30_000 }, async () => {
+    test("a code that was not used in time, and one that the user refused", async () => {
         await using here = room();
         await using there = await oauthRoom({ device: 1 });
         const { server } = await client(here, there);
@@ -272,7 +272,7 @@ describe("renewing", () => {
         expect(await there.provider.RefreshToken.find(renewed.refresh as string)).toBeUndefined();
     });
 
-    test("OAR1: many who want it at once, in this process and in others, renew it once", { timeout: 60_000 }, async () => {
+    test("OAR1: many who want it at once, in this process and in others, renew it once", async () => {
         await using here = room();
         await using there = await oauthRoom();
         const { store, login, good } = await client(here, there);

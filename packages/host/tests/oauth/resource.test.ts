@@ -94,7 +94,7 @@ async function loggedIn(here: Room, there: OAuthRoom, url: string, as = ""): Pro
 const PROGRAM = 'import tool Desk from "mcp://desk"\nmain func() { Desk.hello({}).text }';
 const configured = (here: Room, url: string): string => here.write("remit.json", JSON.stringify({ mcpServers: { desk: { url } } }));
 
-test("a 401 parks the run with the line that tells how to log in; after the login it goes on", { timeout: 60_000 }, async () => {
+test("a 401 parks the run with the line that tells how to log in; after the login it goes on", async () => {
     await using here = room();
     await using there = await oauthRoom({ resources: true });
     await using desk = await mcpServer(there);
@@ -125,7 +125,7 @@ test("metadata at the well-known place are found without a word in the 401, and 
     expect(token.scopes).toEqual(["api:read"]);
 });
 
-test("ORS2: a token that is refused is renewed once, for the same resource, by the server that gave it", { timeout: 60_000 }, async () => {
+test("ORS2: a token that is refused is renewed once, for the same resource, by the server that gave it", async () => {
     await using here = room();
     await using there = await oauthRoom({ resources: true });
     await using desk = await mcpServer(there);
@@ -189,7 +189,7 @@ test("an address at which no server listens is told as that, and not as a server
     });
 });
 
-test("a client that may not be without a secret registers one, and renews with it", { timeout: 60_000 }, async () => {
+test("a client that may not be without a secret registers one, and renews with it", async () => {
     await using here = room();
     await using there = await oauthRoom({ resources: true, methods: ["client_secret_basic"] });
     await using desk = await mcpServer(there);

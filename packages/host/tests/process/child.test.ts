@@ -22,14 +22,14 @@ test("a closed owner leaves neither a group nor what went apart from it, and tou
         const [gone, left] = [await two(one), await two(other)];
         expect([...gone, ...left].filter(runs)).toEqual([...gone, ...left]);
         await one.close();
-        await expect.poll(() => gone.filter(runs), { timeout: 60_000 }).toEqual([]);
+        await expect.poll(() => gone.filter(runs)).toEqual([]);
         expect(left.filter(runs)).toEqual(left);
         // It may start others afterwards.
         const again = await two(one);
         await one.close();
-        await expect.poll(() => again.filter(runs), { timeout: 60_000 }).toEqual([]);
+        await expect.poll(() => again.filter(runs)).toEqual([]);
         await other.close();
-        await expect.poll(() => left.filter(runs), { timeout: 60_000 }).toEqual([]);
+        await expect.poll(() => left.filter(runs)).toEqual([]);
     } finally {
         await Promise.all([one.close(), other.close()]);
     }

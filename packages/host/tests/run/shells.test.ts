@@ -113,7 +113,7 @@ test("a local and a remote shell, and a simulated world, give the same canonical
         { numRuns: RUNS, seed: 41 },
     );
     expect(shown).toBeGreaterThan(RUNS);
-}, 600_000);
+});
 
 const cuts = fc.array(fc.record({ commits: fc.integer({ min: 1, max: 12 }), kind: fc.constantFrom("cancel", "kill") }), {
     minLength: 1,
@@ -136,7 +136,7 @@ test("stopped or killed anywhere on one, it goes on on another: nothing finished
         { numRuns: RUNS, seed: 42 },
     );
     for (const kind of ["cancel", "kill"]) for (const shell of SHELLS) expect([...ended.keys()]).toContain(`${kind} on ${shell}`);
-}, 600_000);
+});
 
 test("a large text crosses to a remote shell once, however many requests, answers and prompts hold it", async () => {
     const size = 700_000;

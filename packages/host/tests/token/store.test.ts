@@ -132,7 +132,7 @@ test("TKY1: keys that are in a keychain are nowhere else, and missed when it doe
     await expect(at(null).put(bob, token)).rejects.toMatchObject({ code: "keychain" });
 });
 
-test("TST2: processes that write at the same time lose nothing", { timeout: 60_000 }, async () => {
+test("TST2: processes that write at the same time lose nothing", async () => {
     const children = Array.from({ length: 4 }, (_, i) =>
         fork(join(import.meta.dirname, "writer.ts"), [folder, `user:${i}`, "10"], { stdio: "ignore" }),
     );

@@ -25,6 +25,8 @@ export interface ChildOptions {
     readonly together?: number;
     /** Name of the call at which the process is killed: before it happens, or after it, when its outcome is not told yet. */
     readonly kill?: { readonly at: string; readonly when: "before" | "after" };
+    /** So many outcomes are kept when the process is killed. */
+    readonly outcomes?: number;
 }
 
 const {
@@ -35,6 +37,7 @@ const {
     ledger = join(folder, "ledger.db"),
     pause = 0,
     together = 1,
+    outcomes = Number.POSITIVE_INFINITY,
     kill,
     version,
 } = JSON.parse(process.argv[2] as string) as ChildOptions;
@@ -53,6 +56,10 @@ async function call(given: string | { readonly name: string }): Promise<number> 
     if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
     return name.length;
 }
+let kept = 0;
+function recorded(): void {
+    if (++kept === outcomes) process.kill(process.pid, "SIGKILL");
+}
 const on = openProcess({ cwd: folder });
 const worker = await createWorker({
     connect: { address },
@@ -60,6 +67,7 @@ const worker = await createWorker({
     queue,
     cache,
     ...(version === undefined ? {} : { version }),
+    ofRun: () => ({ recorded }),
     host: { process: on, tools: { Log: { write: { call }, read: { call, readOnly: true } } } },
     // A worker that was killed is not waited for long.
     tune: { stickyQueueScheduleToStartTimeout: "500ms", maxConcurrentActivityTaskExecutions: 4 },

@@ -180,7 +180,7 @@ export function conversation(traits: Traits): void {
             expect(pids).not.toEqual([]);
             for (const pid of pids) process.kill(pid, "SIGSTOP");
             expect(failed(await turn).kind).toBe("limit.time");
-            await expect.poll(() => one.pids(), { timeout: 10_000 }).toEqual([]);
+            await expect.poll(() => one.pids()).toEqual([]);
         });
         test("killed by somebody else in the middle of a turn, it fails as gone, and may be asked again", async () => {
             const turn = one.turn("hang until killed");

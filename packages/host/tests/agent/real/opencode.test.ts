@@ -34,4 +34,4 @@ test("a write that it may make itself is made once, and it is told so", async ()
     // it was ruled on, and nothing wrote it beside the agent
     expect(one.uses).toMatchObject([{ how: "may", use: { method: "write", args: [{ path: "once.txt", content: "once" }] } }]);
     expect(one.model.heard.at(-1)?.results.join()).toContain("Wrote file successfully");
-}, 240_000);
+});

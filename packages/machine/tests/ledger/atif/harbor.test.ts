@@ -15,7 +15,7 @@ import { BASE, GOOD, MUTATIONS, mutated, sample, turns } from "./support.ts";
 let env: NodeJS.ProcessEnv;
 beforeAll(async () => {
     env = { ...process.env, PYTHONPATH: await harbor(), PYTHONDONTWRITEBYTECODE: "1" };
-}, 600_000);
+});
 
 function python(script: string, given: Json): Json {
     const { status, stdout, stderr } = spawnSync("python3", ["-c", script], {
