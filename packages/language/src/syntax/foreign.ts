@@ -21,6 +21,7 @@ export const FOREIGN_STARTS: ReadonlyMap<string, ForeignStart> = new Map<string,
     ["def", "function"],
     ["fn", "function"],
     ["switch", "choice"],
+    ["match", "choice"],
     ["throw", "failure"],
 ]);
 
@@ -54,6 +55,24 @@ export const FOREIGN_NAMES: ReadonlyMap<string, { readonly write?: string; reado
     ["console", { hint: "give the value back as the result; the trace shows what was done" }],
     ["len", { hint: "write .length after the list or text" }],
     ["str", { hint: "write text(…)" }],
+    ["String", { hint: "write text(…)" }],
+    ["int", { hint: "write number(…), and .floor() or .round() for a whole one" }],
+    ["float", { hint: "write number(…)" }],
+    ["Number", { hint: "write number(…)" }],
+    ["parseInt", { hint: "write number(…), and .floor() or .round() for a whole one" }],
+    ["parseFloat", { hint: "write number(…)" }],
+    ["JSON", { hint: "write json.parse(text) and json.text(value)" }],
+    ["Math", { hint: "write min(…) and max(…), or a method after the number: .round(), .floor(), .ceil(), .abs()" }],
+    ["Date", { hint: "write time.now(), or time.parse(text)" }],
+    ["Object", { hint: "write .keys(), .values() or .entries() after the object" }],
+    ["range", { hint: "write repeat * 10 { … } to repeat, or a list of the numbers" }],
+    ["in", { hint: "write items.any(x => x == item) for a list, object.has(key) or text.contains(part)" }],
+    ["is", { write: "==" }],
+    ["as", { hint: "a value keeps its type: number(…) and text(…) make another" }],
+    ["assert", { hint: 'write if not x { raise "…" }' }],
+    ["pass", { hint: "leave the block empty: { }" }],
+    ["del", { hint: 'write object = object.without("key"), or items = items.filter((item, index) => index != 0)' }],
+    ["require", { hint: 'a module is an import at the top of the file: import tool Name from "./tools.ts"' }],
 ]);
 
 /** Types of contracts by other names. */

@@ -96,6 +96,31 @@ const BODIES: readonly Row[] = [
     ["time.today()", 0, 6, "UNKNOWN_METHOD", "it has now, parse, text, add, between"],
     ['Repo.raed({ path: "x" })', 0, 6, "UNKNOWN_METHOD", "did you mean 'read'?"],
     ["break", 0, 1, "BREAK_OUTSIDE_LOOP", "stands outside a loop"],
+    ["y = xs.filter(func(x) { x.a == 1 })\nid(y)", 0, 15, "SYNTAX", "Write `x => x.name`"],
+    ["y = xs.map(function (x) { return x.a })\nid(y)", 0, 12, "SYNTAX", "Write `x => x.name`"],
+    ["y = xs.map(fn(x) { z = x  z })\nid(y)", 0, 12, "SYNTAX", "Write `x => x.name`"],
+    ["y = xs.map(lambda x: x.a)\nid(y)", 0, 12, "SYNTAX", "Write `x => x.name`"],
+    ["y = xs.map(x => { return x.a })\nid(y)", 0, 17, "SYNTAX", "The body of a lambda is one expression."],
+    ["y = [x.a for x in xs]\nid(y)", 0, 10, "SYNTAX", "items.map(x => x.name)"],
+    ["y = xs[0:2]\nid(y)", 0, 9, "SYNTAX", "Write `.slice(from, to)`"],
+    ["y = 2 ** 3\nid(y)", 0, 8, "SYNTAX", "there are no powers"],
+    ["for (const x of xs) { id(x) }", 0, 5, "SYNTAX", "Write `for x in items max 10 { … }`"],
+    ["for (i = 0; i < 3; i++) { id(i) }", 0, 5, "SYNTAX", "Write `for x in items max 10 { … }`"],
+    ["try { id(1) } catch (e) { id(e) }", 0, 21, "SYNTAX", "Write `catch e { … }`."],
+    ["for i in 1..3 max 3 { id(i) }", 0, 12, "SYNTAX", "There are no ranges."],
+    ['y = f"hi {input}"\nid(y)', 0, 5, "SYNTAX", "stands in backticks"],
+    ["if not input in xs { id(1) }", 0, 14, "SYNTAX", "write items.any(x => x == item)"],
+    ["match input { 1 => 2 }", 0, 1, "SYNTAX", "There is no such choice."],
+    ["{ a, b } = input\nid(a)", 0, 1, "SYNTAX", "Write `a = x.a`"],
+    ["[a, b] = xs\nid(b)", 0, 1, "SYNTAX", "Write `a = xs[0]`"],
+    ["y: string = input\nid(y)", 0, 1, "SYNTAX", "A variable has no type of its own."],
+    ["y := 1\nid(y)", 0, 1, "SYNTAX", "A name is assigned with `=`."],
+    ["if input == 1 then id(1)", 0, 15, "SYNTAX", "A body stands in braces"],
+    ["if (input == 1) id(1)", 0, 17, "SYNTAX", "A body stands in braces"],
+    ["id(JSON.stringify(xs))", 0, 4, "UNKNOWN_IDENTIFIER", "json.text(value)"],
+    ["id(Math.max(1, 2))", 0, 4, "UNKNOWN_IDENTIFIER", "write min(…) and max(…)"],
+    ["id(parseInt(input))", 0, 4, "UNKNOWN_FUNCTION", "write number(…)"],
+    ["y = input in xs\nid(y)", 0, 11, "UNKNOWN_IDENTIFIER", "text.contains(part)"],
 ];
 
 /** Whole files; here the line counts from 1. */
@@ -165,6 +190,15 @@ test("what is right around a mistake is still looked at", () => {
         [10, "UNKNOWN_IDENTIFIER"],
     ]);
 });
+
+test.each(["fn(2) { a: 1 }", "func(2) { a: 1 }\n", "fn(2)\n{ a: 1 }", "x = { a: 1 }\n[fn, func] == [1]\nx"])(
+    "what only looks like another language's is read as AgentScript reads it: %s",
+    (body) => {
+        expect(errors(`main agent {\n main func() {\n fn = 1\n func = 2\n ${body}\n }\n}`, 0).map(([, , code]) => code)).not.toContain(
+            "SYNTAX",
+        );
+    },
+);
 
 test("reduce with wrong arguments says which it takes, and in which order", () => {
     const told = (call: string) => {

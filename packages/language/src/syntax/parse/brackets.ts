@@ -98,7 +98,9 @@ export function separated(p: State, open: number, close: number, oldLines: boole
           : undefined;
     // The element itself was not read: this token has to be left behind.
     const stuck = p.errorAt === p.pos;
-    if (!again) expected(p, `\`,\` or \`${symbol}\``, ends ? openedOn(p, open, close) : undefined, fixes);
+    const each = p.k === T.For && close === T.RBracket ? "A list of other items is `items.map(x => x.name)`." : undefined;
+    const hint = each ?? (ends ? openedOn(p, open, close) : undefined);
+    if (!again) expected(p, `\`,\` or \`${symbol}\``, hint, each === undefined ? fixes : undefined);
     p.run = true;
     if (element && !stuck && !onNewLine(p)) return true;
     // Without a partner, or where the braces do not add up, what follows on the next line belongs to the code around.

@@ -4,6 +4,7 @@ import { INFIX, SYMBOLS, T } from "../tokens.ts";
 import type { Arg, Binary, BinaryOp, Expr, Lambda, Name, ObjectEntry, Spread } from "../tree.ts";
 import { endorseFollows, parseEndorse, parseNarrow } from "./authority.ts";
 import { separated, bracketed, several } from "./brackets.ts";
+import { skipFunctionValue, skipLambdaBlock, skipTextPrefix } from "./foreign-parts.ts";
 import { parseGenerate, parseYieldEnd, parseIfExpr, parseParallel, parseTryExpr, tryFollows } from "./forms.ts";
 import { parseString, parseNumber, parseKey } from "./literals.ts";
 import {
@@ -59,6 +60,7 @@ function twoSigns(p: State): string | undefined {
     const sign = SYMBOLS[before] as string;
     if (p.k === T.Assign) return `Write \`x = x ${sign} y\`; only \`+=\` and \`-=\` join with it.`;
     if (before === T.Plus && p.k === T.Plus) return "Write `x += 1`.";
+    if (before === T.Star && p.k === T.Star) return "Write `x * x`: there are no powers.";
     return undefined;
 }
 
@@ -149,6 +151,12 @@ export function parsePostfix(p: State): Expr {
                 expected(p, "digits after the point", "Leave the point out, or write `1.0`.");
                 continue;
             }
+            if (p.k === T.Dot && node.kind === "number") {
+                report(p, "SYNTAX", "There are no ranges.", tokenRange(p, p.pos), "Write `repeat * 3 { … }`, or a list: `[1, 2, 3]`.");
+                advance(p);
+                if (!onNewLine(p)) parsePrimary(p);
+                return node;
+            }
             if (p.k === T.Number && node.kind !== "missing") {
                 expected(p, "a property name after the dot", "An element of a list is read with an index: `[0]`.");
                 advance(p);
@@ -215,9 +223,18 @@ function parseArg(p: State): Arg {
     return { range: value.range, value };
 }
 
+function parsePosition(p: State): Expr {
+    const index = parseExpr(p);
+    if (p.k !== T.Colon) return index;
+    report(p, "SYNTAX", "A part of a list or a text is no index.", tokenRange(p, p.pos), "Write `.slice(from, to)` after it.");
+    advance(p);
+    if (p.k !== T.RBracket) parseExpr(p);
+    return missing(p);
+}
+
 function parseIndex(p: State, object: Expr): Expr {
     const { height } = p;
-    const index = bracketed(p, T.RBracket, parseExpr);
+    const index = bracketed(p, T.RBracket, parsePosition);
     if (index === undefined) return object;
     p.height = Math.max(height, p.height) + 1;
     return { kind: "index", range: { start: object.range.start, end: prevEnd(p) }, object, index };
@@ -268,9 +285,7 @@ function parsePrimary(p: State): Expr {
             default:
                 break;
         }
-        const range = tokenRange(p, p.pos);
-        advance(p);
-        return { kind: "ident", range, name: p.text.slice(range.start, range.end) };
+        return parseName(p);
     }
     if (isTemplate(p)) return parseTemplate(p);
     switch (k) {
@@ -302,6 +317,17 @@ function parsePrimary(p: State): Expr {
             }
             return missing(p);
     }
+}
+
+function parseName(p: State): Expr {
+    if (p.k === T.Word || p.k === T.Func) {
+        if (skipFunctionValue(p)) return missing(p);
+        skipTextPrefix(p);
+        if (p.k === T.String) return parseString(p);
+    }
+    const range = tokenRange(p, p.pos);
+    advance(p);
+    return { kind: "ident", range, name: p.text.slice(range.start, range.end) };
 }
 
 function parseParen(p: State): Expr {
@@ -376,7 +402,7 @@ function parseLambda(p: State): Lambda | Expr {
         report(p, "SYNTAX", "The arrow of a lambda is `=>`.", range, "Write `(x) => x.name`.", fixes);
     }
     advance(p);
-    const body = parseExpr(p);
+    const body = p.k === T.LBrace && skipLambdaBlock(p) ? missing(p) : parseExpr(p);
     p.bound = bound;
     leave(p);
     p.height++;

@@ -8,6 +8,7 @@ import { FOREIGN_ADVICE, FOREIGN_STARTS, type ForeignStart } from "../foreign.ts
 import { T } from "../tokens.ts";
 import type { Stmt } from "../tree.ts";
 import { skipLine } from "./brackets.ts";
+import { braceAfter } from "./foreign-parts.ts";
 import { parseBranches } from "./forms.ts";
 import {
     advance,
@@ -54,11 +55,6 @@ function begins(p: State, at: number, what: ForeignStart): boolean {
         default:
             return (isWord(next) && next !== T.And && next !== T.Or) || (next === T.LParen && braceAfter(p, at + 1));
     }
-}
-
-function braceAfter(p: State, open: number): boolean {
-    const close = p.tokens.match[open] as number;
-    return close > 0 && p.kinds[close + 1] === T.LBrace;
 }
 
 /** The present token is the word that `foreignStart` found. */

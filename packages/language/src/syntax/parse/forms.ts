@@ -3,6 +3,7 @@
  *
  * FM1: `if` and `try` are words here only where no variable of that name is in scope; `generate` and `parallel` always are.
  */
+import { fix } from "../../text/fix.ts";
 import { DURATION_UNITS, T } from "../tokens.ts";
 import type {
     Block,
@@ -15,6 +16,7 @@ import type {
     GenerateOption,
     If,
     IfExpr,
+    Name,
     NumberLit,
     ParallelFor,
     Try,
@@ -23,6 +25,7 @@ import type {
 import { isText } from "./authority.ts";
 import { closed, bracketed, several } from "./brackets.ts";
 import { parseContract } from "./contracts.ts";
+import { skipForHead } from "./foreign-parts.ts";
 import { noNumber, parseCount, parseKey, spaced } from "./literals.ts";
 import {
     quantity,
@@ -32,6 +35,7 @@ import {
     enter,
     expected,
     expectName,
+    here,
     isBound,
     isWord,
     jump,
@@ -262,6 +266,8 @@ export interface Iteration {
 
 /** `x in LIST max N { … }`, shared by `for` and `parallel for`; `stops`: `stop after N failures` may stand behind the limit. */
 export function parseIteration(p: State, stops = false): Iteration {
+    const lost: Name = { range: here(p), text: "" };
+    if (skipForHead(p)) return { item: lost, list: missing(p), max: noNumber(p), body: parseBlock(p, "`{`") };
     const itemKind = p.k;
     const item = expectName(p, "the name of the item");
     if (!take(p, T.In)) {
@@ -388,10 +394,21 @@ export function parseTryParts(p: State): Pick<Try, "body" | "name" | "handler" |
     let handler: Block;
     if (p.k === T.Catch) {
         advance(p);
+        // `catch (e) {`.
+        const brackets = p.k === T.LParen && isWord(peek(p, 1)) && peek(p, 2) === T.RParen && peek(p, 3) === T.LBrace;
+        if (brackets) {
+            const at = start(p);
+            advance(p);
+            const text = tokenText(p);
+            const range = { start: at, end: p.ends[p.pos + 1] as number };
+            const fixes = [fix("Leave the parentheses out", range, text, true)];
+            report(p, "SYNTAX", "The name of the failure stands without parentheses.", range, `Write \`catch ${text} { … }\`.`, fixes);
+        }
         if (isWord(p.k) && !(onNewLine(p) && peek(p, 1) !== T.LBrace)) {
             bind(p, p.k);
             name = expectName(p, "a name");
         }
+        if (brackets) advance(p);
         handler = parseBlock(p, "`{` and the body of `catch`");
         p.bound = bound;
         if (p.height > height) height = p.height;

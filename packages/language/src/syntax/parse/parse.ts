@@ -48,7 +48,10 @@ function unread(src: Source, at: number): File {
 }
 
 function merged(src: Source, lexical: readonly Diagnostic[], syntactic: readonly Diagnostic[]): readonly Diagnostic[] {
-    const all = lexical.length === 0 ? syntactic : [...lexical, ...syntactic];
+    // What one error covers is not told again.
+    const covered = ({ range: { start, end } }: Diagnostic): boolean =>
+        syntactic.some(({ severity, range }) => severity === "error" && range.start <= start && end <= range.end);
+    const all = lexical.length === 0 ? syntactic : [...lexical.filter((one) => !covered(one)), ...syntactic];
     const sorted = all.length < 2 ? all : all.toSorted((a, b) => a.range.start - b.range.start);
     if (sorted.length <= MAX_ERRORS) return sorted;
     let errors = 0;

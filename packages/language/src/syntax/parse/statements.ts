@@ -4,12 +4,14 @@
  * ST1: where a word that Remit added could also be a name, it is the name if one is bound in scope, and AgentScript's reading stands.
  * ST2: after a syntax error reading goes on at the next line outside brackets or at the closing brace.
  */
+import { FOREIGN_NAMES } from "../foreign.ts";
 import { T } from "../tokens.ts";
 import type { Define, Assign, Block, Config, Stmt } from "../tree.ts";
 import { delegateFollows, parseDelegate, parseSpend, spendFollows } from "./authority.ts";
 import { closed, skipLine } from "./brackets.ts";
 import { parseExpr, parsePostfix } from "./expressions.ts";
 import { foreignStart, parseForeign } from "./foreign.ts";
+import { skipPattern } from "./foreign-parts.ts";
 import { parseBranches, parseIteration, parseLimited, parseTryParts, tryFollows } from "./forms.ts";
 import { parseCount } from "./literals.ts";
 import {
@@ -48,7 +50,7 @@ export function parseBlock(p: State, what: string): Block {
     // In a file whose braces do not add up this one is missing, and what follows on the next line stands in the block.
     const lacking = p.k !== T.LBrace;
     if (lacking) {
-        expected(p, what);
+        expected(p, what, p.k === T.In ? `For a membership, ${FOREIGN_NAMES.get("in")?.hint}.` : "A body stands in braces: `{ … }`.");
         if (p.tokens.balanced || !onNewLine(p) || p.k === T.RBrace || startsDeclaration(p)) {
             p.height = 1;
             return { range: here(p), statements: [] };
@@ -196,6 +198,7 @@ function readStatement(p: State): Stmt | undefined {
         default:
             break;
     }
+    if (skipPattern(p)) return undefined;
     const word = p.k;
     const target = parseExpr(p);
     const op = p.k === T.Assign ? "=" : p.k === T.PlusAssign ? "+=" : p.k === T.MinusAssign ? "-=" : undefined;
