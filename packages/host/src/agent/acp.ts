@@ -16,7 +16,7 @@ import { isInside } from "../skill/files.ts";
 import { tidy } from "../tool/mcp-servers.ts";
 import type { OpenAgent, AgentsContext } from "./agents.ts";
 import { AgentFail } from "./fail.ts";
-import { confine, type GrantedFolder } from "./confine.ts";
+import { confine, type Confined, type GrantedFolder } from "./confine.ts";
 import { fileHands, gateOf } from "./hands.ts";
 import { MAX_MESSAGE } from "./link.ts";
 import type { Carrier } from "./connection.ts";
@@ -63,7 +63,7 @@ async function openProcess(target: ProcessTarget, first: AgentTurn, context: Age
         name: first.agent.name,
         workspace: context.workspace,
         mode: target.mode,
-        modeIfThere: confined.confinement === "sandbox" ? target.modeInSandbox : undefined,
+        modeIfThere: modeIn(confined, target),
         readsItself: target.readsItself && !unconfined && folders.every(({ access }) => access !== "none"),
         copies: confined.copies,
         writable: unconfined ? null : folders.filter(({ access }) => access === "write").map(({ path }) => path),
@@ -78,6 +78,11 @@ async function openProcess(target: ProcessTarget, first: AgentTurn, context: Age
         ...(context.startMs === undefined ? {} : { startMs: context.startMs }),
         close: confined.close,
     });
+}
+
+function modeIn({ confinement, nests, copies }: Confined, { modesInSandbox: modes }: ProcessTarget): string | undefined {
+    if (confinement === "unconfined") return undefined;
+    return nests && copies.length > 0 ? modes?.asking : modes?.free;
 }
 
 /** LN3 */

@@ -15,6 +15,7 @@ import { AgentFail } from "./fail.ts";
 import { INSIDE, loopbackPorts, PROXY_PORT, proxyEnv, type Relay, relay } from "./relay.ts";
 import {
     bwrapArgs,
+    canNest,
     insideEnv,
     programAlone,
     programFolders,
@@ -34,6 +35,8 @@ export interface Confined {
     readonly cwd: string;
     /** Of folders that it reads, for the edits that it is allowed to make. */
     readonly copies: readonly WorkingCopy[];
+    /** It can put its commands into a sandbox of its own. */
+    readonly nests: boolean;
     /** Starts the process; again where it was lost. */
     start(): Promise<Running>;
     /** Removes what was made for it. */
@@ -81,12 +84,14 @@ export async function confine(options: ConfineOptions): Promise<Confined> {
     try {
         if (sandbox === null) {
             const begin: Begin = { command: target.command, args: target.args, env: unconfinedEnv(env, target.env), cwd };
-            return { confinement: "unconfined", cwd, copies, start: () => started(children, begin), close };
+            return { confinement: "unconfined", cwd, copies, nests: false, start: () => started(children, begin), close };
         }
         const socket = sandbox.kind === "bwrap" ? join(room, "model.sock") : null;
         if (target.endpoints.length > 0) relayed = await relay(socket, target.endpoints);
+        const nests = target.modesInSandbox !== undefined && (await canNest(sandbox));
         const plan: SandboxPlan = {
             cwd,
+            nests,
             folders: folders.map((folder, index) => {
                 if (sandbox.kind !== "bwrap" || !options.writesItself || folder.edits !== true) return folder;
                 const copy = workingCopy(folder.path, made(`copy-${index}`));
@@ -108,7 +113,7 @@ export async function confine(options: ConfineOptions): Promise<Confined> {
             const inner = relayed === null ? command : [process.execPath, "-e", INSIDE, JSON.stringify(script)];
             const begin = async (): Promise<Running> =>
                 started(children, { command: sandbox.command, args: [...(await bwrapArgs(plan)), ...inner], env: environment, cwd: "/" });
-            return { confinement: "sandbox", cwd, copies, start: begin, close };
+            return { confinement: "sandbox", cwd, copies, nests, start: begin, close };
         }
         // There is one loopback on this system: its own ports are reached as they are, everything else through the relay.
         const ports = [...(relayed?.port == null ? [] : [relayed.port]), ...loopbackPorts(target.endpoints).map(({ port }) => port)];
@@ -120,7 +125,7 @@ export async function confine(options: ConfineOptions): Promise<Confined> {
             env: { ...environment, HOME: plan.home, TMPDIR: plan.home },
             cwd,
         };
-        return { confinement: "sandbox", cwd, copies, start: () => started(children, begin), close };
+        return { confinement: "sandbox", cwd, copies, nests, start: () => started(children, begin), close };
     } catch (error) {
         await close();
         throw error;

@@ -57,7 +57,8 @@ export function describe(entry: CallEntry, given: Given): void {
     if (name !== undefined) entry.name = name;
     else if (entry.name === "") entry.name = naming(entry.id)?.[1] ?? title ?? textOf(given.kind) ?? "";
     if (title !== undefined) entry.title = title;
-    if (typeof given.kind === "string") entry.toolKind = given.kind;
+    if (typeof given.kind === "string" && entry.toolKind !== DELETE) entry.toolKind = given.kind;
+    if (removes(given)) entry.toolKind = DELETE;
     const status = STATES.find((state) => state === given.status);
     if (status !== undefined) entry.status = status;
     if (Array.isArray(given.locations))
@@ -92,6 +93,14 @@ function joined(before: Json | undefined, piece: string): string {
     const text = typeof before === "string" && !before.startsWith(TERMINAL) ? before : "";
     // what was cut once stays as it is
     return text.length > MAX_OUTPUT ? text : cut(text + piece);
+}
+
+/** A kind of the protocol's, which no tool of a program stands for. */
+const DELETE = "delete";
+
+/** codex tells of a file that it deletes as of one that it edits: what is its own in the difference says so. */
+function removes({ content }: Given): boolean {
+    return Array.isArray(content) && content.some((one: unknown) => objectOf(objectOf(one)._meta).kind === "delete");
 }
 
 /** Changes of files that a call shows. */

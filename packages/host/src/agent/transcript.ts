@@ -168,6 +168,10 @@ export class Transcript {
         const { usage, quota } = objectOf(said._meta);
         this.reported = tokensOf(objectOf(said.usage)) ?? tokensOf(objectOf(usage)) ?? tokensOf(objectOf(objectOf(quota).token_count));
         this.tokensLeft();
+        // codex ends its turn at a refusal, and tells no more of the call.
+        for (const [id, { status, permission }] of this.calls)
+            if (permission?.allowed === false && status !== "completed" && status !== "failed")
+                this.called({ toolCallId: id, status: "failed" });
     }
 
     usage(): Usage | undefined {

@@ -52,7 +52,7 @@ export interface ProcessTarget extends Wishes {
     /** What it cannot do here because a program is missing, a sentence each. */
     readonly lacks: readonly string[];
     /** As in the table of known agents. */
-    readonly modeInSandbox: string | undefined;
+    readonly modesInSandbox: ModesInSandbox | undefined;
     readonly readsItself: boolean;
     /** It makes allowed edits itself, by no request of the protocol. */
     readonly writesItself: boolean;
@@ -80,14 +80,23 @@ interface Wants {
     readonly install: string;
 }
 
+/**
+ * For an agent that puts its commands into a sandbox of its own: the mode that it begins in where Remit's sandbox is around it and no configuration says
+ * another. `asking`: it asks before it edits, for folders in which single edits can be allowed. `free`: for others, and where no sandbox can be made inside
+ * Remit's.
+ */
+interface ModesInSandbox {
+    readonly asking: string;
+    readonly free: string;
+}
+
 interface Known {
     readonly command: readonly string[];
     readonly install: string;
     readonly wants?: readonly Wants[];
     /** What it is started with; `env` of a configuration comes before it. */
     readonly env?: { readonly [name: string]: string };
-    /** The mode that it begins in where Remit's sandbox is around it and no configuration says another. */
-    readonly modeInSandbox?: string;
+    readonly modesInSandbox?: ModesInSandbox;
     /** It takes no error of `fs/read_text_file` for a file that is not there, so what its sandbox shows it reads itself. */
     readonly readsItself?: true;
     /** It makes an edit that was allowed itself, and takes what its file system says for how that went. */
@@ -114,7 +123,7 @@ const OPENCODE: { readonly [name: string]: string } = {
 
 /**
  * Known agents: how each is started, and what brings it. In the mode that qwen-code would choose itself its own model decides what is asked. codex puts
- * each command into a sandbox of its own, which cannot be made inside ours: its commands would all fail, and it would tell of none.
+ * each command into a sandbox of its own: where that cannot be made inside ours, its commands would all fail, and it would tell of none.
  */
 export const KNOWN: { readonly [name: string]: Known } = {
     opencode: {
@@ -133,7 +142,8 @@ export const KNOWN: { readonly [name: string]: Known } = {
     codex: {
         command: ["codex-acp"],
         install: "npm install -g @agentclientprotocol/codex-acp",
-        modeInSandbox: "agent-full-access",
+        modesInSandbox: { asking: "read-only", free: "agent-full-access" },
+        writesItself: true,
     },
     gemini: { command: ["gemini", "--acp"], install: "npm install -g @google/gemini-cli", readsItself: true },
 };
@@ -249,7 +259,7 @@ function processTarget({ name, command, said, folder, install }: Program, source
         endpoints: (said.endpoints ?? []).map((origin) => new URL(origin)),
         read: (said.sandbox?.read ?? []).map((path) => resolve(folder, path)),
         ...wantedOf(name, sources.env),
-        modeInSandbox: knownAs(name)?.modeInSandbox,
+        modesInSandbox: knownAs(name)?.modesInSandbox,
         readsItself: knownAs(name)?.readsItself === true,
         writesItself: said.sandbox?.copy ?? knownAs(name)?.writesItself === true,
         ...wishesOf(said),

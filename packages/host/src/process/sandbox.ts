@@ -36,6 +36,8 @@ export interface SandboxPlan {
     readonly read: readonly string[];
     /** A folder of ours that becomes the home inside. */
     readonly home: string;
+    /** It makes a sandbox of its own inside (`canNest`). */
+    readonly nests?: boolean;
     /** A socket of ours, and where it is inside. */
     readonly socket?: { readonly outside: string; readonly inside: string };
 }
@@ -87,9 +89,23 @@ const ISOLATION = [
     "--new-session",
 ];
 
+/** Root without capabilities can make no further namespace of users: another user can. The files that are root's are that user's inside. */
+const NESTING = ["--unshare-user", "--uid", "1000", "--gid", "1000"];
+const nesting = (): string[] => (process.getuid?.() === 0 ? NESTING : []);
+
 /** Arguments of bubblewrap up to the command, for one start of the process. Throws `RemitError` where a folder holds too much to be looked through. */
 export async function bwrapArgs(plan: SandboxPlan): Promise<string[]> {
-    const args = [...ISOLATION, ...systemArgs(), "--tmpfs", "/tmp", "--dir", "/run", "--dir", "/var/tmp"];
+    const args = [
+        ...ISOLATION,
+        ...(plan.nests === true ? nesting() : []),
+        ...systemArgs(),
+        "--tmpfs",
+        "/tmp",
+        "--dir",
+        "/run",
+        "--dir",
+        "/var/tmp",
+    ];
     args.push("--bind", plan.home, HOME_INSIDE);
     const read = outermost(plan.read);
     const hide = async (shown: string, isThere = (_own: string): boolean => true): Promise<void> => {
@@ -249,18 +265,43 @@ export async function findSandbox(env: Environment, platform: NodeJS.Platform = 
             reason: "bubblewrap is not installed",
             hint: `install the package \`bubblewrap\` (Debian, Ubuntu, Fedora), ${UNCONFINED}`,
         };
-    const problem = await new Promise<string | null>((done) => {
-        const args = [...ISOLATION, ...systemArgs(), "--tmpfs", "/tmp", "--", "/bin/sh", "-c", "exit 0"];
-        execFile(command, args, { timeout: PROBE_MS, env: { PATH: "/usr/bin:/bin" } }, (error, _out, stderr) => {
-            done(error === null ? null : stderr.trim().slice(-500) || error.message.slice(0, 500));
-        });
-    });
+    const problem = await problemOf(command, [...ISOLATION, ...systemArgs(), "--tmpfs", "/tmp", "--", "/bin/sh", "-c", "exit 0"]);
     if (problem === null) return { kind: "bwrap", command };
     return {
         kind: "none",
         reason: `bubblewrap does not work here: ${problem}`,
         hint: `allow user namespaces (in a container: without the seccomp and AppArmor profiles that forbid them), ${UNCONFINED}`,
     };
+}
+
+/** Whether a process in this sandbox can make one of its own. macOS's cannot. */
+export async function canNest(sandbox: Exclude<Sandbox, { kind: "none" }>): Promise<boolean> {
+    if (sandbox.kind !== "bwrap") return false;
+    const inner = [
+        sandbox.command,
+        "--unshare-user",
+        "--unshare-net",
+        "--ro-bind",
+        "/",
+        "/",
+        "--dev",
+        "/dev",
+        "--proc",
+        "/proc",
+        "/bin/sh",
+        "-c",
+        "exit 0",
+    ];
+    return (await problemOf(sandbox.command, [...ISOLATION, ...nesting(), ...systemArgs(), "--tmpfs", "/tmp", "--", ...inner])) === null;
+}
+
+/** Null: it ran. */
+function problemOf(command: string, args: readonly string[]): Promise<string | null> {
+    return new Promise((done) => {
+        execFile(command, args, { timeout: PROBE_MS, env: { PATH: "/usr/bin:/bin" } }, (error, _out, stderr) => {
+            done(error === null ? null : stderr.trim().slice(-500) || error.message.slice(0, 500));
+        });
+    });
 }
 
 /** Profile of macOS's `sandbox-exec`: the same as SB1 and SB2, as far as its language goes. `ports`: of the loopback, that it may reach. */

@@ -9,7 +9,7 @@ import { expect, test } from "vitest";
 import { relay } from "../../src/agent/relay.ts";
 import { ownFolders } from "../../src/process/own-folders.ts";
 import { bwrapArgs, findSandbox, programFolders, seatbeltProfile } from "../../src/process/sandbox.ts";
-import { handOf, rig } from "./rig.ts";
+import { AGENT, handOf, rig } from "./rig.ts";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const ROOT = join(here, "..", "..", "..", "..");
@@ -121,6 +121,22 @@ test("a process that is started again does not see what was put into an own fold
     it.here.write("late/.remit/keys.json", "SECRET");
     const path = join(it.here.workspace, "late/.remit/keys.json");
     expect(await it.found([{ do: "file", path }], { hands, session: "main/Fixer.yield#1" })).toEqual([{ no: "ENOENT" }]);
+});
+
+test("an agent with a sandbox of its own asks where single edits can be allowed, and can make it", async () => {
+    const began = async (write: "may" | "ask", whole?: boolean) => {
+        const codex = { command: [process.execPath, AGENT], env: { FAULT: "modes of codex" }, sandbox: { read: [ROOT] } };
+        await using it = rig({ uri: "acp://codex", config: { agents: { codex } } });
+        const nested = "bwrap --unshare-user --ro-bind / / --dev /dev true && echo made";
+        const found = await it.found([{ do: "run", text: nested }], { hands: [handOf("file://workspace", { read: "may", write }, whole)] });
+        const modes = it.seen.map(({ message }) => message as { method?: string; params?: { modeId?: string } });
+        return {
+            mode: modes.find(({ method }) => method === "session/set_mode")?.params?.modeId,
+            said: (found[0] as { stdout: string }).stdout,
+        };
+    };
+    expect(await began("ask")).toEqual({ mode: "read-only", said: "made\n" });
+    expect((await began("may", true)).mode).toBe("agent-full-access");
 });
 
 test("nothing outside is written, and the granted folder only where every write may be", async () => {

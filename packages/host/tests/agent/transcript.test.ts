@@ -208,3 +208,14 @@ test("a message of a try that failed is on record, and no part of the reply", ()
     expect(reply.text).toBe("all of it");
     expect(reply.entries.map((entry) => (entry.kind === "message" ? entry.text : entry.kind))).toEqual(["half", "all of it"]);
 });
+
+test("codex's patch that deletes a file is no edit, and a call that was refused has failed when the turn is over", () => {
+    const transcript = new Transcript({ limits: {} });
+    const diff = { type: "diff", path: "/w/a.txt", oldText: "a", newText: "", _meta: { kind: "delete" } };
+    transcript.update(call("c1", { title: "Editing files", kind: "edit", content: [diff] }));
+    transcript.asked({ toolCallId: "c1", title: "Edit files", kind: "edit", status: "pending" });
+    expect(transcript.call("c1")).toMatchObject({ toolKind: "delete" });
+    transcript.decided("c1", { allowed: false, by: "remit" });
+    transcript.answered({});
+    expect(transcript.call("c1")).toMatchObject({ status: "failed", ended: expect.any(String) });
+});

@@ -92,6 +92,7 @@ export function actor(stage: Stage): AgentApp {
                         { id: "ask", name: "Ask" },
                         { id: "code", name: "Code" },
                         { id: "yolo", name: "Yolo" },
+                        ...(fault === "modes of codex" ? ["read-only", "agent-full-access"].map((id) => ({ id, name: id })) : []),
                     ],
                 },
                 configOptions: [

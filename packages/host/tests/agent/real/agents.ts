@@ -8,7 +8,7 @@
  * | opencode | a title, without tools, at the first turn | `usage` of a prompt's answer | as `OPENCODE_PERMISSION` says, which Remit sets; by itself about nothing | tells the client by `fs/write_text_file`, then writes the file itself |
  * | qwen-code | memories after a turn, with tools; what the user may say next, after it | `models` of a session, request `craft/drainMidTurnQueue`, notification `qwen/notify/session/prompt-suggestion` | in its mode `default`; in `auto`, its own choice, its model decides | by `fs/write_text_file` only |
  * | claude | a title, without tools, after the turn | `usage`; notification `_auth/status_update` | in its mode `default` | itself: beside the file, then renamed |
- * | codex | a title, without tools | `models`, `usage`; `_auth/status_update` | not tried | not tried; a warning of its own is the first message of a turn |
+ * | codex | a title, without tools | `models`, `usage`; `_auth/status_update` | in its mode `read-only`; a refusal ends its turn | itself; a command `apply_patch` is its edit; a warning of its own is the first message of a turn |
  * | gemini | none with its model named | `models` | in its mode `default` | by `fs/write_text_file`; reads first |
  */
 
