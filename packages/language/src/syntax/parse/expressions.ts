@@ -151,12 +151,6 @@ export function parsePostfix(p: State): Expr {
                 expected(p, "digits after the point", "Leave the point out, or write `1.0`.");
                 continue;
             }
-            if (p.k === T.Dot && node.kind === "number") {
-                report(p, "SYNTAX", "There are no ranges.", tokenRange(p, p.pos), "Write `repeat * 3 { … }`, or a list: `[1, 2, 3]`.");
-                advance(p);
-                if (!onNewLine(p)) parsePrimary(p);
-                return node;
-            }
             if (p.k === T.Number && node.kind !== "missing") {
                 expected(p, "a property name after the dot", "An element of a list is read with an index: `[0]`.");
                 advance(p);
