@@ -223,12 +223,18 @@ function iterated(cx: Context, s: StmtForm & { kind: "for" }): Step {
     return (f) => {
         const m = f[0];
         const all = list(f);
-        let l = all instanceof Labelled ? all.l : 0;
-        const items = listOf(all, at).items;
+        const own = labelOf(all);
+        let l = own;
+        const from = listOf(all, at);
+        const { items } = from;
         const n = Math.min(items.length, max);
         for (let i = 0; i < n; i++) {
             if (--m.left < 0) m.over();
-            if (isStrict) l = labelOf(seen(m, all, inner ? 0 : labelAt(f, flow), inner));
+            if (isStrict) {
+                l = m.labels.union(own, from.label);
+                // The place has it, and what is made of the item gets it there (W11).
+                if (!inner && m.labels.within(l, labelAt(f, flow))) l = 0;
+            }
             f[slot] = l === 0 ? (items[i] as Value) : join(m, items[i] as Value, l);
             const done = body(f);
             if (done !== undefined && done !== CONTINUE) return done === BREAK ? undefined : done;

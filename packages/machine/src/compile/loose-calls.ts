@@ -90,7 +90,11 @@ function methodCall(cx: Context, e: CallForm, callee: MemberForm): Code {
     const [only] = e.args;
     if (name === "add" && e.args.length === 1 && only !== undefined && only.value.kind !== "lambda" && !isFunction(cx, only.value))
         return adding(place, expr(cx, only.value));
-    if (e.args.length === 0 && !COMPARING.has(name)) return plainly(place);
+    if (!takes && !COMPARING.has(name) && (e.args.length === 0 || (!place.inner && name !== "add")))
+        return plainly(
+            place,
+            e.args.map((a) => expr(cx, a.value)),
+        );
     return generally(cx, place, e, takes);
 }
 
@@ -120,13 +124,17 @@ function adding({ flow, object, method, at, inner }: Place, item: Code): Code {
     };
 }
 
-/** A method without arguments: no ways part. */
-function plainly(place: Place): Code {
+/** A method that is given no lambda and changes nothing: no ways part, and what it gives is as any other value that is not written yet (W10). */
+function plainly(place: Place, args: readonly Code[]): Code {
     const { object } = place;
+    const [only] = args;
+    const given: (f: Slots) => readonly Value[] =
+        only === undefined ? () => NO_ARGS : args.length === 1 ? (f) => [only(f)] : (f) => args.map((arg) => arg(f));
     return (f) => {
         const self = object(f);
+        const values = given(f);
         if (--f[0].left < 0) f[0].over();
-        return called(f, place, self, NO_ARGS);
+        return called(f, place, self, values);
     };
 }
 
@@ -143,13 +151,21 @@ function generally(cx: Context, place: Place, e: CallForm, takes: boolean): Code
     return (f) => {
         const m = f[0];
         const before = f[flow] as Value;
-        const self = object(f);
-        if ((takes || compares) && self instanceof Labelled) lend(f, flow, self.l, along);
+        let self = object(f);
+        let shown = 0;
+        if ((takes || compares) && self instanceof Labelled) {
+            lend(f, flow, self.l, along);
+            // Items need nothing that the place has: the result gets it (W11).
+            if (m.labels.within(self.l, placeOf(f, flow))) {
+                shown = self.l;
+                self = self.v;
+            }
+        }
         if (compares) lend(f, flow, deepLabels(m, rawOf(self), null), along);
         const given: (Value | Lambda)[] = [];
         for (let i = 0; i < args.length; i++) given.push((args[i] as Arg)(f));
         if (--m.left < 0) m.over();
-        let value = called(f, place, self, given, labelOf(before));
+        let value = join(m, called(f, place, self, given, labelOf(before)), shown);
         if (carries) value = withPc(f, flow, value);
         if (f[flow] !== before) meetAgain(f, flow, ways, before);
         return value;
@@ -173,9 +189,10 @@ function called(f: Slots, place: Place, object: Value, args: readonly (Value | L
     const [item] = args;
     if (rowFor(rows, raw)?.mutates === true && item !== undefined && !isALambda(item))
         writable(m, object, item, { pc, chosen: 0, at, loose: true });
-    const isKnown = raw.label === 0 || (raw.label === around && !inner);
-    for (const arg of args) runsOver(arg, raw, inner ? 0 : around);
-    let value = callMethod(m, isKnown ? object : join(m, object, raw.label), args, method, at);
+    // Nor do its items need in a lambda what the place has there.
+    const isShown = m.labels.within(raw.label, pc);
+    for (const arg of args) runsOver(arg, raw, isShown ? raw.label : 0);
+    let value = callMethod(m, isShown ? object : join(m, object, raw.label), args, method, at);
     // What a lambda did to the receiver shows in what was read of it.
     if (raw.label !== 0 && (raw.label !== around || inner)) value = join(m, value, raw.label);
     return typeof value !== "object" || SHARING.has(name) ? value : born(m, value, pc, NESTING.has(name) ? 2 : 1, true);

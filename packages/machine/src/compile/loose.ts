@@ -10,7 +10,8 @@
  * W10: a variable that is written gets `pc` only where the ways meet behind what raised `pc`. Until then nothing shows what it carries without `pc`:
  *      what goes into a list or object, a built-in, a result or a condition gets `pc` besides.
  * W11: for the same reason, what a list or object has in common with `pc` is not joined to what is read of it. Inside an expression whose ways part
- *      it is: the value of that expression outlives what `pc` is there, and carries it only where strict code says so.
+ *      it is: the value of that expression outlives what `pc` is there, and carries it only where strict code says so. An item that a lambda is called
+ *      with needs it nowhere: what the method gives has it.
  *
  * Without this form, code in which a condition has a label takes three to seven times as long (`bench/src/authority.ts`).
  */
@@ -44,8 +45,16 @@ export function placeOf(f: Slots, flow: number): number {
 /** What follows depends on what has this label (W1). */
 export function lend(f: Slots, flow: number, by: number, along: Along): void {
     const { labels } = f[0];
+    // In a loop it is nearly always what it was in the pass before.
+    if (by === labels.lentBy && f[flow] === labels.lentTo) return;
+    raiseTo(f, flow, by, along);
+    labels.lentBy = by;
+    labels.lentTo = f[flow] as Value;
+}
+
+function raiseTo(f: Slots, flow: number, by: number, along: Along): void {
+    const { labels } = f[0];
     const l = labels.chosenBy(by);
-    if (l === 0) return;
     const before = placeOf(f, flow);
     const all = labels.union(before, l);
     if (all === before) return;

@@ -19,6 +19,13 @@ export function chooserIn(label: string): string | null {
     return label.startsWith(CHOICE) ? label.slice(CHOICE.length) : null;
 }
 
+const isChoice = (origin: string): boolean => origin.startsWith(CHOICE);
+const marked = (origins: readonly string[]): string[] =>
+    origins.filter((one) => one !== "user").map((one) => (isChoice(one) ? one : CHOICE + one));
+const unmarked = (origins: readonly string[]): string[] => origins.flatMap((one) => chooserIn(one) ?? []);
+const dataOf = (origins: readonly string[]): string[] | null => (origins.some(isChoice) ? origins.filter((one) => !isChoice(one)) : null);
+const choiceOf = (origins: readonly string[]): string[] => origins.filter(isChoice);
+
 export class Labels {
     private readonly sets: (readonly string[])[] = [[]];
     private readonly byKey = new Map<string, number>([["", 0]]);
@@ -34,6 +41,10 @@ export class Labels {
 
     /** Every set remembers how it was made: then nothing may be put off. */
     readonly derives: boolean = false;
+
+    /** What was last lent to a place in the code, and what the place had then: it has all of it. */
+    lentBy = 0;
+    lentTo: unknown = null;
 
     /** A set that is new. */
     protected met(origins: readonly string[]): void {
@@ -74,41 +85,34 @@ export class Labels {
         return id;
     }
 
-    /** Results of the four functions below, by set. */
-    private readonly asChoice: number[] = [];
-    private readonly fromChoice: number[] = [];
-    private readonly withoutChoice: number[] = [];
-    private readonly justChoice: number[] = [];
+    /** Results of the four functions below, by set; of the empty one each is empty. */
+    private readonly asChoice: number[] = [0];
+    private readonly fromChoice: number[] = [0];
+    private readonly withoutChoice: number[] = [0];
+    private readonly justChoice: number[] = [0];
 
     /** What decides by a value of this set, as labels of what it decided (LA9). The word of the user is no choice that a rule could be about. */
     chosenBy(id: number): number {
-        return this.mapped(this.asChoice, id, (origins) =>
-            origins.filter((one) => one !== "user").map((one) => (one.startsWith(CHOICE) ? one : CHOICE + one)),
-        );
+        return this.asChoice[id] ?? this.mapped(this.asChoice, id, marked);
     }
 
     /** Who decided that what has this set is there: the origins, without the mark. */
     choosers(id: number): number {
-        return this.mapped(this.fromChoice, id, (origins) => origins.flatMap((one) => chooserIn(one) ?? []));
+        return this.fromChoice[id] ?? this.mapped(this.fromChoice, id, unmarked);
     }
 
     /** A set without what only decided. */
     withoutChoosers(id: number): number {
-        return this.mapped(this.withoutChoice, id, (origins) =>
-            origins.some((one) => one.startsWith(CHOICE)) ? origins.filter((one) => !one.startsWith(CHOICE)) : null,
-        );
+        return this.withoutChoice[id] ?? this.mapped(this.withoutChoice, id, dataOf);
     }
 
     /** What only decided of a set, still marked. */
     onlyChoosers(id: number): number {
-        return this.mapped(this.justChoice, id, (origins) => origins.filter((one) => one.startsWith(CHOICE)));
+        return this.justChoice[id] ?? this.mapped(this.justChoice, id, choiceOf);
     }
 
     /** `to` null: the set itself. */
     private mapped(known: number[], id: number, to: (origins: readonly string[]) => readonly string[] | null): number {
-        if (id === 0) return 0;
-        const found = known[id];
-        if (found !== undefined) return found;
         const origins = to(this.origins(id));
         const made = origins === null ? id : this.derived(id, origins);
         known[id] = made;
