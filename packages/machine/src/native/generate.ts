@@ -101,7 +101,7 @@ function mayOffer(m: Ops, call: Call, c: Capability, method: string | null): voi
 
 /** A model reads the whole prompt: where its import says who reads along, nothing else may be in it. `or ask` is no way around here. */
 function mayRead(m: Ops, call: Call, e: StepEffect): void {
-    if (m.authority.plain) return;
+    if (m.authority.book.plain) return;
     const { name, uri } = (e.request as unknown as ModelTurn).model;
     const found = modelFlow(e.labels, m.authority.saidOfModel("audience", name, uri));
     if (found === null) return;

@@ -223,7 +223,7 @@ export function answerEntry(m: Machine, outcome: Outcome): void {
 
 /** What `among` clauses will ask about, where it is the user's word. */
 function learnInput(m: Machine, { fn, args, origins }: Entry): void {
-    const { watched, fields } = m.authority;
+    const { watched, fields } = m.authority.book;
     if (!origins.every((origin) => origin === "user")) return;
     if (watched.has("user")) for (const arg of args) m.standing.learn("user", arg ?? null);
     const { params } = fn.form;

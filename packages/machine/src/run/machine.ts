@@ -142,7 +142,7 @@ export class Machine implements Ops {
         this.authority = new Authority(compiled, this.principal, options.policy ?? {}, (place) =>
             Object.hasOwn(imports, place) ? (imports[place]?.origins ?? []) : [],
         );
-        Object.assign(this.run, { tracks: this.authority.tracks, acting: this.principal });
+        Object.assign(this.run, { tracks: this.authority.book.tracks, acting: this.principal });
         this.run.narrower = (c, layer) => narrowed(this, this.current, this.run.acting, c, layer);
     }
 

@@ -108,7 +108,7 @@ function learn(m: Machine, effect: Effect, outcome: Outcome): void {
         if (describesItself(outcome.value) && isUnread(m, c)) m.described.set(placeOf(c), namesIn(outcome.value));
         return;
     }
-    const { watched, fields, tables } = m.authority;
+    const { watched, fields, tables } = m.authority.book;
     if (watched.size + fields.size + tables.size === 0 || !outcome.ok || outcome.parts !== undefined) return;
     const use = usedIn(m, effect);
     if (use === null || effect.kind === "remember") return;

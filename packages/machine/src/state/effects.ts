@@ -143,7 +143,7 @@ const NO_ACCOUNT = Number.MAX_SAFE_INTEGER;
 
 /** COU4: another part, which is under way, has the counts. */
 function isCountedElsewhere(m: Machine, effect: Effect): boolean {
-    if (!m.authority.isCounting) return false;
+    if (!m.authority.book.isCounting) return false;
     const others = [...m.waiting.keys()].filter((other) => other !== effect.path && !m.unpaid.has(other));
     return others.some((other) => m.standing.parts.get(other)?.isAway === true) && usesCounted(m, effect);
 }
@@ -162,7 +162,7 @@ function asksModel(m: Machine, effect: Effect): boolean {
 
 /** Whether it can use what is counted in the run. */
 function usesCounted(m: Machine, effect: Effect): boolean {
-    if (!m.authority.isCounting) return false;
+    if (!m.authority.book.isCounting) return false;
     const fn = functionOf(m, effect);
     const isCounted = (file: number, name: string): boolean => m.authority.countersAt(file, name).some(({ isDaily }) => !isDaily);
     return fn === undefined || reachesImport(m.compiled, fn, ({ file, form }) => isCounted(file, form.name));

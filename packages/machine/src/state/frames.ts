@@ -94,7 +94,7 @@ export function push(m: Machine, fiber: Fiber, to: Callee, args: Value[]): void 
     }
     if (agent !== null) agentStarted(m, caller, { fn, agent, path }, args);
     const around = accountAt(caller);
-    const spend = agent === null || m.authority.plain ? null : spendOf(m, principal);
+    const spend = agent === null || m.authority.book.plain ? null : spendOf(m, principal);
     const name = m.authority.nameOf(principal);
     const own = spend === null ? 0 : openAccount(m, fiber, { parent: around, limits: spend, path, name, within: caller.parent }, at);
     fiber.frames.push(

@@ -58,7 +58,7 @@ function textOf({ name, method }: Pick<Target, "name" | "method">): string {
  */
 export function isFree(m: Ops, frame: Frame, c: Capability, chosen: "program" | "model" = "program"): boolean {
     return (
-        m.authority.plain &&
+        m.authority.book.plain &&
         !m.run.labels.isRestricted &&
         c.right === null &&
         chosen === "program" &&

@@ -63,7 +63,7 @@ function readersOfChoice({ kind, request, labels }: Effect): readonly string[] {
 
 function readersSaid(m: Ops, { kind, request }: Effect, value: Json, isPublic: boolean): readonly string[] {
     const { authority, compiled } = m;
-    if (authority.plain) return NOBODY_SAYS;
+    if (authority.book.plain) return NOBODY_SAYS;
     if (kind === "tool") {
         const { op, tool, uri, file, method, args } = request as unknown as ToolRequest;
         if (op === "describe") return NOBODY_SAYS;
