@@ -16,6 +16,7 @@ export function tableFor(world: AnyWorld, rules: Program, untrusted: "ask" | "ne
     const hostile = tools.filter((tool) => !clausesOf(rules, tool).some(({ kind }) => kind === "trusted"));
     return hostileUses(rules, hostile, {
         policy: untrusted === null ? {} : { untrusted: { gate: untrusted } },
+        descriptions: () => "caller",
         reads: (tool, _uri, method) => box[tool]?.[method]?.readOnly,
     });
 }

@@ -76,3 +76,26 @@ test("people are told the reasons and the policy to copy", () => {
     expect(err).toContain("4 clauses from the program alone. Nothing is written");
     expect(at.remit("policy", "apply", "p.remit")).toMatchObject({ code: 2, err: expect.stringContaining("remit policy suggest") });
 });
+
+test("the table of a loop that hides knows what the lock pins", () => {
+    const loop = `import tool Inbox from "mcp://inbox"
+import tool Out from "file://out" { write: may }
+import llm Claude from "mock:"
+main agent A { model Claude role "r" description "d"
+main func(input) { generate({ input: "x", tools: [Inbox.read, Out.write], hide: "untrusted" }) } }`;
+    at.write("loop.remit", loop);
+    at.write("remit.json", JSON.stringify({ policy: { untrusted: "ask" } }));
+    const table = (): string => at.remit("check", "loop.remit", "--authority", "--assume-hostile", "Inbox.read").out;
+    expect(table()).toMatch(
+        /What is stopped:\n\n(?:.*\n)*- user: Out\.write, called by a model at loop\.remit:5: that it happens, decided at loop\.remit:5: asked about by `untrusted: ask`/,
+    );
+    const pin = { uri: "mcp://inbox", methods: {} };
+    at.write(
+        "remit.lock",
+        JSON.stringify({
+            format: "remit-lock/1",
+            programs: { "loop.remit": { agents: {}, skills: {}, tools: { "loop.remit#Inbox": pin } } },
+        }),
+    );
+    expect(table()).toMatch(/Out\.write, called by a model +choose that it happens +only by how long hidden results are/);
+});

@@ -105,7 +105,7 @@ export { SYNTAX_CODES } from "./syntax/codes.ts";
 export { choicesAsked } from "./hostile/choices.ts";
 export { type HostileOptions, hostileUses } from "./hostile/hostile.ts";
 export type { Bound as HostileBound, Does, Reads } from "./hostile/rules.ts";
-export { type UnknownSeed, unknownSeeds } from "./hostile/seeds.ts";
+export { type Descriptions, type UnknownSeed, unknownSeeds } from "./hostile/seeds.ts";
 export { showHostile } from "./hostile/show.ts";
 export { ASSUMED, type HostileArg, type HostileStop, type HostileTable, type HostileUse } from "./hostile/table.ts";
 export { parse } from "./syntax/parse/parse.ts";

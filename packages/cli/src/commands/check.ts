@@ -1,7 +1,7 @@
 /** `remit check`: every error of all files in one pass; with `--authority`, who may do what. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { relative, sep } from "node:path";
-import { checkFile, RemitError } from "@remit/host";
+import { type CheckedFile, checkFile, RemitError } from "@remit/host";
 import {
     type AuthorityRow,
     applyFixes,
@@ -12,7 +12,6 @@ import {
     type HostileTable,
     hostileUses,
     type Program,
-    type ProjectPolicy,
     type Source,
     showAuthority,
     showHostile,
@@ -47,7 +46,7 @@ export default async function check(args: string[], options: Record<string, unkn
                 checked = await checkFile(file);
             }
         }
-        if (checked.form !== null) tables.push(tableOf(checked.form, checked.project?.policy, hostile));
+        if (checked.form !== null) tables.push(await tableOf(checked.form, checked, hostile));
         for (const slip of checked.slips) say(`${paint(process.stderr)("yellow", "warning")}: ${plain(slip)}`);
         // among several programs a name from a program's own folder could mean two files
         const nameOf = (name: string): string => {
@@ -89,9 +88,14 @@ export default async function check(args: string[], options: Record<string, unkn
 }
 
 /** Who may do what; of data that is taken for hostile, what it could do. */
-function tableOf(form: Program, policy: ProjectPolicy | undefined, hostile: readonly string[]): AuthorityRow[] | HostileTable {
+async function tableOf(
+    form: Program,
+    { project, descriptions }: Pick<CheckedFile, "project" | "descriptions">,
+    hostile: readonly string[],
+): Promise<AuthorityRow[] | HostileTable> {
+    const policy = project?.policy;
     if (hostile.length === 0) return authorityOf(form, policy);
     const [unknown] = unknownSeeds(form, hostile);
     if (unknown !== undefined) throw new RemitError({ kind: "value", message: unknown.message, hint: unknown.hint });
-    return hostileUses(form, hostile, policy === undefined ? {} : { policy });
+    return hostileUses(form, hostile, { descriptions: await descriptions(), ...(policy === undefined ? {} : { policy }) });
 }

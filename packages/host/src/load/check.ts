@@ -6,7 +6,7 @@
  */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { type CheckedProgram, type Diagnostic, check, lower, type Program, type Project, source } from "@remit/language";
+import { type CheckedProgram, type Descriptions, type Diagnostic, check, lower, type Program, type Project, source } from "@remit/language";
 import type { Config } from "../config/config.ts";
 import { checkPolicy, slipsIn } from "../config/policy.ts";
 import { RemitError } from "../failure/error.ts";
@@ -26,6 +26,8 @@ export interface CheckedFile {
     readonly paths: ReadonlyMap<string, string>;
     /** Null where something other than what it does with authority is wrong with it. */
     readonly form: Program | null;
+    /** Whose words the descriptions of its tools are. */
+    readonly descriptions: () => Promise<Descriptions>;
     /** What the project says besides; null where it says nothing. */
     readonly project: Project | null;
     /** Names of the project's policy that are nearly ones of this program, and none. */
@@ -65,6 +67,7 @@ export async function checkFile(path: string, options: CheckFileOptions = {}): P
         texts: new Map([...checked.files].map(([name, file]) => [name, file.source.text])),
         paths: new Map([...checked.files.keys()].map((name) => [name, tree.pathOf(name, null)])),
         form,
+        descriptions: async () => (await import("../lock/tools.ts")).descriptionsOf(tree.root, entry.file),
         project,
         slips: config.policy === null || form === null ? [] : slipsIn(form, config.policy),
     };

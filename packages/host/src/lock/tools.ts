@@ -7,7 +7,7 @@
  * L5: a tool is as it is pinned where it has the same methods, each with the same name, description, schema and marks. A method that is new, gone or
  *     changed makes it another: which of them a model reads first is not known. Descriptions that share a name count together.
  */
-import { canonicalJson, type Json, type Program, resourceOf, schemeOf, siteAt } from "@remit/language";
+import { canonicalJson, type Descriptions, type Json, type Program, resourceOf, schemeOf, siteAt } from "@remit/language";
 import type { ToolDescription } from "@remit/machine";
 import { RemitError } from "../failure/error.ts";
 import { byUnits, sha256Of } from "../skill/files.ts";
@@ -75,6 +75,12 @@ export function pinsOf(root: string, file: string): (about: ToolImport) => Locke
         const pin = Object.hasOwn(tools, key) ? tools[key] : undefined;
         return pin?.uri === uri ? pin : undefined;
     };
+}
+
+/** Whose words the descriptions of a program's tools are, as far as its lock says. */
+export function descriptionsOf(root: string, file: string): Descriptions {
+    const pins = pinsOf(root, file);
+    return ({ name, uri }, from) => (isPinned(uri) ? (pins({ name, uri, file: from }) === undefined ? "said" : "pinned") : undefined);
 }
 
 /** L5. */

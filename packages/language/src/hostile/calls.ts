@@ -194,6 +194,7 @@ export interface ToolUse {
     readonly by: By;
     readonly named: boolean;
     readonly hides?: boolean;
+    readonly certain?: Seen["certain"];
     readonly node: { readonly at?: readonly [number, number, number, number] };
 }
 
@@ -207,7 +208,7 @@ export function storeOf(thing: Thing): string {
 function seen(
     w: Calling,
     place: Place,
-    { cap, method, args, by, named, hides = false, node }: ToolUse,
+    { cap, method, args, by, named, hides = false, certain = [], node }: ToolUse,
 ): { readonly use: Seen; readonly data: Facts; readonly picks: Facts } {
     const { known, rules } = w;
     const found = new Map<string, ArgFacts>();
@@ -230,6 +231,7 @@ function seen(
         by,
         named,
         hides,
+        certain,
         site: w.site(place, node),
         in: new Set([place.func.id]),
         choice,
@@ -270,8 +272,8 @@ function passing(w: Calling, use: Seen): Facts {
     const by = use.named && use.by === "program" ? "model" : use.by;
     const principals = [...use.in].flatMap((id) => [...w.known.set(`runs ${id}`)]);
     const isOpen = principals.some((one) => "bounds" in w.rules.gate(one, use.thing, use.method, by));
-    if (!isOpen) return NO_FACTS;
     const { thing, method } = use;
+    if (!isOpen || w.rules.always(use) !== null) return NO_FACTS;
     const chosen = [...use.choice].filter(([, fact]) => "bounds" in w.rules.choice(thing, method, fact));
     // A choice that is not let through stops the whole call wherever it is there; a value may come by another way.
     const written = [...use.args].flatMap(([name, { data }]) =>

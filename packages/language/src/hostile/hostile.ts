@@ -18,7 +18,7 @@ import { dataVal, deciding, join, knownAs, through, union } from "./facts.ts";
 import { ANY, Known } from "./known.ts";
 import { type Reads, Rules } from "./rules.ts";
 import { type Func, isOutsideAgent, Scope, USER } from "./scope.ts";
-import { Seeds } from "./seeds.ts";
+import { Seeds, type Descriptions } from "./seeds.ts";
 import { type HostileTable, tableOf } from "./table.ts";
 import { Uses } from "./uses.ts";
 import { type Place, placeIn, varOf, Walk } from "./walk.ts";
@@ -27,6 +27,7 @@ export interface HostileOptions {
     readonly policy?: ProjectPolicy;
     /** Whether a tool says that a method only reads; undefined where that is not known. */
     readonly reads?: Reads;
+    readonly descriptions?: Descriptions;
 }
 
 /** `hostile`: `Inbox.read`, `Inbox`, a memory, a file, an agent, `input`. Names that the program does not have are told by `unknownSeeds`. */
@@ -37,7 +38,7 @@ export function hostileUses(program: Program, hostile: readonly string[], option
     const uses = new Uses();
     const holders = new Map(authorityHolders(program, policy).map((holder) => [idOf(holder), holder]));
     const rules = new Rules(scope, policy, holders, options.reads ?? (() => undefined));
-    const w = new Walk({ scope, known, seeds: new Seeds(scope, policy, hostile), rules, uses });
+    const w = new Walk({ scope, known, seeds: new Seeds(scope, policy, hostile, options.descriptions ?? (() => undefined)), rules, uses });
     begin(w);
     do {
         known.changed = false;

@@ -30,7 +30,7 @@ import type { Site } from "../text/source.ts";
 import type { Fact } from "./facts.ts";
 import { ANY } from "./known.ts";
 import { isOutsideAgent, type Scope, USER } from "./scope.ts";
-import type { By } from "./uses.ts";
+import type { By, Seen } from "./uses.ts";
 
 /** What a call does: `keeps` of a memory's `add`, whose records keep their origins; `unknown`: only the tool can say. */
 export type Does = "reads" | "more" | "keeps" | "unknown";
@@ -240,6 +240,12 @@ export class Rules {
             return { bounds: [...bounds, ...marked(fact)] };
         if (does === "unknown") return { bounds: [...bounds, ONLY_READS] };
         return stopped(untrusted.gate === "ask" ? "asks" : "refused", `untrusted: ${untrusted.gate}`, untrusted.site ?? null);
+    }
+
+    /** What stops a use by what its choice carries whatever the data is. */
+    always({ thing, method, certain }: Pick<Seen, "thing" | "method" | "certain">): Stop | null {
+        const ruling = this.choice(thing, method, { must: certain, from: "", entered: null });
+        return certain.length > 0 && "stop" in ruling ? ruling.stop : null;
     }
 
     // ---- what is in it ---------------------------------------------------------------------------------------------------

@@ -6,9 +6,9 @@
 import { nearest } from "../diagnostics/nearest.ts";
 import type { ProjectPolicy } from "../authority/project.ts";
 import { isOutside, toolSchema, unknownIn } from "../authority/schemas.ts";
-import { methodName } from "../authority/thing.ts";
+import { methodName, resourceOf } from "../authority/thing.ts";
 import type { Thing } from "../authority/tables.ts";
-import type { Program } from "../form/form.ts";
+import type { ImportForm, Program } from "../form/form.ts";
 import { type Facts, factOf, NO_FACTS, union } from "./facts.ts";
 import type { Scope } from "./scope.ts";
 
@@ -18,6 +18,12 @@ export interface UnknownSeed {
     readonly message: string;
     readonly hint: string;
 }
+
+/**
+ * Whose words a tool's description is that a model reads. `said`: the tool's own, and the prompt then certainly carries the tool's origin; `pinned`: what
+ * `remit.lock` has, or the tool's own where it says something else by now; `caller`: those of the code that brings the tool. Undefined: that is not known.
+ */
+export type Descriptions = (tool: Pick<ImportForm, "name" | "uri">, file: string) => "said" | "pinned" | "caller" | undefined;
 
 interface Seed {
     readonly key: string;
@@ -34,10 +40,14 @@ export class Seeds {
     private isInput = false;
 
     private readonly policy: ProjectPolicy;
+    private readonly program: Program;
+    private readonly descriptions: Descriptions;
 
-    constructor(scope: Scope, policy: ProjectPolicy, names: readonly string[]) {
+    constructor(scope: Scope, policy: ProjectPolicy, names: readonly string[], descriptions: Descriptions) {
         const { program } = scope;
         this.policy = policy;
+        this.program = program;
+        this.descriptions = descriptions;
         for (const name of names) {
             if (name === INPUT) this.isInput = true;
             const dot = name.indexOf(".");
@@ -61,6 +71,23 @@ export class Seeds {
         const kind = thing.what === "memory" ? "memory" : thing.what === "agent" ? "agent" : "tool";
         const from = method === null ? thing.name : `${thing.name}.${method}`;
         return factOf({ must: [`${kind}:${thing.name}`], from, entered: null });
+    }
+
+    /** What a tool says of itself, as an import of this file: the runtime's own words of its tools are none. */
+    private describes({ import: form, what }: Thing, file: number): ReturnType<Descriptions> {
+        if (what !== "tool" || form === null || resourceOf(form.uri) !== null) return "caller";
+        return this.descriptions(form, this.program.files[file]?.file ?? "");
+    }
+
+    /** Where a tool as a whole is hostile, so is what it says of itself: no lock keeps it from saying something else, in a run that is not frozen. */
+    ofDescription(thing: Thing, file: number): Facts {
+        const isHostile = this.things.some(({ key, method }) => key === thing.key && method === null);
+        return isHostile && this.describes(thing, file) !== "caller" ? this.ofUse(thing, null) : NO_FACTS;
+    }
+
+    /** Whether a prompt that shows what a tool says of itself certainly carries its origin. */
+    saysItself(thing: Thing, file: number): boolean {
+        return this.describes(thing, file) === "said";
     }
 
     /** What of a tool is hostile as a whole, or by some of its methods. */

@@ -14,7 +14,7 @@ import type { By, Seen, Uses } from "./uses.ts";
 export const ASSUMED: readonly string[] = [
     "every question is answered no; what is let through by a yes, now or for the session, can do more",
     "the other data of the run (the user's words, other tools) is not hostile, and other tools do not pass hostile data on behind the program's back: a tool gives back what was written to it, tools of the workspace what any of them wrote, and no tool what another one was sent",
-    "tools do what they say of themselves: what calls itself reading alone only reads, and results come from where the import says",
+    "tools do what they say of themselves: what calls itself reading alone only reads, and results and descriptions come from where the import says",
     "that a run fails, ends at a limit or takes longer is not counted, unless the program catches the failure",
     "an endorsed value is counted as hostile where hostile data was endorsed, and listed with the place",
 ];
@@ -124,6 +124,11 @@ function rowsOf(
     const all = [...use.choice.values(), ...[...use.args.values()].flatMap(({ data }) => [...data.values()])];
     if ("stop" in gate) {
         stop("use", null, gate.stop, all);
+        return;
+    }
+    const always = rules.always(use);
+    if (always !== null) {
+        stop("choice", null, always, all);
         return;
     }
     const chosen = partedBy(use.choice, (fact) => rules.choice(thing, method, fact));

@@ -23,6 +23,8 @@ export interface Seen {
     readonly by: By;
     /** A model makes it that is shown references: what it passes on need not be what it chose by. */
     readonly hides: boolean;
+    /** Origins that its choice carries whatever the data is. */
+    readonly certain: readonly string[];
     /** Hostile data named what is called: the call counts as a model's. */
     readonly named: boolean;
     readonly site: Site | null;

@@ -87,6 +87,23 @@ describe("what hostile data could do", () => {
         expect(choices.map((choice) => choice !== null && "bounds" in choice && choice.bounds.map(({ text }) => text))).toEqual([left]);
     });
 
+    test.each([
+        ["Inbox.read", "said", "hidden"],
+        ["Inbox", "caller", "hidden"],
+        ["Inbox", "pinned", "shown"],
+        ["Inbox", "said", "shown"],
+        ["Inbox", undefined, "shown"],
+    ] as const)("of %s, whose description is of `%s`, a loop that hides has it %s", (hostile, whose, wanted) => {
+        const loop = 'generate({ input: "x", tools: [Inbox.read, Out.write], hide: "untrusted" })';
+        const text = program(loop).replace("m = Inbox.read({})", "").replace('"file://out"', '"file://out" { write: may }');
+        const form = lower(load(new Map([["main.remit", text]]), "main.remit"));
+        const { uses } = hostileUses(form, [hostile], { descriptions: () => whose });
+        const bounds = uses.flatMap(({ tool, choice }) =>
+            tool === "Out" && choice !== null ? [choice.bounds.map(({ kind }) => kind)] : [],
+        );
+        expect(bounds.map((kinds) => (kinds.includes("shape") ? "hidden" : "shown"))).toEqual([wanted]);
+    });
+
     test("a name that the program does not have is told", () => {
         const form = lower(load(new Map([["main.remit", program("2")]]), "main.remit"));
         expect(unknownSeeds(form, ["Inbox", "Inbox.read", "Out.read", "input"])).toEqual([]);
