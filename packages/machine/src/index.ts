@@ -46,6 +46,7 @@ export { matches, placeOf as urlPlaceOf } from "./authority/match.ts";
 export type { FileContent, Limits, Prices, SkillContent, StartOptions } from "./state/options.ts";
 export * from "./ledger/cost.ts";
 export * from "./ledger/diff.ts";
+export * from "./ledger/lines.ts";
 export * from "./ledger/explain.ts";
 export { type ExplainOptions, explainText } from "./ledger/explain-text.ts";
 export * from "./ledger/otel.ts";

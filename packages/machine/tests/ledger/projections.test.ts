@@ -209,9 +209,25 @@ describe("diff", () => {
         );
     });
 
-    test("of long texts that have nothing in common ends", () => {
-        const [a, b] = ["a", "b"].map((name) => Array.from({ length: 3000 }, (_, n) => `${name}${n}`).join("\n")) as [string, string];
-        expect(diffLines(a, b)).toHaveLength(6000);
+    test("of texts that are too large or too unlike says so", () => {
+        const lines = (count: number, name: string): string => Array.from({ length: count }, (_, n) => `${name}${n}`).join("\n");
+        const diff = (count: number) => diffLines(lines(count, "a"), lines(count, "b"));
+        expect(diff(3000)).toHaveLength(6001);
+        expect(diff(3000)[0]).toEqual({ mark: "…", text: "too unlike to be compared line by line: the old lines, then the new" });
+        expect(diff(6000)).toEqual([{ mark: "…", text: "too unlike to be compared: 6000 lines gone, 6000 new" }]);
+        expect(diff(30_000)).toEqual([{ mark: "…", text: "not compared: more than 50000 lines differ" }]);
+        expect(diffLines("a".repeat(2 ** 21), "b")).toEqual([{ mark: "…", text: "not compared: more than 2097152 characters differ" }]);
+        const long = lines(100_000, "a");
+        expect(diffLines(long, long.replace("a50000\n", "b\n")).map(({ mark, text }) => `${mark}${text}`)).toEqual([
+            "…",
+            " a49998",
+            " a49999",
+            "-a50000",
+            "+b",
+            " a50001",
+            " a50002",
+            "…",
+        ]);
     });
 });
 
