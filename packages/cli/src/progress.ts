@@ -26,8 +26,8 @@ export interface Progress {
 export const silent: Progress = { event: () => undefined, part: () => undefined, pause: () => undefined, end: () => undefined };
 
 type Data = { [key: string]: Json };
-const data = (event: LedgerEvent): Data =>
-    event.data !== null && typeof event.data === "object" && !Array.isArray(event.data) ? event.data : {};
+const fields = (value: Json | undefined): Data => (isObject(value ?? null) ? (value as Data) : {});
+const data = (event: LedgerEvent): Data => fields(event.data);
 const text = (value: Json | undefined): string => (typeof value === "string" ? value : "");
 
 /** Kinds that begin something worth showing, and the words for it. */
@@ -43,7 +43,8 @@ const BEGINS: Partial<Record<LedgerEvent["kind"], (d: Data, event: LedgerEvent) 
     "parallel.started": (d) => `parallel for ${text(d["item"])}`,
     "plan.node.started": (d) => text(d["id"]),
     "input.requested": (d) => `waits for ${text(d["name"] ?? d["path"])}`,
-    "ask.requested": (d) => (d["host"] === true ? "waits for an answer" : text(d["question"])),
+    // what an agent wants to do with its own hands is asked in its request
+    "ask.requested": (d) => text(d["question"]) || text(fields(d["request"])["question"]) || "waits for an answer",
 };
 
 /** Decisions that let a call not pass. */
@@ -180,9 +181,9 @@ function lines(stream: NodeJS.WriteStream): Progress {
             const begun = open.get(event.path);
             open.delete(event.path);
             if (begun === undefined) return;
-            const { ok, decision, state } = data(event);
+            const { ok, decision, state, failure } = data(event);
             const failed = ok === false || state === "failed" || state === "cancelled";
-            const refused = typeof decision === "string" && NO.test(decision);
+            const refused = (typeof decision === "string" && NO.test(decision)) || fields(failure)["kind"] === "denied";
             const used = tokens(event);
             stream.write(
                 `${refused ? "refused" : failed ? "failed" : "done"}: ${plainLine(begun.name)} (${duration(Date.parse(event.time) - begun.since)}${used ? `, ${count(used)} tokens` : ""})\n`,

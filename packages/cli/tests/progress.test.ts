@@ -144,6 +144,24 @@ test("what an agent does with its own hands has the name of its tool", () => {
     expect(logged([of("tool.started", { request, host: true }), of("tool.ended", { ok: true })])).toEqual(["done: Repo.write (0 ms)"]);
 });
 
+test("a question about what an agent does is shown with its words, and as refused where no person was there", () => {
+    const data = (more: object): object => ({ effect: "ask", host: true, ...more });
+    const ask = (kind: string, more: object): LedgerEvent =>
+        ({
+            kind,
+            path: "main/agent#0/turn[0]/hand[1]/ask",
+            data: data(more),
+            seq: 1,
+            time: new Date(0).toISOString(),
+            run: "r",
+        }) as unknown as LedgerEvent;
+    const lines = logged([
+        ask("ask.requested", { request: { question: "May Reviewer call Repo.write?" } }),
+        ask("ask.decided", { ok: false, failure: { kind: "denied", message: "no person was there to answer" } }),
+    ]);
+    expect(lines).toEqual(["refused: May Reviewer call Repo.write? (0 ms)"]);
+});
+
 test("a loop over a few items is shown call by call", () => {
     const log = logged(batch(3, () => null, { ok: true, iterations: [] }));
     expect(log.filter((line) => line.startsWith("done: generate"))).toHaveLength(3);

@@ -13,7 +13,7 @@ import type { Range } from "../text/source.ts";
 import { BUILTINS_ON, HANDOVERS, METHODS } from "../scope/builtins.ts";
 import { builtinMeant, builtinWritten } from "../scope/elsewhere.ts";
 import { handover, isOutside, isYield, sendCall, yieldCall } from "./handover.ts";
-import { anyMethod, builtin, hold } from "./methods.ts";
+import { anyMethod, builtin, hold, STRAY } from "./methods.ts";
 import {
     type AgentScope,
     type Binding,
@@ -62,6 +62,8 @@ function named(w: Walk, e: Call, callee: Ident): Type {
             raise(w, `func:${name}`, range, false);
             return unknown(w, e);
         }
+        // The lambda has been told.
+        if (local.type === STRAY) return unknown(w, e);
         const hint = local.type.kind === "func" ? { hint: `call ${local.type.cap?.name} by its own name` } : undefined;
         w.report("NOT_CALLABLE", range, `'${name}' is a variable, not a function`, hint);
         return unknown(w, e);

@@ -171,6 +171,9 @@ function lambda(w: Walk, e: Lambda, item: Type, { share, params, data }: Origin,
     return type;
 }
 
+/** What a lambda where none belongs gives: a variable that has it is no second mistake where it is called. */
+export const STRAY: Type = makeType("any");
+
 /** A lambda where none belongs: reported, and walked for its own mistakes. */
 export function strayLambda(w: Walk, e: Lambda, said: { readonly hint?: string } = {}): Type {
     const message =
@@ -178,7 +181,7 @@ export function strayLambda(w: Walk, e: Lambda, said: { readonly hint?: string }
     w.report("LAMBDA_PLACE", e.range, message, said);
     lambda(w, e, ANY, { share: w.level, params: 0, data: DATA });
     w.isFresh(DATA);
-    return ANY;
+    return STRAY;
 }
 
 /** The variable at the root of `a.b[0]` now holds a capability. */
