@@ -323,8 +323,8 @@ describe("the command line", () => {
         expect(said.replace(/^run \S+:/, "run RUN:")).toBe(text);
     });
 
-    test("docs/cli.md names the options of every command, and no others", () => {
-        const text = page("docs/cli.md");
+    test("the pages of the command line name the options of every command, and no others", () => {
+        const text = all.flatMap((one) => (one.name.startsWith("docs/cli") ? [one.text] : [])).join("\n");
         for (const command of commands()) {
             const own = longOptions(command).filter((name) => !["--help", "--no-color", "--version"].includes(name));
             expect([command.name(), ...sectionOptions(text, command.name())].sort()).toEqual([command.name(), ...own].sort());
@@ -372,9 +372,9 @@ function misread(words: readonly string[]): string | null {
     }
 }
 
-/** Long options named in what docs/cli.md says of a command: the part under its heading, or its row of a table. */
+/** Long options named in what the pages of the command line say of a command: the part under its heading, or its row of a table. */
 function sectionOptions(text: string, name: string): string[] {
-    const parts = text.split(/^(?=#+ )/m).filter((part) => new RegExp(`^### .*\`remit ${name}\\b`).test(part));
+    const parts = text.split(/^(?=#+ )/m).filter((part) => new RegExp(`^##+ .*\`remit ${name}\\b`).test(part));
     const rows = text.split("\n").filter((line) => new RegExp(`^\\| \`remit ${name}\\b`).test(line));
     const own = parts.map((part) =>
         name === "parse"

@@ -24,7 +24,7 @@ export function ofServing(add: Add, ledger: (command: Command) => Command): void
         .option("--host <address>", "address to listen on; default: 127.0.0.1")
         .option("--port <n>", "port to listen on; default: a free one")
         .option("--origin <origin...>", "origin of pages that may use the server, such as https://shop.example")
-        .option("--limit <name=value...>", "a bound of the server, such as sessions=50 or ask=10min; docs/serve.md lists them")
+        .option("--limit <name=value...>", "a bound of the server, such as sessions=50 or ask=10min; docs/serve-running.md lists them")
         .option("--as <identity>", "on whose behalf turns of the owner are, such as user:alice (REMIT_AS)")
         .option("--reach <origin...>", "origin that tools of its sessions may reach; default: all")
         .option("--host-name <name...>", "further name that the server is reached by, behind a proxy")

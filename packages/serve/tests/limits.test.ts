@@ -134,7 +134,7 @@ test("more connections than may be are not taken; when one ends another is", asy
 });
 
 test("every bound stands in the documentation with its default", () => {
-    const page = readFileSync(new URL("../../../docs/serve.md", import.meta.url), "utf8");
+    const page = readFileSync(new URL("../../../docs/serve-running.md", import.meta.url), "utf8");
     const rows = [...page.matchAll(/^\| `(\w+)` \| ([\d,]+ ?\w*) \| (.*) \|$/gm)].map(([, name, value, says]) => [name, value, says]);
     const shown = (value: number, unit: string): string => {
         if (unit === "") return value.toLocaleString("en");

@@ -16,7 +16,7 @@ export const LEDGER_ERRORS = {
     away: "Start the database, or look at the network and at how many connections it takes; what is under way waits for it.",
     denied: "Look at the user, its password (PGPASSWORD) and its rights in the database.",
     key: "It holds 32 bytes as 64 hexadecimal digits: openssl rand -hex 32 makes one.",
-    address: "Write postgres://USER@HOST:PORT/DATABASE; docs/ledger.md lists its settings.",
+    address: "Write postgres://USER@HOST:PORT/DATABASE; docs/ledger-stores.md lists its settings.",
     owned: "The run goes on in another process: follow it with remit trace --follow, or end that process first.",
     late: "The outcome of the later attempt counts; remit trace shows it.",
     exists: "Give the run another id, or go on with the one that is there.",
