@@ -77,6 +77,7 @@ export { zeroValue } from "./contract/zero.ts";
 export * from "./diagnostics/diagnostic.ts";
 export { declarationsOf, type DeclareOptions, isReserved } from "./declare/declare.ts";
 export { type Declared, declaredOf, exportedNames, type Start } from "./declare/starts.ts";
+export { timeText } from "./form/nodes.ts";
 export { canonicalJson } from "./form/canonical.ts";
 export { FORM_CODES, type FormCode, type FormError } from "./form/errors.ts";
 export * from "./form/form.ts";

@@ -148,6 +148,13 @@ function shortest(path: string): string {
     return out.join("/");
 }
 
+const ONE_OBJECT: ReadonlySet<string> = new Set(["mcp", "temporal"]);
+
+/** Whether every method of the tool takes one object and nothing by place. */
+export function takesObject(uri: string): boolean {
+    return ONE_OBJECT.has(schemeOf(uri));
+}
+
 /** Whether results of the tools of an import say of themselves that they are errors. */
 export function saysErrors(uri: string): boolean {
     return schemeOf(uri) === "mcp";

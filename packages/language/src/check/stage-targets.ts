@@ -6,6 +6,7 @@
  * TGT1: what is unknown and what is not there on the block's backend are different errors, and the first lists what is known.
  */
 import { toolParams, unknownIn } from "../authority/schemas.ts";
+import { takesObject } from "../authority/thing.ts";
 import type { Contract, Shapes } from "../contract/contract.ts";
 import { contractOf } from "../contract/from-tree.ts";
 import type { Binding, Checking, Extra, FileScope, FuncInfo, Report } from "../scope/model.ts";
@@ -29,6 +30,8 @@ export interface Target {
     readonly name: string;
     /** Null: a tool that does not tell them. */
     readonly params: readonly Param[] | null;
+    /** Of a tool that takes one object, whatever it tells: the names of its fields, as far as they are known. Null: it takes arguments by place. */
+    readonly fields: readonly string[] | null;
     readonly shapes: Shapes;
     /** What it gives, where that is declared. */
     readonly result: Contract | null;
@@ -121,7 +124,7 @@ function verbTarget(verb: Verb): Target {
             verb: param,
         }),
     );
-    return { kind: "verb", name: verb.name, params, shapes: {}, result: verb.result, func: null, verb };
+    return { kind: "verb", name: verb.name, params, fields: null, shapes: {}, result: verb.result, func: null, verb };
 }
 
 export function funcTarget(name: string, kind: "func" | "agent", func: FuncInfo): Target {
@@ -135,7 +138,16 @@ export function funcTarget(name: string, kind: "func" | "agent", func: FuncInfo)
         }),
     );
     const shapes = Object.fromEntries([...file.shapes].map(([shape, { contract }]) => [shape, contractOf(contract)]));
-    return { kind, name, params, shapes, result: node.result === undefined ? null : contractOf(node.result), func, verb: null };
+    return {
+        kind,
+        name,
+        params,
+        fields: null,
+        shapes,
+        result: node.result === undefined ? null : contractOf(node.result),
+        func,
+        verb: null,
+    };
 }
 
 /** Also for an agent that is named as an argument. */
@@ -162,5 +174,6 @@ function toolTarget(x: Place, found: Binding, method: Name): Target | null {
         return null;
     }
     const params = toolParams(uri, method.text)?.map((one): Param => ({ ...one, contract: null, verb: null })) ?? null;
-    return { kind: "tool", name: `${found.name}.${method.text}`, params, shapes: {}, result: null, func: null, verb: null };
+    const fields = takesObject(uri) ? (found.has?.params?.get(method.text) ?? []).map((one) => one.name) : null;
+    return { kind: "tool", name: `${found.name}.${method.text}`, params, fields, shapes: {}, result: null, func: null, verb: null };
 }

@@ -62,7 +62,7 @@ export function checkStage(x: Within, node: Stage, input: Port): Port {
     const reading = { ...x, shapes };
     for (const { arg } of target.params === null ? node.args.map(named) : [...bound.unknown, ...bound.twice])
         checkArgument(reading, arg, LOOSE, name);
-    const sound = target.params === null || checkBound(reading, target, bound);
+    const sound = target.params === null ? checkObject(x, node, target, input) : checkBound(reading, target, bound);
     checkWho(x, node);
     if (verb?.effects.includes("model") === true) checkWhichModel(x, node, bound);
     const flows = sound ? checkInput(x, node, target, bound, input) : new Map<string, Expr>();
@@ -111,6 +111,30 @@ function checkBound(x: Reading, target: Target, bound: Bound<Named>): boolean {
         if (given !== undefined) checkArgument(x, given.arg, param, name);
     }
     return bound.unknown.length + bound.twice.length + bound.extra.length === 0;
+}
+
+const OBJECT: Contract = { type: "object", fields: [] };
+
+/** Of a tool that takes one object: its fields have names, and an order of them would mean nothing. */
+function checkObject(x: Within, node: Stage, { name, fields }: Target, input: Port): boolean {
+    if (fields === null) return true;
+    const [field = "field"] = fields;
+    const bare = node.args.filter((arg) => arg.name === undefined);
+    for (const { value, range } of bare)
+        x.report("INVALID_STAGE_ARGUMENT", range, `tool '${name}' takes one object, and this is given without the name of a field`, {
+            hint:
+                value.kind === "ident"
+                    ? `put >=> before ${value.name} if it is the next stage; else write ${name}(${field}: ${value.name})`
+                    : `write ${name}(${field}: …)${fields.length === 0 ? "" : `; it has ${fields.join(", ")}`}`,
+        });
+    const from = input.kind === "start" || node.args.length > 0 ? null : contractOfPort(input);
+    if (from !== null && from.type !== "object" && neverFits(from, OBJECT)) {
+        const what = input.kind === "many" ? `a list of ${input.of.length}` : showContract(from).slice(0, 60);
+        x.report("STAGE_INPUT", node.call.range, `what flows into tool '${name}' is ${what}, and it takes one object`, {
+            hint: `let a func make the call, func call(x) { ${name}({ ${field}: x }) }`,
+        });
+    }
+    return bare.length === 0;
 }
 
 // ---- what flows in ---------------------------------------------------------------------------------------------------

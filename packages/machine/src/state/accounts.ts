@@ -18,7 +18,7 @@
  * AC10: what the agent of a turn says that it used is counted as it says so; the outcome of the turn then counts what it says beyond that. So a turn that
  *     breaks off, by whatever, was not free, and nothing counts twice.
  */
-import { amountOf, type Json, type SpendForm } from "@remit/language";
+import { amountOf, type Json, type SpendForm, timeText } from "@remit/language";
 import { type Effect, type EffectKind, type ModelTurn, opOf } from "../effect/effect.ts";
 import { amountTold, sumOf, type Usage } from "../effect/usage.ts";
 import { shownPrincipal } from "../authority/authority.ts";
@@ -389,20 +389,21 @@ export class Accounts {
 
     /** `wanted`: what the prompt of a refused turn takes of the meter, about. */
     exceeded(a: Account, meter: Meter, who: Spender, wanted = 0): Exceeded {
-        const limit = a.limits[meter] as number;
+        const [limit, spender] = [a.limits[meter] as number, spenderOf(who)];
         const used = meter === "time" ? limit : meter === "steps" ? Math.min(limit, a.used.steps) : a.used[meter];
         const { unit } = METERS.find((row) => row.meter === meter) as (typeof METERS)[number];
         const reserved = reservedOf(a, meter);
         const more = reserved > 0 ? ` and ${shown(reserved)} reserved` : "";
-        const what = `${a.name}'s budget of ${unit === "ms" ? `${limit} ms` : amountOf(limit, unit)}`;
-        const by = `by ${spenderOf(who)}`;
+        const what = `${a.name}'s budget of ${amountOf(limit, unit)}`;
         const message =
-            limit === 0
-                ? `${what} allows none: ${spenderOf(who)} wants more`
-                : used < limit && wanted > 0
-                  ? `${what} leaves too little for a prompt of about ${amountOf(wanted, unit)} (${shown(used)} used${more}), ${by}`
-                  : `${what} is used up (${shown(used)}${more}), ${by}`;
-        return failing(a, { meter, limit, used, spender: spenderOf(who) }, message);
+            meter === "time"
+                ? `the ${timeText(limit, " ")} of ${a.name} are over`
+                : limit === 0
+                  ? `${what} allows none: ${spender} wants more`
+                  : used < limit && wanted > 0
+                    ? `${what} leaves too little for a prompt of about ${amountOf(wanted, unit)} (${shown(used)} used${more}), by ${spender}`
+                    : `${what} is used up (${shown(used)}${more}), by ${spender}`;
+        return failing(a, { meter, limit, used, spender }, message);
     }
 
     /** LANGUAGE 6: a budget has no effect on a model that does not report usage. */

@@ -58,8 +58,13 @@ export function openAccount(
 
 /** The account of a `spend` region, inside the one that pays where it stands; gives its token. */
 export function spendOpened(m: Machine, fiber: Fiber, frame: Frame, { spend, path }: SpendDetail, site: Site | null): number {
-    const of = { parent: accountAt(frame), limits: spend, path: pathOf(frame, path), name: "the region", within: frame.parent };
+    const of = { parent: accountAt(frame), limits: spend, path: pathOf(frame, path), name: regionIn(frame), within: frame.parent };
     return openAccount(m, fiber, of, site);
+}
+
+/** As people know it: of the function of a block only stages are bounded. */
+function regionIn({ fn, path }: Frame): string {
+    return fn.block === null ? "the region" : `the stage ${path.slice(path.lastIndexOf("/") + 1)}`;
 }
 
 /** The time of an account begins, or goes on with another end. */

@@ -559,7 +559,7 @@ describe("time", () => {
             main(`try { B() } catch e { return e.message }`, `agent B { remit { may all  spend 3 min } main func() { T.get(1) } }`),
             { pick: first },
         );
-        expect(value(ran)).toBe("B's budget of 180000 ms is used up (180000), by B at main/B.main#0");
+        expect(value(ran)).toBe("the 3 min of B are over");
     });
 
     test("while other fibers go on", () => {

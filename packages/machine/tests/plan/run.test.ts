@@ -317,7 +317,8 @@ test("the time of a stage is its own", () => {
     expect(timer?.request).toEqual({ ms: 500 });
     machine.resolve(timer?.path as string, { ok: true, value: null, origins: [] });
     machine.advance();
-    expect(machine.result).toMatchObject({ ok: false, failure: { kind: "limit.time" } });
+    const message = "ask#0 failed: the 500 ms of the stage ask#0 are over";
+    expect(machine.result).toMatchObject({ ok: false, failure: { kind: "limit.time", message } });
 });
 
 // ---- stages that wait ----------------------------------------------------------------------------------------------------
