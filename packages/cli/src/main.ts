@@ -132,7 +132,7 @@ function toRun(add: Add): void {
     const run = add("run <file>", "Run a program and print its value as JSON", () => import("./commands/run.ts"));
     place(running(run.allowExcessArguments(false)))
         .option("-i, --input <json>", "input as JSON, @FILE, or - for standard input", once("--input"))
-        .option("--input-origin <origin...>", "whose word the input is, such as web:form or unlabelled; default: user")
+        .option("--input-origin <origin...>", "the origin of the input, such as web:form or unlabelled; default: user")
         .option("--trace", "show the trace on standard error when the run has ended")
         .option("--trace-file <file>", "write every event to FILE, one JSON object a line")
         .option("--check", "check only, run nothing")
