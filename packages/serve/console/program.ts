@@ -76,7 +76,7 @@ function Models(): ComponentChildren {
             ? refused === null
                 ? h(Loading, null)
                 : null
-            : h("p", { class: "soft" }, "Where nothing is said: ", line(data.chosen.text)),
+            : h("p", { class: "soft" }, "Where no model is named: ", line(data.chosen.text)),
         data === null
             ? null
             : h(

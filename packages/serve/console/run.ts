@@ -7,7 +7,7 @@ import { type ComponentChildren, type FunctionComponent, h } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { RunView } from "../src/wire/runs.ts";
 import { at, listen } from "./api.ts";
-import { count, Empty, Fact, line, Loading, money, Place, said, State, Told, time, Trouble, When } from "./parts.ts";
+import { count, Empty, Fact, line, Loading, money, Place, said, short, State, Told, time, Trouble, When } from "./parts.ts";
 import { to, useData, useNow, useTitle } from "./place.ts";
 import { Plans } from "./plan.ts";
 import { Prompts } from "./prompts.ts";
@@ -16,6 +16,8 @@ import { Value, Why } from "./value.ts";
 
 /** At most so often is the run asked for again while it goes on, milliseconds. */
 const EVERY = 500;
+/** A longer hint is folded, characters. */
+const MAX_HINT = 320;
 /** A run that waits or was interrupted may be gone on with elsewhere. */
 const AGAIN = 3000;
 
@@ -53,6 +55,7 @@ export function Run({ id, view }: { readonly id: string; readonly view: string }
         h(Trouble, { refused }),
         run === null ? (refused === null ? h(Loading, null) : null) : h(Facts, { run }),
         run?.failure === undefined ? null : h(Failure, { failure: run.failure }),
+        run === null || run.waits.length === 0 ? null : h(Waits, { run }),
         h(
             "nav",
             { class: "tabs", "aria-label": "Views of the run" },
@@ -135,7 +138,33 @@ function Failure({ failure }: { readonly failure: NonNullable<RunView["failure"]
         h("p", null, h("strong", null, line(failure.kind)), ": ", said(failure.message)),
         h(Place, { site: failure.site }),
         failure.source === undefined ? null : h("pre", { class: "source" }, said(failure.source.trim())),
-        failure.hint === undefined ? null : h("p", { class: "soft" }, said(failure.hint)),
+        failure.hint === undefined ? null : h(Hint, { text: said(failure.hint) }),
+    );
+}
+
+/** What a server wrote before it ended may be long. */
+function Hint({ text }: { readonly text: string }): ComponentChildren {
+    if (text.length <= MAX_HINT) return h("p", { class: "soft" }, text);
+    return h("details", { class: "soft" }, h("summary", null, short(text, MAX_HINT / 2)), h("p", null, text));
+}
+
+/** What the run waits for, and where that is answered. */
+function Waits({ run }: { readonly run: RunView }): ComponentChildren {
+    const session = /^(session-.+)\.[^.]+$/.exec(run.id)?.[1];
+    return h(
+        "section",
+        { class: "answer waits", "aria-label": "What the run waits for" },
+        run.waits.map(({ id, question, expires }) =>
+            h(
+                "div",
+                { key: id },
+                h("p", null, h("strong", null, "Waits for an answer"), ": ", said(question)),
+                session === undefined
+                    ? h("pre", { class: "source" }, `remit answer ${line(run.id)} ${line(id)} once\nremit resume ${line(run.id)}`)
+                    : h("p", null, h("a", { href: to("sessions", session) }, "Answer it in the session")),
+                h("p", { class: "soft" }, "until ", h(When, { at: expires })),
+            ),
+        ),
     );
 }
 

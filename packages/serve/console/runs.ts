@@ -65,8 +65,8 @@ function Row({ one }: { readonly one: ListedRun }): ComponentChildren {
             "a",
             { class: "row", href: to("runs", one.id) },
             one.task === undefined
-                ? h("span", { class: "title mono" }, line(one.file))
-                : h("span", { class: "title", title: line(one.file) }, short(line(one.task), 120)),
+                ? h("span", { class: "title mono" }, fileOf(one))
+                : h("span", { class: "title", title: fileOf(one) }, short(line(one.task), 120)),
             h(State, { state: one.state }),
             h(
                 "span",
@@ -85,6 +85,11 @@ function Row({ one }: { readonly one: ListedRun }): ComponentChildren {
                 : h("span", { class: "failure" }, `${line(one.failure.kind)}: ${short(line(one.failure.message), 160)}`),
         ),
     );
+}
+
+/** Many programs are called `main.remit`: the folder tells them apart. */
+function fileOf({ folder, file }: ListedRun): string {
+    return line(folder === undefined ? file : `${folder}/${file}`);
 }
 
 /** The value as it was when it last did not change for so long. */

@@ -7,6 +7,7 @@ import type { Json } from "@remit/language";
 import { expect, test } from "vitest";
 import { ServeClient } from "../src/index.ts";
 import type { RoutedAsk, Scope } from "../src/wire/messages.ts";
+import type { RunPage, RunView } from "../src/wire/runs.ts";
 import { ended, type Room, room, watch } from "./room.ts";
 
 const PROGRAM = `import tool Mail from "host:mail" { send: ask }
@@ -111,4 +112,19 @@ test("a question of a session's own run is put to the session's clients, and is 
     expect(seen).toEqual([[]]);
     expect(readFileSync(join(folder, "a.txt"), "utf8")).toBe("x");
     rmSync(folder, { recursive: true });
+});
+
+test("a run says what it waits for, also where that is answered on the command line, and in which folder its program is", async () => {
+    await using at = await room([]);
+    const { run } = await asked(at, [{ to: ["terminal"] }]);
+    const view = await at.owner.request<RunView>("GET", `/v1/runs/${run}`);
+    const [ask] = await at.server.ledger.store.asks.list(run);
+    expect(view).toMatchObject({
+        folder: "project",
+        waits: [{ id: ask?.id, question: "May user call Mail.send?", expires: ask?.expires }],
+    });
+    expect(JSON.stringify(view)).not.toContain(at.folder);
+    expect((await at.owner.request<RunPage>("GET", "/v1/runs?search=project/main")).runs.map(({ id }) => id)).toEqual([run]);
+    await at.server.ledger.store.asks.decide(ask?.id ?? "", "deny", ask?.owner ?? "");
+    expect((await at.owner.request<RunView>("GET", `/v1/runs/${run}`)).waits).toEqual([]);
 });

@@ -151,6 +151,28 @@ test("a task is done in the console: a turn, its text as it comes, a yes by a ke
     expect(status).toBe(403);
 });
 
+test("a run that waits says for what, and how it is answered; its program is told from others by its folder", async () => {
+    await using at = await room([]);
+    mkdirSync(join(at.folder, "letters"));
+    writeFileSync(
+        join(at.folder, "letters", "main.remit"),
+        'import tool Post from "host:post" { send: ask }\nmain func(input: { to: string }) { Post.send({ to: input.to }) }\n',
+    );
+    const own = openProcess({ env: { HOME: at.folder }, cwd: at.folder });
+    const about = { process: own, ledger: at.server.ledger.store, tools: { Post: POST.post }, cache: false, asks: { park: true } };
+    const program = await load<Json>(join(at.folder, "letters", "main.remit"), about);
+    const { run } = await program.run({ to: "<b>Ana</b>" }).result;
+    await program.close();
+    await own.close();
+    const { page, wrong } = await opened(at, "/runs");
+    await page.click("text=letters/main.remit");
+    const told = await page.textContent("section[aria-label='What the run waits for']");
+    expect(told).toContain("May user call Post.send?");
+    const [ask] = await at.server.ledger.store.asks.list(run);
+    expect(told).toContain(`remit answer ${run} ${ask?.id} once`);
+    expect(wrong).toEqual([]);
+});
+
 test("a question that is decided elsewhere goes away here, and a turn is cancelled from the page", async () => {
     await using at = await room([calls("owner", "click", { at: "#buy" }), { text: "done" }, { text: "slow", delay: 60_000 }]);
     const { id } = await at.owner.open({ title: "two windows" });

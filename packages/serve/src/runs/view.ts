@@ -7,7 +7,7 @@
  * RVW1: nothing of a run is changed by looking at it.
  */
 import { readFile, realpath } from "node:fs/promises";
-import { join, sep } from "node:path";
+import { basename, join, sep } from "node:path";
 import { isSession, type LedgerStore, type RunInfo } from "@remit/host";
 import { isObject, type Json, type Site } from "@remit/language";
 import { costOf, explainRun, type LedgerEvent, type Plan, planTree, traceRows } from "@remit/machine";
@@ -51,15 +51,16 @@ function turned(run: ListedRun, asTurn: AsTurn): ListedRun {
     return { ...run, ...more, ...(asks ? { state: "waiting" } : {}) };
 }
 
-function textOf({ id, file, state, task, failure }: ListedRun): string {
-    return [id, file, state, task ?? "", failure?.kind ?? "", failure?.message ?? ""].join("\n").toLowerCase();
+function textOf({ id, file, folder, state, task, failure }: ListedRun): string {
+    return [id, `${folder ?? ""}/${file}`, state, task ?? "", failure?.kind ?? "", failure?.message ?? ""].join("\n").toLowerCase();
 }
 
 function listed(run: RunInfo): ListedRun {
-    const { id, file, started, ended, usage, steps, effects, spent, failure } = run;
+    const { id, file, root, started, ended, usage, steps, effects, spent, failure } = run;
+    const folder = root === "" ? {} : { folder: basename(root) };
     const state = run.status === "running" && !run.live ? "interrupted" : run.status;
     const failed = failure === undefined ? {} : { failure: { kind: failure.kind, message: failure.message } };
-    return { id, file, started, ended, usage, steps, effects, spent, state, ...failed };
+    return { id, file, ...folder, started, ended, usage, steps, effects, spent, state, ...failed };
 }
 
 /** The line of a place, where that is in one of the program's own files and the file is still there. */
@@ -82,9 +83,11 @@ export async function runView(store: LedgerStore, id: string): Promise<RunView> 
     const { value, failure, events, live } = run;
     const { models, total } = costOf(await eventsOf(store, run.id));
     const source = failure === undefined ? undefined : await lineAt(store, run, failure.site);
+    const open = (await store.asks.list(run.id)).filter(({ state }) => state === "open");
+    const waits = open.map(({ id: ask, request: { question }, expires }) => ({ id: ask, question, expires }));
     return {
         ...listed(run),
-        ...{ events, live, models, total },
+        ...{ events, live, models, total, waits },
         ...(value === undefined ? {} : { value }),
         ...(failure === undefined ? {} : { failure: { ...failure, ...(source === undefined ? {} : { source }) } }),
     };

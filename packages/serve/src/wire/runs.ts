@@ -10,6 +10,8 @@ import type { Cost, Explanation, PlanRow, TraceRow, Usage } from "@remit/machine
 export interface ListedRun {
     readonly id: string;
     readonly file: string;
+    /** Name of the folder of its program's tree; absent where the program has none. */
+    readonly folder?: string;
     /** ISO 8601. */
     readonly started: string;
     readonly ended: string | null;
@@ -41,9 +43,18 @@ export interface RunPage {
     readonly next: string | null;
 }
 
+/** A question of a run that can be answered until it `expires` (ISO 8601). */
+export interface RunWaits {
+    readonly id: string;
+    readonly question: string;
+    readonly expires: string;
+}
+
 export interface RunView extends ListedRun {
     readonly events: number;
     readonly live: boolean;
+    /** Questions to a person that are open, oldest first. */
+    readonly waits: readonly RunWaits[];
     readonly value?: Json;
     readonly models: Cost["models"];
     readonly total: Cost["total"];
