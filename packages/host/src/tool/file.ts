@@ -13,6 +13,7 @@ import { type Jail, jail, type Place } from "./jail.ts";
 import { type Journal, journal } from "./journal.ts";
 import { mediaTypeOf } from "./signature.ts";
 import { type CallIO, type Open, ToolFail } from "./tool.ts";
+import { isNamed, unnamedNote } from "./walk.ts";
 
 const path = { type: "text", description: "path from the workspace, with /", needed: true } as const;
 
@@ -72,7 +73,7 @@ export const openFile: Open = (uri, _about, context) => {
             case "read":
                 return { ok: true, ...contentOf(inside.read(bound(inside.existing(at))), at, given.as === "image") };
             case "list":
-                return { ok: true, entries: list(inside, bound(inside.existing(at))) };
+                return { ok: true, ...list(inside, bound(inside.existing(at))) };
             case "write":
                 return change({ inside, changes, io }, "write", bound(inside.target(at)), () => given.content as string);
             default:
@@ -115,12 +116,14 @@ export function textOf(bytes: Buffer, shown: string): string {
     });
 }
 
-function list(inside: Jail, place: Place): string[] {
+function list(inside: Jail, place: Place): { readonly entries: string[]; readonly note?: string } {
     if (!statSync(place.real).isDirectory()) throw new ToolFail(`'${place.shown}' is not a folder`);
     const entries = readdirSync(place.real, { withFileTypes: true }).filter((entry) => inside.holds(join(place.real, entry.name)));
     if (entries.length > MAX_ENTRIES)
         throw new ToolFail(`'${place.shown}' has ${entries.length} entries; at most ${MAX_ENTRIES} are listed`);
-    return entries.map((entry) => entry.name).sort();
+    const named = entries.map((entry) => entry.name).filter((name) => isNamed(join(place.real, name)));
+    const note = unnamedNote(Array.from({ length: entries.length - named.length }, () => place.shown));
+    return { entries: named.sort(), ...(note === null ? {} : { note }) };
 }
 
 function patched(before: Buffer | null, at: string, given: { readonly [name: string]: Json | undefined }): string {

@@ -133,13 +133,35 @@ function resultOf(result: Awaited<ReturnType<Client["callTool"]>>): Json {
     // Through text: what came from the wire is data of its own, without prototypes or shared parts.
     const { content, structured } = JSON.parse(text) as { content: { type?: Json; text?: Json }[]; structured: Json };
     const isError = result.isError === true;
+    const [lost, rounded] = [lossIn(result.structuredContent as Json | undefined), lossIn(content as Json)];
+    const notes = [
+        ...(lost === null ? [] : [`structured is none: the number at ${lost} in it is ${BEYOND}`]),
+        ...(rounded === null ? [] : [`the number at ${rounded} in content is ${BEYOND}`]),
+    ];
     return {
         ok: !isError,
         text: content.flatMap((part) => (part.type === "text" && typeof part.text === "string" ? [part.text] : [])).join("\n"),
         content: content as Json,
-        structured,
+        structured: lost === null ? structured : null,
         isError,
+        ...(notes.length === 0 ? {} : { note: notes.join("; ") }),
     };
+}
+
+const BEYOND = "beyond 2^53, where digits are lost";
+
+/**
+ * Where a number stands that may not be the one that the server wrote, as a JSON pointer. The library reads the text and keeps it to itself: so a large
+ * number that lost nothing is told, too. Null: there is none.
+ */
+function lossIn(value: Json | undefined, at = ""): string | null {
+    if (typeof value === "number") return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)) ? at : null;
+    if (value === undefined || value === null || typeof value !== "object") return null;
+    for (const [key, inner] of Object.entries(value)) {
+        const lost = lossIn(inner, `${at}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
+        if (lost !== null) return lost;
+    }
+    return null;
 }
 
 /** MCP6, MCP7. */

@@ -11,7 +11,7 @@ import { textOf } from "./file.ts";
 import { globMatches } from "./glob.ts";
 import { type Jail, jail } from "./jail.ts";
 import { type CallIO, type Open, ToolFail } from "./tool.ts";
-import { type Entry, walk } from "./walk.ts";
+import { type Entry, unnamedNote, walk } from "./walk.ts";
 
 const path = { type: "text", description: "folder or file, from the workspace", default: "." } as const;
 const max = { type: "count", description: "how many at most", default: 100 } as const;
@@ -80,14 +80,15 @@ async function find(inside: Jail, given: Given, io: CallIO): Promise<Json> {
     checkPath(io, inside, from.real, from.shown);
     const name = given.name as string | undefined;
     const files: string[] = [];
-    for await (const entry of walk(inside, from.real, io.signal)) {
+    const unnamed: string[] = [];
+    for await (const entry of walk(inside, from.real, io.signal, unnamed)) {
         if (!insideBounds(io, inside, entry.real)) continue;
         if (given.type !== undefined && entry.kind !== given.type) continue;
         if (name !== undefined && !globMatches(name, entry.path)) continue;
         files.push(entry.path);
         if (files.length >= (given.max as number)) break;
     }
-    return { ok: true, files };
+    return { ok: true, files, ...noteOf([unnamedNote(unnamed)]) };
 }
 
 async function grep(inside: Jail, given: Given, io: CallIO): Promise<Json> {
@@ -96,9 +97,11 @@ async function grep(inside: Jail, given: Given, io: CallIO): Promise<Json> {
     const include = given.include as string | undefined;
     const matches: Json[] = [];
     const skipped: string[] = [];
+    const unnamed: string[] = [];
+    const notes = (): { readonly note?: string } => noteOf([skippedNote(skipped), unnamedNote(unnamed)]);
     const room = given.max as number;
     const one: Entry = { path: from.shown, real: from.real, kind: "file" };
-    for await (const entry of statSync(from.real).isFile() ? [one] : walk(inside, from.real, io.signal)) {
+    for await (const entry of statSync(from.real).isFile() ? [one] : walk(inside, from.real, io.signal, unnamed)) {
         if (!insideBounds(io, inside, entry.real)) continue;
         if (entry.kind !== "file" || (include !== undefined && !globMatches(include, entry.path))) continue;
         const text = searchable(inside, entry);
@@ -108,20 +111,25 @@ async function grep(inside: Jail, given: Given, io: CallIO): Promise<Json> {
         }
         for (const found of linesWith(text, given.pattern as string)) {
             matches.push({ path: entry.path, line: found.line, text: found.text });
-            if (matches.length >= room) return { ok: true, matches, ...noteOf(skipped) };
+            if (matches.length >= room) return { ok: true, matches, ...notes() };
         }
     }
-    return { ok: true, matches, ...noteOf(skipped) };
+    return { ok: true, matches, ...notes() };
 }
 
 /** Paths that a note names. */
 const NAMED = 5;
 
-function noteOf(skipped: readonly string[]): { readonly note?: string } {
-    if (skipped.length === 0) return {};
+function noteOf(notes: readonly (string | null)[]): { readonly note?: string } {
+    const said = notes.filter((note) => note !== null);
+    return said.length === 0 ? {} : { note: said.join("; ") };
+}
+
+function skippedNote(skipped: readonly string[]): string | null {
+    if (skipped.length === 0) return null;
     const named = skipped.slice(0, NAMED).map((one) => `'${one}'`);
     const more = skipped.length > NAMED ? ` and ${skipped.length - NAMED} more` : "";
-    return { note: `not searched, as no UTF-8 text or larger than ${MAX_GREP} bytes: ${named.join(", ")}${more}` };
+    return `not searched, as no UTF-8 text or larger than ${MAX_GREP} bytes: ${named.join(", ")}${more}`;
 }
 
 /** Text of a file, null where it is too large, no text, or gone. */

@@ -3,7 +3,7 @@
  *
  * Boundary: real paths and kinds. The order is that of names by UTF-16 units, the same on every system.
  */
-import { type Dirent, readdirSync, realpathSync } from "node:fs";
+import { type Dirent, lstatSync, readdirSync, realpathSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import type { Jail } from "./jail.ts";
 import { fileProblem, ToolFail } from "./tool.ts";
@@ -19,8 +19,11 @@ export interface Entry {
 const MAX_VISITED = 1_000_000;
 const PAUSE_EVERY = 2_000;
 
-/** Everything below `from` (absolute, links followed), folders before what is in them. What cannot be opened is left out. */
-export async function* walk(inside: Jail, from: string, signal: AbortSignal): AsyncGenerator<Entry> {
+/**
+ * Everything below `from` (absolute, links followed), folders before what is in them. What cannot be opened is left out. `unnamed`: takes the folder, from
+ * the workspace, of each entry that is left out because no text is its name.
+ */
+export async function* walk(inside: Jail, from: string, signal: AbortSignal, unnamed: string[]): AsyncGenerator<Entry> {
     let visited = 0;
     const stack: string[] = [from];
     while (stack.length > 0) {
@@ -33,13 +36,36 @@ export async function* walk(inside: Jail, from: string, signal: AbortSignal): As
                 if (signal.aborted) throw new ToolFail("the search was cancelled", { kind: "cancelled" });
             }
             const real = join(folder, entry.name);
+            if (!isNamed(real)) {
+                unnamed.push(shownPath(inside, folder));
+                continue;
+            }
             const kind = entry.isFile() ? "file" : entry.isDirectory() ? "dir" : null;
             if (kind === null || !inside.holds(real)) continue;
-            yield { path: relative(inside.root, real).split(sep).join("/"), real, kind };
+            yield { path: shownPath(inside, real), real, kind };
             if (kind === "dir") below.push(real);
         }
         stack.push(...below.reverse());
     }
+}
+
+const shownPath = (inside: Jail, real: string): string => relative(inside.root, real).split(sep).join("/");
+
+/** False for an entry that was listed, and cannot be reached by the name that was read: its bytes are not UTF-8. */
+export function isNamed(listed: string): boolean {
+    return !listed.includes("\ufffd") || lstatSync(listed, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** Folders that a note names. */
+const NAMED = 5;
+
+/** `folders`: from the workspace, once for each entry without a name. */
+export function unnamedNote(folders: readonly string[]): string | null {
+    if (folders.length === 0) return null;
+    const places = [...new Set(folders)];
+    const more = places.length > NAMED ? ` and ${places.length - NAMED} more` : "";
+    const named = places.slice(0, NAMED).map((one) => `'${one === "" ? "." : one}'`);
+    return `left out, as their names are not UTF-8: ${folders.length} in ${named.join(", ")}${more}`;
 }
 
 function entriesOf(folder: string): Dirent[] {

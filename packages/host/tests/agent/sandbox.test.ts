@@ -368,6 +368,11 @@ test("a folder that cannot be looked through whole is not shown", async () => {
     symlinkSync("/etc", join(folder, "d", ".remit"));
     expect(await ownFolders(folder)).toEqual([join(folder, "a/.remit"), join(folder, "c/.REMIT")]);
     expect(await ownFolders(join(folder, "none"))).toEqual([]);
+    const odd = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xff])]);
+    mkdirSync(odd);
+    expect(await ownFolders(folder)).toHaveLength(2);
+    mkdirSync(Buffer.concat([odd, Buffer.from("/.remit")]));
+    await expect(ownFolders(folder)).rejects.toMatchObject({ kind: "denied", message: expect.stringContaining("not UTF-8") });
     await expect(ownFolders(folder, 3)).rejects.toMatchObject({ kind: "denied", failure: { hint: "grant a smaller folder" } });
     rmSync(folder, { recursive: true });
 });

@@ -26,6 +26,12 @@ createInterface({ input: process.stdin }).on("line", (line) => {
         if (how === "slow pattern" || how === "schema")
             say({ id, result: { content: [], structuredContent: { a: `${"a".repeat(40)}!` } } });
         if (how === "wrong shape") say({ id, result: { content: [{ type: "text", text: 5 }, { type: "nothing" }] } });
+        if (how === "large numbers") {
+            const text = '{"id":9007199254740993}';
+            process.stdout.write(
+                `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":${JSON.stringify(text)}}],"structuredContent":{"rows":[{"a/b":1.5},${text}]}}}\n`,
+            );
+        }
         if (how === "not UTF-8") {
             process.stdout.write(Buffer.from(`{"jsonrpc":"2.0","id":"mine","method":"elicitation/create","params":{"message":"caf\xe9?"}}\n`, "latin1"));
             process.stdout.write(Buffer.from(`{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"caf\xe9"}]}}\n`, "latin1"));

@@ -29,6 +29,15 @@ describe("a server over stdio", () => {
         const { message } = await failure(lying(here, "wrong shape"), SERVER, "go", {});
         expect(message).toMatch(/failed: the server 'liar' gave an answer that does not follow the protocol$/);
     });
+    test("a number that would lose digits is told, and its text is as the server wrote it", async () => {
+        await using here = work();
+        expect(await call(lying(here, "large numbers"), SERVER, "go", {})).toMatchObject({
+            ok: true,
+            text: '{"id":9007199254740993}',
+            structured: null,
+            note: "structured is none: the number at /rows/1/id in it is beyond 2^53, where digits are lost",
+        });
+    });
     test("an answer that is not UTF-8 is refused, not changed in silence", async () => {
         await using here = work();
         const refused = await failure(lying(here, "not UTF-8"), SERVER, "go", {});
