@@ -6,7 +6,7 @@ import { execFile } from "node:child_process";
 import { channel } from "node:diagnostics_channel";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Json } from "@remit/language";
@@ -39,22 +39,25 @@ async function node(...args: string[]): Promise<{ out: string; code: number }> {
 
 interface Report {
     readonly testResults: {
+        readonly name: string;
         readonly assertionResults: { readonly title: string; readonly status: string; readonly failureMessages: string[] }[];
     }[];
 }
 
-/** Title → why it failed, empty where it passed. */
+let ran: Promise<Report> | undefined;
+/** Title → why it failed, empty where it passed. Vitest starts once, for all files of the suite. */
 async function vitest(file: string): Promise<Map<string, string>> {
+    ran ??= suite();
+    const results = (await ran).testResults.filter(({ name }) => basename(name) === file).flatMap((one) => one.assertionResults);
+    return new Map(results.map((a) => [a.title, a.status === "passed" ? "" : a.failureMessages.join("\n")]));
+}
+
+async function suite(): Promise<Report> {
     const cli = join(root, "node_modules", "vitest", "vitest.mjs");
-    const output = join(room, `${file}.json`);
+    const output = join(room, "report.json");
     const config = join(cases, "vitest.config.mjs");
-    await node(cli, "run", "--root", cases, "--config", config, "--reporter", "json", "--outputFile", output, file);
-    const report = JSON.parse(readFileSync(output, "utf8")) as Report;
-    return new Map(
-        report.testResults.flatMap((one) =>
-            one.assertionResults.map((a) => [a.title, a.status === "passed" ? "" : a.failureMessages.join("\n")]),
-        ),
-    );
+    await node(cli, "run", "--root", cases, "--config", config, "--reporter", "json", "--outputFile", output);
+    return JSON.parse(readFileSync(output, "utf8")) as Report;
 }
 
 // Other files of this process would be heard, too.
