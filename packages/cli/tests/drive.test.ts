@@ -1,4 +1,4 @@
-/** `remit serve`, `remit drive` and `remit clients`, each in a process of its own. */
+/** `remit serve` in a process of its own; `remit drive` and `remit clients` in another, where this one lends tools meanwhile or a signal ends them. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -45,7 +45,7 @@ async function stop(): Promise<void> {
     server = null;
 }
 
-const drive = (...args: string[]): Promise<Ran> => command("drive", ...args).ran;
+const drive = (...args: string[]): Ran => at.remit("drive", ...args);
 
 test("a task is answered on standard output; the session goes on, and is found by the beginning of its id", async () => {
     const { client, ran } = await serve({
@@ -56,25 +56,25 @@ test("a task is answered on standard output; the session goes on, and is found b
             { when: "say hello", reply: { text: "Hello." } },
         ],
     });
-    const first = await drive("say", "hello");
+    const first = drive("say", "hello");
     expect(first).toMatchObject({ code: 0, out: "Hello.\n", err: expect.stringContaining("no tools are lent to it") });
-    expect(await drive("--quiet", "once more")).toEqual({ code: 0, out: "Again.\n", err: "" });
-    expect(await drive("--session", "new", "--json", "anew")).toMatchObject({ code: 0, out: '"New."\n' });
+    expect(drive("--quiet", "once more")).toEqual({ code: 0, out: "Again.\n", err: "" });
+    expect(drive("--session", "new", "--json", "anew")).toMatchObject({ code: 0, out: '"New."\n' });
     const { sessions } = await client.sessions();
     expect(sessions.map(({ turns }) => turns)).toEqual([1, 2]);
     // the first task names it
     expect(sessions.map(({ title }) => title)).toEqual(["anew", "say hello"]);
     const id = sessions[1]?.id ?? "";
-    expect(await drive("--quiet", "--session", id.slice(0, 14), "named")).toMatchObject({ code: 0, out: "Named.\n" });
-    expect(await drive("--session", "nothing", "x")).toMatchObject({
+    expect(drive("--quiet", "--session", id.slice(0, 14), "named")).toMatchObject({ code: 0, out: "Named.\n" });
+    expect(drive("--session", "nothing", "x")).toMatchObject({
         code: 2,
         err: expect.stringContaining(`open are: ${sessions[0]?.id}`),
     });
-    expect(await drive("--models")).toMatchObject({
+    expect(drive("--models")).toMatchObject({
         code: 0,
         out: expect.stringMatching(/scripted:replies\.json +ready[\s\S]*Where a turn names none/),
     });
-    const unknown = await drive("--model", "grand", "x");
+    const unknown = drive("--model", "grand", "x");
     expect(unknown).toMatchObject({
         code: 1,
         out: "",
@@ -106,13 +106,13 @@ test("without a terminal a call that acts is refused; --auto-approve makes it, a
         }
     })();
     while ((await client.session(id)).tools.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(await drive("click it")).toMatchObject({
+    expect(await command("drive", "click it").ran).toMatchObject({
         code: 0,
         out: "over\n",
         err: expect.stringContaining("no: there is no terminal to ask on"),
     });
     expect(made).toEqual([]);
-    const auto = await drive("--auto-approve", "click it");
+    const auto = await command("drive", "--auto-approve", "click it").ran;
     expect(auto).toMatchObject({ code: 0, out: "over\n" });
     expect(auto.err).toContain("no person looks at it first");
     expect(auto.err).toContain("approved unseen: May Model call Lent.owner__click?");
@@ -138,7 +138,7 @@ test("a server that is not there, a credential that is wrong and a program with 
         code: 2,
         err: expect.stringContaining("--token or REMIT_TOKEN"),
     });
-    expect(await drive("x", "--url", "http://127.0.0.1:9", "--token", "t")).toMatchObject({
+    expect(drive("x", "--url", "http://127.0.0.1:9", "--token", "t")).toMatchObject({
         code: 2,
         err: expect.stringContaining("cannot be reached"),
     });
@@ -148,12 +148,12 @@ test("a server that is not there, a credential that is wrong and a program with 
     expect(at.remit("serve", "--origin", "shop.example")).toMatchObject({ code: 2, err: expect.stringContaining("is no origin") });
     const { client } = await serve([]);
     const url = servers(join(at.folder, "remit/serve"))[0]?.url ?? "";
-    expect(await drive("x", "--url", url, "--token", "wrong")).toMatchObject({
+    expect(drive("x", "--url", url, "--token", "wrong")).toMatchObject({
         code: 2,
         err: expect.stringContaining("not, or no longer, one of this server"),
     });
     const port = new URL(url).port;
-    expect(await command("serve", "--port", port, "--ledger", "other.db", "--model", "mock:").ran).toMatchObject({
+    expect(at.remit("serve", "--port", port, "--ledger", "other.db", "--model", "mock:")).toMatchObject({
         code: 2,
         err: expect.stringContaining(`another program listens on 127.0.0.1:${port}`),
     });
@@ -162,12 +162,12 @@ test("a server that is not there, a credential that is wrong and a program with 
 
 test("a client is paired by a code, listed and revoked", async () => {
     await serve([]);
-    expect(await command("clients", "pair", "--scopes", "observe,nope").ran).toMatchObject({
+    expect(at.remit("clients", "pair", "--scopes", "observe,nope")).toMatchObject({
         code: 2,
         out: "",
         err: "error: --scopes: there is no scope 'nope'\n  known are observe, submit, lend, approve, admin, with commas between them\n",
     });
-    const paired = await command("clients", "pair", "--scopes", "observe").ran;
+    const paired = at.remit("clients", "pair", "--scopes", "observe");
     expect(paired.out).toMatch(/^[a-z2-9]{4}-[a-z2-9]{4}\n$/);
     const [found] = servers(join(at.folder, "remit/serve"));
     const response = await fetch(`${found?.url}/v1/pair`, {
@@ -176,13 +176,13 @@ test("a client is paired by a code, listed and revoked", async () => {
         body: JSON.stringify({ code: paired.out.trim(), name: "A panel \u001b[31mred" }),
     });
     const { id, token } = (await response.json()) as { id: string; token: string };
-    const list = await command("clients").ran;
+    const list = at.remit("clients");
     expect(list.out).toContain(id);
     expect(list.out).not.toContain("\u001b");
     expect(list.out).not.toContain(token);
-    expect(await command("clients", "revoke", id).ran).toMatchObject({ code: 0 });
-    expect(await command("clients", "revoke", id).ran).toMatchObject({ code: 1 });
-    expect((await command("clients", "list", "--json").ran).out).toContain('"revoked"');
+    expect(at.remit("clients", "revoke", id)).toMatchObject({ code: 0 });
+    expect(at.remit("clients", "revoke", id)).toMatchObject({ code: 1 });
+    expect(at.remit("clients", "list", "--json").out).toContain('"revoked"');
 });
 
 test("origins may be written in a list or one by one; a model that is none is refused before anything listens", async () => {
@@ -229,7 +229,7 @@ test("a question that another client decides is not asked here", async () => {
             if (event === "ask.requested") await panel.decide(id, (data as { ask: string }).ask, "once");
     })();
     while ((await client.session(id)).tools.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-    const ran = await drive("click it");
+    const ran = await command("drive", "click it").ran;
     expect(ran).toMatchObject({ code: 0, out: "over\n" });
     expect(ran.err).not.toContain("there is no terminal to ask on");
     over.abort();
@@ -243,7 +243,7 @@ test("--image sends the bytes of files; what is no picture, too large or not the
     writeFileSync(join(at.folder, "large.png"), Buffer.concat([png, Buffer.alloc(5 << 20)]));
     at.write("b.png", "no picture");
     const images = ["--image", "a.png", "--image", "a.png"];
-    expect(await drive("--quiet", ...images, "what is it")).toEqual({ code: 0, out: "A point.\n", err: "" });
+    expect(drive("--quiet", ...images, "what is it")).toEqual({ code: 0, out: "A point.\n", err: "" });
     const [session] = (await client.sessions()).sessions;
     const { turns } = await client.session(session?.id ?? "");
     expect(turns[0]?.images).toMatchObject([{ media_type: "image/png", bytes: png.length }, { media_type: "image/png" }]);
@@ -253,7 +253,7 @@ test("--image sends the bytes of files; what is no picture, too large or not the
         ["c.png", "--image c.png cannot be read: there is no such file"],
         [".", "is no file"],
     ])
-        expect(await drive("--image", file as string, "what is it")).toMatchObject({
+        expect(drive("--image", file as string, "what is it")).toMatchObject({
             code: 2,
             err: expect.stringContaining(why as string),
         });
