@@ -118,6 +118,23 @@ export function Fact({ name, children }: { readonly name: string; readonly child
     return h("div", { class: "fact" }, h("dt", null, name), h("dd", null, children));
 }
 
+interface TableShown {
+    /** For what reads the page out. */
+    readonly name: string;
+    /** Of the columns. */
+    readonly head: readonly string[];
+    /** Elements `tr`. */
+    readonly rows: ComponentChildren;
+    /** What stands below. */
+    readonly children?: ComponentChildren;
+}
+
+export function Table({ name, head, rows, children }: TableShown): ComponentChildren {
+    const cells = head.map((text) => h("th", { key: text, scope: "col" }, line(text)));
+    const table = h("table", null, h("thead", null, h("tr", null, cells)), h("tbody", null, rows));
+    return h("div", { class: "wide", tabIndex: 0, role: "region", "aria-label": name }, table, children);
+}
+
 /** Told to what reads the page out, and to no eye. */
 export function Told({ text }: { readonly text: string }): ComponentChildren {
     return h("div", { class: "away", role: "status", "aria-live": "polite" }, text);

@@ -2,7 +2,7 @@
 import { type ComponentChildren, h } from "preact";
 import type { ModelsView, ProgramView } from "../src/wire/runs.ts";
 import { at } from "./api.ts";
-import { Empty, line, Loading, Trouble } from "./parts.ts";
+import { Empty, line, Loading, Table, Trouble } from "./parts.ts";
 import { useData, useTitle } from "./place.ts";
 
 export function Program(): ComponentChildren {
@@ -28,40 +28,19 @@ function Authority({ data }: { readonly data: ProgramView }): ComponentChildren 
         "section",
         { "aria-labelledby": "authority" },
         h("h2", { id: "authority" }, "Who may do what"),
-        h(
-            "div",
-            { class: "wide", tabIndex: 0, role: "region", "aria-label": "Table of authority" },
-            h(
-                "table",
-                null,
+        h(Table, {
+            name: "Table of authority",
+            head: data.head,
+            rows: data.rows.map((row, i) =>
                 h(
-                    "thead",
-                    null,
-                    h(
-                        "tr",
-                        null,
-                        data.head.map((name) => h("th", { key: name, scope: "col" }, line(name))),
-                    ),
-                ),
-                h(
-                    "tbody",
-                    null,
-                    data.rows.map((row, i) =>
-                        h(
-                            "tr",
-                            { key: i },
-                            row.map((cell, j) =>
-                                h(
-                                    "td",
-                                    { key: j, class: j === gate ? `gate-${cell.replace(/[^a-z]/g, "")}` : j === 1 ? "mono" : "" },
-                                    line(cell),
-                                ),
-                            ),
-                        ),
+                    "tr",
+                    { key: i },
+                    row.map((cell, j) =>
+                        h("td", { key: j, class: j === gate ? `gate-${cell.replace(/[^a-z]/g, "")}` : j === 1 ? "mono" : "" }, line(cell)),
                     ),
                 ),
             ),
-        ),
+        }),
     );
 }
 

@@ -8,7 +8,7 @@ import { type ComponentChildren, h } from "preact";
 import { useState } from "preact/hooks";
 import type { PromptView, Replied, RunView } from "../src/wire/runs.ts";
 import { at } from "./api.ts";
-import { count, Empty, line, Loading, Long, Origins, Place, said, Trouble } from "./parts.ts";
+import { count, Empty, line, Loading, Long, Origins, Place, said, Table, Trouble } from "./parts.ts";
 import { useData } from "./place.ts";
 import { Value } from "./value.ts";
 
@@ -75,43 +75,27 @@ function Prompt({ one, isOpen }: { readonly one: PromptView; readonly isOpen: bo
 function Items({ one }: { readonly one: PromptView }): ComponentChildren {
     if (one.items.length === 0) return h("p", { class: "soft" }, "No context: identity, instruction and contract only.");
     return h(
-        "div",
-        { class: "wide", tabIndex: 0, role: "region", "aria-label": `Items of ${line(one.label)}` },
-        h(
-            "table",
-            null,
-            h(
-                "thead",
-                null,
+        Table,
+        {
+            name: `Items of ${line(one.label)}`,
+            head: ["as", "from the program", "what the budgets did", "origins", "where"],
+            rows: one.items.map((item) =>
                 h(
                     "tr",
-                    null,
-                    ["as", "from the program", "what the budgets did", "origins", "where"].map((name) =>
-                        h("th", { key: name, scope: "col" }, name),
-                    ),
-                ),
-            ),
-            h(
-                "tbody",
-                null,
-                one.items.map((item) =>
+                    { key: item.index, class: item.shown ? "" : "hidden" },
+                    h("td", null, item.label === null ? `[${item.index}]` : line(item.label)),
                     h(
-                        "tr",
-                        { key: item.index, class: item.shown ? "" : "hidden" },
-                        h("td", null, item.label === null ? `[${item.index}]` : line(item.label)),
-                        h(
-                            "td",
-                            { class: "mono" },
-                            line(item.source),
-                            item.variant === null ? null : h("div", { class: "soft" }, `variant ${line(item.variant)}`),
-                        ),
-                        h("td", null, item.shown ? "" : h("span", { class: "tag warn" }, "not shown"), line(item.clip)),
-                        h("td", null, h(Origins, { origins: item.origins, none: "the program itself" })),
-                        h("td", null, h(Place, { site: item.declared })),
+                        "td",
+                        { class: "mono" },
+                        line(item.source),
+                        item.variant === null ? null : h("div", { class: "soft" }, `variant ${line(item.variant)}`),
                     ),
+                    h("td", null, item.shown ? "" : h("span", { class: "tag warn" }, "not shown"), line(item.clip)),
+                    h("td", null, h(Origins, { origins: item.origins, none: "the program itself" })),
+                    h("td", null, h(Place, { site: item.declared })),
                 ),
             ),
-        ),
+        },
         one.total === null ? null : h("p", { class: "soft" }, "All items together: ", h("code", null, line(JSON.stringify(one.total)))),
     );
 }

@@ -7,7 +7,7 @@ import { type ComponentChildren, type FunctionComponent, h } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { RunView } from "../src/wire/runs.ts";
 import { at, listen } from "./api.ts";
-import { count, Empty, Fact, line, Loading, money, Place, said, short, State, Told, time, Trouble, When } from "./parts.ts";
+import { count, Empty, Fact, line, Loading, money, Place, said, short, State, Table, Told, time, Trouble, When } from "./parts.ts";
 import { to, useData, useNow, useTitle } from "./place.ts";
 import { Plans } from "./plan.ts";
 import { Prompts } from "./prompts.ts";
@@ -195,47 +195,24 @@ function Overview({ run }: RunProps): ComponentChildren {
             h("h2", { id: "cost" }, "Cost"),
             run.models.length === 0
                 ? h(Empty, null, "No model was called.")
-                : h(
-                      "div",
-                      { class: "wide", tabIndex: 0, role: "region", "aria-label": "Cost by model" },
-                      h(
-                          "table",
-                          null,
+                : h(Table, {
+                      name: "Cost by model",
+                      head: ["model", "turns", "in", "cached", "out", "cost"],
+                      rows: run.models.map((one) =>
                           h(
-                              "thead",
-                              null,
+                              "tr",
+                              { key: `${one.model} ${one.answered}` },
                               h(
-                                  "tr",
-                                  null,
-                                  ["model", "turns", "in", "cached", "out", "cost"].map((name) =>
-                                      h("th", { key: name, scope: "col" }, name),
-                                  ),
+                                  "td",
+                                  { class: "mono" },
+                                  line(one.model),
+                                  one.answered === undefined ? null : h("span", { class: "soft" }, ` answered by ${line(one.answered)}`),
                               ),
-                          ),
-                          h(
-                              "tbody",
-                              null,
-                              run.models.map((one) =>
-                                  h(
-                                      "tr",
-                                      { key: `${one.model} ${one.answered}` },
-                                      h(
-                                          "td",
-                                          { class: "mono" },
-                                          line(one.model),
-                                          one.answered === undefined
-                                              ? null
-                                              : h("span", { class: "soft" }, ` answered by ${line(one.answered)}`),
-                                      ),
-                                      [one.turns, one.input, one.cached, one.output].map((n, i) =>
-                                          h("td", { key: i, class: "number" }, count(n)),
-                                      ),
-                                      h("td", { class: "number" }, money(one.usd)),
-                                  ),
-                              ),
+                              [one.turns, one.input, one.cached, one.output].map((n, i) => h("td", { key: i, class: "number" }, count(n))),
+                              h("td", { class: "number" }, money(one.usd)),
                           ),
                       ),
-                  ),
+                  }),
         ),
     );
 }
