@@ -1,9 +1,7 @@
 /**
- * Authority: remits, clauses at imports, `delegate`, `spend`, `.only(…)`, `endorse`, `flow strict` (LANGUAGE 5).
+ * Authority: remits, `delegate`, `spend`, `.only(…)`, `endorse`, `flow strict` (LANGUAGE 5). Clauses at imports are in `clauses.ts`.
  *
  * AH1: each word here is a word only where AgentScript rejects the text; a name that is bound in scope stays a name.
- *
- * Why it is long: the clauses of one section of the language, each a few lines, read with the same few helpers.
  */
 import { rangeText } from "../../authority/range.ts";
 import { nearest } from "../../diagnostics/nearest.ts";
@@ -11,7 +9,6 @@ import { fix } from "../../text/fix.ts";
 import type { Range } from "../../text/source.ts";
 import { DURATION_UNITS, METERS, T } from "../tokens.ts";
 import type {
-    Among,
     Amount,
     Bound,
     Count,
@@ -20,18 +17,15 @@ import type {
     Expr,
     FlowDecl,
     Grant,
-    ImportClause,
     Name,
     Narrow,
     NumberLit,
-    Readers,
     Ref,
     RemitBody,
     RemitDecl,
     RemitUse,
     Spend,
     StringLit,
-    Through,
 } from "../tree.ts";
 import { closed, leaveBrace, separated } from "./brackets.ts";
 import { parseString } from "./literals.ts";
@@ -103,24 +97,24 @@ export function parseAgentBraces(p: State): RemitUse | undefined {
 }
 
 /** A name of a method, an argument or a field: a word, or in quotes where it is none, `"list-issues"`. */
-function atName(p: State, ahead = 0): boolean {
+export function atName(p: State, ahead = 0): boolean {
     const kind = peek(p, ahead);
     return isWord(kind) || kind === T.String;
 }
 
 /** The present token is one (`atName`). */
-function takeNamed(p: State): Name {
+export function takeNamed(p: State): Name {
     if (p.k !== T.String) return takeName(p);
     const { range, value } = parseString(p);
     if (value === "") report(p, "SYNTAX", "A name has at least one character.", range, "Write the name that the tool gives it.");
     return { range, text: value };
 }
 
-function expectNamed(p: State, what: string): Name {
+export function expectNamed(p: State, what: string): Name {
     return atName(p) ? takeNamed(p) : expectName(p, what);
 }
 
-const GATES: readonly number[] = [T.May, T.Ask, T.Never];
+export const GATES: readonly number[] = [T.May, T.Ask, T.Never];
 
 function parseRemitBody(p: State): RemitBody {
     const open = p.pos;
@@ -161,7 +155,7 @@ function parseRemitBody(p: State): RemitBody {
 }
 
 /** On to the comma after which the next clause begins, to the next line, or to the end of the braces. */
-function skipClause(p: State, open: number, begins: (p: State, ahead: number) => boolean): void {
+export function skipClause(p: State, open: number, begins: (p: State, ahead: number) => boolean): void {
     const limit = p.tokens.match[open] as number;
     while (p.k !== T.EOF && p.k !== T.RBrace && !(p.k === T.Comma && begins(p, 1))) {
         skip(p, limit);
@@ -234,12 +228,12 @@ export function isText(p: State, word: string, ahead = 0): boolean {
     return isWord(peek(p, ahead)) && tokenText(p, p.pos + ahead) === word;
 }
 
-function atCount(p: State, ahead = 0): boolean {
+export function atCount(p: State, ahead = 0): boolean {
     return (isText(p, "at", ahead) && isText(p, "most", ahead + 1)) || (isText(p, "once", ahead) && isText(p, "by", ahead + 1));
 }
 
 /** `at most 3 at most 20 per day once by order_id`. */
-function parseCounts(p: State): Count[] {
+export function parseCounts(p: State): Count[] {
     const counts: Count[] = [];
     while (atCount(p)) {
         const from = start(p);
@@ -300,7 +294,7 @@ function parseEnd(p: State): number {
 }
 
 /** Strings with commas between them; a comma before something else is left standing. */
-function parseStrings(p: State, what: string): StringLit[] {
+export function parseStrings(p: State, what: string): StringLit[] {
     const out: StringLit[] = [];
     for (;;) {
         if (p.k !== T.String && p.k !== T.Block) {
@@ -366,237 +360,6 @@ function parseAmounts(p: State): Amount[] {
         amounts.push({ range, meter: ms === undefined ? (meter ?? "steps") : "time", amount, text });
     } while (!beginsClause(p, 1) && take(p, T.Comma));
     return amounts;
-}
-
-// ---- clauses at imports ------------------------------------------------------------------------------------------
-
-/** `{ send: ask, arg to: trusted, reads: "alice", audience send: arg to or ask, trusted }` */
-export function parseClauses(p: State): ImportClause[] {
-    const open = p.pos;
-    advance(p);
-    const clauses: ImportClause[] = [];
-    while (p.k !== T.RBrace && p.k !== T.EOF) {
-        const clause = parseClause(p);
-        if (clause === undefined) {
-            skipClause(p, open, () => true);
-            take(p, T.Comma);
-            continue;
-        }
-        clauses.push(clause);
-        if (p.k !== T.Comma && p.k !== T.RBrace && !onNewLine(p)) {
-            expected(p, "`,` or `}`");
-            skipClause(p, open, () => true);
-        }
-        take(p, T.Comma);
-    }
-    closed(p, open, T.RBrace);
-    return clauses;
-}
-
-function parseClause(p: State): ImportClause | undefined {
-    const from = start(p);
-    const done = () => ({ start: from, end: prevEnd(p) });
-    if (!atName(p)) {
-        expected(p, "the name of a method", "Write `send: ask`, or `arg to: trusted` for an argument.");
-        return undefined;
-    }
-    const next = peek(p, 1);
-    if (p.k === T.Trusted && next !== T.Colon) {
-        advance(p);
-        return { kind: "clause.trusted", range: done() };
-    }
-    if (isCalled(p, "untrusted") && next !== T.Colon) {
-        advance(p);
-        return { kind: "clause.untrusted", range: done() };
-    }
-    if (isCalled(p, "labels") && next === T.From) {
-        advance(p);
-        advance(p);
-        if (!isText(p, "server")) {
-            expected(p, "`server`", "Write `labels from server`.");
-            return undefined;
-        }
-        advance(p);
-        return { kind: "clause.labels", range: done() };
-    }
-    if (isCalled(p, "choice") && (next === T.Colon ? !GATES.includes(peek(p, 2)) && !atCount(p, 2) : atName(p, 1))) return parseChoice(p);
-    if (p.k === T.Arg && (atName(p, 1) || next === T.Number)) return parseArgClause(p);
-    if ((p.k === T.Reads || p.k === T.Audience) && (next === T.Colon ? !GATES.includes(peek(p, 2)) && !atCount(p, 2) : atName(p, 1))) {
-        const which = p.k === T.Reads ? "reads" : "audience";
-        advance(p);
-        const method = p.k === T.Colon ? undefined : takeNamed(p);
-        if (!take(p, T.Colon)) expected(p, `\`:\` after \`${which}\``);
-        const readers = parseReaders(p);
-        if (readers === undefined) return undefined;
-        const ask = which === "audience" && parseOrAsk(p);
-        return { kind: "clause.readers", range: done(), which, ...(method === undefined ? {} : { method }), readers, ask };
-    }
-    const method = takeNamed(p);
-    if (!take(p, T.Colon)) {
-        expected(p, `\`:\` after \`${method.text}\``);
-        return undefined;
-    }
-    const counts = parseCounts(p);
-    if (counts.length > 0) return { kind: "clause.count", range: done(), method, counts };
-    if (!isWord(p.k) || onNewLine(p)) {
-        expected(p, "`may`, `ask`, `never`, `at most 3` or `once by …`");
-        return undefined;
-    }
-    const gate = takeName(p);
-    if (atCount(p)) expected(p, "`,`", `Write \`${method.text}: ${gate.text}, ${method.text}: at most 3\`.`);
-    return { kind: "clause.gate", range: done(), method, gate };
-}
-
-/** A word that has a meaning here alone. */
-function isCalled(p: State, word: string): boolean {
-    return isWord(p.k) && tokenText(p) === word;
-}
-
-/** `choice send: trusted or ask`; the present token is `choice`. */
-function parseChoice(p: State): ImportClause | undefined {
-    const from = start(p);
-    advance(p);
-    const method = p.k === T.Colon ? undefined : takeNamed(p);
-    if (!take(p, T.Colon)) expected(p, "`:` after `choice`");
-    const any = isCalled(p, "any");
-    if (any) advance(p);
-    const allowed = !any && p.k === T.From ? parseOrigins(p) : undefined;
-    if (!any && allowed === undefined && !take(p, T.Trusted)) {
-        expected(p, "`trusted`, `from(…)` or `any`", 'Write `choice send: trusted or ask`, or `choice send: from("user", "tool:Inbox")`.');
-        return undefined;
-    }
-    const ask = !any && parseOrAsk(p);
-    return {
-        kind: "clause.choice",
-        range: { start: from, end: prevEnd(p) },
-        ...(method === undefined ? {} : { method }),
-        ...(allowed === undefined ? {} : { from: allowed }),
-        ...(any ? { any } : {}),
-        ask,
-    };
-}
-
-/** `arg to: trusted`, `arg send.to: addresses among("user", Contacts.find.email) or ask`. */
-function parseArgClause(p: State): ImportClause | undefined {
-    const from = start(p);
-    advance(p);
-    let method: Name | undefined;
-    let name = takeNamed(p);
-    if (p.k === T.Dot) {
-        advance(p);
-        method = name;
-        name = p.k === T.Number ? takeName(p) : expectNamed(p, "the name of an argument");
-    }
-    if (!take(p, T.Colon)) expected(p, `\`:\` after \`${name.text}\``);
-    const addresses = p.k === T.Addresses && [T.From, T.Among, T.Trusted].includes(peek(p, 1));
-    const isPlain = !addresses && isText(p, "plain");
-    if (addresses || isPlain) advance(p);
-    const among = p.k === T.Among;
-    let listed: ReturnType<typeof parseListed> = {};
-    if ((p.k === T.From || among) && peek(p, 1) === T.LParen) {
-        advance(p);
-        listed = parseListed(p, among);
-    } else if (!take(p, T.Trusted) && !isPlain) {
-        expected(p, "`trusted`, `plain`, `from(…)` or `among(…)`", 'Write `arg to: trusted`, or `arg to: from("user", "tool:Contacts")`.');
-        return undefined;
-    }
-    const ask = parseOrAsk(p);
-    return {
-        kind: "clause.arg",
-        range: { start: from, end: prevEnd(p) },
-        ...(method === undefined ? {} : { method }),
-        name,
-        ...listed,
-        ...(among ? { among } : {}),
-        ...(addresses ? { addresses } : {}),
-        ...(isPlain ? { plain: true } : {}),
-        ask,
-    };
-}
-
-/** `("user", "tool:Contacts")` after `from` or `among`, which is the present token; undefined where no bracket follows. */
-function parseOrigins(p: State): StringLit[] | undefined {
-    if (peek(p, 1) !== T.LParen) return undefined;
-    advance(p);
-    const paren = p.pos;
-    advance(p);
-    const origins = parseStrings(p, 'an origin: `from("user")`');
-    closed(p, paren, T.RParen);
-    return origins;
-}
-
-/** `("user", Contacts.find.email)`: origins, and in `among` fields; the present token is the bracket. */
-function parseListed(p: State, among: boolean): { readonly from?: readonly StringLit[]; readonly fields?: readonly Among[] } {
-    const paren = p.pos;
-    const from: StringLit[] = [];
-    const fields: Among[] = [];
-    do {
-        advance(p);
-        const some = among ? parseAmong(p) : [];
-        fields.push(...some);
-        if (some.length === 0) from.push(...parseStrings(p, 'an origin: `from("user")`'));
-    } while (p.k === T.Comma && p.errorAt !== p.pos);
-    closed(p, paren, T.RParen);
-    return { ...(from.length === 0 && fields.length > 0 ? {} : { from }), ...(fields.length === 0 ? {} : { fields }) };
-}
-
-/** `input.recipients`, `Contacts.find.email`; none where something else stands. */
-function parseAmong(p: State): Among[] {
-    if (!isWord(p.k)) return [];
-    const from = start(p);
-    const of = takeName(p);
-    const path: Name[] = [];
-    while (take(p, T.Dot)) path.push(expectNamed(p, "the name of a field"));
-    const method = of.text === "input" ? undefined : path.shift();
-    if (path.length === 0) expected(p, "`.` and the name of a field", "Write `input.recipients`, or `Contacts.find.email`.");
-    return [{ range: { start: from, end: prevEnd(p) }, of, ...(method === undefined ? {} : { method }), path }];
-}
-
-function parseOrAsk(p: State): boolean {
-    if (p.k !== T.Or || peek(p, 1) !== T.Ask) return false;
-    advance(p);
-    advance(p);
-    return true;
-}
-
-/** `through Customers.list.id to email`; the present token is `through`. */
-function parseThrough(p: State): Through | undefined {
-    const from = start(p);
-    const how = "Write `result customer_id through Customers.list.id to email`.";
-    advance(p);
-    const [at] = parseAmong(p);
-    if (at === undefined || at.method === undefined) {
-        expected(p, "a tool, its method and a field of its results", how);
-        return undefined;
-    }
-    if (!take(p, T.To)) {
-        expected(p, "`to` and the field that names people", how);
-        return undefined;
-    }
-    const to = expectNamed(p, "the field that names people");
-    return { range: { start: from, end: prevEnd(p) }, at, to };
-}
-
-function parseReaders(p: State): Readers | undefined {
-    const from = start(p);
-    const done = () => ({ start: from, end: prevEnd(p) });
-    if (p.k === T.String || p.k === T.Block) {
-        const names = parseStrings(p, "a name");
-        return { kind: "readers.names", range: done(), names };
-    }
-    if (p.k === T.Everyone) {
-        advance(p);
-        return { kind: "readers.everyone", range: done() };
-    }
-    if (p.k === T.Arg || p.k === T.Result) {
-        const kind = p.k === T.Arg ? "readers.arg" : "readers.result";
-        advance(p);
-        const name = expectNamed(p, kind === "readers.arg" ? "the name of an argument" : "the name of a field of the result");
-        const through = isText(p, "through") && !onNewLine(p) ? parseThrough(p) : undefined;
-        return { kind, range: done(), name, ...(through === undefined ? {} : { through }) };
-    }
-    expected(p, "who it is", "Write names in quotes, `arg to`, `result owner` or `everyone`.");
-    return undefined;
 }
 
 // ---- flow strict -------------------------------------------------------------------------------------------------
