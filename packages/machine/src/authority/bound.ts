@@ -64,6 +64,7 @@ export function boundRemedy({ arg, value, patterns, numbers, named, never }: Bro
     const bound = patternsText({ patterns, numbers });
     if (never === true) return `use ${argumentText(arg)} outside of ${bound}, or ${asked}`;
     const wider = widerBound({ patterns: bound, value, numbers: numbers === true, name: named === true ? `${arg}: ` : "" });
+    if (value === null) return `give ${argumentText(arg)}, inside of ${bound}: no bound fits a call without it`;
     const inside = `use ${argumentText(arg)} inside of ${bound}`;
     return wider === null
         ? `${inside}, or widen the bound in the remit of ${who}`

@@ -86,7 +86,7 @@ export type Decision =
       }
     | {
           readonly kind: "refused";
-          readonly why: "remit" | "gate" | "holder" | "revoked" | "flow" | "name" | "reach" | "count";
+          readonly why: "remit" | "gate" | "holder" | "revoked" | "use after" | "flow" | "name" | "reach" | "count";
           readonly clause: Site | null;
           readonly flow?: Flow;
           readonly unknown?: Unknown;
@@ -172,7 +172,7 @@ export function decide(use: Use, on: Standing): Decision {
             for (const way of use.right.ways)
                 if (way.alive.every(on.live)) given = either(given, layered(way.layers, use, method, seen));
                 else dead = true;
-            if (given === null && dead) return { kind: "refused", why: "revoked", clause: null };
+            if (given === null && dead) return { kind: "refused", why: "use after", clause: null };
             // DC4. What is asked of the holder, or was asked of the principal that handed it on, is asked all the same.
             if (given !== null && (own === "ask" || left === "ask")) given = "ask";
         }

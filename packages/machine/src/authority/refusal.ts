@@ -65,11 +65,21 @@ const WHY = {
         const method = what.slice(what.indexOf(".") + 1);
         return `write \`${method}: ask\` in place of \`${method}: never\`: a person is then asked about each such call, whoever makes it`;
     }),
-    holder: uses("which was not given to it", () => "pass it as an argument of its own"),
+    holder: uses(
+        "which was not given to it",
+        (who, what) =>
+            `pass it to ${who} as an argument of its own, not inside a list or an object; or let ${who} use ${what} by the name of its own import`,
+    ),
     revoked: {
         kind: "violation.revoked",
         says: (who, what) => `${who} uses ${what}, which it had only inside a block or call that has ended`,
         remedy: () => "use it before the block or call ends, or delegate around the later use",
+    },
+    "use after": {
+        kind: "violation.revoked",
+        says: (who, what) => `${who} uses ${what}, which it had only by a delegation that has ended`,
+        remedy: (_who, what, whose) =>
+            `add \`may ${what}\` to ${whose}, which then has it beyond the block, too; or use it before the block ends, or delegate around the later use`,
     },
     flow: {
         kind: "violation.flow",

@@ -253,6 +253,17 @@ const ROWS: readonly (readonly [string, Row])[] = [
         "a memory that the remit does not name",
         by("may Repo.read", 'if x == 1 { Notes.add({ text: "a" }) } else { Notes.query({ text: "a" }) }', "1", "2", "Notes remember"),
     ],
+    [
+        "what was delegated and kept",
+        {
+            with: `${mail("")}agent Fixer { remit { may Web.get } model Claude role "r" description "d"
+func keep(box, x) { if x == 1 { box.add(Repo) } else { box.add(Mail) } }
+func go(box, x) { if x == 1 { box[0].list({}) } else { box[0].drop({}) } } }\n`,
+            body: "box = []\ndelegate Repo.list to Fixer { Fixer.keep(box, 1) }\nFixer.go(box, 1)",
+            other: "box = []\ndelegate Mail.drop to Fixer { Fixer.keep(box, 2) }\nFixer.go(box, 2)",
+            calls: "Repo.list",
+        },
+    ],
     ["an agent that the remit does not name", by("may Repo.read", "if x == 1 { Other.list(0) } else { Third.go(0) }", "1", "2", "")],
 ];
 
@@ -349,6 +360,25 @@ test.each(["**", "docs/*", "docs` in place of `x"])("a value that would be more 
     const { failure } = fails({ text: programOf(more, body), policy: {} });
     expect(failure).toMatchObject({ kind: "violation.remit", hint: expect.stringContaining("or widen the bound in the remit of Fixer") });
     expect(failure?.hint).not.toContain("in place of");
+});
+
+test.each([
+    [
+        "an amount",
+        "may Mail.pay in amount: 0..500",
+        "Mail.pay({ to: x })",
+        "give amount, inside of 0..500: no bound fits a call without it",
+    ],
+    ["a path", 'may Repo.list in "src/**"', "Repo.list({})", 'give path, inside of "src/**": no bound fits a call without it'],
+])("of a call without what a bound speaks of the argument is asked for, and no bound proposed: %s", (_name, remit, of, hint) => {
+    const { with: more, body } = by(remit, of, '"a"', '""', "");
+    expect(fails({ text: programOf(more, body), policy: {} }).failure).toMatchObject({ kind: "violation.remit", hint });
+});
+
+test("a value that another agent was given is passed on by itself, or used by its name", () => {
+    const more = `${mail("")}agent Fixer { remit { may Repo } model Claude role "r" description "d"\nfunc give() { Repo } }\n`;
+    const { failure } = fails({ text: programOf(more, "x = Fixer.give()\nx.list({})"), policy: {} });
+    expect(failure).toMatchObject({ kind: "violation.remit", hint: expect.stringContaining("by the name of its own import") });
 });
 
 test("where no line of a program speaks of what is refused, none is proposed", () => {
