@@ -221,7 +221,9 @@ function nextPass(m: Machine, frame: Frame, I: Instruction, L: Slots): boolean {
 
 /** The return of a frame: its value goes to the caller. False where the fiber has nothing to do now. */
 function back(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Slots): boolean {
-    let value = checkResult(m.run, frame.fn, (I.code as Code)(L), I.site);
+    const given = (I.code as Code)(L);
+    // An iteration gives an item; the contract is the function's.
+    let value = frame.body === 0 ? checkResult(m.run, frame.fn, given, I.site) : given;
     if (m.accounts.open.size > 0 && m.spends(0)) throw stepsSpent(m);
     if (frame.form.flow !== 0) value = strictlyBack(m, fiber, frame, value);
     if (frame.form.regions.length > 0) leaveRegions(m, frame, -1);

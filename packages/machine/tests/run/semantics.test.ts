@@ -205,6 +205,8 @@ cases(
         ["checked(2)", 4],
         ['checked("x")', "contract: argument 'n' of checked must be a number, not a string"],
         ["badResult()", "contract: result of badResult must be a string, not a number"],
+        ["doubled([1, 2])", [2, 4]],
+        ["badDoubled([1])", "contract: result of badDoubled field must be a string: '[0]' is a number"],
         ["filled({ a: 1 })", { a: 1, b: 5 }],
         ["o = { a: 1, b: 2 }  same(o).z = 3  o", { a: 1, b: 2, z: 3 }],
         ["json.parse(json.text({ a: if 1 < 2 { double(1) } else { 0 } })).a", 2],
@@ -222,6 +224,8 @@ func no_value() { x = 1 }
 func early(x) { if x { return "yes" }  "no" }
 func checked(n: number) { n * 2 }
 func badResult() -> string { 5 }
+func doubled(xs) -> list[number] { parallel for x in xs max 5 { double(x) } }
+func badDoubled(xs) -> list[string] { all = parallel for x in xs max 5 { double(x) }  all }
 func filled(o: { a: number, b: number = 5 }) { o }
 func same(o: { a: number }) { o }
 `,
