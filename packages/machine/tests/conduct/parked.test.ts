@@ -1,0 +1,151 @@
+/** A turn whose agent's question is left for later: when it is held, what is asked first on a resume, and what holds after a crash (H5, H6). */
+import type { Json } from "@remit/language";
+import { expect, test } from "vitest";
+import {
+    type Batch,
+    compileProgram,
+    type ConductEnd,
+    Conductor,
+    type Decision,
+    Machine,
+    type News,
+    type Outcome,
+} from "../../src/index.ts";
+import { formOf } from "../run/text.ts";
+
+const PROGRAM = formOf(`import tool Repo from "file://workspace"
+import agent Fixer from "acp://x" { remit { may Repo.read  ask Repo.write } }
+
+main func() {
+    return agent("do it", { agent: Fixer })
+}
+`);
+const TURN = "main/agent#0/turn[0]";
+const OPTIONS = { run: "r", programHash: "p", input: {} } as never;
+
+/** What is kept of the run, and the part of it that goes on. Every commit is kept at once. */
+class Kept {
+    readonly documents: Json[] = [];
+    readonly outcomes: { readonly path: string; readonly outcome: Outcome }[] = [];
+    readonly begun = new Set<string>();
+    contains = 0;
+
+    part() {
+        const isNew = this.documents.length === 0;
+        const machine = isNew
+            ? Machine.start(compileProgram(PROGRAM), OPTIONS)
+            : Machine.load(compileProgram(PROGRAM), OPTIONS, this.documents);
+        const recovered = { outcomes: this.outcomes.slice(this.contains), begun: [...this.begun], repeatable: [] };
+        const conductor = new Conductor(machine, { saves: true, ...(isNew ? {} : { recovered }) });
+        let at = 0;
+        /** All that is decided up to the next news, commits aside. */
+        return (...news: News[]): Exclude<Decision, { kind: "commit" }>[] => {
+            const out: Exclude<Decision, { kind: "commit" }>[] = [];
+            for (let next = news; ; ) {
+                const commits: News[] = [];
+                let computes = false;
+                for (const one of conductor.next(++at, next)) {
+                    if (one.kind === "commit") {
+                        this.keep(one.batch);
+                        commits.push({ kind: "committed", n: one.n });
+                    } else out.push(one);
+                    if (one.kind === "compute") computes = true;
+                }
+                if (commits.length === 0 && !computes) return out;
+                next = commits;
+            }
+        };
+    }
+
+    keep({ outcomes = [], pending = [], begin = [], state }: Batch): void {
+        this.outcomes.push(...outcomes);
+        for (const { path } of outcomes) this.begun.delete(path);
+        for (const { path, begun } of pending) if (begun) this.begun.add(path);
+        for (const path of begin) this.begun.add(path);
+        if (state === undefined) return;
+        const json = JSON.parse(JSON.stringify(state.json)) as Json;
+        this.documents.splice(0, state.kind === "image" ? this.documents.length : 0);
+        this.documents.push(json);
+        this.contains = this.outcomes.length;
+    }
+}
+
+const use = (n: number, method: string, path: string, make = true): News => ({
+    kind: "up",
+    path: TURN,
+    up: { n, use: { tool: "Repo", method, args: [method === "write" ? { path, content: "x" } : { path }] }, make },
+});
+const begins = (decisions: readonly Decision[]): string[] => decisions.flatMap((one) => (one.kind === "begin" ? [one.effect.path] : []));
+const kinds = (decisions: readonly Decision[]): string[] => decisions.map(({ kind }) => kind);
+const told = (decisions: readonly Decision[]): Json[] =>
+    decisions.flatMap((one) => (one.kind === "down" ? [one.down as unknown as Json] : []));
+const ended = (decisions: readonly Decision[]): ConductEnd | undefined =>
+    decisions.flatMap((one) => (one.kind === "ended" ? [one.end] : []))[0];
+const yes = (path: string, value: Json = "once"): News => ({ kind: "outcome", path, outcome: { ok: true, value, origins: ["user"] } });
+
+/** Up to the end of the part in which it is parked: one read is made, one write is asked about. */
+function parked(kept: Kept): void {
+    const next = kept.part();
+    expect(begins(next())).toEqual([TURN]);
+    expect(begins(next(use(1, "read", "a")))).toEqual([`${TURN}/hand[0]`]);
+    next({ kind: "outcome", path: `${TURN}/hand[0]`, outcome: { ok: true, value: "was", origins: ["tool:Repo"] } });
+    expect(begins(next(use(2, "write", "b")))).toEqual([`${TURN}/hand[1]/ask`]);
+    const over = next({ kind: "later", path: `${TURN}/hand[1]/ask` });
+    expect(over.find((one) => one.kind === "stop")).toMatchObject({ path: TURN, waits: false });
+    expect(kinds(over)).toContain("close");
+    expect(told(over)).toEqual([]);
+    expect(ended(over)).toMatchObject({ status: "waiting", waiting: [{ kind: "ask", path: `${TURN}/hand[1]/ask` }] });
+}
+
+test("the question comes first, then the turn; its use is made without another one, and what was made is told", () => {
+    const kept = new Kept();
+    parked(kept);
+    const waits = kept.part();
+    expect(begins(waits())).toEqual([`${TURN}/hand[1]/ask`]);
+    expect(ended(waits({ kind: "later", path: `${TURN}/hand[1]/ask` }))).toMatchObject({ status: "waiting", waiting: [{ kind: "ask" }] });
+
+    const next = kept.part();
+    expect(begins(next())).toEqual([`${TURN}/hand[1]/ask`]);
+    expect(begins(next(yes(`${TURN}/hand[1]/ask`)))).toEqual([TURN]);
+    expect(told(next(use(1, "read", "a")))).toEqual([{ n: 1, outcome: { ok: true, value: "was", origins: ["tool:Repo"] } }]);
+    // The numbers of uses go on: each path stands once in the ledger.
+    expect(begins(next(use(2, "write", "b")))).toEqual([`${TURN}/hand[3]`]);
+    expect(begins(next(use(3, "write", "b")))).toEqual([`${TURN}/hand[4]/ask`]);
+});
+
+test("a crash after the turn began again is one like any other: a person says what became of it", () => {
+    const kept = new Kept();
+    parked(kept);
+    const next = kept.part();
+    next();
+    expect(begins(next(yes(`${TURN}/hand[1]/ask`)))).toEqual([TURN]);
+    const after = kept.part()();
+    expect(after.find((one) => one.kind === "unknown")).toMatchObject({ effect: { path: TURN } });
+    expect(begins(after)).toEqual([]);
+});
+
+test("a yes for the session is the machine's, a no stands to the end of the turn", () => {
+    for (const [answer, path] of [
+        ["session", `${TURN}/hand[2]`],
+        ["deny", null],
+    ] as const) {
+        const kept = new Kept();
+        parked(kept);
+        const next = kept.part();
+        next();
+        next(yes(`${TURN}/hand[1]/ask`, answer));
+        const decided = next(use(1, "write", "b"), use(2, "write", "b"));
+        expect(begins(decided)).toEqual(path === null ? [] : [path, `${TURN}/hand[3]`]);
+        if (path === null) expect(told(decided)).toMatchObject([{ outcome: { ok: false } }, { outcome: { ok: false } }]);
+    }
+});
+
+test("a run that is stopped while such a question is put waits for it as before", () => {
+    const kept = new Kept();
+    parked(kept);
+    const next = kept.part();
+    next();
+    const over = next({ kind: "cancel" }, { kind: "later", path: `${TURN}/hand[1]/ask` });
+    expect(ended(over)).toMatchObject({ status: "waiting", waiting: [{ kind: "ask", path: `${TURN}/hand[1]/ask` }] });
+    expect(begins(kept.part()())).toEqual([`${TURN}/hand[1]/ask`]);
+});
