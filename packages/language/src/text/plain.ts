@@ -12,9 +12,12 @@
  * and invisible characters, tags. The two joiners are left alone: scripts and emoji are written with them.
  */
 const OBEYED = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+/** Holds none that `plain` changes. Making `OBEYED` ready takes longer than running a small program. */
+const ORDINARY = /^[\t\n -~]*$/;
 
 /** Lines and tabs kept, everything else that would be obeyed as its code: `\x1b`, `\u{202e}`. */
 export function plain(text: string): string {
+    if (ORDINARY.test(text)) return text;
     return text
         .replaceAll("\r\n", "\n")
         .replace(OBEYED, (char) => (char === "\n" || char === "\t" ? char : code(char.codePointAt(0) as number)));
@@ -33,6 +36,7 @@ export function plainColumns(text: string, instead: string): string {
 /** JSON text that shows as it is: what JSON lets stand and a terminal obeys is escaped. `indent`: as for `JSON.stringify`. */
 export function safeJson(value: unknown, indent?: number): string {
     const text = JSON.stringify(value, null, indent) ?? "null";
+    if (ORDINARY.test(text)) return text;
     return text.replace(OBEYED, (char) =>
         char === "\n" ? char : Array.from({ length: char.length }, (_, at) => `\\u${hex(char.charCodeAt(at), 4)}`).join(""),
     );
