@@ -9,8 +9,9 @@ import { prebuild } from "../packages/temporal/src/worker/bundle.ts";
 import { copyAssets, REMIT_ASSETS } from "./lib/assets.mjs";
 import { builtins } from "./lib/builtins.mjs";
 import { direct } from "./lib/direct.mjs";
+import { laterEntries } from "./lib/later.mjs";
 import { licences } from "./lib/licences.mjs";
-import { createManifest, ENTRIES, FOR_TEMPORAL, manifest, onDemand } from "./lib/manifest.mjs";
+import { createManifest, ENTRIES, FOR_TEMPORAL, guarded, manifest, onDemand, WORKFLOW } from "./lib/manifest.mjs";
 import { BANNER, merge, RUN, withoutRequire } from "./lib/merge.mjs";
 import { root } from "./lib/setup.mjs";
 import { quietly } from "./lib/shell.mjs";
@@ -19,8 +20,6 @@ import { extension } from "./extension.mjs";
 
 const to = join(root, "dist", "npm");
 const out = join(to, "dist");
-/** Runs in a workflow, whose bundle takes it from here: it is a file by itself. */
-const WORKFLOW = "temporal-workflow";
 /** Their pieces hold nothing of Node, so that a page can use them. */
 const PURE = ["language", "machine", "serve-client"];
 
@@ -79,11 +78,12 @@ mkdirSync(out, { recursive: true });
 const { [WORKFLOW]: workflow, ...entries } = ENTRIES;
 /** The ledger begins the one, a thread, by its name beside the file that does; the other is the command. */
 const own = { "thread-worker": "packages/host/src/ledger/thread-worker.ts", remit: "packages/cli/src/main.ts" };
-const metafile = await bundle({ ...entries, ...own }, true);
+const metafile = await bundle({ ...entries, ...own, ...laterEntries() }, true);
 const alone = await bundle({ [WORKFLOW]: workflow }, false);
 withoutRequire(out, readdirSync(out), BANNER);
 const merged = await merge(out, metafile, { of: RUN, within: PURE.map((name) => ENTRIES[name]) });
 onDemand(out, metafile);
+guarded(out);
 licences(root, { inputs: { ...metafile.inputs, ...alone.inputs } }, out);
 copyAssets(join(out, "serve"), { libraries: true });
 // So that a worker of the package starts without bundling anything.

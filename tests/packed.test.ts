@@ -11,6 +11,7 @@ import {
     mkdtempSync,
     readdirSync,
     readFileSync,
+    renameSync,
     rmSync,
     statSync,
     symlinkSync,
@@ -28,7 +29,8 @@ import { chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { page, samplesOf } from "./docs/pages.ts";
 import { DESK, SERVICE, WRONG, WRONG_USES } from "./packed/typed.ts";
-import { EMBEDDED, JEST, LIBRARY, NEEDS_SDK, ON_TEMPORAL, PROGRAM, SAME, SERVED, SUBPATHS } from "./packed/programs.ts";
+import { OLDER, olderNode } from "./packed/older.ts";
+import { EMBEDDED, JEST, LIBRARY, NEEDS_SDK, ON_TEMPORAL, PROGRAM, SAME, SERVED, SMALL, SUBPATHS } from "./packed/programs.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const VERSION = (JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8")) as { version: string }).version;
@@ -84,7 +86,7 @@ test("what V8 compiled is kept for the user alone, and taken only as it was writ
     const ran = async (): Promise<string> => {
         const [said] = await typed([`remit run ${join(room, "tiny.remit")} --input '{"text":"four"}' --model mock: --json`], home);
         expect(said).toMatchObject({ code: "0", out: '{"size":4,"word":""}\n' });
-        const [name = "", ...more] = existsSync(at) ? readdirSync(at).filter((one) => one.startsWith("run-")) : [];
+        const [name = "", ...more] = existsSync(at) ? readdirSync(at).filter((one) => one.startsWith("run-core-")) : [];
         expect(more).toEqual([]);
         return join(at, name);
     };
@@ -102,6 +104,26 @@ test("what V8 compiled is kept for the user alone, and taken only as it was writ
         expect(await ran()).toBe(join(at, ""));
         chmodSync(open, 0o700);
     }
+});
+
+test("a run of a program in the cache does without what is for later, and one that uses it has it", async () => {
+    writeFileSync(join(room, "small.remit"), SMALL);
+    const small = (...more: string[]): Promise<string> => remit("run", "small.remit", "--input", '{"n":1}', ...more);
+    expect(await small()).toBe("2\n");
+    const later = join(room, "node_modules/remit-lang/dist/later.cjs");
+    renameSync(later, `${later}.away`);
+    expect(await small()).toBe("2\n");
+    await expect(small("--no-cache")).rejects.toMatchObject({ code: 1 });
+    renameSync(`${later}.away`, later);
+    expect(await small("--no-cache")).toBe("2\n");
+});
+
+test("an older Node is told which one the package needs, however and whatever of it is imported", async () => {
+    writeFileSync(join(room, "older.cjs"), OLDER);
+    const all = JSON.parse(await run(...olderNode("older.cjs"), room)) as Record<string, string[]>;
+    expect(Object.keys(all).length).toBeGreaterThan(12);
+    const needs = /^ERR_UNSUPPORTED_NODE remit-lang needs Node 24 or newer; this is [\d.]+\. Install it \(npm install -g node@24\)/;
+    for (const said of Object.entries(all)) expect(said).toEqual([said[0], [expect.stringMatching(needs), expect.stringMatching(needs)]]);
 });
 
 test("the package is one folder of less than 25 MB, with nothing in it twice, and what it took in comes with its licence", () => {

@@ -12,6 +12,9 @@ const host = read("packages", "host");
 /** `.` → `index`, `./serve/client` → `serve-client`. All entries stand in one folder: a piece finds the files of the package from where it is. */
 const entryOf = (subpath) => (subpath === "." ? "index" : subpath.slice(2).replaceAll("/", "-"));
 
+/** Runs in a workflow, whose bundle takes it from here: it is a file by itself. */
+export const WORKFLOW = "temporal-workflow";
+
 /** Entry → its source, from the root. */
 export const ENTRIES = Object.fromEntries(Object.entries(exports).map(([subpath, source]) => [entryOf(subpath), source]));
 
@@ -63,9 +66,31 @@ export function onDemand(out, { outputs }) {
     writeFileSync(join(out, "temporal.mjs"), entryFor("remit-lang/temporal", temporal, "./temporal-sdk.mjs", names));
 }
 
+/** Puts a module before each entry that says which Node is needed, where the present one is older; an import of what that Node lacks fails later. */
+export function guarded(out) {
+    const wanted = /\d+/.exec(engines.node)[0];
+    writeFileSync(
+        join(out, "node.mjs"),
+        `const node = globalThis.process?.versions?.node;
+if (node !== undefined && Number(node.split(".")[0]) < ${wanted}) {
+    const error = new Error(\`${name} needs Node ${wanted} or newer; this is \${node}. Install it (npm install -g node@${wanted}) and start the program with it.\`);
+    error.name = "UnsupportedNode";
+    // Where it was imported from is not what is wrong.
+    error.stack = \`\${error.name}: \${error.message}\`;
+    throw Object.assign(error, { code: "ERR_UNSUPPORTED_NODE" });
+}
+`,
+    );
+    for (const entry of Object.keys(ENTRIES)) {
+        const path = join(out, `${entry}.mjs`);
+        if (entry !== WORKFLOW) writeFileSync(path, `import"./node.mjs";\n${readFileSync(path, "utf8")}`);
+    }
+}
+
 function entryFor(subpath, packages, module, names) {
     const wanted = Object.entries(packages).map(([one, at]) => `${one}@${at}`);
     return `import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
 const missing = ${JSON.stringify(Object.keys(packages))}.filter((name) => {
     try {
         import.meta.resolve(name);
@@ -82,6 +107,7 @@ if (missing.length > 0) {
     const needs = \`${subpath} needs \${missing.join(", ")}, which \${missing.length === 1 ? "is" : "are"} not installed\`;
     throw Object.assign(new Error(\`\${needs}. Install with: \${install}\`), { code: "ERR_MODULE_NOT_FOUND", needs, install });
 }
-export const { ${names.join(", ")} } = await import(${JSON.stringify(module)});
+// Without an await, so that it can be required, too.
+export const { ${names.join(", ")} } = createRequire(import.meta.url)(${JSON.stringify(module)});
 `;
 }

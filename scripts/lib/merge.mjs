@@ -3,9 +3,10 @@
 // as a module that hands on its names, for those commands and imports that ask for it by itself: in Node from the script, in a page from a module
 // that holds the same pieces as far as they are free of Node.
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { build } from "esbuild";
+import { isLater } from "./later.mjs";
 import { root } from "./setup.mjs";
 
 /** What every `remit run` of a program that is in the cache loads; the first is the command. */
@@ -17,8 +18,9 @@ export const BANNER = "const require=globalThis.process?.getBuiltinModule('node:
 export const IMPORTS = { "#pure": { browser: "./dist/pure-all.mjs", default: "./dist/all.mjs" } };
 
 /**
- * Merges what the outputs of the sources `of` (the ends of their paths) load without `import()` into `core.cjs`. Its `start` is that of the
- * first of them, its `all` evaluates every piece and gives the names. `within`: what the outputs of these sources load of that is for pages, too.
+ * Merges what the outputs of the sources `of` (the ends of their paths) load without `import()` into `core.cjs`, and what of it is for later into
+ * `later.cjs`. The `start` of the first is that of the first source, its `all` evaluates every piece and gives the names.
+ * `within`: what the outputs of these sources load of that is for pages, too.
  */
 export async function merge(out, { outputs }, { of, within }) {
     const pieceOf = (source) => {
@@ -40,32 +42,45 @@ export async function merge(out, { outputs }, { of, within }) {
     const pieces = [...closure(of)].map((path, i) => ({
         file: resolve(root, path),
         pure: forPages.has(path),
+        later: isLater(Object.keys(outputs[path].inputs)),
         names: outputs[path].exports.map((name) => ({ name, outer: `p${i}_${name}` })),
     }));
     const pure = pieces.filter((one) => one.pure);
-    const listed = (one) => one.names.map(({ name, outer }) => `${name} as ${outer}`).join(", ");
     const page =
         pure.length === 0
             ? null
-            : await bundled(out, pure, "esm", pure.map((one) => `export { ${listed(one)} } from ${JSON.stringify(one.file)};`).join("\n"));
-    const core = await bundled(
-        out,
-        pieces,
-        "cjs",
-        `export { start } from ${JSON.stringify(resolve(root, pieceOf(of[0])))}; export const all = () => require("table").table();`,
-        {
-            table: `${pieces.map((one) => `import { ${listed(one)} } from ${JSON.stringify(one.file)};`).join("\n")}
-export const table = () => ({ ${outers(pieces)} });`,
-        },
-    );
+            : await bundled(out, pure, {
+                  format: "esm",
+                  contents: pure.map((one) => `export { ${listed(one)} } from ${JSON.stringify(one.file)};`).join("\n"),
+              });
+    const merged = new Map(pieces.map(({ file, names }) => [file, new Map(names.map(({ name, outer }) => [name, outer]))]));
+    const atOnce = pieces.filter((one) => !one.later);
+    const later = pieces.filter((one) => one.later);
+    const table = (some) => `${some.map((one) => `import { ${listed(one)} } from ${JSON.stringify(one.file)};`).join("\n")}
+export const table = () => ({ ${outers(some)} });`;
+    const rest = await bundled(out, later, { format: "cjs", contents: table(later), others: { name: "core", merged } });
+    const taken = [...new Set(rest.match(/(?<=\bimport_core\d*\.)p\d+_\w+/g))];
+    const core = await bundled(out, atOnce, {
+        format: "cjs",
+        contents: `export { start } from ${JSON.stringify(resolve(root, pieceOf(of[0])))};
+export const all = () => ({ ...require("table").table(), ...require("later").table() });
+export const taken = () => require("taken").table();`,
+        modules: { table: table(atOnce), taken: table(pickedFrom(atOnce, taken)) },
+        others: { name: "later", merged },
+    });
     if (page !== null) writeFileSync(join(out, "pure-all.mjs"), page);
-    // The starter evaluates it by itself and brings what imports then. The pieces take files beside them by their own ending.
-    const text = [
+    // The starter evaluates each by itself and brings what imports and opens then. The pieces take files beside them by their own ending.
+    const head = [
         '"use strict";const __here=require("node:url").pathToFileURL(__filename.replace(/cjs$/,"mjs")).href;',
-        `const __import=module.importing??(path=>import(path));\n${withoutImport(core)}`,
+        "const __import=module.importing??(path=>import(path));",
     ].join("\n");
-    // Its first line names it.
-    writeFileSync(join(out, "core.cjs"), `//${createHash("sha256").update(text).digest("hex").slice(0, 32)}\n${text}`);
+    // The first use of a name puts the whole table in its place.
+    const opens = `let __opens=false,__later=new Proxy({},{get:(_,name)=>{
+if(__opens)throw new Error(name+" is used while what uses it is evaluated: take its file out of scripts/lib/later.mjs");
+__opens=true;const table=(module.opening??require)("./later.cjs").later(module.exports.taken());__later={...table,table:()=>table};return __later[name]}});`;
+    script(out, "core.cjs", [head, opens, named(withoutImport(core), "later", "__later.")].join("\n"));
+    const body = named(withoutImport(rest), "core", "");
+    script(out, "later.cjs", `${head}\nexports.later=({${taken}})=>{const module={exports:{}};${body}\nreturn module.exports.table()};`);
     const required = 'createRequire(import.meta.url)("./core.cjs")';
     writeFileSync(
         join(out, "all.mjs"),
@@ -77,38 +92,81 @@ export const table = () => ({ ${outers(pieces)} });`,
             `export{${names.map(({ name, outer }) => `${outer} as ${name}`).join(",")}}from"${pure ? "#pure" : "./all.mjs"}";\n`,
         );
     const inPages = closure(within, () => true);
-    const merged = new Map(pieces.map(({ file, names }) => [file, new Map(names.map(({ name, outer }) => [name, outer]))]));
+    const ofPages = new Map([...merged].filter(([file]) => pure.some((one) => one.file === file)));
     for (const path of Object.keys(outputs)) {
         const file = resolve(root, path);
-        if (file.endsWith(".mjs") && !merged.has(file) && !inPages.has(path)) fromScript(file, join(out, "all.mjs"), merged);
+        if (!file.endsWith(".mjs") || merged.has(file)) continue;
+        if (inPages.has(path)) takingFrom(file, "#pure", ofPages);
+        else takingFrom(file, relative(dirname(file), join(out, "all.mjs")).replace(/^(?!\.)/, "./"), merged);
     }
+    // A piece, and what makes a file of its own of one, stays where a module names it or a program can import it.
+    const all = Object.entries(outputs).map(([path, { entryPoint }]) => ({ file: resolve(root, path), entryPoint }));
+    const mayGo = all.filter(({ file, entryPoint }) => (entryPoint === undefined ? merged.has(file) : isLater([entryPoint])));
+    const staying = all.filter((one) => !mayGo.includes(one)).map(({ file }) => file);
+    const used = new Set([...staying, join(out, "core.cjs"), join(out, "later.cjs")].flatMap(taking));
+    for (const { file } of mayGo) if (!used.has(basename(file))) rmSync(file);
     return pieces.length;
 }
 
-/** A module takes from the script what it took from pieces: opening each of them would cost more than what they hand on. `all`: hands on all names. */
-function fromScript(file, all, merged) {
-    const at = `"${relative(dirname(file), all).replace(/^(?!\.)/, "./")}"`;
+/** Names of the modules beside it that the text of a file names. */
+function taking(file) {
+    return [...readFileSync(file, "utf8").matchAll(/"\.\/([^"]+\.mjs)"/g)].map(([, name]) => name);
+}
+
+/** What esbuild calls `module` becomes what stands before its names. */
+function named(text, module, before) {
+    const whole = new RegExp(`\\brequire\\("${module}"\\)\\.`, "g");
+    const first = new RegExp(`\\brequire\\("${module}"\\)`, "g");
+    return text
+        .replace(whole, before)
+        .replace(first, "0")
+        .replace(new RegExp(`\\bimport_${module}\\d*\\.`, "g"), before);
+}
+
+/** A module takes what it took from pieces from a module that hands on all names: opening each of them would cost more than what they hand on. */
+function takingFrom(file, at, merged) {
     const text = readFileSync(file, "utf8");
-    const taken = text.replace(/\b(import|export)(?:\{([^}]*)\}from)?"(\.{1,2}\/[^"]+)";/g, (line, verb, said, from) => {
-        const names = merged.get(resolve(dirname(file), from));
+    const taken = from(text, dirname(file), at, merged);
+    if (taken !== text) writeFileSync(file, taken);
+}
+
+/** `text`, in `folder`, with `at` in place of what is merged. */
+function from(text, folder, at, merged) {
+    return text.replace(/\b(import|export)(?:\{([^}]*)\}from)?"(\.{1,2}\/[^"]+)";/g, (line, verb, said, path) => {
+        const names = merged.get(resolve(folder, path));
         if (names === undefined) return line;
-        if (said === undefined) return `${verb}${at};`;
+        if (said === undefined) return `${verb}"${at}";`;
         const outer = said.split(",").map((one) => {
             const [name, inner = name] = one.split(" as ");
             return `${names.get(name)} as ${inner}`;
         });
-        return `${verb}{${outer.join(",")}}from${at};`;
+        return `${verb}{${outer.join(",")}}from"${at}";`;
     });
-    if (taken !== text) writeFileSync(file, taken);
+}
+
+function listed(piece) {
+    return piece.names.map(({ name, outer }) => `${name} as ${outer}`).join(", ");
+}
+
+/** The pieces with these of their names. */
+function pickedFrom(pieces, outer) {
+    const wanted = new Set(outer);
+    return pieces
+        .map((one) => ({ ...one, names: one.names.filter((name) => wanted.has(name.outer)) }))
+        .filter((one) => one.names.length > 0);
 }
 
 function outers(pieces) {
     return pieces.flatMap((one) => one.names.map(({ outer }) => outer)).join(",");
 }
 
-/** `modules`: texts of modules beside the pieces, by name. What the pieces import otherwise stays an import. */
-async function bundled(out, pieces, format, contents, modules = {}) {
+/**
+ * `modules`: texts of modules beside the pieces, by name. `others`: what the pieces take from other merged ones comes from a module of this name.
+ * What they import otherwise stays an import.
+ */
+async function bundled(out, pieces, { format, contents, modules = {}, others = null }) {
     const inside = new Set(pieces.map(({ file }) => file));
+    const outside = others === null ? null : new Map([...others.merged].filter(([file]) => !inside.has(file)));
     const { outputFiles } = await build({
         stdin: { contents, resolveDir: out },
         outfile: join(out, "merged"),
@@ -130,8 +188,16 @@ async function bundled(out, pieces, format, contents, modules = {}) {
                         return inside.has(file) ? { path: file } : { path: `./${basename(file)}`, external: true };
                     });
                     one.onResolve({ filter: /^\w+$/ }, ({ path }) =>
-                        Object.hasOwn(modules, path) ? { path, namespace: "text" } : undefined,
+                        Object.hasOwn(modules, path)
+                            ? { path, namespace: "text" }
+                            : path === others?.name || path === "later"
+                              ? { path, external: true }
+                              : undefined,
                     );
+                    if (outside !== null)
+                        one.onLoad({ filter: /\.mjs$/ }, ({ path }) => ({
+                            contents: from(readFileSync(path, "utf8"), dirname(path), others.name, outside),
+                        }));
                     one.onLoad({ filter: /.*/, namespace: "text" }, ({ path }) => ({ contents: modules[path], resolveDir: out }));
                 },
             },
@@ -139,6 +205,11 @@ async function bundled(out, pieces, format, contents, modules = {}) {
         logLevel: "warning",
     });
     return inAscii(outputFiles[0].text);
+}
+
+/** Its first line names it. */
+function script(out, name, text) {
+    writeFileSync(join(out, name), `//${createHash("sha256").update(text).digest("hex").slice(0, 32)}\n${text}`);
 }
 
 /** `import()` of a script whose text Node did not load itself warns. */

@@ -52,6 +52,13 @@ const imported = await import("remit-lang/temporal").catch((error) => error.mess
 console.log(JSON.stringify({ failure: said instanceof RemitError ? said.failure : String(said), imported }));
 `;
 
+export const SMALL = `main agent Small {
+    main func(input: { n: number }) {
+        input.n + 1
+    }
+}
+`;
+
 export const SAME = `import { compile, load, LoadError, RemitError } from "remit-lang";
 import { ServerRefusal } from "remit-lang/serve";
 import * as client from "remit-lang/serve/client";

@@ -6,13 +6,13 @@
 const { getBuiltinModule } = process;
 const { fstatSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } =
     getBuiltinModule("node:fs");
-const { dirname, isAbsolute, join, resolve } = getBuiltinModule("node:path");
+const { basename, dirname, isAbsolute, join, resolve } = getBuiltinModule("node:path");
 const { pathToFileURL } = getBuiltinModule("node:url");
 const { Script } = getBuiltinModule("node:vm");
 const { createRequire, enableCompileCache, Module } = getBuiltinModule("node:module");
 const { hash } = getBuiltinModule("node:crypto");
 
-/** How often what is kept is made anew. The first start of a command compiles a program, a later one finds it compiled. */
+/** How often what is kept is made, each time of the script alone: the first start of a command compiles a program, a later one does less. */
 const TIMES = 2;
 /** A digest, then the time it was made. */
 const HEAD = 33;
@@ -23,30 +23,42 @@ const OLD = 30 * 24 * 60 * 60 * 1000;
 export async function start(path, argv) {
     const folder = process.env.NODE_DISABLE_COMPILE_CACHE ? null : cacheFolder();
     if (folder !== null) enableCompileCache(folder);
+    const command = /^[a-z]{1,16}$/.test(argv[0] ?? "") ? argv[0] : /\.(?:as|remit)$/i.test(argv[0] ?? "") ? "run" : "help";
+    const opened = [];
+    const module = open(path, { folder, command, opened });
+    await module.exports.start(argv);
+    if ((process.exitCode ?? 0) !== 0) return;
+    for (const { kept, script, made } of opened) if (kept !== null && made < TIMES) write(kept, script.createCachedData(), made + 1);
+}
+
+/** The module of a script. What it opens besides is at `opened`, too. */
+function open(path, into) {
+    const { folder, command, opened } = into;
     const file = openSync(path, "r");
     const { size, mtimeMs } = fstatSync(file);
     const text = readFileSync(file, "latin1");
     closeSync(file);
     // Its first line names its text. Size and time tell a copy that was changed by hand.
     const version = `${text.slice(2, 34)}-${size.toString(36)}-${Math.trunc(mtimeMs).toString(36)}-${process.version}-${process.arch}`;
-    const command = /^[a-z]{1,16}$/.test(argv[0] ?? "") ? argv[0] : /\.(?:as|remit)$/i.test(argv[0] ?? "") ? "run" : "help";
-    const kept = folder === null ? null : join(folder, `${command}-${version}`);
+    const kept = folder === null ? null : join(folder, `${command}-${basename(path, ".cjs")}-${version}`);
     const before = kept === null ? null : read(kept);
+    const made = before?.[HEAD - 1] ?? 0;
     const script = new Script(`(function(exports,require,module,__filename,__dirname){${text}\n})`, {
         filename: path,
-        ...(before === null ? {} : { cachedData: before.subarray(HEAD) }),
+        ...(made < TIMES ? {} : { cachedData: before.subarray(HEAD) }),
     });
+    opened.push({ kept, script, made: script.cachedDataRejected === true ? 0 : made });
     const module = new Module(path);
     module.filename = path;
     const beside = pathToFileURL(path);
     module.importing = (name) => import(name.startsWith("./") ? new URL(name, beside).href : name);
+    module.opening = (name) => open(join(dirname(path), name), into).exports;
+    const require = createRequire(path);
     // What the package's modules require is this very script.
-    createRequire(path).cache[path] = module;
-    script.runInThisContext().call(module.exports, module.exports, createRequire(path), module, path, dirname(path));
+    require.cache[path] = module;
+    script.runInThisContext().call(module.exports, module.exports, require, module, path, dirname(path));
     module.loaded = true;
-    await module.exports.start(argv);
-    const made = before === null || script.cachedDataRejected === true ? 0 : before[HEAD - 1];
-    if (kept !== null && made < TIMES && (process.exitCode ?? 0) === 0) write(kept, script.createCachedData(), made + 1);
+    return module;
 }
 
 /** Null where there is none that the user alone may write to. As for Node, `NODE_COMPILE_CACHE` names it where it is set. */

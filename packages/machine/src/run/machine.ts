@@ -119,7 +119,9 @@ export class Machine implements Ops {
     readonly standing = new Standing();
     /** Set where the run keeps derivations. */
     readonly tracer: Tracer | null;
-    readonly natives = NATIVES;
+    get natives(): typeof NATIVES {
+        return NATIVES;
+    }
 
     /** Use `Machine.start` or `load`. */
     constructor(compiled: Compiled, options: StartOptions) {
