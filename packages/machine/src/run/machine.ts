@@ -119,6 +119,8 @@ export class Machine implements Ops {
     readonly standing = new Standing();
     /** Set where the run keeps derivations. */
     readonly tracer: Tracer | null;
+    current: Fiber | null = null;
+
     get natives(): typeof NATIVES {
         return NATIVES;
     }
@@ -153,8 +155,6 @@ export class Machine implements Ops {
         return this.options.mode === "frames" || this.tracer !== null || this.run.replaced !== null;
     }
 
-    current: Fiber | null = null;
-
     /** From here on code runs as `principal`. */
     actAs(fiber: Fiber, principal: string): void {
         const { run } = this;
@@ -188,10 +188,7 @@ export class Machine implements Ops {
         return m;
     }
 
-    /**
-     * A machine that goes on where another was saved: a whole image, then the deltas saved after it, in order. Throws `Fail`
-     * (`invalid_payload`) for what another program, engine or version wrote.
-     */
+    /** Goes on where another was saved, by a whole image, then the deltas after it. Throws `Fail` (`invalid_payload`) for another program's or version's. */
     static load(compiled: Compiled, options: StartOptions, documents: readonly Json[]): Machine {
         return load(new Machine(compiled, options), documents);
     }
