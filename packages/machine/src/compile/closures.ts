@@ -224,14 +224,18 @@ function iterated(cx: Context, s: StmtForm & { kind: "for" }): Step {
         const m = f[0];
         const all = list(f);
         const own = labelOf(all);
-        let l = own;
         const from = listOf(all, at);
+        let l = own;
+        let label = -1;
+        let place: unknown;
         const { items } = from;
         const n = Math.min(items.length, max);
         for (let i = 0; i < n; i++) {
             if (--m.left < 0) m.over();
-            if (isStrict) {
-                l = m.labels.union(own, from.label);
+            if (isStrict && (from.label !== label || f[flow] !== place)) {
+                ({ label } = from);
+                place = f[flow];
+                l = m.labels.union(own, label);
                 // The place has it, and what is made of the item gets it there (W11).
                 if (!inner && m.labels.within(l, labelAt(f, flow))) l = 0;
             }
@@ -370,10 +374,11 @@ function assignInto(
             const before = index === null ? property(f, whole) : readIndex(m, whole, i, at);
             v = op === "+=" ? plus(m, before, v, at) : numeric(m, "-", before, v, at);
         }
-        const isShown = loose && !(i instanceof Labelled) && shows(o, v, labelAt(f, flow));
-        if (!isShown) v = withPc(f, flow, v);
-        const chosen = loose ? m.labels.chosenBy(labelOf(i)) : lent(f, flow, labelOf(i));
-        if (!isShown) writable(m, o, v, { pc: labelAt(f, flow), chosen, at, loose: loose || isLoose(f, flow) });
+        if (!loose || i instanceof Labelled || !shows(o, v, labelAt(f, flow))) {
+            v = withPc(f, flow, v);
+            const chosen = loose ? m.labels.chosenBy(labelOf(i)) : lent(f, flow, labelOf(i));
+            writable(m, o, v, { pc: labelAt(f, flow), chosen, at, loose: loose || isLoose(f, flow) });
+        }
         if (index === null) writeMember(m.heap, o, name, v, at);
         else writeIndex(m, o, i, v, at);
         return undefined;
@@ -540,7 +545,7 @@ function indexCode({ flow, loose, places }: Context, l: Operand, r: Operand, at:
         return (f) => {
             const o = object(f);
             const i = index(f);
-            return readIndex(f[0], seen(f[0], o, inner ? 0 : labelAt(f, flow), inner), i, at);
+            return readIndex(f[0], seen(f, flow, o, inner), i, at);
         };
     }
     if (r.kind === "k") {

@@ -9,7 +9,7 @@ import type { Lambda } from "../builtin/builtin.ts";
 import { deepLabels, join, labelOf, rawOf } from "../value/operators.ts";
 import { Labelled, List, type Value } from "../value/value.ts";
 import { type Arg, argsOf, callMethod, type Method, NESTING, refusalOf, SHARING, unlessReplaced } from "./calls.ts";
-import { type Code, type Slots, slots0, slots1, slots2 } from "./code.ts";
+import { type ClosureForm, type Code, type Slots, slots0, slots1, slots2 } from "./code.ts";
 import { born, isContainer, writable } from "./containers.ts";
 import { type Context, expr, lookUp, siteOf } from "./context.ts";
 import { defaultsFrom, isALambda, runsOver } from "./lambdas.ts";
@@ -44,28 +44,48 @@ function userCall(cx: Context, fn: Fn, e: CallForm): Code {
     const own = flowOf(fn);
     const inner = cx.places?.inner === true;
     const [a, b] = args as [Code, Code];
-    const checks = fn.checksParams || fn.form.result !== undefined;
-    const enter = (f: Slots, g: Slots): Value => {
-        const m = f[0];
-        const from = f[flow] as Value;
-        g[own] = from;
-        if (--m.left < 0) m.over();
-        if (--m.depth < 0) m.deep();
-        if (checks) return seen(m, runLoose(fn, g, inner, at), labelOf(from), inner);
-        const value = fn.looseClosure.run(g);
-        m.depth++;
-        const end = g[own];
-        if (end instanceof Labelled && (end !== from || inner)) return seen(m, join(m, value, end.l), labelOf(from), inner);
-        return typeof value !== "object" || value === null ? value : seen(m, value, labelOf(from), inner);
-    };
+    const call: Call = { fn, own, flow, inner, at, checks: fn.checksParams || fn.form.result !== undefined };
     let code: Code = (f) => {
-        const g = slots0(fn.looseClosure.slots, f[0]);
+        const c = fn.looseClosure;
+        const g = slots0(c.slots, f[0]);
         for (let i = 0; i < args.length; i++) g[i + 1] = (args[i] as Code)(f);
-        return enter(f, g);
+        return entered(call, c, f, g);
     };
-    if (args.length === 1) code = (f) => enter(f, slots1(fn.looseClosure.slots, f[0], a(f)));
-    else if (args.length === 2) code = (f) => enter(f, slots2(fn.looseClosure.slots, f[0], a(f), b(f)));
+    if (args.length === 1)
+        code = (f) => {
+            const c = fn.looseClosure;
+            return entered(call, c, f, slots1(c.slots, f[0], a(f)));
+        };
+    else if (args.length === 2)
+        code = (f) => {
+            const c = fn.looseClosure;
+            return entered(call, c, f, slots2(c.slots, f[0], a(f), b(f)));
+        };
     return cx.program.changes ? unlessReplaced(fn, at, code) : code;
+}
+
+/** A call of a function as it stands in the code. `own`: the slot of its place. */
+interface Call {
+    readonly fn: Fn;
+    readonly own: number;
+    readonly flow: number;
+    readonly inner: boolean;
+    readonly checks: boolean;
+    readonly at: Site | null;
+}
+
+function entered({ fn, own, flow, inner, checks, at }: Call, c: ClosureForm, f: Slots, g: Slots): Value {
+    const m = f[0];
+    const from = f[flow] as Value;
+    g[own] = from;
+    if (--m.left < 0) m.over();
+    if (--m.depth < 0) m.deep();
+    if (checks) return seen(f, flow, runLoose(fn, g, inner, at), inner);
+    const value = c.run(g);
+    m.depth++;
+    const end = g[own];
+    if ((end !== from || inner) && end instanceof Labelled) return seen(f, flow, join(m, value, end.l), inner);
+    return typeof value !== "object" || value === null ? value : seen(f, flow, value, inner);
 }
 
 /** A method of data as it stands in the code. */
@@ -89,7 +109,7 @@ function methodCall(cx: Context, e: CallForm, callee: MemberForm): Code {
     const takes = e.args.some((a) => a.value.kind === "lambda" || a.value.kind === "name");
     const [only] = e.args;
     if (name === "add" && e.args.length === 1 && only !== undefined && only.value.kind !== "lambda" && !isFunction(cx, only.value))
-        return adding(place, expr(cx, only.value));
+        return adding(place, callee.object.kind === "name" ? cx.scope.find(callee.object.name) : 0, expr(cx, only.value));
     if (!takes && !COMPARING.has(name) && (e.args.length === 0 || (!place.inner && name !== "add")))
         return plainly(
             place,
@@ -102,11 +122,12 @@ function isFunction(cx: Context, e: ExprForm): boolean {
     return e.kind === "name" && cx.scope.find(e.name) === 0 && lookUp(cx, e.name)?.kind === "func";
 }
 
-/** `list.add(item)`. An item does not get what the list has. */
-function adding({ flow, object, method, at, inner }: Place, item: Code): Code {
+/** `list.add(item)`. An item does not get what the list has. `slot`: of the list where it is a variable, else 0. */
+function adding({ flow, object, method, at, inner }: Place, slot: number, item: Code): Code {
     return (f) => {
         const m = f[0];
-        const self = object(f);
+        let self = slot === 0 ? null : (f[slot] as Value);
+        if (!(self instanceof List) || inner || self.label !== placeOf(f, flow)) self = object(f);
         let given = item(f);
         if (--m.left < 0) m.over();
         const pc = placeOf(f, flow);

@@ -16,7 +16,7 @@
  * Without this form, code in which a condition has a label takes three to seven times as long (`bench/src/authority.ts`).
  */
 import { type ExprForm, type FormPart, type Site, walk } from "@remit/language";
-import { compares, type Joins, join, truthy } from "../value/operators.ts";
+import { compares, join, truthy } from "../value/operators.ts";
 import { Labelled, List, Obj, type Value } from "../value/value.ts";
 import type { Code, Done, Slots, Step } from "./code.ts";
 import { born, isContainer, raise } from "./containers.ts";
@@ -131,22 +131,18 @@ export function branching(cx: Context, ways: Ways | null, test: Code, { yes, no 
 }
 
 /** `covered` (CL2). `inner`: see W11. */
-export function seen(m: Joins, value: Value, pc: number, inner: boolean): Value {
+export function seen(f: Slots, flow: number, value: Value, inner: boolean): Value {
     if (typeof value !== "object" || value === null) return value;
     const raw = value instanceof Labelled ? value.v : value;
-    if (!isContainer(raw)) return value;
-    const { label } = raw;
-    return label === 0 || (label === pc && !inner) ? value : join(m, value, label);
+    if (!isContainer(raw) || raw.label === 0) return value;
+    return !inner && raw.label === placeOf(f, flow) ? value : join(f[0], value, raw.label);
 }
 
 /** Code whose value may be a list or an object. */
 export function seeing(cx: Context, code: Code): Code {
     const { flow } = cx;
     const inner = cx.places?.inner === true;
-    return (f) => {
-        const value = code(f);
-        return typeof value !== "object" || value === null ? value : seen(f[0], value, placeOf(f, flow), inner);
-    };
+    return (f) => seen(f, flow, code(f), inner);
 }
 
 /** Compiles what stands inside an expression whose ways part. */
@@ -235,7 +231,7 @@ function nameCode(cx: Context, name: string, code: Code): Code {
     const inner = cx.places?.inner === true;
     return (f) => {
         const value = f[slot] as Value;
-        return typeof value !== "object" || value === null ? value : seen(f[0], value, placeOf(f, flow), inner);
+        return typeof value !== "object" || value === null ? value : seen(f, flow, value, inner);
     };
 }
 

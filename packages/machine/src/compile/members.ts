@@ -65,17 +65,11 @@ export function memberCode(o: Operand, name: string, safe: boolean, at: Site | n
             const object = code(f);
             if (object instanceof Obj && object.shape === shape) {
                 const { label } = object;
-                const value = object.slots[slot] as Value;
-                if (typeof value === "object" && value !== null) {
-                    const pc = placeOf(f, flow);
-                    const inside = seen(f[0], value, pc, inner);
-                    return label === 0 || (label === pc && !inner) ? inside : join(f[0], inside, label);
-                }
-                return label === 0 || (label === placeOf(f, flow) && !inner) ? value : join(f[0], value, label);
+                const value = seen(f, flow, object.slots[slot] as Value, inner);
+                return label === 0 || (!inner && label === placeOf(f, flow)) ? value : join(f[0], value, label);
             }
             if (isLength && object instanceof List && object.label === 0) return object.items.length;
-            const pc = placeOf(f, flow);
-            return seen(f[0], slow(f, seen(f[0], object, pc, inner)), pc, inner);
+            return seen(f, flow, slow(f, seen(f, flow, object, inner)), inner);
         };
     }
     if (o.kind === "s") {
