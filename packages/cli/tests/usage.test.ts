@@ -37,7 +37,12 @@ test.each([
     [["--input", "1", "--input", "2"], "error: --input is given twice\n  one value counts: leave the other out"],
     [["--timeout", "0"], "error: --timeout takes a number above 0"],
     [["--model", "x"], "error: --model: 'x' is not the URI of a model"],
-    [["--model", "bogus://y"], "error: --model: no provider is called 'bogus'"],
+    [["--model", "bogus://y"], "error: --model: no provider is called 'bogus'\n  a model is openai://MODEL"],
+    [["--model", "opeani://y"], "error: --model: no provider is called 'opeani'\n  did you mean openai://y?"],
+    [
+        ["--model", "gpt-5"],
+        "error: --model: 'gpt-5' is not the URI of a model\n  put its provider before it, such as openai://gpt-5; a model is",
+    ],
     [["--model", "scripted:nowhere.json"], "error: --model: there is no file nowhere.json"],
     [["--model", "scripted:a.remit"], "error: --model: the scripted model's file 'a.remit' is not JSON: "],
     [["--model", "scripted:three.json"], "'three.json' is neither a list of replies nor an object with replies, labels or rules"],

@@ -15,6 +15,8 @@ import { allowedBy, readTree } from "./compile.ts";
 import { knownSecrets } from "../secret/known.ts";
 import type { HostOptions } from "../run/setup.ts";
 import { refuseForm } from "./secrets.ts";
+import type { SkillProblem } from "../skill/imports.ts";
+import { textProblems } from "./texts.ts";
 import { findRoot, type ProgramTree, programTree } from "./tree.ts";
 
 export interface CheckedFile {
@@ -63,7 +65,7 @@ export async function checkFile(path: string, options: CheckFileOptions = {}): P
     if (config.policy !== null && form !== null) checkPolicy(form, config.policy);
     return {
         checked,
-        diagnostics: form === null ? checked.diagnostics : [...checked.diagnostics, ...(await skillFindings(form, tree, checked))],
+        diagnostics: form === null ? checked.diagnostics : [...checked.diagnostics, ...(await importFindings(form, tree, checked))],
         texts: new Map([...checked.files].map(([name, file]) => [name, file.source.text])),
         paths: new Map([...checked.files.keys()].map((name) => [name, tree.pathOf(name, null)])),
         form,
@@ -73,16 +75,22 @@ export async function checkFile(path: string, options: CheckFileOptions = {}): P
     };
 }
 
-/** K16, at the line of the import. A program without skills does not load what reads them. */
-async function skillFindings(program: Program, tree: ProgramTree, { files }: CheckedProgram): Promise<Diagnostic[]> {
-    if (!program.files.some(({ imports }) => imports.some(({ what }) => what === "skill"))) return [];
-    const { skillProblems } = await import("../skill/imports.ts");
-    return (await skillProblems(program, tree)).flatMap(({ file, name, message, hint }) => {
+/** What a run would refuse of the files and skills (K16) that the program imports, at the line of the import. */
+async function importFindings(program: Program, tree: ProgramTree, { files }: CheckedProgram): Promise<Diagnostic[]> {
+    const texts = textProblems(program, tree).map(({ file, name, error }) => ({ file, name, ...error.failure }));
+    return [...texts, ...(await skillsRefused(program, tree))].flatMap(({ file, name, message, hint }) => {
         const at = files.get(file)?.items.find((one) => one.kind === "import" && one.name.text === name);
         if (at?.kind !== "import") return [];
         const said = { message, file, range: at.uri.range, ...(hint === undefined ? {} : { hint }) };
         return [{ code: "INVALID_IMPORT_URI", severity: "error", ...said }];
     });
+}
+
+/** A program without skills does not load what reads them. */
+async function skillsRefused(program: Program, tree: ProgramTree): Promise<readonly SkillProblem[]> {
+    if (!program.files.some(({ imports }) => imports.some(({ what }) => what === "skill"))) return [];
+    const { skillProblems } = await import("../skill/imports.ts");
+    return skillProblems(program, tree);
 }
 
 function projectOf({ policy, files }: Config): Project | null {

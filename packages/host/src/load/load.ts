@@ -8,11 +8,9 @@
  */
 import { statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type Diagnostic, type Json, type Program, siteAt } from "@remit/language";
+import type { Diagnostic, Json, Program } from "@remit/language";
 import { canonicalJson, type FileContent } from "@remit/machine";
-import { readJson } from "../input/json.ts";
 import { sha256 } from "../ledger/blob.ts";
-import { RemitError } from "../failure/error.ts";
 import type { Config } from "../config/config.ts";
 import type { ImportedSkill } from "../skill/imported.ts";
 import { compiledCache, entryName } from "./cache.ts";
@@ -23,6 +21,7 @@ import type { Surroundings } from "../process/here.ts";
 import { knownSecrets } from "../secret/known.ts";
 import { refuseForm, refuseText } from "./secrets.ts";
 import type { VerbRegistry } from "../verb/registry.ts";
+import { importsOf, parsedJson, unreadable } from "./texts.ts";
 import { findRoot, type ProgramTree, programTree } from "./tree.ts";
 
 export type LoadSource =
@@ -195,39 +194,4 @@ async function skillsOf(program: Program, tree: ProgramTree | null, options: Loa
     const { importedSkills } = await import("../skill/imports.ts");
     const { here, folders } = options;
     return importedSkills(program, tree, { cache: join(folders?.cache ?? cacheFolder(here.env), "skills") });
-}
-
-/** Contents of every file import: text, or parsed JSON for `.json`; labelled with the file. */
-function importsOf(program: Program, tree: ProgramTree | null): { readonly [place: string]: FileContent } {
-    const out: { [place: string]: FileContent } = {};
-    program.files.forEach((file, index) => {
-        for (const one of file.imports) {
-            if (one.what !== "file") continue;
-            const site = siteAt(file.file, one.at);
-            if (tree === null)
-                throw unreadable(`${one.name} is imported from ${one.uri}, and this program has no folder`, site, "load it with a root");
-            const path = tree.pathOf(one.uri, file.file);
-            const read = tree.read(path);
-            if (!read.ok)
-                throw unreadable(
-                    read.message,
-                    site,
-                    read.why === "outside" ? "grant the folder, or move the file into the program's tree" : undefined,
-                );
-            const name = tree.nameOf(read.path);
-            const json = name.toLowerCase().endsWith(".json") ? parsedJson(read.text, name, site) : read.text;
-            out[`${index}/${one.name}`] = { json, origins: [`file:${name}`] };
-        }
-    });
-    return out;
-}
-
-function parsedJson(text: string, name: string, site: RemitError["site"] = null): Json {
-    const read = readJson(text);
-    if (read.ok) return read.value;
-    throw unreadable(`${name} ${read.message}`, site, read.hint);
-}
-
-function unreadable(message: string, site: RemitError["site"] = null, hint?: string): RemitError {
-    return new RemitError({ kind: "value", message, site, ...(hint === undefined ? {} : { hint }) });
 }

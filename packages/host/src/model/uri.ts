@@ -6,6 +6,7 @@
  * UI1: a URI holds no credentials; one that does is refused, since URIs stand in programs and ledgers.
  * UI2: plain http only for this machine itself, unless the URI says `http://` itself.
  */
+import { nearest } from "@remit/language";
 import { isLoopback } from "../process/loopback.ts";
 
 export type Provider = "openai" | "anthropic" | "google" | "ollama" | "compatible";
@@ -39,13 +40,16 @@ export function parseModelUri(text: string): UriResult {
     const found = /^([a-z]+):\/\/(.*)$/s.exec(uri);
     const bare = /^(openai|anthropic|google|ollama):\/?([^/].*)$/s.exec(uri);
     if (bare !== null) return bad(`'${shown(uri)}' is not the URI of a model`, `write ${bare[1]}://${shown(bare[2] as string)}`);
-    if (found === null) return bad(`'${shown(uri)}' is not the URI of a model`, `a model is ${FORMS}`);
+    if (found === null) {
+        const named = /^[A-Za-z][\w.-]*$/.test(uri) ? `put its provider before it, such as openai://${uri}; ` : "";
+        return bad(`'${shown(uri)}' is not the URI of a model`, `${named}a model is ${FORMS}`);
+    }
     const scheme = found[1] as string;
     const rest = found[2] as string;
     if (/^[^/]*@/.test(rest)) return bad("the URI of a model holds credentials", "put the key into the provider's environment variable");
     if (scheme === "http" || scheme === "https") return direct(uri, rest);
     if (scheme !== "openai" && scheme !== "anthropic" && scheme !== "google" && scheme !== "ollama")
-        return bad(`no provider is called '${shown(scheme)}'`, `a model is ${FORMS}`);
+        return bad(`no provider is called '${shown(scheme)}'`, schemeMeant(scheme, rest) ?? `a model is ${FORMS}`);
     if (rest === "" || rest.endsWith("/")) return bad(`'${shown(uri)}' names no model`, `a model is ${FORMS}`);
     const endpoint = hostOf(rest, scheme);
     if (endpoint === null) return provider(uri, scheme, rest, null);
@@ -56,6 +60,13 @@ export function parseModelUri(text: string): UriResult {
     // An Ollama's model may hold a slash (`user/model`), and its endpoint is always /v1.
     if (scheme === "ollama") return provider(uri, scheme, rest.slice(rest.indexOf("/") + 1), `${plain(host)}://${host}/v1`);
     return provider(uri, scheme, model, `${plain(host)}://${host}${path}`);
+}
+
+/** The whole URI with the scheme that is nearly the one that was written. */
+function schemeMeant(scheme: string, rest: string): string | null {
+    const meant = nearest(scheme, ["openai", "anthropic", "google", "ollama"]);
+    const own = nearest(scheme, OWN);
+    return meant !== null ? `did you mean ${meant}://${shown(rest)}?` : own !== null ? `did you mean ${own}:${shown(rest)}?` : null;
 }
 
 function direct(uri: string, rest: string): UriResult {

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { checkFile } from "../../src/load/check.ts";
 import { LoadError } from "../../src/load/error.ts";
 import { load } from "../../src/run/program.ts";
 
@@ -114,4 +115,21 @@ test("a program's files are of a length that is read in seconds, all of them tog
     write("other.remit", `${half}agent Other {\n    main func() {\n        1\n    }\n}\n`);
     const main = write("main.remit", `${half}import agent Other from "./other.remit"\n\nmain func() { Other.main({}) }\n`);
     await expect(load(main, options())).rejects.toMatchObject(too);
+});
+
+test("a check says at the import what a run refuses of a file beside the program", async () => {
+    write("broken.json", "{");
+    write("folder/a.md", "a");
+    const uris = ["./nothing.md", "./folder", "./broken.json", "./folder/a.md"];
+    const path = write(
+        "main.remit",
+        `${uris.map((uri, i) => `import file F${i} from "${uri}"\n`).join("")}main func() { [F0, F1, F2, F3] }\n`,
+    );
+    const { diagnostics } = await checkFile(path, { root: folder, env: { HOME: folder } });
+    expect(diagnostics.filter((one) => one.severity === "error").map(({ code, message, hint }) => [code, message, hint ?? ""])).toEqual([
+        ["INVALID_IMPORT_URI", "there is no file nothing.md", "name the path from the importing file, such as ./rules.md"],
+        ["INVALID_IMPORT_URI", "folder is a folder", "name a file; a folder is read by a tool: file://workspace"],
+        ["INVALID_IMPORT_URI", expect.stringContaining("broken.json"), expect.any(String)],
+    ]);
+    await expect(load(path, options())).rejects.toThrow("there is no file nothing.md");
 });
