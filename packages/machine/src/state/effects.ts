@@ -8,7 +8,6 @@
  */
 import type { Json, Site } from "@remit/language";
 import { type Effect, type EffectKind, type Failure, opOf, type Outcome, type ToolRequest } from "../effect/effect.ts";
-import type { Fn } from "../compile/program.ts";
 import { reachesImport, reachesModel } from "../compile/reached.ts";
 import type { RunRequest } from "../effect/elsewhere.ts";
 import { Fail } from "../effect/failure.ts";
@@ -99,15 +98,16 @@ export function pay(m: Machine, pending: Pending): void {
         blocked.add(waits);
     }
     const spender = m.spender(path);
-    if (effect.kind === "run" && isCountedElsewhere(m, effect)) {
+    const part = effect.kind === "run" ? partOf(m, effect) : null;
+    if (part?.usesCounted === true && areCountsAway(m, path)) {
         m.waiting.set(path, { ...pending, waits: NO_ACCOUNT });
         m.unpaid.set(path, NO_ACCOUNT);
         return;
     }
     const got =
-        effect.kind === "run"
-            ? reservePart(m.accounts, effect, account, { spender, blocked, asks: asksModel(m, effect) })
-            : m.accounts.reserve(effect.kind, effect.request, account, spender, blocked);
+        part === null
+            ? m.accounts.reserve(effect.kind, effect.request, account, spender, blocked)
+            : reservePart(m.accounts, effect, account, { spender, blocked, asks: part.asksModel });
     if ("waits" in got) {
         m.waiting.set(path, { ...pending, waits: got.waits });
         m.unpaid.set(path, got.waits);
@@ -123,7 +123,7 @@ export function pay(m: Machine, pending: Pending): void {
     m.saved.pending.delete(path);
     const { waits: _, ...asked } = pending;
     if ("effect" in got) {
-        m.ask({ ...asked, effect: withUses(m, got.effect), held: got.held });
+        m.ask({ ...asked, effect: part?.usesCounted === true ? withUses(m, got.effect) : got.effect, held: got.held });
         return;
     }
     if (got.reply === null) {
@@ -141,36 +141,26 @@ export function pay(m: Machine, pending: Pending): void {
 /** What an effect waits for that waits for no account. */
 const NO_ACCOUNT = Number.MAX_SAFE_INTEGER;
 
-/** COU4: another part, which is under way, has the counts. */
-function isCountedElsewhere(m: Machine, effect: Effect): boolean {
-    if (!m.authority.book.isCounting) return false;
-    const others = [...m.waiting.keys()].filter((other) => other !== effect.path && !m.unpaid.has(other));
-    return others.some((other) => m.standing.parts.get(other)?.isAway === true) && usesCounted(m, effect);
+/** COU4: another part than that at `path`, which is under way, has the counts. */
+function areCountsAway(m: Machine, path: string): boolean {
+    return [...m.waiting.keys()].some((other) => other !== path && !m.unpaid.has(other) && m.standing.parts.get(other)?.isAway === true);
 }
 
-/** What the part that an effect begins runs. */
-function functionOf({ compiled }: Machine, { request }: Effect): Fn | undefined {
+/** What the part that an effect begins can reach: a model, and what is counted in the run. */
+function partOf({ authority, compiled }: Machine, { request }: Effect): { readonly asksModel: boolean; readonly usesCounted: boolean } {
     const { entry } = request as unknown as RunRequest;
-    return compiled.functions.find((one) => one.file === entry.file && one.form.name === entry.func);
+    const fn = compiled.functions.find((one) => one.file === entry.file && one.form.name === entry.func);
+    const isCounted = ({ file, form }: { readonly file: number; readonly form: { readonly name: string } }): boolean =>
+        authority.countersAt(file, form.name).some(({ isDaily }) => !isDaily);
+    return {
+        asksModel: fn === undefined || reachesModel(compiled, fn),
+        usesCounted: authority.book.isCounting && (fn === undefined || reachesImport(compiled, fn, isCounted)),
+    };
 }
 
-/** Whether the part that an effect begins can ask a model. */
-function asksModel(m: Machine, effect: Effect): boolean {
-    const fn = functionOf(m, effect);
-    return fn === undefined || reachesModel(m.compiled, fn);
-}
-
-/** Whether it can use what is counted in the run. */
-function usesCounted(m: Machine, effect: Effect): boolean {
-    if (!m.authority.book.isCounting) return false;
-    const fn = functionOf(m, effect);
-    const isCounted = (file: number, name: string): boolean => m.authority.countersAt(file, name).some(({ isDaily }) => !isDaily);
-    return fn === undefined || reachesImport(m.compiled, fn, ({ file, form }) => isCounted(file, form.name));
-}
-
-/** The effect of a part, with the counts, where it may need them and another part did not keep them. */
+/** The effect of a part that may need the counts, with them, where another part did not keep them. */
 function withUses(m: Machine, effect: Effect): Effect {
-    const uses = usesCounted(m, effect) ? m.standing.lend(effect.path) : null;
+    const uses = m.standing.lend(effect.path);
     return uses === null
         ? effect
         : { ...effect, request: { ...(effect.request as { readonly [key: string]: Json }), uses: uses as unknown as Json } };
