@@ -102,27 +102,31 @@ export const describe: Waits<DescribeWait> = {
 };
 
 /** What a tool has, held against what is said of it. */
-export function namedOn({ authority, compiled, described }: Ops, c: Capability): Pick<Standing, "unknown" | "schema" | "namesArgs"> {
+export function namedOn({ authority, compiled, described }: Ops, c: Capability): Named {
     const rules = authority.rulesAt(c.file, c.name);
     if (rules.length === 0) return NOTHING_NAMED;
     const told = described.get(placeOf(c))?.args ?? null;
-    const known = NAMED.get(rules);
-    if (known?.told === told) return known.named;
-    const uri = compiled.importOf(c)?.uri ?? "";
-    const schema = schemaFor(c.kind, uri, told);
-    const named = {
-        schema,
-        unknown: schema === null ? null : unknownOf(c.name, uri, schema, rules),
-        namesArgs: rules.some(({ arg }) => arg !== null),
-    };
-    NAMED.set(rules, { told, named });
+    const known = NAMED.get(rules) ?? new WeakMap<object, Named>();
+    NAMED.set(rules, known);
+    let named = known.get(told ?? NOT_TOLD);
+    if (named === undefined) {
+        const uri = compiled.importOf(c)?.uri ?? "";
+        const schema = schemaFor(c.kind, uri, told);
+        named = {
+            schema,
+            unknown: schema === null ? null : unknownOf(c.name, uri, schema, rules),
+            namesArgs: rules.some(({ arg }) => arg !== null),
+        };
+        known.set(told ?? NOT_TOLD, named);
+    }
     return named;
 }
 
-/** By what a run says of an import, as long as the tool says the same of itself: else nearly all of what stands before a call. */
-const NAMED = new WeakMap<
-    readonly Rule[],
-    { readonly told: Arguments | null; readonly named: Pick<Standing, "unknown" | "schema" | "namesArgs"> }
->();
+type Named = Pick<Standing, "unknown" | "schema" | "namesArgs">;
+
+/** By what is said of an import, which runs share, and what a tool told one of them of itself: else nearly all of what stands before a call. */
+const NAMED = new WeakMap<readonly Rule[], WeakMap<object, Named>>();
+
+const NOT_TOLD = {};
 
 const NOTHING_NAMED = { unknown: null, schema: null, namesArgs: false } as const;
