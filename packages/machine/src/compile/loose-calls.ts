@@ -149,11 +149,10 @@ function adding({ flow, object, method, at, inner }: Place, slot: number, item: 
 function plainly(place: Place, args: readonly Code[]): Code {
     const { object } = place;
     const [only] = args;
-    const given: (f: Slots) => readonly Value[] =
-        only === undefined ? () => NO_ARGS : args.length === 1 ? (f) => [only(f)] : (f) => args.map((arg) => arg(f));
+    const given = args.length === 1 ? (f: Slots) => [(only as Code)(f)] : (f: Slots) => args.map((arg) => arg(f));
     return (f) => {
         const self = object(f);
-        const values = given(f);
+        const values = only === undefined ? NO_ARGS : given(f);
         if (--f[0].left < 0) f[0].over();
         return called(f, place, self, values);
     };

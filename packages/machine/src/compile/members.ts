@@ -61,14 +61,16 @@ export function memberCode(o: Operand, name: string, safe: boolean, at: Site | n
     if (loose !== null) {
         const { flow, inner } = loose;
         const code = codeOf(o);
+        const from = o.kind === "s" ? o.slot : 0;
         return (f) => {
-            const object = code(f);
+            const object = from === 0 ? code(f) : (f[from] as Value);
             if (object instanceof Obj && object.shape === shape) {
                 const { label } = object;
                 const value = seen(f, flow, object.slots[slot] as Value, inner);
                 return label === 0 || (!inner && label === placeOf(f, flow)) ? value : join(f[0], value, label);
             }
             if (isLength && object instanceof List && object.label === 0) return object.items.length;
+            if (typeof object === "string") return read(f, object);
             return seen(f, flow, slow(f, seen(f, flow, object, inner)), inner);
         };
     }
