@@ -17,7 +17,7 @@ const SECTIONS: readonly { readonly on: BuiltinOn; readonly title: string; reado
     {
         on: "list",
         title: "Lists",
-        words: "A function given to a method is a lambda, `(item) => …` or `(item, index) => …`; it can have no effects. Only `add` changes its list; every other method makes a new one that shares the items.",
+        words: "A function given to a method is a lambda, `(item) => …` or `(item, index) => …`, or the name of a `func`; it can have no effects. A lambda stands only there, and no variable holds one: what is used twice is a `func`. Only `add` changes its list; every other method makes a new one that shares the items.",
     },
     {
         on: "object",
