@@ -4,10 +4,11 @@
  * Boundary: names and options. What a server and a client are is `@remit/serve`'s.
  */
 import { join } from "node:path";
-import { LedgerError, stateFolder } from "@remit/host";
+import { LedgerError, type Process, stateFolder } from "@remit/host";
 import type * as Serve from "@remit/serve";
 import { here } from "./here.ts";
-import { UsageError } from "./io.ts";
+import { EXIT, UsageError } from "./io.ts";
+import { untilStopped } from "./stopped.ts";
 
 /** The server itself, which takes a while to load; a command that speaks to one takes less. */
 export function serving(): Promise<typeof Serve> {
@@ -20,6 +21,24 @@ export function notBegun({ ServeError, ClientsError }: Pick<typeof Serve, "Serve
     if (error instanceof LedgerError) return new UsageError(error.message, error.hint);
     if (error instanceof ClientsError) return new UsageError(error.message);
     return error;
+}
+
+/** Serves until the other side is gone, or this process is told to stop. Ends what the command began in this process (`on`) behind it. */
+export async function whileServed(
+    serve: typeof Serve,
+    on: Process | undefined,
+    begin: () => Promise<{ readonly closed: Promise<void>; close(): Promise<void> }>,
+): Promise<number> {
+    const stopped = untilStopped();
+    try {
+        const serves = await begin();
+        await Promise.race([serves.closed, stopped]);
+        await serves.close();
+    } catch (error) {
+        throw notBegun(serve, error);
+    }
+    await on?.close();
+    return EXIT.ok;
 }
 
 /** The server that `--url` and `--token` name, else the newest of this user that runs. Throws `UsageError`. */

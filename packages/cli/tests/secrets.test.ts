@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type FakeProvider, startFakeProvider } from "../../host/tests/model/fake-provider.ts";
-import { BIN, type Room, room } from "./remit.ts";
+import { BIN, type Ran, type Room, room } from "./remit.ts";
 
 const SECRET = "tk-3fA9zQ81mmXwPq7Lr2";
 const HALVES = { a: SECRET.slice(0, 9), b: SECRET.slice(9) };
@@ -47,7 +47,7 @@ afterEach(async () => {
 const origin = (): string => `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
 
 /** Without blocking this process, in which the servers are. */
-function remit(...args: string[]): Promise<{ code: number | null; out: string; err: string }> {
+function remit(...args: string[]): Promise<Ran> {
     return new Promise((done) => {
         const child = spawn(process.execPath, [BIN, ...args], {
             cwd: at.folder,
@@ -64,6 +64,9 @@ function remit(...args: string[]): Promise<{ code: number | null; out: string; e
         child.on("close", (code) => done({ code, out, err }));
     });
 }
+
+/** In this process, which speaks to no server meanwhile. */
+const here = (...args: string[]): Ran => at.remitWith({ env }, ...args);
 
 /** Files of the room, by name, that hold the secret in a known form. */
 function leaks(): string[] {
@@ -116,7 +119,7 @@ const EXPECTED = {
 test("what two inputs make together leaves nowhere, and a run that waited goes on with it", async () => {
     at.write("p.remit", program());
     at.write("remit.json", JSON.stringify({ secrets: { "env:DEPLOY_TOKEN": [origin()] } }));
-    expect((await remit("trust", "--yes")).code).toBe(0);
+    expect(here("trust", "--yes").code).toBe(0);
     // The model says it too, cut across the pieces of its stream.
     model.script({ text: `It is ${SECRET}.`, chunks: ["It is tk-3fA9", "zQ81mmXw", "Pq7Lr2."] });
     const ran = await remit("run", "p.remit", "--park", "--record", "replies.jsonl", "--input", INPUT, "-w", ".");
@@ -124,9 +127,9 @@ test("what two inputs make together leaves nowhere, and a run that waited goes o
     const streams: string[] = [ran.out, ran.err];
     expect(leaks()).toEqual([]);
 
-    const asked = await remit("asks", "--json");
+    const asked = here("asks", "--json");
     const [ask] = JSON.parse(asked.out) as { id: string; run: string }[];
-    const answered = await remit("answer", ask?.run ?? "", ask?.id ?? "", "once");
+    const answered = here("answer", ask?.run ?? "", ask?.id ?? "", "once");
     const resumed = await remit("resume", ask?.run ?? "", "--json");
     streams.push(asked.out, answered.out, answered.err, resumed.out, resumed.err);
     expect(resumed, resumed.err).toMatchObject({ code: 0 });
@@ -142,7 +145,7 @@ test("what two inputs make together leaves nowhere, and a run that waited goes o
         ["snapshot", "last"],
         ["trace", "verify", "last"],
     ]) {
-        const { code, out, err } = await remit(...command);
+        const { code, out, err } = here(...command);
         streams.push(out, err);
         if (command[0] === "replay") expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('"equal":true') });
     }
@@ -163,7 +166,7 @@ test("what two inputs make together leaves nowhere, and a run that waited goes o
 test("a run that was not interrupted gives the same result", async () => {
     at.write("p.remit", program().replace("write: ask", "write: may"));
     at.write("remit.json", JSON.stringify({ secrets: { "env:DEPLOY_TOKEN": [origin()] } }));
-    expect((await remit("trust", "--yes")).code).toBe(0);
+    expect(here("trust", "--yes").code).toBe(0);
     model.script({ text: `It is ${SECRET}.`, chunks: ["It is tk-3fA9", "zQ81mmXw", "Pq7Lr2."] });
     const ran = await remit("run", "p.remit", "--input", INPUT, "-w", ".", "--json");
     expect(ran, ran.err).toMatchObject({ code: 0 });
@@ -174,16 +177,16 @@ test("a run that was not interrupted gives the same result", async () => {
 test("a run whose saved state holds a secret that is not known now does not go on", async () => {
     at.write("p.remit", program());
     at.write("remit.json", JSON.stringify({ secrets: { "env:DEPLOY_TOKEN": [origin()] } }));
-    expect((await remit("trust", "--yes")).code).toBe(0);
+    expect(here("trust", "--yes").code).toBe(0);
     expect((await remit("run", "p.remit", "--park", "--input", INPUT, "-w", ".")).code).toBe(3);
     const { DEPLOY_TOKEN: _, ...without } = env;
     env = without;
-    const resumed = await remit("resume", "last");
+    const resumed = here("resume", "last");
     expect(resumed.code).not.toBe(0);
     expect(resumed.err).toContain("holds the secret env:DEPLOY_TOKEN, which is not known here");
     env = { ...without, DEPLOY_TOKEN: SECRET };
-    const [ask] = JSON.parse((await remit("asks", "--json")).out) as { id: string; run: string }[];
-    await remit("answer", ask?.run ?? "", ask?.id ?? "", "once");
+    const [ask] = JSON.parse(here("asks", "--json").out) as { id: string; run: string }[];
+    here("answer", ask?.run ?? "", ask?.id ?? "", "once");
     expect((await remit("resume", "last")).code).toBe(0);
 });
 
@@ -192,10 +195,10 @@ test.each([
     ["in a comment", `main func() { 1 }\n// ${SECRET}\n`, "p.remit:2:4"],
     ["with an escape", `main func() { "${SECRET.replace("A", "\\u{41}")}" }\n`, "env:DEPLOY_TOKEN"],
     ["in base64", `main func() { "${Buffer.from(SECRET).toString("base64")}" }\n`, "p.remit:1:16"],
-])("a program whose text holds a known secret is refused: %s", async (_, text, where) => {
+])("a program whose text holds a known secret is refused: %s", (_, text, where) => {
     at.write("p.remit", text);
     for (const command of ["run", "check"]) {
-        const { code, out, err } = await remit(command, "p.remit");
+        const { code, out, err } = here(command, "p.remit");
         expect({ command, code }).not.toMatchObject({ code: 0 });
         expect(out + err).toContain("env:DEPLOY_TOKEN");
         expect(out + err).toContain(where);

@@ -1,17 +1,15 @@
 /** `remit acp`: a program as an agent that editors talk to, over standard input and output, until the editor is gone. */
 import { VERSION } from "../version.ts";
 import { ledgerHere } from "../here.ts";
-import { EXIT, plainLine, say } from "../io.ts";
+import { plainLine, say } from "../io.ts";
 import { hostOptions, limitsOf, untrusted } from "../running.ts";
-import { notBegun, serving } from "../serving.ts";
-import { untilStopped } from "../stopped.ts";
+import { serving, whileServed } from "../serving.ts";
 
 export default async function acp([program]: string[], options: Record<string, unknown>): Promise<number> {
     const serve = await serving();
     const { process: on, model, workspace, ...load } = hostOptions(options);
-    const stopped = untilStopped();
-    try {
-        const serves = await serve.serveAcp({
+    return whileServed(serve, on, () =>
+        serve.serveAcp({
             ...(program === undefined ? {} : { program }),
             ...(model === undefined ? {} : { model }),
             ...(workspace === undefined ? {} : { workspace }),
@@ -21,12 +19,6 @@ export default async function acp([program]: string[], options: Record<string, u
             limits: limitsOf(options),
             version: VERSION,
             log: (message) => say(plainLine(message)),
-        });
-        await Promise.race([serves.closed, stopped]);
-        await serves.close();
-    } catch (error) {
-        throw notBegun(serve, error);
-    }
-    await on?.close();
-    return EXIT.ok;
+        }),
+    );
 }

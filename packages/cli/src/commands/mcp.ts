@@ -2,10 +2,9 @@
 import { whole } from "../amounts.ts";
 import { VERSION } from "../version.ts";
 import { here, ledgerHere } from "../here.ts";
-import { EXIT, plainLine, say, UsageError } from "../io.ts";
+import { plainLine, say, UsageError } from "../io.ts";
 import { hostOptions, limitsOf, origins, untrusted } from "../running.ts";
-import { notBegun, serving } from "../serving.ts";
-import { untilStopped } from "../stopped.ts";
+import { serving, whileServed } from "../serving.ts";
 
 type Options = Record<string, unknown>;
 
@@ -13,9 +12,8 @@ export default async function mcp([program]: string[], options: Options): Promis
     const serve = await serving();
     const { process: on, model, ...load } = hostOptions(options);
     const { inputOrigin } = options;
-    const stopped = untilStopped();
     const http = httpOf(options);
-    try {
+    return whileServed(serve, on, async () => {
         const serves = await serve.serveMcp({
             ...(program === undefined ? {} : { program }),
             ...(model === undefined ? {} : { model }),
@@ -29,13 +27,8 @@ export default async function mcp([program]: string[], options: Options): Promis
             log: (message) => say(plainLine(message)),
         });
         if (serves.url !== undefined) say(`Serving at ${serves.url}; Ctrl-C stops it.`);
-        await Promise.race([serves.closed, stopped]);
-        await serves.close();
-    } catch (error) {
-        throw notBegun(serve, error);
-    }
-    await on?.close();
-    return EXIT.ok;
+        return serves;
+    });
 }
 
 function httpOf({ http, host, hostName, token: given }: Options) {

@@ -38,12 +38,12 @@ export interface Limits {
 
 const MINUTE = 60_000;
 
-export function limits(clock?: Clock): Limits {
+export function limits(): Limits {
     const known = new Map<string, Limiter & { narrow(places: number, rate: Rate): void }>();
     return {
         of: (endpoint, account, places, rate = {}) => {
             const key = JSON.stringify([endpoint, account]);
-            const made = known.get(key) ?? limiter(places, rate, clock);
+            const made = known.get(key) ?? limiter(places, rate);
             known.set(key, made);
             made.narrow(places, rate);
             return made;

@@ -122,6 +122,6 @@ export function startOptionsOf({ info, options, program }: KeptRun, slice = SLIC
 export const SLICE = 200_000;
 
 /** The machine of a run in the ledger, at its start. */
-export function machineOf(run: KeptRun, secrets: Scrubber, slice = SLICE): Conducted {
-    return leaving(Machine.start(compileProgram(run.program), startOptionsOf(run, slice)), secrets);
+export function machineOf(run: KeptRun, secrets: Scrubber): Conducted {
+    return leaving(Machine.start(compileProgram(run.program), startOptionsOf(run, SLICE)), secrets);
 }

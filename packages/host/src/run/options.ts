@@ -72,6 +72,6 @@ export interface KeptOptions {
  * Sorts by time of start; unique enough for one ledger, short enough to type its beginning. (The first eight digits of a UUID of version 4 are
  * random, and Node draws random bytes for many of them at once.)
  */
-export function newRunId(now: number = Date.now()): string {
-    return `${now.toString(36)}-${randomUUID().slice(0, 8)}`;
+export function newRunId(): string {
+    return `${Date.now().toString(36)}-${randomUUID().slice(0, 8)}`;
 }

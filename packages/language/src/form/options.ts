@@ -67,11 +67,11 @@ export const CREDENTIAL_SOURCES = ["env", "file", "exec", "oauth", "secret"] as 
 
 /** Options whose value is written as a literal. */
 const LITERALS = {
-    tokens: { wants: "a number of tokens", fits: isAbove(0) },
-    count: { wants: "a whole number above 0", fits: (value: unknown) => isAbove(0)(value) && Number.isInteger(value) },
-    whole: { wants: "a whole number", fits: (value: unknown) => value === 0 || (isAbove(0)(value) && Number.isInteger(value)) },
-    amount: { wants: "a number", fits: (value: unknown) => value === 0 || isAbove(0)(value) },
-    time: { wants: "a time above 0, such as 30s", fits: isAbove(0) },
+    tokens: { wants: "a number of tokens", fits: isAbove },
+    count: { wants: "a whole number above 0", fits: (value: unknown) => isAbove(value) && Number.isInteger(value) },
+    whole: { wants: "a whole number", fits: (value: unknown) => value === 0 || (isAbove(value) && Number.isInteger(value)) },
+    amount: { wants: "a number", fits: (value: unknown) => value === 0 || isAbove(value) },
+    time: { wants: "a time above 0, such as 30s", fits: isAbove },
     flag: { wants: "true or false", fits: (value: unknown) => typeof value === "boolean" },
     level: {
         wants: 'true, false, "auto", "low", "medium" or "high"',
@@ -81,8 +81,8 @@ const LITERALS = {
     text: { wants: "a text", fits: (value: unknown) => typeof value === "string" && value !== "" },
 } as const;
 
-function isAbove(least: number): (value: unknown) => boolean {
-    return (value) => typeof value === "number" && value > least;
+function isAbove(value: unknown): boolean {
+    return typeof value === "number" && value > 0;
 }
 
 /** What an option that is written as a literal must be, where it is not; null where it is, or is written otherwise. */

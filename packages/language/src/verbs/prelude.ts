@@ -56,7 +56,8 @@ function nameOf(item: Item): string {
 }
 
 /** Names that the stages of a block call, `map`'s and others' arguments included. */
-export function namesInFlow(flow: Flow, names: Set<string> = new Set()): Set<string> {
+export function namesInFlow(flow: Flow): Set<string> {
+    const names = new Set<string>();
     eachNode(flow, (node) => {
         if (node.kind === "stage") names.add((node as unknown as { call: { text: string } }).call.text);
         for (const name of namesIn(node)) names.add(name);

@@ -209,7 +209,7 @@ export function decide(use: Use, on: Standing): Decision {
             reach,
         };
     }
-    if (final === "ask") return { kind: "ask", why: "gate", clause: gate?.site ?? siteOf(seen, "ask"), reach };
+    if (final === "ask") return { kind: "ask", why: "gate", clause: gate?.site ?? askSite(seen), reach };
     return { kind: "may", reach };
 }
 
@@ -230,8 +230,8 @@ function remitRefuses({ hits, outside }: Seen, otherwise: Site | null): Decision
     return { kind: "refused", why: "remit", clause: row?.site ?? otherwise, ...(row === undefined ? {} : { row }) };
 }
 
-function siteOf(seen: Seen, gate: Verdict): Site | null {
-    return [...seen.hits, ...seen.unsure].find((row) => row.gate === gate)?.site ?? null;
+function askSite(seen: Seen): Site | null {
+    return [...seen.hits, ...seen.unsure].find(({ gate }) => gate === "ask")?.site ?? null;
 }
 
 /** Where the remit stands that does not name a use; the last one is the narrowest. */

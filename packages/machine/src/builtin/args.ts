@@ -72,11 +72,11 @@ export function lambdaOf(call: string, arg: Arg | undefined): Lambda {
     return arg;
 }
 
-/** A start and an end within 0…length: negative positions count from the end, what lies outside is drawn in. */
-export function rangeOf(call: string, length: number, from: Arg | undefined, to: Arg | undefined): [number, number] {
+/** The start and the end of a `slice` within 0…length: negative positions count from the end, what lies outside is drawn in. */
+export function rangeOf(length: number, from: Arg | undefined, to: Arg | undefined): [number, number] {
     const place = (at: number): number => Math.min(length, Math.max(0, at < 0 ? length + at : at));
-    const start = place(wholeOf(call, "from", from, 0));
-    return [start, Math.max(start, place(wholeOf(call, "to", to, length)))];
+    const start = place(wholeOf("slice", "from", from, 0));
+    return [start, Math.max(start, place(wholeOf("slice", "to", to, length)))];
 }
 
 // ---- results -----------------------------------------------------------------------------------------------------------

@@ -132,7 +132,7 @@ const sortBy: Method = (rt, self, l, args) => {
 };
 
 const slice: Method = (rt, self, l, args) => {
-    const [from, to] = rangeOf("slice", self.items.length, args[0], args[1]);
+    const [from, to] = rangeOf(self.items.length, args[0], args[1]);
     roomForItems(rt, to - from);
     return label(rt, rt.heap.list(self.items.slice(from, to)), labelsWith(rt, labelsWith(rt, l, args[0]), args[1]));
 };

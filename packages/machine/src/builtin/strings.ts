@@ -92,7 +92,7 @@ function reading(text: string, units: number): number {
 }
 
 function slice(rt: Runtime, self: string, args: readonly Arg[]): Value {
-    const [from, to] = rangeOf("slice", self.length, args[0], args[1]);
+    const [from, to] = rangeOf(self.length, args[0], args[1]);
     rt.work(reading(self, to - from));
     return cut(self, wholeAfter(self, from), Math.max(wholeAfter(self, from), wholeBefore(self, to)));
 }

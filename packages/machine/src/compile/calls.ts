@@ -70,20 +70,20 @@ export function callCode(cx: Context, e: ExprForm & { kind: "call" }): Code {
     const at = siteOf(cx, e.at);
     const { callee } = e;
     const refusal = refusalOf(cx, e);
-    if (refusal !== null) return fails("value", refusal, at);
+    if (refusal !== null) return fails(refusal, at);
     if (callee.kind === "name") {
         const meaning = lookUp(cx, callee.name);
         if (meaning?.kind === "func") return userCall(cx, meaning.fn, e, at);
         if (meaning?.kind === "builtin") return globalCall(meaning.row, argsOf(cx, e), at);
-        return fails("value", "an effect cannot happen here", at);
+        return fails("an effect cannot happen here", at);
     }
-    if (callee.kind !== "member") return fails("value", "only a name or a member can be called", at);
+    if (callee.kind !== "member") return fails("only a name or a member can be called", at);
     if (callee.object.kind === "name" && cx.scope.find(callee.object.name) === 0) {
         const meaning = lookUp(cx, callee.object.name);
         if (meaning === undefined) {
             const row = isNamespace(callee.object.name) ? findBuiltin(callee.object.name, callee.name) : undefined;
             if (row !== undefined) return globalCall(row, argsOf(cx, e), at);
-        } else if (meaning.kind !== "file") return fails("value", "an effect cannot happen here", at);
+        } else if (meaning.kind !== "file") return fails("an effect cannot happen here", at);
     }
     if (cx.flow !== 0) return strictMethod(cx, e, callee, at);
     return methodCode(expr(cx, callee.object), callee.name, argsOf(cx, e), callee.safe === true, at);
@@ -149,7 +149,7 @@ export function strictlyCalled(
 // ---- functions of the program ----------------------------------------------------------------------------------------
 
 function userCall(cx: Context, fn: Fn, e: ExprForm & { kind: "call" }, at: Site | null): Code {
-    if (fn.effectful) return fails("value", "an effect cannot happen here", at);
+    if (fn.effectful) return fails("an effect cannot happen here", at);
     const given = e.args.map((a) => expr(cx, a.value));
     const args = [...given, ...defaultsFrom(fn, given.length)];
     if (cx.program.changes) return unlessReplaced(fn, at, userCallAs(cx, fn, args, at));
@@ -243,8 +243,7 @@ export function argsOf(cx: Context, e: ExprForm & { kind: "call" }): Arg[] {
         if (a.value.kind === "lambda") return lambdaArg(cx, a.value, e.callee.kind === "member" && CHOOSING.has(e.callee.name));
         const named = asLambda(cx.program, cx, { has: (name) => cx.scope.find(name) !== 0 }, e, i);
         if (named !== undefined) {
-            if (named.effectful)
-                return fails("value", `${named.name} reaches an effect, so it cannot stand for a lambda`, siteOf(cx, e.at));
+            if (named.effectful) return fails(`${named.name} reaches an effect, so it cannot stand for a lambda`, siteOf(cx, e.at));
             const flow = e.callee.kind === "member" && CHOOSING.has(e.callee.name) ? cx.flow : 0;
             const caller: Caller = { flow: cx.flow, along: failing(cx) };
             const along = cx.places?.along ?? NOTHING_ALONG;

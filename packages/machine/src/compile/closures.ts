@@ -154,7 +154,7 @@ function stepOf(cx: Context, s: StmtForm): Step {
         case "define":
         case "delegate":
         case "spend":
-            return fails("value", `${s.kind} cannot stand here`, siteOf(cx, s.at));
+            return fails(`${s.kind} cannot stand here`, siteOf(cx, s.at));
         case "raise": {
             const value = expr(cx, s.value);
             const at = siteOf(cx, s.at);
@@ -347,7 +347,7 @@ function assign(cx: Context, s: StmtForm & { kind: "assign" }): Step {
             return undefined;
         };
     }
-    return fails("value", "only a name, a property or an item can be assigned", at);
+    return fails("only a name, a property or an item can be assigned", at);
 }
 
 /** A write into a list or object in strict code. */
@@ -386,8 +386,7 @@ function assignInto(
 }
 
 function assignSlot(cx: Context, name: string, value: ExprForm, at: Site | null): Step {
-    if (cx.scope.isFenced(name))
-        return fails("value", `an iteration of a parallel for cannot assign '${name}', which its siblings share`, at);
+    if (cx.scope.isFenced(name)) return fails(`an iteration of a parallel for cannot assign '${name}', which its siblings share`, at);
     const carries = cx.flow !== 0 && !cx.loose;
     if (!carries && value.kind === "binary" && value.op === "+") {
         const [l, r] = [operand(cx, value.left), operand(cx, value.right)];
@@ -443,7 +442,7 @@ function exprOf(cx: Context, e: ExprForm): Code {
                 if (meaning !== undefined && "value" in meaning) {
                     const isRead = meaning.kind === "tool" && isModule(meaning.import.form.uri);
                     const what = isRead ? "is read from a module: put it into a variable first" : "is a method: call it";
-                    return fails("value", `${e.object.name}.${e.name} ${what}`, at);
+                    return fails(`${e.object.name}.${e.name} ${what}`, at);
                 }
             }
             const loose = cx.loose ? { flow: cx.flow, inner: cx.places?.inner === true } : null;
@@ -458,7 +457,7 @@ function exprOf(cx: Context, e: ExprForm): Code {
         case "call":
             return (cx.loose ? looseCall(cx, e) : null) ?? callCode(cx, e);
         case "lambda":
-            return fails("value", "a lambda may stand only where a built-in method takes one", siteOf(cx, e.at));
+            return fails("a lambda may stand only where a built-in method takes one", siteOf(cx, e.at));
         case "if.expr": {
             let rest: Code = e.otherwise === undefined ? () => null : valueBlock(cx, e.otherwise);
             for (let i = e.branches.length - 1; i >= 0; i--) {
@@ -494,7 +493,7 @@ function exprOf(cx: Context, e: ExprForm): Code {
         case "generate":
         case "parallel":
         case "endorse":
-            return fails("value", "an effect cannot happen here", siteOf(cx, e.at));
+            return fails("an effect cannot happen here", siteOf(cx, e.at));
     }
 }
 
@@ -514,7 +513,7 @@ export function nameCode(cx: Context, name: string, at: Site | null): Code {
     const slot = cx.scope.find(name);
     if (slot !== 0) return (f) => f[slot] as Value;
     const meaning = lookUp(cx, name);
-    if (meaning === undefined) return fails("value", `Unknown name '${name}'`, at);
+    if (meaning === undefined) return fails(`Unknown name '${name}'`, at);
     if (meaning.kind === "file") {
         const { number } = meaning;
         // It has the label of its file for every reader (CL1).
@@ -528,7 +527,7 @@ export function nameCode(cx: Context, name: string, at: Site | null): Code {
             return value === undefined ? notYet(name, at) : value;
         };
     }
-    if (meaning.kind === "builtin") return fails("value", `${name} is a built-in function: call it`, at);
+    if (meaning.kind === "builtin") return fails(`${name} is a built-in function: call it`, at);
     const { value } = meaning;
     // A principal under a remit gets it with the rights that the remit gives at this moment.
     return (f) => {

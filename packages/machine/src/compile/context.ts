@@ -38,8 +38,8 @@ export function slotFor(cx: Context, name: string): number {
     return cx.scope.find(name) || cx.scope.define(name);
 }
 
-export function fails(kind: "value", message: string, at: Site | null): (f: Slots) => never {
+export function fails(message: string, at: Site | null): (f: Slots) => never {
     return () => {
-        throw new Fail(kind, message, { site: at });
+        throw new Fail("value", message, { site: at });
     };
 }

@@ -347,7 +347,7 @@ export class Emitter {
             case "break":
             case "continue": {
                 const loop = this.loops[this.loops.length - 1];
-                if (loop === undefined) this.emit(OP.DO, fails("value", `${s.kind} stands in no loop`, this.site));
+                if (loop === undefined) this.emit(OP.DO, fails(`${s.kind} stands in no loop`, this.site));
                 else {
                     // A jump out of a region closes it.
                     const inside = this.open.filter((region) => region.loops >= this.loops.length);

@@ -345,7 +345,7 @@ export class Lifter {
     }
 
     private refused(message: string, e: ExprForm): ExprForm {
-        this.e.emit(OP.DO, fails("value", message, siteOf(this.e.cx, e.at)));
+        this.e.emit(OP.DO, fails(message, siteOf(this.e.cx, e.at)));
         return { kind: "literal", value: null };
     }
 

@@ -24,15 +24,14 @@ export function fields(json: JsonObject, { properties, required }: Schema): stri
     return null;
 }
 
-function word(json: JsonObject, key: string, known: (word: string) => boolean): string | null {
-    const said = json[key];
-    return typeof said === "string" && known(said) ? null : `its ${key} is ${JSON.stringify(said)?.slice(0, 40)}`;
+function unknownKind({ kind }: JsonObject, known: (kind: string) => boolean): string | null {
+    return typeof kind === "string" && known(kind) ? null : `its kind is ${JSON.stringify(kind)?.slice(0, 40)}`;
 }
 
 /** What in a stored document this version does not know, as the end of a sentence; null where it knows all of it. */
 export const whatIsNew = {
     effect: (json: Json): string | null =>
-        isObject(json) ? (fields(json, EFFECT) ?? word(json, "kind", (kind) => Object.hasOwn(REQUESTS, kind))) : "it is no object",
+        isObject(json) ? (fields(json, EFFECT) ?? unknownKind(json, (kind) => Object.hasOwn(REQUESTS, kind))) : "it is no object",
     outcome: (json: Json): string | null => {
         if (!isObject(json)) return "it is no object";
         if (typeof json.ok !== "boolean") return "it does not say whether it is ok";
@@ -44,7 +43,7 @@ export const whatIsNew = {
         return failure === null ? null : `of its failure ${failure}`;
     },
     failure: (json: Json): string | null =>
-        isObject(json) ? (fields(json, FAILURE) ?? word(json, "kind", (kind) => Object.hasOwn(FAILURE_KINDS, kind))) : "it is no object",
+        isObject(json) ? (fields(json, FAILURE) ?? unknownKind(json, (kind) => Object.hasOwn(FAILURE_KINDS, kind))) : "it is no object",
     event: (json: Json): string | null =>
-        isObject(json) ? (fields(json, EVENT) ?? word(json, "kind", (kind) => EVENT_KIND.has(kind))) : "it is no object",
+        isObject(json) ? (fields(json, EVENT) ?? unknownKind(json, (kind) => EVENT_KIND.has(kind))) : "it is no object",
 };

@@ -195,11 +195,11 @@ function outcome(one: Happening, w: Writer, key: string): Pick<Line, "came" | "b
 }
 
 const call =
-    (name: (one: Happening) => string, args: string, result: string): Describe =>
+    (name: (one: Happening) => string): Describe =>
     (one, w) => {
-        const given = get(one, args) ?? get(one, "arg") ?? called(one, args);
+        const given = get(one, "args") ?? get(one, "arg") ?? called(one, "args");
         const values = given === undefined ? "" : Array.isArray(given) ? given.map((value) => shown(value, w)).join(", ") : shown(given, w);
-        return { what: `${name(one)}(${values})`, ...outcome(one, w, result) };
+        return { what: `${name(one)}(${values})`, ...outcome(one, w, "result") };
     };
 
 const LINES: { readonly [family: string]: Describe } = {
@@ -256,13 +256,9 @@ const LINES: { readonly [family: string]: Describe } = {
             ],
         };
     },
-    tool: call((one) => `tool ${plainText(calledText(one, "tool"))}.${plainText(calledText(one, "method", "?"))}`, "args", "result"),
-    memory: call(
-        (one) => `memory ${plainText(text(one, "memory"))}.${plainText(text(one, "operation") || text(one, "op", "?"))}`,
-        "args",
-        "result",
-    ),
-    agent: call((one) => `agent ${plainText(text(one, "agent"))}.${plainText(text(one, "function", "main"))}`, "args", "result"),
+    tool: call((one) => `tool ${plainText(calledText(one, "tool"))}.${plainText(calledText(one, "method", "?"))}`),
+    memory: call((one) => `memory ${plainText(text(one, "memory"))}.${plainText(text(one, "operation") || text(one, "op", "?"))}`),
+    agent: call((one) => `agent ${plainText(text(one, "agent"))}.${plainText(text(one, "function", "main"))}`),
     "agent.turn": (one, w) => {
         const reply = objectIn(get(one, "reply") ?? null);
         const said = listIn(get(one, "prompt")).map((part) => textIn(objectIn(part).text) ?? "");

@@ -10,7 +10,8 @@
 import type { Runtime } from "../builtin/builtin.ts";
 import { JsonWriter } from "../builtin/json-writer.ts";
 import { Fail } from "../effect/failure.ts";
-import { Capability, heldIn, Labelled, List, type Obj, type Raw, type Value } from "../value/value.ts";
+import { labelOf, rawOf } from "../value/operators.ts";
+import { Capability, heldIn, List, type Obj, type Raw, type Value } from "../value/value.ts";
 
 /** UTF-16 units that one rendered value may have. */
 export const MAX_RENDERED = 64 * 1024 * 1024;
@@ -57,7 +58,7 @@ export function originsOf(body: Body): string[] {
 /** The text of a value and the label set of all it holds. */
 export function renderValue(value: Value, rt: Runtime): { text: string; labels: number } {
     const writer = writerFor(rt);
-    const [raw, own] = open(value, 0, rt);
+    const [raw, own] = [rawOf(value), labelOf(value)];
     if (typeof raw === "string") {
         writer.put(raw);
         return { text: writer.take(), labels: own };
@@ -70,7 +71,7 @@ export function renderValue(value: Value, rt: Runtime): { text: string; labels: 
 /** A value rendered in pieces. */
 export function bodyOf(value: Value, rt: Runtime): Body {
     const writer = writerFor(rt);
-    const [raw, own] = open(value, 0, rt);
+    const [raw, own] = [rawOf(value), labelOf(value)];
     const sets: (readonly string[])[] = [];
     const known = new Map<number, number>();
     const mark = (labels: number): number => {
@@ -104,10 +105,6 @@ export function bodyOf(value: Value, rt: Runtime): Body {
     }
     writer.write(raw, "\n", 0);
     return { kind: "scalar", parts: [writer.take()], own: ownMark, marks: [], sets };
-}
-
-function open(value: Value, labels: number, rt: Runtime): [Raw, number] {
-    return value instanceof Labelled ? [value.v, rt.labels.union(labels, value.l)] : [value, labels];
 }
 
 function isObj(raw: Raw): raw is Obj {

@@ -112,7 +112,7 @@ export function unwind(m: Machine, fiber: Fiber, thrown: Fail): boolean {
             fiber.touch();
             return true;
         }
-        leaveCall(m, fiber, frame, fail, null);
+        leaveCall(m, fiber, frame, fail);
         if (m.result !== null) return false;
         frames.pop();
     }
@@ -225,7 +225,7 @@ function discard(m: Machine, fiber: Fiber, fail: Fail): void {
         m.stand(fiber, frame);
         leaveWait(m, frame, fail);
         leaveRegions(m, frame, -1);
-        leaveCall(m, fiber, frame, fail, null);
+        leaveCall(m, fiber, frame, fail);
         fiber.frames.pop();
     }
     m.fibers.delete(fiber.id);

@@ -166,9 +166,9 @@ export function struckAt({ path, outcome }: { readonly path: string; readonly ou
 }
 
 /** The end of a call by a failure: what was given with it and opened for it. */
-export function leaveCall(m: Machine, fiber: Fiber, frame: Frame, fail: Fail, site: Site | null): void {
+export function leaveCall(m: Machine, fiber: Fiber, frame: Frame, fail: Fail): void {
     const spent = frame.opened ? closeAccount(m, frame.account) : null;
-    if (frame.token !== 0) lifted(m, frame.token, frame.path, frame.parent, site);
+    if (frame.token !== 0) lifted(m, frame.token, frame.path, frame.parent, null);
     if (frame.agent === null) return;
     agentEnded(m, fiber, frame, fail, spent);
 }

@@ -26,7 +26,7 @@ import { isText } from "./authority.ts";
 import { closed, bracketed, several } from "./brackets.ts";
 import { parseContract } from "./contracts.ts";
 import { skipForHead } from "./foreign-parts.ts";
-import { noNumber, parseCount, parseKey, spaced } from "./literals.ts";
+import { noNumber, parseCount, parseKey, spacedMax } from "./literals.ts";
 import {
     quantity,
     advance,
@@ -307,7 +307,7 @@ function oldLimit(p: State, expr: Expr): [Expr, NumberLit] | undefined {
     const range = { start: expr.left.range.end, end: expr.right.range.start };
     const at = range.start + p.text.slice(range.start, range.end).indexOf("<");
     const sign = { start: at, end: at + 1 };
-    oldSpelling(p, "A limit is written with `max`.", sign, "Write `max`", [{ range: sign, text: spaced(p, sign, "max") }]);
+    oldSpelling(p, "A limit is written with `max`.", sign, "Write `max`", [{ range: sign, text: spacedMax(p, sign) }]);
     return [expr.left, expr.right];
 }
 

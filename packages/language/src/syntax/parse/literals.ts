@@ -119,9 +119,9 @@ export function noNumber(p: State): NumberLit {
     return { kind: "number", range: { start: at, end: at }, value: 1, text: "1" };
 }
 
-/** A word in place of a sign, with spaces where the sign had none. */
-export function spaced(p: State, sign: { start: number; end: number }, word: string): string {
+/** `max` in place of a sign, with spaces where the sign had none. */
+export function spacedMax(p: State, sign: { start: number; end: number }): string {
     const before = /\s/.test(p.text[sign.start - 1] ?? " ") ? "" : " ";
     const after = /\s/.test(p.text[sign.end] ?? " ") ? "" : " ";
-    return before + word + after;
+    return `${before}max${after}`;
 }

@@ -269,13 +269,13 @@ export function oldSpelling(p: State, message: string, range: Range, title: stri
     report(p, "OLD_SPELLING", message, range, hint, [{ title, safe: true, edits }]);
 }
 
-/** What stands at a token, for "found …". */
-export function describe(p: State, index = p.pos): string {
-    const kind = p.kinds[index] as number;
+/** What stands at the present token, for "found …". */
+function describe(p: State): string {
+    const kind = p.k;
     // Before the end of the file, an expression in a text in backticks ends.
-    if (kind === T.EOF) return tokenRange(p, index).start < p.text.length ? "`}`" : "the end of the file";
+    if (kind === T.EOF) return start(p) < p.text.length ? "`}`" : "the end of the file";
     if (kind === T.String || kind === T.Block) return "a string";
-    const text = tokenText(p, index);
+    const text = tokenText(p);
     if (kind === T.Number || kind === T.Quantity) return `the number \`${cut(text)}\``;
     return `\`${kind < T.Word ? SYMBOLS[kind] : cut(text)}\``;
 }

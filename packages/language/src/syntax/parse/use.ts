@@ -10,7 +10,7 @@ import { fix } from "../../text/fix.ts";
 import { BUDGET_UNITS, T } from "../tokens.ts";
 import type { Budget, Candidate, ContextBudget, Expr, Label, NumberLit, Use, UseOneOf } from "../tree.ts";
 import { closed } from "./brackets.ts";
-import { parseString, parseCount, spaced } from "./literals.ts";
+import { parseString, parseCount, spacedMax } from "./literals.ts";
 import {
     quantity,
     advance,
@@ -93,7 +93,7 @@ function parseItemBudget(p: State): Budget | undefined {
     if (p.k === T.Lt && (next === T.Quantity || next === T.Number)) {
         const sign = tokenRange(p, p.pos);
         const { old } = p;
-        oldSpelling(p, "A budget is written with `max`.", sign, "Write `max`", [{ range: sign, text: spaced(p, sign, "max") }]);
+        oldSpelling(p, "A budget is written with `max`.", sign, "Write `max`", [{ range: sign, text: spacedMax(p, sign) }]);
         // AgentScript of today takes it, and fails at the comparison.
         if (next === T.Number) p.old = old;
         advance(p);

@@ -126,12 +126,11 @@ export function addReply(to: Building, turn: Omit<SessionTurn, "prompt">, time?:
     const before = to.steps.length;
     const steps = new Steps(to);
     for (const entry of entriesOf((reply?.entries ?? []).map((one) => ({ entry: one })))) steps.add(entry);
-    const of = (source: Step["source"]): Step | undefined => to.steps.slice(before).findLast((step) => step.source === source);
     const metrics = steps.hasUsage ? costAlone(turn.usage) : metricsOf(turn.usage);
     const resources = reply?.resources ?? [];
     // a reply whose entries say nothing of it: its text, or what it cost, has a step of its own
     const said = reply !== undefined && reply.text !== "" && !reply.entries.some((entry) => entry.kind === "message");
-    let last = of("agent");
+    let last = to.steps.slice(before).findLast(({ source }) => source === "agent");
     if (said || (last === undefined && (metrics !== undefined || resources.length > 0)))
         last = addStep(to, { source: "agent", message: reply?.text ?? "" }, time);
     if (last !== undefined) {
