@@ -1,4 +1,5 @@
 /** `remit acp`: a program as an agent that editors talk to, over standard input and output, until the editor is gone. */
+import { defined } from "@remit/language";
 import { VERSION } from "../version.ts";
 import { ledgerHere } from "../here.ts";
 import { plainLine, say } from "../io.ts";
@@ -10,10 +11,7 @@ export default async function acp([program]: string[], options: Record<string, u
     const { process: on, model, workspace, ...load } = hostOptions(options);
     return whileServed(serve, on, () =>
         serve.serveAcp({
-            ...(program === undefined ? {} : { program }),
-            ...(model === undefined ? {} : { model }),
-            ...(workspace === undefined ? {} : { workspace }),
-            ...(on === undefined ? {} : { process: on }),
+            ...defined({ program, model, workspace, process: on }),
             ledger: ledgerHere(options),
             load: { ...load, ...untrusted(options) },
             limits: limitsOf(options),

@@ -1,4 +1,5 @@
 /** `remit mcp`: a program's functions and agents as tools of a server, over standard input and output or HTTP. */
+import { defined } from "@remit/language";
 import { whole } from "../amounts.ts";
 import { VERSION } from "../version.ts";
 import { here, ledgerHere } from "../here.ts";
@@ -15,10 +16,7 @@ export default async function mcp([program]: string[], options: Options): Promis
     const http = httpOf(options);
     return whileServed(serve, on, async () => {
         const serves = await serve.serveMcp({
-            ...(program === undefined ? {} : { program }),
-            ...(model === undefined ? {} : { model }),
-            ...(on === undefined ? {} : { process: on }),
-            ...(http === undefined ? {} : { http }),
+            ...defined({ program, model, process: on, http }),
             ...(inputOrigin === undefined ? {} : { inputOrigins: origins(inputOrigin as string[]) }),
             ledger: ledgerHere(options),
             load: { ...load, ...untrusted(options) },

@@ -9,7 +9,7 @@ import {
     readJson,
     type RunHandle,
 } from "@remit/host";
-import type { Json } from "@remit/language";
+import { defined, type Json } from "@remit/language";
 import { atLeastOne, milliseconds, whole } from "../amounts.ts";
 import { EXIT, paint, plain, plainLine, print, printJson, printText, say, table, UsageError } from "../io.ts";
 import { finish, folder, loadOptions, type Watch, watched } from "../running.ts";
@@ -68,12 +68,8 @@ function show(seen: RasObservation, json: boolean): void {
 
 /** Options that `ras run` and `act` have alike. */
 export function toolOptions(options: Record<string, unknown>): Pick<RasRunOptions, "toolsFile" | "may" | "agent" | "riffs"> {
-    return {
-        ...(options["tools"] === undefined ? {} : { toolsFile: String(options["tools"]) }),
-        ...(options["may"] === undefined ? {} : { may: options["may"] as string[] }),
-        ...(options["agent"] === undefined ? {} : { agent: String(options["agent"]) }),
-        ...(options["riff"] === undefined ? {} : { riffs: options["riff"] as string[] }),
-    };
+    const { tools, may, agent, riff } = options as { tools?: string; may?: string[]; agent?: string; riff?: string[] };
+    return defined({ toolsFile: tools, may, agent, riffs: riff });
 }
 
 function rasOptions(options: Record<string, unknown>): RasRunOptions {

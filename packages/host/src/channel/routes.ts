@@ -7,6 +7,7 @@
  * RTC2: a channel that a question was sent to gets it no second time, whatever process goes on with the run.
  * RTC3: only what a trusted file says counts; what others say is told, and changes nothing.
  */
+import { defined } from "@remit/language";
 import { setTimeout as after } from "node:timers/promises";
 import { approversOf, type AskRequest } from "@remit/machine";
 import type { ChannelConfig, RouteConfig } from "../config/channels.ts";
@@ -153,13 +154,7 @@ async function made(said: From<ChannelConfig>, reveal: Reveal): Promise<Channel>
     if (kind === "webhook") return (await import("./webhook.ts")).webhook(url, secret, reveal);
     if (kind === "mail") {
         const { port, secure, user, password } = said;
-        const more = {
-            ...(port === undefined ? {} : { port }),
-            ...(secure === undefined ? {} : { secure }),
-            ...(user === undefined ? {} : { user }),
-            ...(password === undefined ? {} : { password }),
-        };
-        return (await import("./mail.ts")).mail({ host, from, to, ...more }, reveal);
+        return (await import("./mail.ts")).mail({ host, from, to, ...defined({ port, secure, user, password }) }, reveal);
     }
     const { incomingWebhook, postMessage } = await import("./slack.ts");
     return address === undefined ? postMessage({ token, channel, api }, reveal) : incomingWebhook(address, reveal);

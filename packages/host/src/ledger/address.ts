@@ -6,6 +6,7 @@
  * PA1: what is shown of an address holds neither user nor password.
  * PA2: another machine is reached over TLS and its certificate is checked, unless the address says otherwise.
  */
+import { defined } from "@remit/language";
 import { readFileSync } from "node:fs";
 import type { ClientConfig } from "pg";
 import { LedgerError } from "./error.ts";
@@ -89,9 +90,7 @@ function tlsOf(said: URLSearchParams, host: string, wrong: (message: string) => 
     const [ca, cert, key] = [file("sslrootcert"), file("sslcert"), file("sslkey")];
     return {
         rejectUnauthorized: mode !== "require",
-        ...(ca === undefined ? {} : { ca }),
-        ...(cert === undefined ? {} : { cert }),
-        ...(key === undefined ? {} : { key }),
+        ...defined({ ca, cert, key }),
         // Whose name the certificate has is not looked at.
         ...(mode === "verify-ca" ? { checkServerIdentity: () => undefined } : {}),
     };

@@ -9,7 +9,7 @@ import { resolve } from "node:path";
 import { openProcess, type Process } from "../process/process.ts";
 import type { Credentials, Given } from "../credential/credentials.ts";
 import { CredentialError, type Destination } from "../credential/source.ts";
-import { type Contract, isObject, type Json, toJsonSchema } from "@remit/language";
+import { type Contract, defined, isObject, type Json, toJsonSchema } from "@remit/language";
 import {
     type CountReply,
     type Effect,
@@ -287,9 +287,7 @@ function replyOf(raw: Raw, request: ModelTurn): ModelReply {
         model: raw.model,
         ...(raw.calls === undefined ? {} : { calls: raw.calls }),
         ...(thinking === "" ? {} : { thinking }),
-        ...(raw.retries === undefined ? {} : { retries: raw.retries }),
-        ...(raw.notes === undefined ? {} : { notes: raw.notes }),
-        ...(raw.without === undefined ? {} : { without: raw.without }),
+        ...defined({ retries: raw.retries, notes: raw.notes, without: raw.without }),
     };
     if (contract === undefined) return raw.value === undefined ? head : { ...head, value: raw.value };
     if (raw.calls !== undefined && raw.calls.length > 0) return head;

@@ -5,6 +5,7 @@
  *
  * OAP1: where a provider's tokens may go is a part of the provider, never of a program.
  */
+import { defined } from "@remit/language";
 import type { Config } from "../config/config.ts";
 import { isLoopback } from "../process/loopback.ts";
 import { OAuthError } from "./error.ts";
@@ -133,10 +134,6 @@ export function providerOf(name: string, { oauth, withheld }: Pick<Config, "oaut
             `write "oauth": {"${name}": {"${missing}": …}} into ~/.config/remit/remit.json; ${provider.setup}`,
         );
     return provider;
-}
-
-function defined<T extends object>(of: T): Partial<T> {
-    return Object.fromEntries(Object.entries(of).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
 /** OAP1. A wildcard stands for one or more whole labels, and for https alone. */

@@ -6,6 +6,7 @@
  * OAS1: what the provider says is checked as the specifications have it by the library: state, issuer (RFC 9207), PKCE, types of tokens.
  * OAS2: no request is longer than `REQUEST_MS`, follows a redirect, or goes to plain http elsewhere than on this machine.
  */
+import { defined } from "@remit/language";
 import * as oauth from "oauth4webapi";
 import { resolveSecret } from "../secret/ref.ts";
 import type { Environment } from "../ledger/place.ts";
@@ -104,12 +105,12 @@ async function withExpiry(response: Response): Promise<Response> {
 async function metadataOf(provider: Provider, options: oauth.DiscoveryRequestOptions): Promise<oauth.AuthorizationServer> {
     const { issuer, endpoints = {}, name } = provider;
     const { authorization, token, device, revocation } = endpoints;
-    const own = {
-        ...(authorization === undefined ? {} : { authorization_endpoint: authorization }),
-        ...(token === undefined ? {} : { token_endpoint: token }),
-        ...(device === undefined ? {} : { device_authorization_endpoint: device }),
-        ...(revocation === undefined ? {} : { revocation_endpoint: revocation }),
-    };
+    const own = defined({
+        authorization_endpoint: authorization,
+        token_endpoint: token,
+        device_authorization_endpoint: device,
+        revocation_endpoint: revocation,
+    });
     if (token !== undefined && (authorization !== undefined || device !== undefined)) return { issuer, ...own };
     if (!isSafe(issuer)) throw new OAuthError("setup", `the issuer of ${name} is no https URL`, "look at its description in remit.json");
     const at = new URL(issuer);

@@ -8,7 +8,7 @@
  *     was kept; the ledger is read only where another process wrote. Reading each commit back took a seventh of a server's time (`bench/serve.ts`).
  * HL2: `result` tells every way a run can end; it rejects only where the ledger itself failed.
  */
-import type { Json, Program } from "@remit/language";
+import { defined, type Json, type Program } from "@remit/language";
 import type { Conducted, Effect, LedgerEvent, Remedies, Usage } from "@remit/machine";
 import { follow } from "../ledger/follow.ts";
 import type { LedgerStore, RunInfo, RunStatus, RunWriter } from "../ledger/store.ts";
@@ -94,11 +94,7 @@ export function execute<T>(machine: Conducted, options: ExecuteOptions): RunHand
                 wake();
             },
             missing: (path, why) => void missing.set(path, why),
-            ...(timeout === undefined ? {} : { timeout }),
-            ...(on.part === undefined ? {} : { part: on.part }),
-            ...(on.kept === undefined ? {} : { kept: on.kept }),
-            ...(on.stalled === undefined ? {} : { stalled: on.stalled }),
-            ...(on.unknown === undefined ? {} : { unknown: on.unknown }),
+            ...defined({ timeout, part: on.part, kept: on.kept, stalled: on.stalled, unknown: on.unknown }),
         });
         await listeners.end();
         return resultOf<T>(store, id, end, { machine, missing });

@@ -5,7 +5,7 @@
  * (`in "https://example.com/**"`). An origin is no private address, unless the configuration allows it, or the program's author wrote it: a URL that
  * is a literal of the program, as that of an import is.
  */
-import type { Json } from "@remit/language";
+import { defined, type Json } from "@remit/language";
 import type { ToolRequest } from "@remit/machine";
 import { toolOf } from "./args.ts";
 import { requestsTo } from "./http.ts";
@@ -32,7 +32,7 @@ export const openWebfetch: Open = (_uri, _about, context) => {
             const key = `${isAuthors ? "literal" : "data"} ${url.origin}`;
             const handle = origins.get(key) ?? requestsTo(url.origin, context, isAuthors);
             origins.set(key, handle);
-            const request = Object.fromEntries(Object.entries(given).filter((pair): pair is [string, Json] => pair[1] !== undefined));
+            const request = defined(given) as { [name: string]: Json };
             return handle.call("get", [request], io);
         }),
         close: async () => {

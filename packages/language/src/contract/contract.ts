@@ -10,6 +10,13 @@ export function isObject(value: unknown): value is { [key: string]: Json } {
     return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
+/** The members that are there: an absent member is not the same as one that is undefined. */
+export function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+    return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+        [K in keyof T]?: Exclude<T[K], undefined>;
+    };
+}
+
 export type Contract =
     | { readonly type: "string" | "number" | "boolean" | "json" | "none" }
     | { readonly type: "list"; readonly item?: Contract }

@@ -3,7 +3,7 @@
  *
  * Boundary: from a value of the program to checked options.
  */
-import { isObject, BUDGET_OPTIONS, type Json, type Site, type SpendForm } from "@remit/language";
+import { BUDGET_OPTIONS, defined, isObject, type Json, type Site, type SpendForm } from "@remit/language";
 import type { HandoverDetail } from "../compile/instructions.ts";
 import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
@@ -81,12 +81,12 @@ export function agentConfig(m: Ops, value: Value, d: HandoverDetail, site: Site 
     return {
         ...(held === null ? {} : { agent: held as Capability }),
         labels,
-        budget: known({
+        budget: defined({
             time: time === undefined ? undefined : Math.ceil(time),
             usd: least("max_usd", "max_cost"),
             tokens: least("max_tokens"),
         }),
-        ...known({
+        ...defined({
             steps: least("max_steps"),
             calls: least("max_calls", "max_tool_calls"),
             turns: turns === undefined ? undefined : Math.floor(turns),
@@ -95,9 +95,4 @@ export function agentConfig(m: Ops, value: Value, d: HandoverDetail, site: Site 
         ...(model === null ? {} : { model: model as string }),
         onError: onError as OnError,
     };
-}
-
-/** Those that were said. */
-function known<K extends string>(amounts: { readonly [key in K]: number | undefined }): { [key in K]?: number } {
-    return Object.fromEntries(Object.entries(amounts).filter(([, n]) => n !== undefined)) as { [key in K]?: number };
 }

@@ -9,7 +9,7 @@
  * SS8: a turn counts for the session that it is of and for each session around it whose answer runs: what an agent wrote opens no session with
  *     turns of its own beside those that its caller gave.
  */
-import { type SpendForm, shownName } from "@remit/language";
+import { defined, shownName, type SpendForm } from "@remit/language";
 import type { Session } from "../agent/session.ts";
 import type { HandoverDetail } from "../compile/instructions.ts";
 import type { AgentEntry } from "../compile/program.ts";
@@ -139,7 +139,7 @@ function budgetOf(said: readonly (SpendForm | null | undefined)[]): SpendForm {
 /** What `with { … }` says that an account keeps. */
 function limitsIn(d: HandoverDetail): SpendForm {
     const { steps, calls, tokens, usd, time } = d.with;
-    return Object.fromEntries(Object.entries({ steps, calls, tokens, usd, time }).filter(([, limit]) => limit !== undefined));
+    return defined({ steps, calls, tokens, usd, time });
 }
 
 /** The end of a call: of its session too where it opened it. `fail` null: it gave a value. */

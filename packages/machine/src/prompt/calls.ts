@@ -11,7 +11,7 @@
  *     is among what the model has seen; what a call was given by a reference carries its origins, argument by argument. A look is judged as a use of
  *     the model, `Claude.look`; what it shows the model has seen.
  */
-import { isObject, type Json, LOOK, statedOrigin } from "@remit/language";
+import { defined, isObject, type Json, LOOK, statedOrigin } from "@remit/language";
 import { ANSWERS, FAILURE_KINDS, type Failure, type Outcome, type ToolCall, type ToolRequest } from "../effect/effect.ts";
 import { addUsage } from "../effect/usage.ts";
 import type { Gatekeeper } from "../state/gate.ts";
@@ -282,7 +282,7 @@ function toolRequest(offer: Offer, call: Call): Json {
         method: offer.method,
         args: [call.args],
         chosenBy: "model",
-        ...Object.fromEntries(Object.entries({ within, without, allowed, daily }).filter(([, said]) => said !== undefined)),
+        ...defined({ within, without, allowed, daily }),
     };
     return request as unknown as Json;
 }

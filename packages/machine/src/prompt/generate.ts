@@ -16,7 +16,7 @@
  *     the answer is free text.
  * GA5: where tools were called, a further attempt goes on from the conversation so far, so that no call is made twice.
  */
-import { isObject, type Json, resourceOf } from "@remit/language";
+import { defined, isObject, type Json, resourceOf } from "@remit/language";
 import type { Runtime } from "../builtin/builtin.ts";
 import { type Failure, type Message, type ModelReply, type ModelTurn, opOf, type Outcome, type ToolCall } from "../effect/effect.ts";
 import { addUsage } from "../effect/usage.ts";
@@ -193,9 +193,7 @@ export function turnOf(given: Json): ModelTurn {
         debug: options.debug,
         label: state.label,
         ...(state.contract === undefined ? {} : { contract: state.contract, shapes: state.shapes }),
-        ...(options.max_output === undefined ? {} : { maxOutput: options.max_output }),
-        ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
-        ...(options.think === undefined ? {} : { think: options.think }),
+        ...defined({ maxOutput: options.max_output, temperature: options.temperature, think: options.think }),
         ...(state.offers.length === 0
             ? {}
             : {

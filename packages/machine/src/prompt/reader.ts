@@ -6,7 +6,7 @@
  * RDR1: a reader has no tools, sees the references that it is asked about and the question, and answers under a contract; its answer is a reference.
  * RDR2: a name in which no tool is offered: those have the name of their import and `_` in it.
  */
-import { type Contract, type Json, LOOK } from "@remit/language";
+import { type Contract, defined, type Json, LOOK } from "@remit/language";
 import type { ToolOffer } from "../effect/effect.ts";
 import { type Hidden, hiddenAt, NoReference } from "./hidden.ts";
 import type { Offer } from "./offers.ts";
@@ -156,9 +156,7 @@ export function readerState(loop: State, { question, contract, from }: Asked): S
             strict: false,
             debug: loop.options.debug,
             stream: false,
-            ...(max_output === undefined ? {} : { max_output }),
-            ...(temperature === undefined ? {} : { temperature }),
-            ...(timeout === undefined ? {} : { timeout }),
+            ...defined({ max_output, temperature, timeout }),
         },
         contract,
         shapes: {},

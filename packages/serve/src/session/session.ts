@@ -7,7 +7,7 @@
  * SSN2: a turn that was taken is in the log; a server that comes back goes on with it where its run is.
  * SSN3: a yes for the session holds for one client, tool, registration and principal, and dies with any of them.
  */
-import type { Json, ReachRule } from "@remit/language";
+import { defined, type Json, type ReachRule } from "@remit/language";
 import { canonicalJson, type Limits } from "@remit/machine";
 import { type HostTool, LENT, type Ledger, type RunCarrier, type Scrubber } from "@remit/host";
 import type { Client } from "../access/clients.ts";
@@ -30,7 +30,7 @@ import { LentTools } from "./lent.ts";
 import type { Listener, SessionLog } from "./log.ts";
 import { People } from "./people.ts";
 import { told, withPictures } from "./pictures.ts";
-import { shownTurn, some } from "./shown.ts";
+import { shownTurn } from "./shown.ts";
 import { apply, emptyState, type SessionState, type Turn } from "./state.ts";
 import { Presence } from "./presence.ts";
 import { Progress } from "./stuck.ts";
@@ -228,9 +228,7 @@ export class Session {
             created,
             by,
             closed,
-            ...(model === undefined ? {} : { model }),
-            ...(reach === undefined ? {} : { reach }),
-            ...(folder === undefined ? {} : { folder }),
+            ...defined({ model, reach, folder }),
             seq: this.#setup.log.seq,
             turns: [...turns.values()].map((turn) => this.#shown(turn)),
             tools: this.#lent.list(),
@@ -268,14 +266,17 @@ export class Session {
             if (before !== undefined) {
                 const { text, input, inputOrigins, images, model } = before;
                 const again = { ...body, images: body.images?.map(told) };
-                if (canonicalJson(some({ text, input, inputOrigins, images, model })) !== canonicalJson(some(again)))
+                if (
+                    canonicalJson(defined({ text, input, inputOrigins, images, model }) as Json) !==
+                    canonicalJson(defined(again) as unknown as Json)
+                )
                     throw new KeyConflict(before.id);
                 return this.#shown(before);
             }
         }
         if (this.#queued().length >= this.#setup.bounds.queue) return null;
         const turn = `t${this.#state.turns.size + 1}`;
-        await this.#append("turn.submitted", { turn, by, ...(some(said) as Fields) });
+        await this.#append("turn.submitted", { turn, by, ...(defined(said) as unknown as Fields) });
         this.#pump();
         return this.#shown(this.#state.turns.get(turn) as Turn);
     }

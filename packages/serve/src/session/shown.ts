@@ -3,16 +3,11 @@
  *
  * Boundary: pure; from the session's state to the protocol.
  */
-import type { Json } from "@remit/language";
+import { defined } from "@remit/language";
 import type { TurnInfo } from "../wire/messages.ts";
 import type { Turn } from "./state.ts";
 
 /** `position`: among those that wait. Its key, and where its input came from, are the server's own. */
 export function shownTurn({ key: _key, inputOrigins: _origins, ...turn }: Turn, session: string, position: number | undefined): TurnInfo {
-    return some({ session, position, ...turn }) as unknown as TurnInfo;
-}
-
-/** Without the fields that are not there. */
-export function some(fields: { readonly [key: string]: unknown }): Json {
-    return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as unknown as Json;
+    return defined({ session, position, ...turn }) as unknown as TurnInfo;
 }

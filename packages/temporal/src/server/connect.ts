@@ -3,6 +3,7 @@
  *
  * Boundary: settings in, connections out. What is done with them is the worker's and the client's.
  */
+import { defined } from "@remit/language";
 import { once } from "node:events";
 import { createConnection } from "node:net";
 import { Connection, isGrpcServiceError } from "@temporalio/client";
@@ -48,7 +49,7 @@ export class ConnectError extends Error {
 }
 
 export function placeOf({ address, namespace, apiKey, tls, profile, file, env = {} }: ConnectSettings): Place {
-    const overrideEnvVars = Object.fromEntries(Object.entries(env).filter((one): one is [string, string] => one[1] !== undefined));
+    const overrideEnvVars = defined(env) as { [name: string]: string };
     const read = readConfig({
         overrideEnvVars,
         ...(profile === undefined ? {} : { profile }),
@@ -56,9 +57,7 @@ export function placeOf({ address, namespace, apiKey, tls, profile, file, env = 
     });
     const options: NativeConnectionOptions = {
         ...read.connectionOptions,
-        ...(address === undefined ? {} : { address }),
-        ...(apiKey === undefined ? {} : { apiKey }),
-        ...(tls === undefined ? {} : { tls }),
+        ...defined({ address, apiKey, tls }),
     };
     return { options, address: options.address ?? ADDRESS, namespace: namespace ?? read.namespace ?? "default" };
 }
