@@ -37,11 +37,10 @@ export function builtins() {
         name: "builtins",
         setup(build) {
             build.onResolve({ filter: /^node:/ }, ({ path, importer }) => {
-                const contents = OF_FILES.find((one) => one.files.test(importer))?.contents[path] ?? CONTENTS[path];
-                // Two that differ are two modules.
-                return contents === undefined
-                    ? undefined
-                    : { path: contents === CONTENTS[path] ? path : `${path} `, namespace: "builtin", pluginData: contents };
+                const of = OF_FILES.findIndex((one) => one.files.test(importer) && path in one.contents);
+                if (of === -1) return path in CONTENTS ? { path, namespace: "builtin", pluginData: CONTENTS[path] } : undefined;
+                // a module of its own
+                return { path: `${path} ${of}`, namespace: "builtin", pluginData: OF_FILES[of].contents[path] };
             });
             build.onLoad({ filter: /.*/, namespace: "builtin" }, ({ pluginData }) => ({ contents: pluginData, loader: "js" }));
         },

@@ -19,7 +19,7 @@ export const IMPORTS = { "#pure": { browser: "./dist/pure-all.mjs", default: "./
 
 /**
  * Merges what the outputs of the sources `of` (the ends of their paths) load without `import()` into `core.cjs`, and what of it is for later into
- * `later.cjs`. The `start` of the first is that of the first source, its `all` evaluates every piece and gives the names.
+ * `later.cjs`. The `start` of the first is that of the first source, its `atOnce` and `later` evaluate every piece and give the names.
  * `within`: what the outputs of these sources load of that is for pages, too.
  */
 export async function merge(out, { outputs }, { of, within }) {
@@ -63,7 +63,8 @@ export const table = () => ({ ${outers(some)} });`;
     const core = await bundled(out, atOnce, {
         format: "cjs",
         contents: `export { start } from ${JSON.stringify(resolve(root, pieceOf(of[0])))};
-export const all = () => ({ ...require("table").table(), ...require("later").table() });
+export const atOnce = () => require("table").table();
+export const later = () => require("later").table();
 export const taken = () => require("taken").table();`,
         modules: { table: table(atOnce), taken: table(pickedFrom(atOnce, taken)) },
         others: { name: "later", merged },
@@ -77,14 +78,17 @@ export const taken = () => require("taken").table();`,
     // The first use of a name puts the whole table in its place.
     const opens = `let __opens=false,__later=new Proxy({},{get:(_,name)=>{
 if(__opens)throw new Error(name+" is used while what uses it is evaluated: take its file out of scripts/lib/later.mjs");
-__opens=true;const table=(module.opening??require)("./later.cjs").later(module.exports.taken());__later={...table,table:()=>table};return __later[name]}});`;
+__opens=true;const table=(module.opening??require)("./later.cjs").later(module.exports.taken());table.table=()=>table;__later=table;return table[name]}});`;
     script(out, "core.cjs", [head, opens, named(withoutImport(core), "later", "__later.")].join("\n"));
     const body = named(withoutImport(rest), "core", "");
     script(out, "later.cjs", `${head}\nexports.later=({${taken}})=>{const module={exports:{}};${body}\nreturn module.exports.table()};`);
-    const required = 'createRequire(import.meta.url)("./core.cjs")';
     writeFileSync(
         join(out, "all.mjs"),
-        `import { createRequire } from "node:module";\nexport const{${outers(pieces)}}=${required}.all();\n`,
+        `import { createRequire } from "node:module";
+const core=createRequire(import.meta.url)("./core.cjs");
+export const{${outers(atOnce)}}=core.atOnce();
+export const{${outers(later)}}=core.later();
+`,
     );
     for (const { file, pure, names } of pieces)
         writeFileSync(
