@@ -6,6 +6,8 @@
  * SV1: nothing is done or allowed outside a turn, after its stop, or for another session.
  * SV2: only options that hold once are chosen: what a remit says now says nothing of later.
  * SV4: an allowed write is made once. opencode says what it is going to write and then writes it: where it can, what it says is not written as well.
+ * SV5: a call that the agent told of as failed is over: it is not decided about any more, and what it would write is not written. opencode fails all calls
+ *     that wait for a permission when one is refused, and asks about them all the same.
  * SV3: permissions are asked for one at a time, and only so many in a turn; what waits to be answered is bounded, too: a person may take long.
  */
 import type { ClientApp, RequestPermissionRequest, RequestPermissionResponse } from "@agentclientprotocol/sdk";
@@ -89,6 +91,7 @@ const CANCELLED = { outcome: { outcome: "cancelled" } } as const;
 async function permission(turn: Turn, params: RequestPermissionRequest): Promise<RequestPermissionResponse> {
     turn.count();
     const { toolCall, options } = params;
+    const isOver = turn.transcript.call(toolCall.toolCallId)?.status === "failed";
     turn.transcript.asked({ ...toolCall });
     const { name = "", toolKind: kind, title, input: told, locations, diffs = [] } = turn.transcript.call(toolCall.toolCallId) ?? {};
     // What would be done is what it asks about, whatever it said before.
@@ -98,7 +101,7 @@ async function permission(turn: Turn, params: RequestPermissionRequest): Promise
     const wanted = { name, kind, title, input, locations, content: toolCall.content ?? shown };
     const stopped = new Promise<null>((done) => turn.stopped.addEventListener("abort", () => done(null), { once: true }));
     const asked = turn.inOrder(async () => {
-        if (turn.stopped.aborted) return null;
+        if (turn.stopped.aborted || isOver) return null;
         const uses = usesOf(wanted, turn);
         const said = await decide(turn, uses);
         if (said.allowed) await turn.edits.allowed(toolCall.toolCallId, uses ?? []);
@@ -142,6 +145,7 @@ function fileDone({ turn, method, path, content, refuse }: FileUse): Promise<{ r
     const args = [{ path: at.path, ...(content === undefined ? {} : { content }) }];
     const done = async (): Promise<{ readonly [key: string]: unknown }> => {
         const asked = content === undefined ? undefined : turn.transcript.changing(path, content);
+        if (asked?.status === "failed") throw refuse("its call has failed, so nothing is written for it");
         const outcome = await use(turn, { tool: at.tool, method, args });
         if (outcome.ok && asked !== undefined) asked.made = `${at.tool}.${method}`;
         if (outcome.ok) return objectOf(outcome.value);

@@ -135,8 +135,9 @@ export class Transcript {
 
     /** A call that the agent asks about. What its model said stays: opencode asks with a patch in place of the arguments of `write`. */
     asked(call: Given): void {
-        const { input } = this.calls.get(String(call.toolCallId)) ?? {};
-        this.called(isFilled(input) ? { ...call, rawInput: undefined } : call);
+        const { input, ended } = this.calls.get(String(call.toolCallId)) ?? {};
+        const isOver = ended !== undefined;
+        this.called({ ...call, ...(isFilled(input) ? { rawInput: undefined } : {}), ...(isOver ? { status: undefined } : {}) });
     }
 
     /** What was decided about a call. */

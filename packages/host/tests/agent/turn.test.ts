@@ -1,9 +1,9 @@
 /** A turn of a well-behaved agent, in the sandbox: what it tells, what it may ask, what is sent. */
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { judge } from "./real/schema.ts";
-import { handOf, rig } from "./rig.ts";
+import { type Act, handOf, rig } from "./rig.ts";
 
 test("an agent answers, and what it told is in order", async () => {
     await using here = rig();
@@ -175,6 +175,31 @@ test("files are read and written through the remit, inside the granted folder on
         "write src/other.txt false",
     ]);
     expect(judge(here.seen, "client").invalid).toEqual([]);
+});
+
+test("SV5: a call that the agent told of as failed is neither allowed any more nor written", async () => {
+    await using here = rig({ allow: ["Repo.write"] });
+    const path = join(here.here.workspace, "a.txt");
+    const call = { toolCallId: "c1", title: "write", kind: "edit", content: [{ type: "diff", path, oldText: null, newText: "made" }] };
+    const failed = (id: string): Act => ({ do: "update", update: { sessionUpdate: "tool_call_update", toolCallId: id, status: "failed" } });
+    const write = { do: "request", method: "fs/write_text_file", params: { path, content: "made" } };
+    const other = { ...call, toolCallId: "c2" };
+    const told: Act = { do: "update", update: { sessionUpdate: "tool_call", ...other } };
+    const acts: Act[] = [{ do: "permission", call }, failed("c1"), write, told, failed("c2"), { do: "permission", call: other }];
+    const reply = await here.reply(acts, {
+        hands: [handOf("file://workspace", { read: "may", write: "ask" })],
+    });
+    const said = reply.entries.flatMap((one) => (one.kind === "message" ? one.text.trim().split("\n") : []));
+    expect(said.map((line) => JSON.parse(line) as unknown)).toEqual([
+        { ok: { outcome: "selected", optionId: "a" } },
+        { no: -32603 },
+        { ok: { outcome: "cancelled" } },
+    ]);
+    expect(existsSync(path)).toBe(false);
+    expect(reply.entries.filter(({ kind }) => kind === "call")).toMatchObject([
+        { id: "c1", status: "failed" },
+        { id: "c2", status: "failed" },
+    ]);
 });
 
 test("permission is what the remit says of the hand that a call stands for, and never lasts", async () => {
