@@ -1,11 +1,11 @@
 /** `remit serve` in a process of its own; `remit drive` and `remit clients` in another, where this one lends tools meanwhile or a signal ends them. */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ServeClient, servers } from "@remit/serve";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { BIN, type Ran, type Room, room } from "./remit.ts";
+import { type Ran, type Room, room } from "./remit.ts";
 
 let at: Room;
 let server: ChildProcess | null = null;
@@ -17,13 +17,7 @@ afterEach(async () => {
     at.clear();
 });
 
-function command(...args: string[]): { readonly child: ChildProcess; readonly ran: Promise<Ran> } {
-    const child = spawn(process.execPath, [BIN, ...args], { cwd: at.folder, env: at.env, stdio: ["ignore", "pipe", "pipe"] });
-    let [out, err] = ["", ""];
-    child.stdout?.on("data", (part) => (out += String(part)));
-    child.stderr?.on("data", (part) => (err += String(part)));
-    return { child, ran: once(child, "close").then(([code]) => ({ code: code as number | null, out, err })) };
-}
+const command = (...args: string[]) => at.started({}, ...args);
 
 async function serve(replies: unknown, ...args: string[]): Promise<{ readonly client: ServeClient; readonly ran: Promise<Ran> }> {
     at.write("replies.json", JSON.stringify(replies));

@@ -1,9 +1,8 @@
 /** Spans to a collector on loopback: sent once when a run has ended, never a reason for it to fail. */
-import { spawn } from "node:child_process";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { BIN, type Room, room } from "./remit.ts";
+import { type Ran, type Room, room } from "./remit.ts";
 
 let at: Room;
 let collector: Server;
@@ -57,23 +56,7 @@ beforeEach(() => {
 });
 
 /** Without blocking this process, in which the collector is. */
-function remit(env: Record<string, string>, ...args: string[]): Promise<{ code: number | null; out: string; err: string }> {
-    return new Promise((done) => {
-        const child = spawn(process.execPath, [BIN, ...args], {
-            cwd: at.folder,
-            env: { ...at.env, ...env },
-            stdio: ["ignore", "pipe", "pipe"],
-        });
-        let [out, err] = ["", ""];
-        child.stdout.on("data", (piece) => {
-            out += piece;
-        });
-        child.stderr.on("data", (piece) => {
-            err += piece;
-        });
-        child.on("close", (code) => done({ code, out, err }));
-    });
-}
+const remit = (env: Record<string, string>, ...args: string[]): Promise<Ran> => at.started({ env }, ...args).ran;
 const spans = (): { name: string; spanId: string }[] =>
     got.flatMap(({ body }) => JSON.parse(body).resourceSpans[0].scopeSpans[0].spans as { name: string; spanId: string }[]);
 const names = (): string[] => spans().map(({ name }) => name);

@@ -4,7 +4,8 @@
  * `remit` and `remitWith` run it in a thread of the test's process (`command.mjs`), which is begun once a file: a command costs what it does, not
  * the start of a process. `remitProcess` starts one, for what only a process has: signals, pipes, its end.
  */
-import { spawnSync } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -28,6 +29,8 @@ export interface Room {
     remitWith(how: { env?: Record<string, string>; cwd?: string; input?: string }, ...args: string[]): Ran;
     /** The same in a process of its own. */
     remitProcess(how: { env?: Record<string, string>; cwd?: string; input?: string }, ...args: string[]): Ran;
+    /** In a process of its own, beside which this one goes on, for a command that speaks to a server of the test. Nothing is on its standard input. */
+    started(how: { env?: Record<string, string> }, ...args: string[]): { readonly child: ChildProcess; readonly ran: Promise<Ran> };
     /** A script of the folder, run by this Node. */
     node(script: string, ...args: string[]): Ran;
     /** On a terminal of `script` (util-linux); both streams come back as one, as the terminal got them. */
@@ -106,6 +109,17 @@ export function room(folder: string = mkdtempSync(join(tmpdir(), "remit-cli-")))
         remit: (...args) => remitWith({}, ...args),
         remitWith,
         remitProcess,
+        started(how, ...args) {
+            const child = spawn(process.execPath, [BIN, ...args], {
+                cwd: folder,
+                env: { ...env, ...how.env },
+                stdio: ["ignore", "pipe", "pipe"],
+            });
+            let [out, err] = ["", ""];
+            child.stdout.on("data", (part) => (out += String(part)));
+            child.stderr.on("data", (part) => (err += String(part)));
+            return { child, ran: once(child, "close").then(([code]) => ({ code: code as number | null, out, err })) };
+        },
         node(script, ...args) {
             const { status, stdout, stderr } = spawnSync(process.execPath, [join(folder, script), ...args], {
                 cwd: folder,

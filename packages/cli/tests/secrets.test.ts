@@ -2,14 +2,13 @@
  * A known secret that a program puts together from parts, or that its own text says: no byte that a run leaves on a disk, on a wire or on a
  * stream holds it (EI9), and a run that was interrupted computes with the same values afterwards.
  */
-import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type FakeProvider, startFakeProvider } from "../../host/tests/model/fake-provider.ts";
-import { BIN, type Ran, type Room, room } from "./remit.ts";
+import { type Ran, type Room, room } from "./remit.ts";
 
 const SECRET = "tk-3fA9zQ81mmXwPq7Lr2";
 const HALVES = { a: SECRET.slice(0, 9), b: SECRET.slice(9) };
@@ -47,23 +46,7 @@ afterEach(async () => {
 const origin = (): string => `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
 
 /** Without blocking this process, in which the servers are. */
-function remit(...args: string[]): Promise<Ran> {
-    return new Promise((done) => {
-        const child = spawn(process.execPath, [BIN, ...args], {
-            cwd: at.folder,
-            env: { ...at.env, ...env },
-            stdio: ["ignore", "pipe", "pipe"],
-        });
-        let [out, err] = ["", ""];
-        child.stdout.on("data", (piece) => {
-            out += piece;
-        });
-        child.stderr.on("data", (piece) => {
-            err += piece;
-        });
-        child.on("close", (code) => done({ code, out, err }));
-    });
-}
+const remit = (...args: string[]): Promise<Ran> => at.started({ env }, ...args).ran;
 
 /** In this process, which speaks to no server meanwhile. */
 const here = (...args: string[]): Ran => at.remitWith({ env }, ...args);

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startFakeProvider } from "../../host/tests/model/fake-provider.ts";
-import { BIN, type Room, room } from "./remit.ts";
+import { BIN, type Ran, type Room, room } from "./remit.ts";
 
 let at: Room;
 beforeEach(() => {
@@ -122,19 +122,8 @@ test.each([
 
 test("a model behind HTTP translates, and its failure is told as any", async () => {
     await using provider = await startFakeProvider({ text: PROGRAM });
-    const env = { ...at.env, OPENAI_API_KEY: "sk-test-0123456789abcdef", OPENAI_BASE_URL: `${provider.url}/v1` };
-    const remit = (...args: string[]): Promise<{ code: number | null; out: string; err: string }> =>
-        new Promise((done) => {
-            const child = spawn(process.execPath, [BIN, ...args], { cwd: at.folder, env, stdio: ["ignore", "pipe", "pipe"] });
-            let [out, err] = ["", ""];
-            child.stdout.on("data", (piece) => {
-                out += piece;
-            });
-            child.stderr.on("data", (piece) => {
-                err += piece;
-            });
-            child.on("close", (code) => done({ code, out, err }));
-        });
+    const env = { OPENAI_API_KEY: "sk-test-0123456789abcdef", OPENAI_BASE_URL: `${provider.url}/v1` };
+    const remit = (...args: string[]): Promise<Ran> => at.started({ env }, ...args).ran;
     expect(await remit("translate", "compare a.md and b.md", "--model", "openai://gpt-5-mini")).toMatchObject({ code: 0, out: PROGRAM });
     provider.script({ status: 401, code: "invalid_api_key", message: "no such key" });
     const failed = await remit("translate", "x", "--model", "openai://gpt-5-mini");
