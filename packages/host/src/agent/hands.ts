@@ -16,7 +16,7 @@ import { shellWord } from "../process/word.ts";
 import type { AgentUse } from "../run/host.ts";
 import { realOf, rootOf } from "../tool/root.ts";
 import { type Edit, shownEdits, textBefore } from "./edits.ts";
-import { objectOf } from "./reported.ts";
+import { objectOf } from "./given.ts";
 
 /** A hand that reaches files, and where they are. */
 export interface FileHand {

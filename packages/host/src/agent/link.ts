@@ -10,7 +10,7 @@
  */
 import type { AnyMessage, ClientApp, ClientConnection, Stream } from "@agentclientprotocol/sdk";
 import { AgentFail } from "./fail.ts";
-import { objectOf } from "./reported.ts";
+import { objectOf } from "./given.ts";
 
 export type Sdk = typeof import("@agentclientprotocol/sdk");
 

@@ -6,7 +6,7 @@
 import type { AgentTurn } from "@remit/machine";
 import { type Connection, type Given, listOf, shown } from "./connection.ts";
 import { AgentFail } from "./fail.ts";
-import { objectOf } from "./reported.ts";
+import { objectOf } from "./given.ts";
 
 export interface Wishes {
     readonly mode: string | undefined;

@@ -12,7 +12,7 @@ import type { Outcome } from "@remit/machine";
 import type { AgentUse } from "../run/host.ts";
 import { textOf } from "../tool/file.ts";
 import { ToolFail } from "../tool/tool.ts";
-import { objectOf } from "./reported.ts";
+import { objectOf } from "./given.ts";
 import type { Turn } from "./turn.ts";
 import type { WorkingCopy } from "./working-copy.ts";
 

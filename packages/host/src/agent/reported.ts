@@ -8,10 +8,7 @@
  */
 import type { Json } from "@remit/language";
 import type { AgentDiff, AgentEntry } from "@remit/machine";
-
-export interface Given {
-    readonly [key: string]: unknown;
-}
+import { type Given, objectOf } from "./given.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 export type CallEntry = Writable<Extract<AgentEntry, { kind: "call" }>>;
@@ -26,10 +23,6 @@ const MAX_DEPTH = 500;
 /** Beyond the texts in it, what each value in an entry takes. */
 const PER_VALUE = 4;
 const STATES = ["pending", "in_progress", "completed", "failed"] as const;
-
-export function objectOf(value: unknown): Given {
-    return value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Given) : {};
-}
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 

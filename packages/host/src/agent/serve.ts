@@ -17,7 +17,7 @@ import { elicit } from "../tool/mcp-elicit.ts";
 import { fileUse, usesOf } from "./hands.ts";
 import type { Sdk } from "./link.ts";
 import { Terminals } from "./terminals.ts";
-import { objectOf } from "./reported.ts";
+import { objectOf } from "./given.ts";
 import { type Refuse, type Turn, use } from "./turn.ts";
 
 export interface ServeOptions {

@@ -12,7 +12,7 @@ import { AgentFail, failureOf } from "./fail.ts";
 import { inRoot } from "./hands.ts";
 import { choose, type Wishes } from "./modes.ts";
 import { serving } from "./serve.ts";
-import { objectOf } from "./reported.ts";
+import { objectOf } from "./given.ts";
 import { RESTART } from "./transcript.ts";
 import { Turn } from "./turn.ts";
 import type { WorkingCopy } from "./working-copy.ts";

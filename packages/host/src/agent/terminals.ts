@@ -11,7 +11,7 @@ import type { Json } from "@remit/language";
 import type { Outcome } from "@remit/machine";
 import type { AgentUse } from "../run/host.ts";
 import { commandUse, lineOf, shellFolder } from "./hands.ts";
-import { objectOf } from "./reported.ts";
+import { objectOf } from "./given.ts";
 import { type Refuse, type Turn, use } from "./turn.ts";
 
 const MAX_TERMINALS = 64;

@@ -14,7 +14,8 @@
  */
 import type { Json } from "@remit/language";
 import type { AgentEntry, AgentLimits, AgentMedia, AgentNote, AgentReply, FailureKind, Usage } from "@remit/machine";
-import { type CallEntry, describe, type Given, itemsOf, objectOf, weightOf } from "./reported.ts";
+import { type Given, objectOf } from "./given.ts";
+import { type CallEntry, describe, itemsOf, weightOf } from "./reported.ts";
 import { Rounds } from "./rounds.ts";
 import { costOf, mostOfTokens, sumOfTokens, type Tokens, tokensOf, usageOf } from "./usage.ts";
 

@@ -16,7 +16,8 @@ import { type Connection, type Given, shown } from "./connection.ts";
 import { AgentFail } from "./fail.ts";
 import { type FileHand, fileHands } from "./hands.ts";
 import { OwnEdits } from "./own-edits.ts";
-import { objectOf, weightOf } from "./reported.ts";
+import { objectOf } from "./given.ts";
+import { weightOf } from "./reported.ts";
 import { Transcript } from "./transcript.ts";
 import type { WorkingCopy } from "./working-copy.ts";
 

@@ -10,7 +10,8 @@
  * VR3: what is not translated passes as it is: version 1 has rules for what it does not know.
  */
 import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
-import { objectOf, weightOf } from "./reported.ts";
+import { objectOf } from "./given.ts";
+import { weightOf } from "./reported.ts";
 
 type Given = { readonly [key: string]: unknown };
 type Id = string | number;
