@@ -146,7 +146,7 @@ export function waysOf(cx: Context, parts: readonly FormPart[], more: readonly n
         for (const s of body) {
             if (s.kind === "return") returns = true;
             if (s.kind === "return" || ((s.kind === "break" || s.kind === "continue") && loops === 0)) leaves = true;
-            if (s.kind === "raise") mayFail = true;
+            if (s.kind === "raise" || s.kind === "spend") mayFail = true;
             const isLoop = s.kind === "for" || s.kind === "loop" || s.kind === "repeat";
             if (isLoop) loops++;
             if (s.kind === "if") {

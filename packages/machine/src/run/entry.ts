@@ -236,10 +236,8 @@ function begin(m: Machine, entry: Entry): void {
     const { fn } = entry;
     learnInput(m, entry);
     m.tracer?.at(fn.site(fn.form.at), fn.name, "input");
-    if (run.tracks) {
-        const came = [...Object.values(m.options.imports ?? {}), ...Object.values(m.options.bindings ?? {})];
-        for (const some of [entry.origins, ...came.map(({ origins }) => origins)]) m.standing.meets(some);
-    }
+    const came = [...Object.values(m.options.imports ?? {}), ...Object.values(m.options.bindings ?? {})];
+    for (const some of [entry.origins, ...came.map(({ origins }) => origins)]) m.standing.meets(some);
     const l = run.labels.of(entry.origins);
     const values = entry.args.map((json): Value => {
         const raw = fromJson(json ?? null, run.heap);

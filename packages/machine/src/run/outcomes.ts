@@ -41,8 +41,7 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
     if (fiber.frames.length > 0) m.stand(fiber, fiber.top);
     if (effect.kind === "run") m.standing.cameBack(effect.path, told.uses);
     const outcome = withLabels(m, effect, told);
-    if (m.run.tracks)
-        for (const some of [outcome.origins ?? [], ...(outcome.ok ? Object.values(outcome.parts ?? {}) : [])]) m.standing.meets(some);
+    for (const some of [outcome.origins ?? [], ...(outcome.ok ? Object.values(outcome.parts ?? {}) : [])]) m.standing.meets(some);
     const wait = fiber.frames.length === 0 ? null : fiber.top.native;
     const calls = effect.kind === "agent" ? replyIn(outcome)?.spent.calls : undefined;
     const turned = turnOf(m, pending, outcome);

@@ -84,8 +84,8 @@ export function unwind(m: Machine, fiber: Fiber, thrown: Fail): boolean {
         return false;
     }
     withdrawAll(m, fiber);
-    // LIC1: the longer a text of another author, the sooner an amount is used up: that it was is chosen by all that came.
-    const limited = fail.class === "limit" && m.run.tracks ? m.run.labels.of([...m.standing.met]) : 0;
+    // LIC1: the longer a text of another author, the sooner an amount is used up: that it was depends on all that came, or was chosen by it.
+    const limited = fail.class === "limit" ? m.run.labels.of([...m.standing.met]) : 0;
     const own = taker?.fiber === fiber ? taker : null;
     while (frames.length > 0) {
         const frame = fiber.top;

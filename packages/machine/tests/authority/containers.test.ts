@@ -114,6 +114,28 @@ function checkedOf(text: string): { readonly form: Program; readonly told: Reado
     return { form: lower(checked), told: new Set(told.map((one) => text.slice(0, one.range.start).split("\n").length)) };
 }
 
+test("the checker tells of a change in a later pass, of what was new when an index that may fail put it there", () => {
+    const text = whole(
+        [
+            `for x in [m[0], 1] max 3 {
+for y in q max 3 {
+y.add(1)
+}
+same(same(q))[s % 2] = [...((parallel for x in [1, 2] max 2 { y = [x, s]
+if (z.keys().length > k[0]) { y[0] = 9 }
+y }).find(x => x.length > 1) ?? k), l[2]]
+}`,
+        ],
+        true,
+    );
+    const { form, told } = checkedOf(text);
+    const refused = [0, 1, 2, 3].flatMap((secret) =>
+        runAll(form, { answer: answer(secret) }).events.flatMap(({ kind, site }) => (kind === "policy.denied" ? [site?.line] : [])),
+    );
+    expect(new Set(refused)).toEqual(new Set([text.split("\n").indexOf("y.add(1)") + 1]));
+    expect([...told]).toEqual(expect.arrayContaining(refused));
+});
+
 describe("generated pairs of runs", () => {
     test("look the same to an observer who may not see the secret in which they differ, and the checker tells of each change that is refused", () => {
         let refused = 0;

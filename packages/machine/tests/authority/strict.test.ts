@@ -312,6 +312,25 @@ const kindOf = (ran: Ran): Json => (ran.result.ok ? ran.result.value : ran.resul
 const calls = (ran: Ran): string[] =>
     ran.effects.filter((e) => e.kind === "tool").map((e) => (e.request as { method?: string }).method ?? "");
 
+test("that an amount is used up depends on all that came, also where the place does not (LIC1)", () => {
+    const body = `late = "in time"
+try { spend 7 steps { if s { a = 1
+a = 2
+a = 3
+a = 4
+a = 5 }
+b = 1
+b = 2 } } catch e { late = "late" }
+U.tell({ v: late })`;
+    const told = (secret: boolean): Json =>
+        once(text("flow strict", body), secret).effects.flatMap(({ request, labels }) => {
+            const { method, args } = request as { method?: string; args: Json };
+            return method === "tell" ? [[args, [...labels]]] : [];
+        });
+    expect(told(true)).toEqual([[[{ v: "late" }], ["tool:T"]]]);
+    expect(told(false)).toEqual([[[{ v: "in time" }], ["tool:T"]]]);
+});
+
 describe("effects under a condition", () => {
     const guarded = TOOLS.replace('import tool U from "https://u.example"', 'import tool U from "mcp://u" { arg to: trusted }');
     const source = (flow: string, body: string): string => text(flow, body).replace(TOOLS, guarded);

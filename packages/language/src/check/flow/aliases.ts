@@ -49,6 +49,8 @@ class Look {
     /** Depth of the innermost loop, and of the `try` around. */
     private loop = 1;
     private tried = 0;
+    /** How often something was read by which a failure that is caught decides. */
+    private decided = 0;
     /** What `return` gives: the function's value, or that of an iteration. */
     private returns: Variable;
 
@@ -99,7 +101,14 @@ class Look {
 
     /** What is read where a failure is caught decides whether it is. */
     private reads(by: By): void {
-        if (this.tried > 0) this.leave(this.tried, by);
+        if (this.tried === 0) return;
+        if (by !== null) this.decided++;
+        this.leave(this.tried, by);
+    }
+
+    /** A new thing that no name holds yet: what was read since it was made, and may fail, decides where it goes, and nothing raises it. */
+    private since(before: number, v: Ref): Ref {
+        return v.fresh && this.decided > before ? { ...v, fresh: false, chosen: v.chosen ?? this.pc() } : v;
     }
 
     // ---- statements --------------------------------------------------------------------------------------------------
@@ -191,8 +200,10 @@ class Look {
             return;
         }
         if (target.kind !== "member" && target.kind !== "index") return;
+        const { decided } = this;
         const object = this.expr(target.object);
-        this.change(s, target.object, object, [v], target.kind === "index" ? this.at(target.index, this.expr(target.index)) : null);
+        const by = target.kind === "index" ? this.at(target.index, this.expr(target.index)) : null;
+        this.change(s, target.object, object, [this.since(decided, v)], by);
     }
 
     private assignTo(name: string, v: Ref): void {
@@ -368,13 +379,15 @@ class Look {
     private literal(e: tree.Expr, items: readonly (tree.Expr | tree.Spread | tree.ObjectEntry)[]): Ref {
         const at = this.all.of(e);
         this.under(e, null, () => {
+            const held: { readonly v: Ref; readonly at: number }[] = [];
             for (const item of items) {
                 if (item.kind === "spread") {
                     const v = this.expr(item.value);
                     this.decide(this.all.region(e), this.at(item, v));
                     this.hold(at, { ...this.item(v, null), fresh: true });
-                } else this.hold(at, this.expr(item.kind === "entry" ? item.value : item));
+                } else held.push({ v: this.expr(item.kind === "entry" ? item.value : item), at: this.decided });
             }
+            for (const { v, at: since } of held) this.hold(at, this.since(since, v));
         });
         this.label(at, this.all.region(e).by);
         return newly(at);
