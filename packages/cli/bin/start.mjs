@@ -18,6 +18,8 @@ const TIMES = 2;
 const HEAD = 33;
 /** What no start has made for so long is of another version. */
 const OLD = 30 * 24 * 60 * 60 * 1000;
+/** Names of what is kept: command, script, version. The folder may be one where the user keeps other files, too. */
+const KEPT = /^[a-z]{1,16}-(?:[a-z]+-)?[0-9a-f]{32}-[0-9a-z]+-[0-9a-z]+-v\d/;
 
 /** Does what the command line says. `path`: of the script. */
 export async function start(path, argv) {
@@ -104,7 +106,7 @@ function write(path, code, made) {
         renameSync(mine, path);
         for (const one of readdirSync(dirname(path), { withFileTypes: true })) {
             const other = join(dirname(path), one.name);
-            if (one.isFile() && Date.now() - statSync(other).mtimeMs > OLD) rmSync(other, { force: true });
+            if (one.isFile() && KEPT.test(one.name) && Date.now() - statSync(other).mtimeMs > OLD) rmSync(other, { force: true });
         }
     } catch {
         // A full disk, or another start that was sooner: the next start compiles again.
