@@ -180,6 +180,18 @@ async function waited(look: () => string | undefined): Promise<string> {
     }
 }
 
+test("`remit approve` of a run of this ledger names the command that answers, and looks for no Temporal server", () => {
+    run("--park");
+    const [one] = asks();
+    expect(at.remit("approve", "last", "--address", "127.0.0.1:9")).toEqual({
+        code: 2,
+        out: "",
+        err: `error: run ${one?.run} asks nothing on Temporal\n  remit answer ${one?.run} ${one?.id} once answers it\n`,
+    });
+    expect(at.remit("answer", "last", one?.id ?? "", "deny").code).toBe(0);
+    expect(at.remit("approve", "last", "--address", "127.0.0.1:9").err).toContain("on Temporal\n  remit resume");
+});
+
 test("an approver of a trusted project answers with --as; who may not is refused, and `remit asks` shows who tried", () => {
     at.write("remit.json", JSON.stringify({ questions: [{ kind: "approve", approvers: ["user:alice"] }] }));
     at.write("go.remit", 'memory static ( echo "a" >=> approve "Go on?" )\n');

@@ -1,5 +1,5 @@
 /** Runs on a Temporal server: a development server, workers, and what a person does with a run there. */
-import { machineId, openWorld, shownLedger } from "@remit/host";
+import { type LedgerStore, machineId, openWorld, shownLedger } from "@remit/host";
 import type { Json } from "@remit/language";
 import { mayAnswer, shownApprovers } from "@remit/machine";
 import type { Answer, Question, RemitClient, RemitWorkerOptions } from "@remit/temporal";
@@ -122,13 +122,20 @@ export async function submit(args: string[], options: Options): Promise<number> 
 
 /** Of a run by its id, the beginning of one, or `last`. */
 const of =
-    (what: (client: RemitClient, run: string, options: Options, rest: readonly string[]) => Promise<number>) =>
+    (
+        what: (client: RemitClient, run: string, options: Options, rest: readonly string[]) => Promise<number>,
+        before?: (store: LedgerStore, args: readonly string[]) => Promise<void>,
+    ) =>
     (args: string[], options: Options): Promise<number> =>
-        asking(options, async (client, store) => {
-            const { id } = await store.run(args[0] as string);
-            await client.reachable(id);
-            return what(client, id, options, args.slice(1));
-        });
+        asking(
+            options,
+            async (client, store) => {
+                const { id } = await store.run(args[0] as string);
+                await client.reachable(id);
+                return what(client, id, options, args.slice(1));
+            },
+            (store) => before?.(store, args) ?? Promise.resolve(),
+        );
 
 export const result = of((client, run, options) => resultOf(client, run, options));
 
@@ -153,6 +160,21 @@ export const cancel = of(async (client, run) => {
     return EXIT.ok;
 });
 
+/** Throws `UsageError` where no execution has the run: what it asks stands in the ledger, and `remit answer` answers it. */
+async function asksThere(store: LedgerStore, [run = "", which, said]: readonly string[]): Promise<void> {
+    const { id, by, status } = await store.run(run);
+    // A run that was submitted has no owner before a worker opens it.
+    if (by !== undefined || status === "running") return;
+    const open = (await store.asks.list(id)).filter((one) => one.state === "open");
+    const [one] = which === undefined ? open : open.filter((ask) => ask.id.startsWith(which) || ask.path === which);
+    let hint = `remit trace ${id} shows what became of it`;
+    if (one !== undefined && (which !== undefined || open.length === 1))
+        hint = `remit answer ${id} ${plainLine(one.id)} ${plainLine(said ?? "once")} answers it`;
+    else if (open.length > 0) hint = `remit asks ${id} shows its questions, remit answer ${id} ASK ANSWER answers one`;
+    else if (status === "waiting") hint = `remit resume ${id} says what it waits for, and goes on where it was answered`;
+    throw new UsageError(`run ${id} asks nothing on Temporal`, hint);
+}
+
 /** Without a question: the only one that is open. Without an answer: once. */
 export const approve = of(async (client, run, options, [which, said]) => {
     const all = await client.questions(run);
@@ -170,7 +192,7 @@ export const approve = of(async (client, run, options, [which, said]) => {
     await answer(client, found, { by, ...answerTo(question, said) });
     say(`${paint(process.stderr)("green", "answered")}: ${plainLine(said ?? "once")}`);
     return EXIT.ok;
-});
+}, asksThere);
 
 /** The owner of the run where no person is named; a person whom the project names says so. */
 function answering({ id, owner }: Question, options: Readonly<Record<string, unknown>>): string {

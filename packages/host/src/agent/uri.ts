@@ -9,6 +9,8 @@
  *     first. Headers go to the configured URL alone, and over plain HTTP only on the loopback.
  */
 import { join, resolve } from "node:path";
+import { didYouMean } from "@remit/language";
+import { agentNamed, agentNames, knownAs, type ModesInSandbox } from "../config/agents.ts";
 import type { Config } from "../config/config.ts";
 import { expand } from "../config/expand.ts";
 import type { AgentConfig } from "../config/rules.ts";
@@ -70,91 +72,13 @@ export interface RemoteTarget extends Wishes {
 
 export type AgentTarget = ProcessTarget | RemoteTarget;
 
-/** A program that an agent looks for on its search path, and would download: a sandbox has to show it. */
-interface Wants {
-    readonly program: string;
-    /** Where the agent keeps its own, below the cache folder of its user. */
-    readonly kept: string;
-    /** What it cannot do without. */
-    readonly without: string;
-    readonly install: string;
-}
-
-/**
- * For an agent that puts its commands into a sandbox of its own: the mode that it begins in where Remit's sandbox is around it and no configuration says
- * another. `asking`: it asks before it edits, for folders in which single edits can be allowed. `free`: for others, and where no sandbox can be made inside
- * Remit's.
- */
-interface ModesInSandbox {
-    readonly asking: string;
-    readonly free: string;
-}
-
-interface Known {
-    readonly command: readonly string[];
-    readonly install: string;
-    readonly wants?: readonly Wants[];
-    /** What it is started with; `env` of a configuration comes before it. */
-    readonly env?: { readonly [name: string]: string };
-    readonly modesInSandbox?: ModesInSandbox;
-    /** It takes no error of `fs/read_text_file` for a file that is not there, so what its sandbox shows it reads itself. */
-    readonly readsItself?: true;
-    /** It makes an edit that was allowed itself, and takes what its file system says for how that went. */
-    readonly writesItself?: true;
-}
-
-/** opencode brings no ripgrep: `rg` of the search path is taken, then what it downloaded itself, which it cannot from a sandbox. */
-const RIPGREP: Wants = {
-    program: "rg",
-    kept: "opencode/bin/rg",
-    without: "its tools `glob` and `grep` will fail",
-    install: "install ripgrep (Debian, Ubuntu, Fedora: the package `ripgrep`)",
-};
-
-/**
- * opencode asks its client about nothing unless its own configuration says so: it would try to write past the remit, and its sandbox would refuse it
- * without a question. It merges this over the `permission` of that configuration. A sandbox has no network for the other two.
- */
-const OPENCODE: { readonly [name: string]: string } = {
-    OPENCODE_PERMISSION: JSON.stringify({ edit: "ask", bash: "ask", webfetch: "ask", external_directory: "ask" }),
-    OPENCODE_DISABLE_AUTOUPDATE: "1",
-    OPENCODE_DISABLE_MODELS_FETCH: "1",
-};
-
-/**
- * Known agents: how each is started, and what brings it. In the mode that qwen-code would choose itself its own model decides what is asked. codex puts
- * each command into a sandbox of its own: where that cannot be made inside ours, its commands would all fail, and it would tell of none.
- */
-export const KNOWN: { readonly [name: string]: Known } = {
-    opencode: {
-        command: ["opencode", "acp"],
-        install: "npm install -g opencode-ai",
-        wants: [RIPGREP],
-        env: OPENCODE,
-        writesItself: true,
-    },
-    "qwen-code": { command: ["qwen", "--acp", "--approval-mode", "default"], install: "npm install -g @qwen-code/qwen-code" },
-    claude: {
-        command: ["claude-agent-acp"],
-        install: "npm install -g @agentclientprotocol/claude-agent-acp",
-        writesItself: true,
-    },
-    codex: {
-        command: ["codex-acp"],
-        install: "npm install -g @agentclientprotocol/codex-acp",
-        modesInSandbox: { asking: "read-only", free: "agent-full-access" },
-        writesItself: true,
-    },
-    gemini: { command: ["gemini", "--acp"], install: "npm install -g @google/gemini-cli", readsItself: true },
-};
-
 const GRACE_MS = 2_000;
 
 /** Throws `AgentFail`: `unreachable` where there is no such agent, `denied` where it takes trust. */
 export function targetOf(uri: string, sources: AgentSources): AgentTarget {
     const remote = /^acp\+(https?|wss?):\/\/./.exec(uri)?.[1];
     if (remote !== undefined) return remoteTarget(uri, sources);
-    const named = /^acp:\/\/([A-Za-z0-9][A-Za-z0-9._-]*)\/?$/.exec(uri)?.[1];
+    const named = agentNamed(uri);
     if (named !== undefined) return namedTarget(named, sources);
     const line = /^acp:(?!\/\/)(.+)$/s.exec(uri)?.[1];
     if (line === undefined)
@@ -180,9 +104,10 @@ function namedTarget(name: string, sources: AgentSources): AgentTarget {
     if (said?.url !== undefined) return serverTarget(said.url, name, said, sources);
     const command = said?.command ?? known?.command;
     if (command === undefined) {
-        const names = [...new Set([...Object.keys(KNOWN), ...Object.keys(config.agents)])].join(", ");
+        const names = agentNames(config);
+        const meant = didYouMean(name, names);
         throw new AgentFail("unreachable", `there is no agent '${name}'`, {
-            hint: `known are ${names}; another one is written into remit.json: {"agents": {"${name}": {"command": ["…"]}}}`,
+            hint: `${meant === undefined ? "" : `${meant} `}known are ${names.join(", ")}; another one is written into remit.json: {"agents": {"${name}": {"command": ["…"]}}}`,
         });
     }
     const folder = said?.file.folder ?? sources.workspace;
@@ -264,10 +189,6 @@ function processTarget({ name, command, said, folder, install }: Program, source
         writesItself: said.sandbox?.copy ?? knownAs(name)?.writesItself === true,
         ...wishesOf(said),
     };
-}
-
-function knownAs(name: string): Known | undefined {
-    return Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
 }
 
 /** Programs that a known agent looks for, as far as they are here. */

@@ -79,7 +79,7 @@ const model = {
 } as const satisfies Rule;
 
 /**
- * An agent that `acp://NAME` means. What is not said is what is known of an agent of that name (`KNOWN` in `agent/uri.ts`). `env` and `headers` may
+ * An agent that `acp://NAME` means. What is not said is what is known of an agent of that name (`agents.ts`). `env` and `headers` may
  * hold `$NAME` and `${NAME}`.
  */
 const agent = {

@@ -13,7 +13,7 @@ import { readFileSync } from "node:fs";
 import type { ImportForm, Json, Program } from "@remit/language";
 import { checkFile } from "../load/check.ts";
 import { findRoot } from "../load/tree.ts";
-import { KNOWN } from "../agent/uri.ts";
+import { agentNames } from "../config/agents.ts";
 import { RemitError } from "../failure/error.ts";
 import { clipped } from "../input/clipped.ts";
 import { load } from "../run/program.ts";
@@ -183,8 +183,7 @@ async function agentOf(named: string, program: Program, root: string, options: L
         return { agent, folder: join(here, dirname(file.file)), root: here };
     }
     const { config } = await settingOf(here, options);
-    if (Object.hasOwn(config.agents, named) || Object.hasOwn(KNOWN, named))
-        return { agent: { name: nameOf(named), uri: `acp://${named}` }, folder: here, root: here };
+    if (agentNames(config).includes(named)) return { agent: { name: nameOf(named), uri: `acp://${named}` }, folder: here, root: here };
     const imported = program.files.flatMap((one) => one.imports.filter(({ what, from }) => what === "agent" && from === undefined));
     throw new RemitError({
         kind: "unreachable",

@@ -7,6 +7,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type CheckedProgram, type Descriptions, type Diagnostic, check, lower, type Program, type Project, source } from "@remit/language";
+import { agentSlips } from "../config/agents.ts";
 import type { Config } from "../config/config.ts";
 import { checkPolicy, slipsIn } from "../config/policy.ts";
 import { RemitError } from "../failure/error.ts";
@@ -32,7 +33,7 @@ export interface CheckedFile {
     readonly descriptions: () => Promise<Descriptions>;
     /** What the project says besides; null where it says nothing. */
     readonly project: Project | null;
-    /** Names of the project's policy that are nearly ones of this program, and none. */
+    /** Names that are nearly known ones: of the project's policy in this program, and of agents. A sentence each. */
     readonly slips: readonly string[];
 }
 
@@ -71,7 +72,7 @@ export async function checkFile(path: string, options: CheckFileOptions = {}): P
         form,
         descriptions: async () => (await import("../lock/tools.ts")).descriptionsOf(tree.root, entry.file),
         project,
-        slips: config.policy === null || form === null ? [] : slipsIn(form, config.policy),
+        slips: form === null ? [] : [...agentSlips(form, config), ...(config.policy === null ? [] : slipsIn(form, config.policy))],
     };
 }
 

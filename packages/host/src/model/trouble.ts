@@ -77,7 +77,7 @@ export function troubleOf(error: unknown, subject: Subject): Trouble {
             kind: "unreachable",
             message: `${subject.uri} cannot be reached: ${networkWords(code)}`,
             detail: { code },
-            ...(LASTING.test(code) ? { hint: addressHint(subject) } : {}),
+            hint: code === "ECONNREFUSED" && subject.address !== null ? startHint(subject.address) : addressHint(subject),
         };
         return {
             failure,
@@ -123,10 +123,16 @@ function byStatus(api: ApiError, status: number, subject: Subject): Trouble {
     return make("model", `refused the request (HTTP ${status})`, false);
 }
 
-function addressHint(subject: Subject): string {
-    return subject.address === null
+const PARTS = "its host, its port, and its path (often /v1)";
+
+function addressHint({ address }: Subject): string {
+    return address === null
         ? "look at the network: is there a proxy or a sign-in page in between?"
-        : `look at the address ${subject.address}: its host, its port, and its path (often /v1)`;
+        : `look at the address ${address}: ${PARTS}`;
+}
+
+function startHint(address: string): string {
+    return `start the model's server at ${address}, or look at the address: ${PARTS}`;
 }
 
 function keyHint(subject: Subject): string {

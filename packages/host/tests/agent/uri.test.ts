@@ -55,7 +55,12 @@ test("a configured agent is its command, with the environment that its file name
 test("an agent that is known but not here says what brings it", async () => {
     const error = await fails("acp://codex");
     expect(error).toMatchObject({ kind: "unreachable", hint: expect.stringContaining("npm install -g @agentclientprotocol/codex-acp") });
-    expect(await fails("acp://nobody")).toMatchObject({ kind: "unreachable", hint: expect.stringContaining("opencode, qwen-code") });
+    expect(await fails("acp://nobody")).toMatchObject({
+        kind: "unreachable",
+        hint: expect.stringMatching(/^known are opencode, qwen-code/),
+    });
+    expect(await fails("acp://opencod")).toMatchObject({ hint: expect.stringMatching(/^did you mean 'opencode'\? known are /) });
+    expect(await fails("acp://testr", tester())).toMatchObject({ hint: expect.stringMatching(/^did you mean 'tester'\? known are /) });
 });
 
 test("what opencode looks for is shown from the search path or from where it keeps its own, else it is said", async () => {

@@ -285,6 +285,17 @@ describe("slips of the pen (L2)", () => {
         );
         expect(await slips({ clauses: { Repo: "write: never", Mail: "whatever: never" } })).toEqual([]);
     });
+
+    test("an agent's name that is nearly a known or configured one is told by check", async () => {
+        writeFileSync(join(folder, "remit.json"), JSON.stringify({ agents: { mender: { command: ["mender"] } } }));
+        const slips = async (uri: string): Promise<readonly string[]> => {
+            writeFileSync(join(folder, "a.remit"), `import agent Fixer from "${uri}"\nmain func() { Fixer.yield() -> number }`);
+            return (await checkFile(join(folder, "a.remit"), { root: folder, trust: true })).slips;
+        };
+        expect(await slips("acp://opencod")).toEqual(["Fixer: no agent 'opencod' is known here; did you mean acp://opencode?"]);
+        expect(await slips("acp://mendr")).toEqual(["Fixer: no agent 'mendr' is known here; did you mean acp://mender?"]);
+        expect([...(await slips("acp://mender")), ...(await slips("acp://codex")), ...(await slips("acp://elsewhere"))]).toEqual([]);
+    });
 });
 
 test("a file nearer to the program hides no policy, limit or invariant of those above it in the repository, and takes nothing else from them", () => {

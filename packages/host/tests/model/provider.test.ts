@@ -421,7 +421,7 @@ describe("limits", () => {
         });
         expect(await ask(models, turnOf("openai://m"))).toMatchObject({
             ok: false,
-            failure: { kind: "unreachable", detail: { code: "ECONNREFUSED", retries: 1 } },
+            failure: { kind: "unreachable", detail: { code: "ECONNREFUSED", retries: 1 }, hint: expect.stringContaining(server.url) },
         });
     });
 });

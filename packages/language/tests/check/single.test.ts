@@ -78,6 +78,7 @@ const BODIES: readonly Row[] = [
     ["id(null)", 0, 4, "UNKNOWN_IDENTIFIER", "write none"],
     ["x = await id(1)\nid(x)", 0, 5, "UNKNOWN_IDENTIFIER", "a call waits for its result"],
     ["if input { return }\nid(1)", 0, 19, "SYNTAX", "Write `return none` to return nothing."],
+    ["use xs maximum 4k as items\nid(1)", 0, 8, "SYNTAX", "A budget is written with `max`: `use log max 4k`."],
     ["for x in xs { id(x) }", 0, 13, "SYNTAX", "Every `for` names its limit"],
     ["for x in xs max input { id(x) }", 0, 17, "SYNTAX", "names its limit as a number"],
     ["for x of xs max 3 { id(x) }", 0, 7, "SYNTAX", "Write `for x in items max 10 { … }`."],

@@ -99,6 +99,14 @@ function parseItemBudget(p: State): Budget | undefined {
         advance(p);
         return parseBudget(p);
     }
+    // Nothing else takes `4k` after a word of its line: `use log maximum 4k`.
+    if (p.k === T.Word && next === T.Quantity && !onNewLine(p) && !lineBreakBefore(p, 1)) {
+        const word = tokenRange(p, p.pos);
+        const isMax = tokenText(p).toLowerCase().startsWith("max");
+        expected(p, "`max` and a budget", "A budget is written with `max`: `use log max 4k`.", [fix("Write `max`", word, "max", isMax)]);
+        advance(p);
+        return parseBudget(p);
+    }
     if (p.k === T.Keep && keepFollows(p) && unbound(p, "a qualifier")) {
         expected(p, "`max` and a budget before `keep`", "`keep` says what a budget leaves: `max 4k keep end`.");
         jump(p, p.pos + 2);
