@@ -3,12 +3,13 @@
  *
  * Boundary: looks for them; the sandbox hides them.
  *
- * OWF1: each one is found, however deep it lies, also in what packages brought, and so is a folder inside to which a link of that name leads.
+ * OWF1: each one is found, however deep it lies, also in what packages brought, and so is a folder to which a link of that name leads, in any folder that
+ *     is shown.
  * OWF2: names are bytes here. A folder of that name that no text leads to cannot be hidden, so it is an error.
- * OWF3: where there is too much to look at, that is an error: what was not looked at is not shown.
+ * OWF3: where there is too much to look at, or a folder cannot be listed that the agent could open, that is an error: what was not looked at is not shown.
  */
 import { isUtf8 } from "node:buffer";
-import { readdir, realpath, stat } from "node:fs/promises";
+import { access, constants, readdir, realpath, stat } from "node:fs/promises";
 import { sep } from "node:path";
 import { RemitError } from "../failure/error.ts";
 
@@ -34,18 +35,24 @@ export function isOwn(name: string): boolean {
     return fold(name) === OWN;
 }
 
-/** Those below `root`, which may be a file or absent: absolute, links followed, none inside another, in a fixed order. */
-export async function ownFolders(root: string, most = MAX_ENTRIES): Promise<readonly string[]> {
+interface Look {
+    /** All folders that are shown: a link leads into any of them. */
+    readonly shown?: readonly string[];
+    readonly most?: number;
+}
+
+/** Those below `root`, which may be a file or absent: absolute, links followed, in a fixed order. */
+export async function ownFolders(root: string, { shown = [root], most = MAX_ENTRIES }: Look = {}): Promise<readonly string[]> {
     const found = new Set<string>();
     const folders = [Buffer.from(root)];
     let seen = 0;
     for (let some = folders.splice(0, AT_ONCE); some.length > 0; some = folders.splice(0, AT_ONCE))
-        for (const { folder, entries } of await Promise.all(some.map(entriesOf))) {
+        for (const { folder, entries } of await Promise.all(some.map((one) => entriesOf(one, root)))) {
             seen += entries.length;
             for (const entry of entries) {
                 const path = Buffer.concat([folder, SEPARATOR, entry.name]);
                 if (isOwn(entry.name.toString())) {
-                    const own = entry.isDirectory() ? path : entry.isSymbolicLink() ? await behind(path, root) : null;
+                    const own = entry.isDirectory() ? path : entry.isSymbolicLink() ? await behind(path, shown) : null;
                     if (own !== null && !isUtf8(own)) throw unnamed(root, own);
                     if (own !== null) found.add(own.toString());
                 } else if (entry.isDirectory()) folders.push(path);
@@ -53,33 +60,49 @@ export async function ownFolders(root: string, most = MAX_ENTRIES): Promise<read
             if (seen > most || found.size > MAX_FOUND)
                 throw tooMuch(root, seen > most ? `${most} files and folders` : `${MAX_FOUND} folders ${OWN}`);
         }
-    return [...found].filter((one) => !ancestors(one).some((outer) => found.has(outer))).sort();
+    return [...found].sort();
 }
 
-async function entriesOf(folder: Buffer) {
+/** Without those that are inside others, each once. */
+export function outermost(paths: Iterable<string>): string[] {
+    const all = [...new Set(paths)].sort((a, b) => a.length - b.length);
+    return all.filter((path, i) => !isIn(path, all.slice(0, i)));
+}
+
+export function isIn(path: string, folders: readonly string[]): boolean {
+    return folders.some((outer) => path.startsWith(outer.endsWith(sep) ? outer : outer + sep));
+}
+
+async function entriesOf(folder: Buffer, root: string) {
     try {
         return { folder, entries: await readdir(folder, { withFileTypes: true, encoding: "buffer" }) };
-    } catch {
-        // A file, or a folder that is gone or that this user cannot read; the agent has no more rights than the user.
+    } catch (error) {
+        const { code = "" } = error as NodeJS.ErrnoException;
+        const isGone = ["ENOENT", "ENOTDIR", "ELOOP"].includes(code);
+        if (!isGone && !(["EACCES", "EPERM"].includes(code) && (await isClosed(folder)))) throw unlisted(root, folder, code);
         return { folder, entries: [] };
     }
 }
 
-/** The folder to which a link leads, if it lies in `root`: what is outside is not shown anyway. */
-async function behind(link: Buffer, root: string): Promise<Buffer | null> {
+/** To the agent, too, which has this user's rights: it may open what it cannot list, and list what is its own. */
+async function isClosed(folder: Buffer): Promise<boolean> {
+    const { uid } = await stat(folder);
+    if (uid === process.geteuid?.()) return false;
+    return access(folder, constants.X_OK).then(
+        () => false,
+        () => true,
+    );
+}
+
+/** The folder to which a link leads, if it lies in one of these: what is outside is not shown anyway. */
+async function behind(link: Buffer, shown: readonly string[]): Promise<Buffer | null> {
     try {
         const real = await realpath(link, { encoding: "buffer" });
-        const above = root.endsWith(sep) ? root : root + sep;
-        return real.toString().startsWith(above) && (await stat(real)).isDirectory() ? real : null;
+        return isIn(real.toString(), shown) && (await stat(real)).isDirectory() ? real : null;
     } catch {
         // It leads nowhere.
         return null;
     }
-}
-
-function ancestors(path: string): string[] {
-    const parts = path.split(sep);
-    return parts.slice(1, -1).map((_, i) => parts.slice(0, i + 2).join(sep));
 }
 
 function unnamed(root: string, path: Buffer): RemitError {
@@ -87,6 +110,14 @@ function unnamed(root: string, path: Buffer): RemitError {
         kind: "denied",
         message: `the sandbox cannot hide '${path.toString()}' in the folder '${root}': the name is not UTF-8`,
         hint: "rename it, or grant a smaller folder",
+    });
+}
+
+function unlisted(root: string, folder: Buffer, code: string): RemitError {
+    return new RemitError({
+        kind: "denied",
+        message: `the sandbox cannot look for folders ${OWN} in the folder '${root}': listing '${folder.toString().slice(0, 500)}' fails (${code})`,
+        hint: "make it readable, or grant a smaller folder",
     });
 }
 

@@ -8,7 +8,7 @@
  *     file system exists there. The system and the program are read-only; so is a granted folder, unless its access is `write`.
  * SB2: there is no network but a loopback of its own. Processes, IPC and the host's name are its own; it has no capabilities and no terminal.
  * SB3: the sandbox dies with the process that started it.
- * SB4: each folder of Remit's own (`.remit`) in a folder that is shown is empty inside, and the `.git` of a granted folder can never be written: what
+ * SB4: each folder of Remit's own (`.remit`) in a folder that is shown, and in `/opt`, is empty inside, and the `.git` of a granted folder can never be written: what
  *     is put there runs later. Where there is none, none is put there to be guarded: a program's root, its configuration and its ledger are found by
  *     these folders, empty ones too. Bubblewrap hides those that are there when the process starts, macOS's profile later ones too.
  */
@@ -17,7 +17,7 @@ import { existsSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import type { Environment } from "../ledger/place.ts";
 import { findCommand } from "./command.ts";
-import { isOwn, OWN, ownFolders } from "./own-folders.ts";
+import { isIn, isOwn, OWN, outermost, ownFolders } from "./own-folders.ts";
 
 export interface SandboxFolder {
     /** Absolute, links followed. */
@@ -48,6 +48,8 @@ export const SOCKET_INSIDE = "/run/remit/model.sock";
 
 /** What everything needs to run: programs, libraries, and of /etc what they read. */
 const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store"];
+/** The one of them where projects may stand, too. */
+const BESIDE = "/opt";
 const ETC = [
     "alternatives",
     "ca-certificates",
@@ -108,29 +110,35 @@ export async function bwrapArgs(plan: SandboxPlan): Promise<string[]> {
     ];
     args.push("--bind", plan.home, HOME_INSIDE);
     const read = outermost(plan.read);
-    const hide = async (shown: string, isThere = (_own: string): boolean => true): Promise<void> => {
-        for (const own of await ownFolders(shown)) if (isThere(own)) args.push("--tmpfs", own);
+    // A program of the system's own (`/usr/bin/x`) shows no project. What is installed beside the system may be one.
+    const isSystems = (path: string): boolean => path === "/usr/local" || (SYSTEM.includes(path) && path !== BESIDE);
+    const granted = plan.folders.filter(({ access }) => access !== "none").map(({ path }) => path);
+    const shown = [...(linkOf(BESIDE) === null ? [BESIDE] : []), ...read, ...granted].filter((path) => !isSystems(path));
+    const all: string[] = [];
+    for (const one of shown) all.push(...(await ownFolders(one, { shown })));
+    const hide = (outer: string, isThere = (_own: string): boolean => true): void => {
+        for (const own of outermost(all.filter((one) => isIn(one, [outer])))) if (isThere(own)) args.push("--tmpfs", own);
     };
-    const show = async (path: string): Promise<void> => {
+    hide(BESIDE);
+    const show = (path: string): void => {
         args.push("--ro-bind-try", path, path);
-        // A program of the system's own (`/usr/bin/x`) shows no project.
-        if (!SYSTEM.includes(path) && path !== "/usr/local") await hide(path);
+        if (!isSystems(path)) hide(path);
     };
-    for (const path of read) await show(path);
+    for (const path of read) show(path);
     // The outer folder first, so that one inside it keeps its own access.
     for (const { path, access, copy } of [...plan.folders].sort((a, b) => a.path.length - b.path.length)) {
         if (access === "none") {
             args.push("--perms", "0755", "--tmpfs", path);
             // What is read by name is there all the same: the agent's own program may lie in it.
-            for (const one of read) if (one.startsWith(path + sep)) await show(one);
+            for (const one of read) if (one.startsWith(path + sep)) show(one);
         } else {
             args.push(access === "write" || copy !== undefined ? "--bind" : "--ro-bind", copy?.at ?? path, path);
-            const shown = copy?.shown ?? [];
-            for (const one of shown) args.push("--ro-bind", one, one);
+            const kept = copy?.shown ?? [];
+            for (const one of kept) args.push("--ro-bind", one, one);
             const git = join(path, ".git");
             if (access === "write" && existsSync(git)) args.push("--ro-bind", git, git);
             // A copy lacks most of them, and what it lacks cannot be covered.
-            await hide(path, (own) => copy === undefined || isIn(own, shown) || isFolder(join(copy.at, relative(path, own))));
+            hide(path, (own) => copy === undefined || isIn(own, kept) || isFolder(join(copy.at, relative(path, own))));
         }
     }
     // Behind everything that stands in them.
@@ -162,16 +170,6 @@ function linkOf(path: string): string | null {
 
 function isFolder(path: string): boolean {
     return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-}
-
-function isIn(path: string, folders: readonly string[]): boolean {
-    return folders.some((outer) => path.startsWith(outer.endsWith(sep) ? outer : outer + sep));
-}
-
-/** Without those that are inside others, each once. */
-function outermost(paths: readonly string[]): string[] {
-    const all = [...new Set(paths)].sort((a, b) => a.length - b.length);
-    return all.filter((path, i) => !isIn(path, all.slice(0, i)));
 }
 
 /**
@@ -310,7 +308,7 @@ export function seatbeltProfile(plan: SandboxPlan, ports: readonly number[]): st
     const below = (paths: readonly string[]): string => paths.map((path) => `(subpath ${quoted(path)})`).join(" ");
     const readable = plan.folders.filter(({ access }) => access !== "none").map(({ path }) => path);
     const writable = plan.folders.filter(({ access }) => access === "write").map(({ path }) => path);
-    const shown = [...new Set([...readable, ...outermost(plan.read)])];
+    const shown = [...new Set([...readable, ...outermost(plan.read), BESIDE])];
     // Deeper ones by their name, later ones too; a folder that lies in one itself hides the one at its top alone.
     const deep = below(shown.filter((path) => !path.split(sep).some(isOwn)));
     const hidden = shown.map((path) => join(path, OWN));

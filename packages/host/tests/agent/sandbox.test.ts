@@ -351,7 +351,7 @@ test("the profile for macOS denies by default and names what is allowed", () => 
     expect(text).toContain('(deny file-read* file-write* (subpath "/Users/a/work/.remit")');
     // Regular expressions of the profile are those of POSIX, which JavaScript reads the same here.
     const deep = /\(require-any ([^#]*)\) \(regex #"(.*)"\)/.exec(text);
-    expect(deep?.[1]).toBe('(subpath "/Users/a/work") (subpath "/Users/a/\\"odd\\"") (subpath "/Users/a/.npm/lib")');
+    expect(deep?.[1]).toBe('(subpath "/Users/a/work") (subpath "/Users/a/\\"odd\\"") (subpath "/Users/a/.npm/lib") (subpath "/opt")');
     const hidden = ["a/.remit", "a/b/.Remit/keys.json", "a/.remit.txt", "a/x.remit"].map((path) =>
         new RegExp(deep?.[2] ?? "").test(`/Users/a/work/${path}`),
     );
@@ -373,7 +373,59 @@ test("a folder that cannot be looked through whole is not shown", async () => {
     expect(await ownFolders(folder)).toHaveLength(2);
     mkdirSync(Buffer.concat([odd, Buffer.from("/.remit")]));
     await expect(ownFolders(folder)).rejects.toMatchObject({ kind: "denied", message: expect.stringContaining("not UTF-8") });
-    await expect(ownFolders(folder, 3)).rejects.toMatchObject({ kind: "denied", failure: { hint: "grant a smaller folder" } });
+    await expect(ownFolders(folder, { most: 3 })).rejects.toMatchObject({ kind: "denied", failure: { hint: "grant a smaller folder" } });
+    rmSync(folder, { recursive: true });
+});
+
+/** What the code says in a sandbox of its own, as a user who is not root. `at`: a folder that it may write. */
+function asUser(at: string, args: readonly string[], code: string): string {
+    const own = [
+        "--unshare-user",
+        "--uid",
+        "1000",
+        "--gid",
+        "1000",
+        "--cap-drop",
+        "ALL",
+        "--dev-bind",
+        "/",
+        "/",
+        "--bind",
+        at,
+        at,
+        ...args,
+    ];
+    const from = `const { ownFolders } = await import(${JSON.stringify(join(ROOT, "packages/host/src/process/own-folders.ts"))});
+        const { bwrapArgs } = await import(${JSON.stringify(join(ROOT, "packages/host/src/process/sandbox.ts"))});`;
+    const begin = [process.execPath, "--input-type=module", "-e", `${from}\n${code}`];
+    return execFileSync("bwrap", [...own, "--", ...begin], { encoding: "utf8" });
+}
+
+test("a folder that the agent could open and that cannot be listed is not shown; nor is one that no path reaches", () => {
+    const folder = mkdtempSync(join(tmpdir(), "remit-own-"));
+    mkdirSync(join(folder, "shut", ".remit"), { recursive: true });
+    mkdirSync(join(folder, "deep"));
+    // Longer than any path may be that a process says in one piece.
+    const long = Array<string>(20).fill("d".repeat(250)).join("/");
+    execFileSync("mkdir", ["-p", `${long}/.remit`], { cwd: join(folder, "deep") });
+    const code = `for (const [one, mode] of [["shut", 0o000], ["shut", 0o111], ["deep", 0o700]]) {
+        (await import("node:fs")).chmodSync(${JSON.stringify(`${folder}/`)} + one, mode);
+        console.log(await ownFolders(${JSON.stringify(`${folder}/`)} + one).catch(({ kind, message }) => kind + " " + /\\(E\\w+\\)/.exec(message)));
+    }`;
+    expect(asUser(folder, [], code)).toBe("denied (EACCES)\ndenied (EACCES)\ndenied (ENAMETOOLONG)\n");
+    execFileSync("rm", ["-rf", folder]);
+});
+
+test("of several folders, what a link of that name in one leads to in another is empty; so are those of projects in /opt", () => {
+    const folder = mkdtempSync(join(tmpdir(), "remit-own-"));
+    for (const path of ["a", "b/state", "b/work"]) mkdirSync(join(folder, path), { recursive: true });
+    symlinkSync("../b/state", join(folder, "a", ".remit"));
+    const folders = ["a", "b"].map((name) => ({ path: join(folder, name), access: "read" }));
+    const plan = { cwd: join(folder, "a"), folders, read: [], home: folder };
+    const opt = ["--tmpfs", "/opt", "--dir", "/opt/app/.remit", "--dir", "/opt/app/lib"];
+    const args = asUser(folder, opt, `console.log((await bwrapArgs(${JSON.stringify(plan)})).join(" "))`);
+    expect(args).toContain("--tmpfs /opt/app/.remit ");
+    expect(args).toContain(`--ro-bind ${folder}/b ${folder}/b --tmpfs ${folder}/b/state `);
     rmSync(folder, { recursive: true });
 });
 
