@@ -23,6 +23,9 @@ const NAMES: readonly (readonly [string, string, string?])[] = [
     ["tokens = 1\nuse x max 4k tokens", "(= tokens 1) (use x max:4000c) tokens", "WORD_IS_NAME"],
     ["keep = 1 end = 2\nuse x max 4k keep end", "(= keep 1) (= end 2) (use x max:4000c) keep end", "WORD_IS_NAME"],
     ["priority = 1\nuse x priority 3", "(= priority 1) (use x) priority 3", "WORD_IS_NAME"],
+    ["token = 1\nuse x max 4k token", "(= token 1) (use x max:4000c) token"],
+    ['f = 1\ny = f"hi"', `(= f 1) (= y f) "hi"`],
+    ["fn = 1\nif fn (a) { b }", "(= fn 1) (if (call fn a) {b})"],
     // where the name is not bound AgentScript rejects the text, so that the word is one
     ["context max 200", "(context 200c)"],
     ["use x max 4k tokens", "(use x max:4000t)"],

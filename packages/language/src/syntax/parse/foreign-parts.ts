@@ -4,13 +4,29 @@ import { T } from "../tokens.ts";
 import { skipLine } from "./brackets.ts";
 import { advance, isBound, isWord, jump, parseExpr, report, type State, tokenRange, tokenText } from "./state.ts";
 
+/** FE1. `fits`: whether a place is one where another language has the present word; `use` tells the kinds of places apart. */
+export function isForeign(p: State, use: string, fits: (at: number) => boolean): boolean {
+    if (isBound(p, p.k)) return false;
+    const word = tokenText(p);
+    const key = `${use} ${word}`;
+    let foreign = p.foreign.get(key);
+    if (foreign === undefined) {
+        foreign = true;
+        for (let i = 0; i < p.tokens.count && foreign; i++)
+            if (p.kinds[i] === p.k && p.k === T.Word && tokenText(p, i) === word && !fits(i)) foreign = false;
+        p.foreign.set(key, foreign);
+    }
+    return foreign;
+}
+
 /** `func (x) { … }`, `function (x) { … }`, `fn (x) { … }` or `lambda x: …` where a value stands: told, and skipped whole. */
 export function skipFunctionValue(p: State): boolean {
     const open = p.pos + 1;
     if (p.kinds[open] === T.LParen ? !bodyAfter(p, open) : !isWord(p.kinds[open] ?? T.EOF) || p.kinds[open + 1] !== T.Colon) return false;
     const word = tokenText(p);
     const lambda = p.kinds[open] !== T.LParen;
-    if ((lambda ? word !== "lambda" : FOREIGN_STARTS.get(word) !== "function") || isBound(p, p.k)) return false;
+    if (lambda ? word !== "lambda" : FOREIGN_STARTS.get(word) !== "function") return false;
+    if (!isForeign(p, "value", (at) => p.kinds[at - 1] !== T.Func && isFunctionAt(p, at))) return false;
     const hint = "Write `x => x.name`: one expression. More goes into a `func` of the file, which it calls: `x => f(x)`.";
     report(p, "SYNTAX", "A function inside an expression is a lambda.", tokenRange(p, p.pos), hint);
     if (lambda) {
@@ -20,9 +36,17 @@ export function skipFunctionValue(p: State): boolean {
     return true;
 }
 
+/** `fn (x) { … }`, `fn name(…` or `lambda x:`. */
+function isFunctionAt(p: State, at: number): boolean {
+    if (p.kinds[at + 1] === T.LParen) return bodyAfter(p, at + 1);
+    const after = p.kinds[at + 2];
+    return isWord(p.kinds[at + 1] ?? T.EOF) && (after === T.Colon || after === T.LParen);
+}
+
 /** `f"hi {name}"`: the letter is told, and left behind. */
 export function skipTextPrefix(p: State): void {
-    if (p.kinds[p.pos + 1] !== T.String || p.ends[p.pos] !== p.starts[p.pos + 1] || !/^[fr]$/i.test(tokenText(p))) return;
+    const stands = (at: number): boolean => p.kinds[at + 1] === T.String && p.ends[at] === p.starts[at + 1];
+    if (!stands(p.pos) || !/^[fr]$/i.test(tokenText(p)) || !isForeign(p, "text", stands)) return;
     report(
         p,
         "SYNTAX",

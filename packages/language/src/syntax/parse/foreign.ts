@@ -1,43 +1,23 @@
 /**
  * Statements of other languages: each is one report that says what to write, and is skipped or read as what it means.
  *
- * FE1: a word is foreign only where every occurrence in the file begins such a statement; a program that uses it as a name keeps it.
+ * FE1: a word is foreign only where it stands so at every place of the file that has it; a program that uses it as a name keeps it.
  */
 import { fix } from "../../text/fix.ts";
 import { FOREIGN_ADVICE, FOREIGN_STARTS, type ForeignStart } from "../foreign.ts";
 import { T } from "../tokens.ts";
 import type { Stmt } from "../tree.ts";
 import { skipLine } from "./brackets.ts";
-import { braceAfter } from "./foreign-parts.ts";
+import { braceAfter, isForeign } from "./foreign-parts.ts";
 import { parseBranches } from "./forms.ts";
-import {
-    advance,
-    isBound,
-    isWord,
-    jump,
-    report,
-    type State,
-    tokenRange,
-    tokenText,
-    parseExpr,
-    parseBlock,
-    parseStatement,
-    skip,
-} from "./state.ts";
+import { advance, isWord, jump, report, type State, tokenRange, tokenText, parseExpr, parseBlock, parseStatement, skip } from "./state.ts";
 
 /** The statement that begins here in another language, if the present word begins one. */
 export function foreignStart(p: State): ForeignStart | undefined {
     const word = tokenText(p);
     const what = FOREIGN_STARTS.get(word);
-    if (what === undefined || !begins(p, p.pos, what) || isBound(p, p.k)) return undefined;
-    let foreign = p.foreign.get(word);
-    if (foreign === undefined) {
-        foreign = true;
-        for (let i = 0; i < p.tokens.count && foreign; i++)
-            if (p.kinds[i] === p.k && tokenText(p, i) === word && !begins(p, i, what) && p.k === T.Word) foreign = false;
-        p.foreign.set(word, foreign);
-    }
-    return foreign ? what : undefined;
+    if (what === undefined || !begins(p, p.pos, what)) return undefined;
+    return isForeign(p, "start", (at) => begins(p, at, what)) ? what : undefined;
 }
 
 /** Whether what stands after the word goes on as such a statement, and could not be the next statement after a bare name. */

@@ -10,6 +10,7 @@ import { fix } from "../../text/fix.ts";
 import { BUDGET_UNITS, T } from "../tokens.ts";
 import type { Budget, Candidate, ContextBudget, Expr, Label, NumberLit, Use, UseOneOf } from "../tree.ts";
 import { closed } from "./brackets.ts";
+import { isForeign } from "./foreign-parts.ts";
 import { parseString, parseCount, spacedMax } from "./literals.ts";
 import {
     quantity,
@@ -118,6 +119,11 @@ function keepFollows(p: State): boolean {
     return !onNewLine(p) && !lineBreakBefore(p, 1) && (peek(p, 1) === T.Start || peek(p, 1) === T.End);
 }
 
+/** Whether the present word stands in the file behind numbers alone. */
+function isNoName(p: State): boolean {
+    return isForeign(p, "unit", (at) => p.kinds[at - 1] === T.Number || p.kinds[at - 1] === T.Quantity);
+}
+
 /** `4k`, `4k tokens`, `4k tokens keep end`; the word `max` has been read. A unit that is none is kept for the checker. */
 export function parseBudget(p: State): Budget {
     const from = start(p);
@@ -138,7 +144,7 @@ export function parseBudget(p: State): Budget {
         unit = "tokens";
         text += " tokens";
         advance(p);
-    } else if (isWord(p.k) && !onNewLine(p) && p.k !== T.As && nearest(tokenText(p), ["tokens"]) !== null && !goesOn(p)) {
+    } else if (isWord(p.k) && !onNewLine(p) && p.k !== T.As && nearest(tokenText(p), ["tokens"]) !== null && !goesOn(p) && isNoName(p)) {
         const range = tokenRange(p, p.pos);
         report(p, "SYNTAX", `\`${tokenText(p)}\` is no unit of a budget.`, range, "Write `tokens`; a number alone counts characters.", [
             fix("Write `tokens`", range, "tokens"),
