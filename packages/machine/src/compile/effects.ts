@@ -7,8 +7,9 @@
  * EE4: "effectful" is: raises an effect (a member of a module that is read is one), declares context, calls another agent, runs iterations in parallel, leaves a function out of the
  *     middle of an expression, runs the nodes of a block, calls through a value that may be a capability, or calls an effectful function.
  */
-import { type ExprForm, type FormPart, isModule, isNamespace, walk } from "@remit/language";
+import { type ExprForm, type FormNode, type FormPart, isModule, isNamespace, walk } from "@remit/language";
 import { type Builtin, findBuiltin } from "../builtin/table.ts";
+import type { Where } from "./context.ts";
 import { handoverOf } from "./handover.ts";
 import type { Compiled, Fn } from "./program.ts";
 
@@ -19,6 +20,8 @@ export interface Reach {
     readonly framed: readonly boolean[];
     /** By function id: where choices are kept, it and all that it calls have a loose form (`loose.ts`). */
     readonly loose: readonly boolean[];
+    /** By function id: it, or one that it calls, changes a list or an object. */
+    readonly changes: readonly boolean[];
     /** Somewhere in the program a capability is used as a value: any method call on a value may then reach an effect. */
     readonly travels: boolean;
 }
@@ -46,19 +49,43 @@ export function analyse(program: Compiled): Reach {
     spread(effectful, calls);
     const framed = program.functions.map((fn, id) => fn.strict || effectful[id] === true || base?.reach.framed[id] === true);
     spread(framed, calls);
+    const changes = program.functions.map((fn, id) => base?.reach.changes[id] ?? walk(fn.form.body, isChange));
+    spread(changes, calls);
     const parting = program.functions.map(
-        (fn, id) => (base?.reach.loose[id] ?? true) === false || framed[id] === true || partsOtherwise(fn.form.body),
+        (fn, id) => (base?.reach.loose[id] ?? true) === false || framed[id] === true || partsOtherwise(fn, fn.form.body, changes),
     );
     spread(parting, calls);
-    return { effectful, framed, loose: parting.map((is) => !is), travels };
+    return { effectful, framed, loose: parting.map((is) => !is), changes, travels };
+}
+
+function isChange(e: FormNode): boolean {
+    if (e.kind === "assign") return e.target.kind !== "name";
+    return e.kind === "call" && e.callee.kind === "member" && e.callee.name === "add";
 }
 
 /**
  * Code whose ways part and meet on frames, which take an expression apart, elsewhere than in closures: where a failure may be caught, all that an
- * expression reads counts before any of it is done; what a block in it assigns counts behind all of it.
+ * expression reads counts before any of it is done; what a block in it assigns counts behind all of it; what a function of the program changes that is
+ * called in it is changed before its ways part. `changes`: by function id.
  */
-export function partsOtherwise(part: FormPart): boolean {
-    return walk(part, (e) => e.kind === "try" || e.kind === "try.expr" || (e.kind === "if.expr" && assigns(e)));
+export function partsOtherwise(where: Where, part: FormPart, changes: readonly boolean[]): boolean {
+    const isChanging = (e: FormNode): boolean => {
+        if (e.kind !== "call" || e.callee.kind !== "name") return false;
+        const meaning = where.program.lookup(where.file, where.agent, e.callee.name);
+        return meaning?.kind === "func" && changes[meaning.fn.id] === true;
+    };
+    return walk(part, (e) => {
+        if (e.kind === "try" || e.kind === "try.expr" || (e.kind === "if.expr" && assigns(e))) return true;
+        return valuesIn(e).some((value) => value.kind !== "lambda" && walk(value, isChanging));
+    });
+}
+
+/** What the call of a method, or a list or object that takes in others, is made of. */
+function valuesIn(e: FormNode): readonly ExprForm[] {
+    if (e.kind === "call") return e.callee.kind === "member" ? [e.callee.object, ...e.args.map(({ value }) => value)] : [];
+    if (e.kind === "list")
+        return e.items.some(({ kind }) => kind === "spread") ? e.items.map((i) => (i.kind === "spread" ? i.value : i)) : [];
+    return e.kind === "object" && e.entries.some(({ kind }) => kind === "spread") ? e.entries.map(({ value }) => value) : [];
 }
 
 function assigns(part: FormPart): boolean {

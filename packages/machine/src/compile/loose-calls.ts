@@ -16,7 +16,7 @@ import { defaultsFrom, isALambda, runsOver } from "./lambdas.ts";
 import { inside, lend, meetAgain, placeOf, runLoose, seen, shows } from "./loose.ts";
 import { rowFor, rowsOf } from "./members.ts";
 import type { Fn } from "./program.ts";
-import { changedBy, CHOOSING, COMPARING, flowOf, withPc } from "./strict.ts";
+import { changedBy, CHOOSING, COMPARING, flowOf, takesLambda, withPc } from "./strict.ts";
 import { NOTHING_ALONG, waysOf } from "./ways.ts";
 
 type CallForm = ExprForm & { kind: "call" };
@@ -106,7 +106,7 @@ function methodCall(cx: Context, e: CallForm, callee: MemberForm): Code {
         at: siteOf(cx, e.at),
         inner: cx.places?.inner === true,
     };
-    const takes = e.args.some((a) => a.value.kind === "lambda" || a.value.kind === "name");
+    const takes = takesLambda(cx, e);
     const [only] = e.args;
     if (name === "add" && e.args.length === 1 && only !== undefined && only.value.kind !== "lambda" && !isFunction(cx, only.value))
         return adding(place, callee.object.kind === "name" ? cx.scope.find(callee.object.name) : 0, expr(cx, only.value));

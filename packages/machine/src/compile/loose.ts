@@ -21,15 +21,16 @@ import { Labelled, List, Obj, type Value } from "../value/value.ts";
 import type { Code, Done, Slots, Step } from "./code.ts";
 import { born, isContainer, raise } from "./containers.ts";
 import { partsOtherwise } from "./effects.ts";
-import type { Context } from "./context.ts";
+import type { Context, Where } from "./context.ts";
 import { checkArguments, checkResult } from "./contracts.ts";
 import type { Compare } from "./operators.ts";
 import type { Fn } from "./program.ts";
 import { type Along, NOTHING_ALONG, type Ways, waysOf } from "./ways.ts";
 
 /** Whether code has a loose form. */
-export function hasLooseForm({ program, file, agent }: Pick<Fn, "program" | "file" | "agent">, part: FormPart): boolean {
-    if (partsOtherwise(part)) return false;
+export function hasLooseForm(where: Where, part: FormPart): boolean {
+    const { program, file, agent } = where;
+    if (partsOtherwise(where, part, program.reach.changes)) return false;
     return !walk(part, (e) => {
         const meaning = e.kind === "name" ? program.lookup(file, agent, e.name) : undefined;
         return meaning?.kind === "func" && !meaning.fn.isLoose;

@@ -35,6 +35,7 @@ import { lending } from "./loose.ts";
 import { memberCode } from "./members.ts";
 import type { Fn } from "./program.ts";
 import type { Scope } from "./scope.ts";
+import { asLambda } from "./effects.ts";
 import { type Along, failing, NOTHING_ALONG, rootsOf, type Ways, waysOf } from "./ways.ts";
 
 /** Places of the hidden slots, from `Context.flow` on. */
@@ -399,7 +400,13 @@ export function receiver(cx: Context, e: ExprForm & { kind: "call" }, code: Code
             raiseDeep(f, flow, value, along);
             return value;
         };
-    return e.args.some((a) => a.value.kind === "lambda" || a.value.kind === "name") ? raising(cx, code) : code;
+    return takesLambda(cx, e) ? raising(cx, code) : code;
+}
+
+/** Whether a method is given code to run: a lambda, or a function by its name. */
+export function takesLambda(cx: Context, e: ExprForm & { kind: "call" }): boolean {
+    const locals = { has: (name: string): boolean => cx.scope.find(name) !== 0 };
+    return e.args.some((a, i) => a.value.kind === "lambda" || asLambda(cx.program, cx, locals, e, i) !== undefined);
 }
 
 /** What is changed in strict code: an index on the way to it chooses among all that stand beside it, which are raised by its label (CL4). */

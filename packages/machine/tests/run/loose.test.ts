@@ -31,6 +31,8 @@ const { block } = fc.letrec<{ value: string; test: string; statement: string; bl
             fc.tuple(when, value, value).map(([t, x, y]) => `(if ${t} { ${x} } else { ${y} })`),
             value.map((e) => `choose(${e})`),
             fc.tuple(list, value).map(([l, e]) => `[${e}, ...${l}].length`),
+            fc.tuple(list, list, when).map(([l, k, t]) => `grown(${l}, ${k}).filter(x => ${t}).length`),
+            fc.tuple(list, value).map(([l, e]) => `${l}.slice(0, choose(${e})).length`),
             fc.tuple(value, value).map(([x, y]) => `{ x: ${x}, y: ${y} }.x`),
         ),
         test: fc.oneof(
@@ -69,7 +71,18 @@ repeat * 2 { if n == x { break }
 x = x + 1 }
 x }
 func grow(list, n) { if n > 0 { list.add(n) } }
+func grown(list, from) { for n in from max 2 { list.add(n) }
+list }
 `;
+
+/** What a function changes that is called in an expression is changed before the ways of the expression part; a variable is no lambda. */
+const CALLED = [
+    "a = grown(l, m).filter(x => s > x).length",
+    "a = [s, 1].reduce((n, x) => n, grown(l, m).length)",
+    "m = [s]\na = [...m.filter(x => x > 1), ...grown(l, [1])].length",
+    "m = [s].filter(x => x > 1)\na = m.slice(0, choose(1)).length",
+];
+
 const BEFORE = "a = 0\nb = 1\nc = 2\nd = 3\nl = [1, 2]\nm = [3]\no = { x: 1, y: 2, l: m }";
 const ALL = [...NUMBERS, ...LISTS, "o"];
 const tell = (from: string): string => ALL.map((v) => `T.tell({ v: ${from}${v} })`).join("\n");
@@ -119,6 +132,6 @@ test("code in its loose form and on frames gives the same values and labels", ()
             expect(of({ mode: "frames" })).toEqual(loose);
             expect(of({ slice: 9 })).toEqual(loose);
         }),
-        { numRuns: 100 },
+        { numRuns: 100, examples: CALLED.map((body): [string, number] => [body, 2]) },
     );
 });
