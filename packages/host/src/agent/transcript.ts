@@ -114,7 +114,8 @@ export class Transcript {
                 return;
             case "notice": {
                 const taken = objectOf(given._meta)[RESTART];
-                if (typeof taken === "string") this.takenBack.add(taken);
+                // Of a message that it said: others would be kept without a bound.
+                if (this.entries.some((one) => one.kind === "message" && one.id === taken)) this.takenBack.add(taken as string);
                 return;
             }
             case "compaction_update":

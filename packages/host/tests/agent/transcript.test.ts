@@ -207,6 +207,8 @@ test("a message of a try that failed is on record, and no part of the reply", ()
     const { reply } = told([say("half", { messageId: "m" }), back("m"), back("other"), say("all of it", { messageId: "m~1" })]);
     expect(reply.text).toBe("all of it");
     expect(reply.entries.map((entry) => (entry.kind === "message" ? entry.text : entry.kind))).toEqual(["half", "all of it"]);
+    // Of what was not said yet nothing is kept.
+    expect(told([back("later"), say("said", { messageId: "later" })]).reply.text).toBe("said");
 });
 
 test("codex's patch that deletes a file is no edit, and a call that was refused has failed when the turn is over", () => {
