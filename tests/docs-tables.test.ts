@@ -42,6 +42,16 @@ describe("pages", () => {
     });
 });
 
+test("CHANGELOG.md says in five minutes what a release is, each release and section once", () => {
+    const twice = (headings: readonly string[]): string[] => headings.filter((one, at) => headings.indexOf(one) !== at);
+    const text = page("CHANGELOG.md");
+    expect(twice(text.match(/^## .*$/gm) ?? [])).toEqual([]);
+    for (const release of text.split(/^## /m).slice(1)) {
+        expect(twice(release.match(/^### .*$/gm) ?? [])).toEqual([]);
+        expect(release.length).toBeLessThan(20_000);
+    }
+});
+
 test("docs/ledger.md names the kinds of events", () => {
     const text = page("docs/ledger.md");
     const rows = tableAfter(text, "## What is in it").flatMap(([kinds]) => inlineCode(kinds ?? ""));
