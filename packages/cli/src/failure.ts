@@ -76,6 +76,7 @@ interface Described {
     readonly failure?: Failure;
     readonly code?: string;
     readonly path?: string;
+    readonly syscall?: string;
     /** Where a copy was to stand. */
     readonly dest?: string;
     readonly hint?: string;
@@ -121,6 +122,11 @@ export function showError(error: unknown): number {
     const known = (error ?? {}) as Described;
     if (known.failure) {
         showFailure(known.failure);
+        return EXIT.failed;
+    }
+    if (known.syscall === "uv_cwd") {
+        say(`${colour("red", "error")}: the current folder cannot be read: it was removed, or you may not`);
+        say(`  ${colour("cyan", "help")}: go to another folder (cd), then run the command again`);
         return EXIT.failed;
     }
     if (known.code !== undefined && SYSTEM[known.code]) {

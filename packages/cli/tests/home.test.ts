@@ -44,3 +44,10 @@ test.each(homes.flatMap((home) => commands.map((args) => ({ home, command: args.
     },
     NEVER_MS + 20_000,
 );
+
+test("a current folder that was removed is told", () => {
+    const command = 'mkdir gone && cd gone && rmdir ../gone && "$0" "$1" run ../hello.remit';
+    const { status, stderr } = spawnSync("sh", ["-c", command, process.execPath, BIN], { cwd: it.folder, env: it.env, encoding: "utf8" });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^error: the current folder cannot be read: it was removed.*\n {2}help: go to another folder/);
+});

@@ -53,7 +53,13 @@ const shownPath = (inside: Jail, real: string): string => relative(inside.root, 
 
 /** False for an entry that was listed, and cannot be reached by the name that was read: its bytes are not UTF-8. */
 export function isNamed(listed: string): boolean {
-    return !listed.includes("\ufffd") || lstatSync(listed, { throwIfNoEntry: false }) !== undefined;
+    if (!listed.includes("\ufffd")) return true;
+    try {
+        return lstatSync(listed, { throwIfNoEntry: false }) !== undefined;
+    } catch {
+        // Three bytes stand for each that is not UTF-8: more than a name may have.
+        return false;
+    }
 }
 
 /** Folders that a note names. */
