@@ -8,6 +8,7 @@
  * H3: a question is put while the agent waits; no answer is a no. One that is left for later ends the turn once nothing else of it is under way, and
  *     the turn is told again when the question is answered (H5, H6 in `parked.ts`); where it cannot be told again, the answer is no.
  * H4: a yes to whether a use may be made holds once for making it in the same turn, with the very arguments that were shown.
+ * H7: `abort` ends the run, also as the answer about an agent's own use: the machine is told, and its end stops the agent. No turn is told again for it.
  */
 import { canonicalJson, type Json } from "@remit/language";
 import { ANSWERS, type Effect, type Outcome, type ToolRequest, verdictOf } from "../effect/effect.ts";
@@ -77,7 +78,7 @@ export interface RequestOps {
     begin(effect: Effect, of: Asked): void;
     /** Tells a performer, once what was noted is kept. */
     tell(work: Work, down: Down): void;
-    /** What a person said holds for the rest of the run. */
+    /** What a person said holds for the rest of the run, or ends it. */
     learn(path: string, outcome: Outcome): void;
     /** Whether a question may be left for later now. */
     parks(): boolean;
@@ -239,8 +240,7 @@ function stillAllowed(ops: RequestOps, { work, n }: Asked, outcome: Outcome): vo
     if (learned !== null) ops.learn(`${path}${REDESCRIBED}`, learned);
     if (!outcome.ok) ops.tell(work, { n, outcome });
     else if (outcome.value === "once" || outcome.value === "session") ops.tell(work, { n, ruling: { allowed: true, by: "person" } });
-    else if (outcome.value === "abort")
-        ops.tell(work, { n, outcome: { ok: false, failure: { kind: "cancelled", message: "the run was ended at a question", site } } });
+    else if (outcome.value === "abort") ops.learn(`${path}${REDESCRIBED}`, outcome);
     else {
         const message = "the tool had changed since it was allowed";
         const hint = "run it on a terminal to be asked, or with --park to answer later";
@@ -253,6 +253,10 @@ function decided(ops: RequestOps, { work, about: of }: Asked, outcome: Outcome):
     const { use: up, path, ruling } = about;
     const verdict = verdictOf(outcome);
     const described = describedIn(outcome);
+    if (verdict === "abort") {
+        ops.learn(`${path}/ask`, outcome);
+        return;
+    }
     if (verdict === "session" || verdict === "deny session")
         ops.learn(`${path}/ask`, kept({ use: ruling.use, yes: verdict === "session" }, outcome));
     if (work.held) {

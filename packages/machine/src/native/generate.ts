@@ -6,7 +6,7 @@
  * GE6: the `use`s visible are those that stand textually before the `generate` in its function, after the agent's own; each is evaluated now,
  *     in the slots of the frame it stands in.
  */
-import type { Site } from "@remit/language";
+import { isObject, type Site } from "@remit/language";
 import { modelFlow } from "../authority/flows.ts";
 import type { Refusal } from "../authority/refusal.ts";
 import type { Code, Slots } from "../compile/code.ts";
@@ -29,6 +29,7 @@ import { refuse } from "../state/refusal.ts";
 import type { Ops, Call, Begins, Waits } from "../state/ops.ts";
 import { hasSome } from "../state/delegations.ts";
 import { isOfVerbs, stageOf } from "../state/stage.ts";
+import { aborted } from "../state/verdicts.ts";
 
 /** Starts what was set up. True where it needs no effect: its value is there at once. */
 export function beginGenerating(m: Ops, call: Call, wait: GenerateWait, setup: GenerateSetup): boolean {
@@ -78,6 +79,10 @@ function take(m: Ops, { fiber, frame, I }: Call, native: GenerateWait, step: Gen
             const { kind, request, labels, deadline } = e;
             m.raise(fiber, { kind, path: at(e.suffix), site, request, labels, origin: `model:${model}`, slot, deadline });
         });
+        return null;
+    }
+    if (step.events.some(({ kind, data }) => kind === "ask.decided" && isObject(data) && data["decision"] === "abort")) {
+        m.finish(aborted(site));
         return null;
     }
     if ("failure" in step) throw failFrom(m, step.failure, site, step.origins);

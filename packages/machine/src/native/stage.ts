@@ -23,6 +23,7 @@ import type { Begins, Call, Ops, Told, Waits } from "../state/ops.ts";
 import { show } from "../state/show.ts";
 import { limitsLeft } from "../state/parts.ts";
 import { accountAt } from "../state/spending.ts";
+import { aborted } from "../state/verdicts.ts";
 
 /** What a person can say to `approve`. */
 const OPTIONS = ["once", "deny", "abort"];
@@ -82,7 +83,7 @@ function decided(m: Ops, call: Call, { outcome }: Told): Value | null {
     const why = outcome.ok ? "" : outcome.failure.message;
     m.emit("ask.decided", path, frame.parent, site, [], { decision: said, ...(why === "" ? {} : { error: why }) });
     if (said === "abort") {
-        m.finish(new Fail("cancelled", "the run was ended at a question", { site, whole: true }));
+        m.finish(aborted(site));
         return null;
     }
     if (said !== "once" && said !== "session") throw new Fail("denied", `this was not approved${why === "" ? "" : `: ${why}`}`, { site });

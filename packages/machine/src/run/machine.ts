@@ -292,6 +292,7 @@ export class Machine implements Ops {
                 return "done";
             }
             keepTold(this, next);
+            if (this.result !== null) return "done";
             takeNotes(this, next);
             const pending = this.waiting.get(next.path);
             if (pending === undefined) continue;

@@ -28,7 +28,7 @@ import { Fail } from "../effect/failure.ts";
 import type { Offer } from "../prompt/offers.ts";
 import type { Capability, Value } from "../value/value.ts";
 import { chooserIn, isOrigin } from "../value/label.ts";
-import { answerFor, describedIn, keepAnswer } from "./verdicts.ts";
+import { aborted, answerFor, describedIn, keepAnswer } from "./verdicts.ts";
 import { awaitDescription, isToBeAsked, isUnread, namedOn, placeOf, unreadText } from "./descriptions.ts";
 import { shownArgs } from "./events.ts";
 import type { AskWait, Fiber, Frame } from "./fiber.ts";
@@ -356,7 +356,7 @@ export function answered(m: Ops, call: Call, native: AskWait, outcome: Outcome):
     frame.native = null;
     keepSaid(m, native.session, outcome);
     if (said === "abort") {
-        m.finish(new Fail("cancelled", "the run was ended at a question", { site, whole: true }));
+        m.finish(aborted(site));
         return;
     }
     if (said === "once" || said === "session") {

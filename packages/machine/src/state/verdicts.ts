@@ -3,8 +3,9 @@
  *
  * Boundary: reads and writes the run's standing. Whether there is something to ask is `authority/decide.ts`.
  */
-import { isObject, canonicalJson, type Json } from "@remit/language";
+import { isObject, canonicalJson, type Json, type Site } from "@remit/language";
 import type { Outcome } from "../effect/effect.ts";
+import { Fail } from "../effect/failure.ts";
 import { notedIn } from "../ledger/notes.ts";
 import type { Said } from "./delegations.ts";
 import type { Ops } from "./ops.ts";
@@ -62,9 +63,12 @@ export interface Lasting {
     readonly said: Said;
 }
 
+/** The question about what an agent wants to do with its own hands. */
+const HAND_ASK = /\/hand\[\d+\]\/ask$/;
+
 /** It comes as an outcome, so that it counts where it came; null for every other outcome. */
 function lasting({ path, outcome }: { readonly path: string; readonly outcome: Outcome }): Lasting | null {
-    if (!outcome.ok || !/\/hand\[\d+\]\/ask$/.test(path)) return null;
+    if (!outcome.ok || !HAND_ASK.test(path)) return null;
     const { value } = outcome;
     if (!isObject(value)) return null;
     if (typeof value.use !== "string" || typeof value.yes !== "boolean") return null;
@@ -74,8 +78,13 @@ function lasting({ path, outcome }: { readonly path: string; readonly outcome: O
 /** Behind the path of a call: the question whether it may be made although its tool describes it otherwise now. */
 export const REDESCRIBED = "/ask/changed";
 
-/** Keeps what was told of the rest of the run: an answer; or a yes to a tool as it is now, for which each yes about this method of a principal then holds. */
+/** Keeps what was told of the rest of the run: its end; an answer; or a yes to a tool as it is now, for which each yes about this method of a principal then holds. */
 export function keepTold(m: Ops, told: { readonly path: string; readonly outcome: Outcome }): void {
+    if (isAbort(told)) {
+        const around = [...m.waiting.values()].find(({ effect }) => told.path.startsWith(`${effect.path}/`));
+        m.finish(aborted(around?.effect.site ?? null));
+        return;
+    }
     const said = lasting(told);
     if (said !== null) keepAnswer(m, said);
     const { path, outcome } = told;
@@ -89,14 +98,28 @@ export function keepTold(m: Ops, told: { readonly path: string; readonly outcome
     }
 }
 
+/** The end of a run at a question. */
+export function aborted(site: Site | null): Fail {
+    return new Fail("cancelled", "the run was ended at a question", { site, whole: true });
+}
+
+/** Of a question that no effect of the machine waits for: about an agent's own use, or a tool that has changed. */
+function isAbort({ path, outcome }: { readonly path: string; readonly outcome: Outcome }): boolean {
+    return outcome.ok && outcome.value === "abort" && (HAND_ASK.test(path) || path.endsWith(REDESCRIBED));
+}
+
 function wholeOf(key: string): string {
     const parts = JSON.parse(key) as Json[];
     return canonicalJson([...parts.slice(0, -1), null]);
 }
 
-/** What is told without an effect that waits for it: the end of a time, what a person said for the rest of the run, and what an agent reported. */
+/** What is told without an effect that waits for it: the end of a time, what a person said for the rest of the run or to end it, and what an agent reported. */
 export function isUnasked(told: { readonly path: string; readonly outcome: Outcome }): boolean {
     return (
-        struckAt(told) !== Number.POSITIVE_INFINITY || lasting(told) !== null || notedIn(told) !== null || told.path.endsWith(REDESCRIBED)
+        struckAt(told) !== Number.POSITIVE_INFINITY ||
+        isAbort(told) ||
+        lasting(told) !== null ||
+        notedIn(told) !== null ||
+        told.path.endsWith(REDESCRIBED)
     );
 }

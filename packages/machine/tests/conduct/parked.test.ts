@@ -149,3 +149,22 @@ test("a run that is stopped while such a question is put waits for it as before"
     expect(ended(over)).toMatchObject({ status: "waiting", waiting: [{ kind: "ask", path: `${TURN}/hand[1]/ask` }] });
     expect(begins(kept.part()())).toEqual([`${TURN}/hand[1]/ask`]);
 });
+
+test.each(["while the agent waits", "of a turn that is held"])(
+    "H7: abort as the answer about an agent's own use ends the run for good: %s",
+    (when) => {
+        const kept = new Kept();
+        const isHeld = when === "of a turn that is held";
+        if (isHeld) parked(kept);
+        const next = kept.part();
+        next();
+        const asked = isHeld ? `${TURN}/hand[1]/ask` : `${TURN}/hand[0]/ask`;
+        if (!isHeld) expect(begins(next(use(1, "write", "b")))).toEqual([asked]);
+        const over = next(yes(asked, "abort"));
+        expect(ended(over)).toMatchObject({ status: "failed", failure: { kind: "cancelled", message: "the run was ended at a question" } });
+        // Its agent is stopped, is told nothing, and does not begin again.
+        expect(over.filter(({ kind }) => kind === "stop")).toMatchObject(isHeld ? [] : [{ path: TURN }]);
+        expect([told(over), begins(over)]).toEqual([[], []]);
+        expect(Machine.load(compileProgram(PROGRAM), OPTIONS, kept.documents).canGoOn).toBe(false);
+    },
+);

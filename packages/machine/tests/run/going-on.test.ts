@@ -328,3 +328,16 @@ test("turns that the program gives a generate are no bound that a run can raise"
     expect(raising).toThrow("nothing of what stopped the run is changed by this");
     expect(run.end).toBe("limit.turns: anthropic://m still called tools after 2 turns");
 });
+
+test("abort as the answer about a model's call is the end: no run goes on with it", () => {
+    const run = new Subject(
+        main('generate({ input: "Look.", tools: [T.send] })').replace("func main", "remit { may M  ask T.send }\n func main"),
+    );
+    run.run(({ kind, path, request }) => {
+        if (kind === "model") return ok({ text: "", finish: "stop", model: "m", calls: [{ id: path, name: "T_send", arguments: {} }] });
+        if (kind === "ask") return { ok: true, value: "abort", origins: ["user"] };
+        return (request as { op?: string }).op === "describe" ? ok({ methods: [{ name: "send", input: { type: "object" } }] }) : null;
+    });
+    expect(run.calls("ask")).toHaveLength(1);
+    expect([run.end, run.machine.canGoOn]).toEqual(["cancelled: the run was ended at a question", false]);
+});
