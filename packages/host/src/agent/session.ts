@@ -41,8 +41,6 @@ export interface AgentSession {
 }
 
 const START_MS = 60_000;
-/** Longest notice that is shown, UTF-16 units. */
-const MAX_NOTICE = 500;
 
 export function acpSession(options: SessionOptions): AgentSession {
     return new AcpSession(options);
@@ -116,8 +114,7 @@ class AcpSession implements AgentSession {
         if (sessionUpdate === "agent_message_chunk" && type === "text" && typeof text === "string")
             this.current.io.emit({ type: "text", delta: text });
         if (sessionUpdate === "notice" && typeof objectOf(_meta)[RESTART] === "string") this.current.io.emit({ type: "restart" });
-        if (sessionUpdate === "notice" && typeof title === "string")
-            this.current.io.emit({ type: "notice", text: `${this.options.name}: ${title.slice(0, MAX_NOTICE)}` });
+        if (sessionUpdate === "notice" && typeof title === "string") this.current.notice(title);
         this.current.changed();
     }
 

@@ -45,6 +45,9 @@ const STOPS = ["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancel
 
 /** Requests of the agent in one turn. */
 const MAX_ASKS = 500;
+/** Notices that are shown of one turn, and the longest, UTF-16 units. */
+const MAX_NOTICES = 20;
+const MAX_NOTICE = 500;
 /** What the requests that wait hold together, UTF-16 units. */
 const MAX_WAITING = 64 * 1024 * 1024;
 
@@ -74,6 +77,7 @@ export class Turn {
     private over = false;
     private asks = 0;
     private waiting = 0;
+    private notices = 0;
     private last: Promise<unknown> = Promise.resolve();
     private readonly questions = new Map<CallIO, number>();
 
@@ -91,6 +95,13 @@ export class Turn {
         this.stopped = this.stopping.signal;
         this.edits = new OwnEdits(this, options.copies, (wanted) => use(this, wanted));
         io.note?.({ about: { confinement: at.carrier.confinement, ...(at.agent === undefined ? {} : { agent: at.agent }) } });
+    }
+
+    /** Shows what the agent tells beside its messages, as far as that is no flood. */
+    notice(title: string): void {
+        if (++this.notices > MAX_NOTICES + 1) return;
+        const said = this.notices > MAX_NOTICES ? "its further notices of this turn are not shown" : title.slice(0, MAX_NOTICE);
+        this.io.emit({ type: "notice", text: `${this.agent}: ${said}` });
     }
 
     async run(): Promise<Outcome> {

@@ -394,3 +394,14 @@ test("trace context travels with the prompt", async () => {
     const [about] = (await here.found([{ do: "about" }])) as [{ prompt: { _meta: unknown } }];
     expect(about.prompt._meta).toEqual({ traceparent: "00-1-2-01" });
 });
+
+test("notices are shown, and a flood of them is not", async () => {
+    await using here = rig();
+    const notice = { do: "update", update: { sessionUpdate: "notice", severity: "info", title: "Look" } };
+    await here.reply(Array.from({ length: 100 }, () => notice));
+    const shown = here.parts.filter((part) => (part as { type?: string }).type === "notice");
+    expect(shown).toHaveLength(21);
+    expect([shown[0], shown.at(-1)]).toMatchObject(
+        [{ text: /: Look$/ }, { text: /further notices/ }].map(({ text }) => ({ text: expect.stringMatching(text) })),
+    );
+});
