@@ -330,8 +330,8 @@ export const MUTANTS = [
     [
         "CL2 loose: reading a list shows who chose it",
         `${M}compile/loose.ts`,
-        "return label === 0 || (label === pc && !inner) ? value : join(m, value, label);",
-        "return label < 0 ? null : value;",
+        "return !inner && raw.label === placeOf(f, flow) ? value : join(f[0], value, raw.label);",
+        "return inner && flow < 0 ? null : value;",
         [CHOICE],
     ],
     [
@@ -351,7 +351,7 @@ export const MUTANTS = [
     [
         "loose: the result of a call has the end of the callee",
         `${M}compile/loose-calls.ts`,
-        "if (end instanceof Labelled && (end !== from || inner)) return seen(m, join(m, value, end.l), labelOf(from), inner);",
+        "if ((end !== from || inner) && end instanceof Labelled) return seen(f, flow, join(m, value, end.l), inner);",
         "",
         [CHOICE],
     ],
@@ -488,7 +488,13 @@ export const MUTANTS = [
         [VALUES],
     ],
     ["the same on frames", `${M}run/execute.ts`, "L[d.item] = l === 0 ? item : join(run, item, l);", "L[d.item] = item;", [VALUES]],
-    ["W2 what is put into a field carries the place", `${M}compile/closures.ts`, "if (!isShown) v = withPc(f, flow, v);", "", [STRICT]],
+    [
+        "W2 what is put into a field carries the place",
+        `${M}compile/closures.ts`,
+        "            v = withPc(f, flow, v);\n            const chosen",
+        "            const chosen",
+        [STRICT],
+    ],
     [
         "a list has the label of what is spread into it",
         `${M}compile/literals.ts`,

@@ -1,0 +1,71 @@
+/** Each rule of propagation by itself (W1 to W9, CL1 to CL7): taking it away fails a row (`npm run label-mutants`). */
+import type { Json, Program } from "@remit/language";
+import { describe, expect, test } from "vitest";
+import type { Effect, Outcome, Policy } from "../../src/index.ts";
+import { type How, type Ran, runAll } from "../run/forms.ts";
+import { formOf } from "../run/text.ts";
+import { GIVEN, ROWS, type Row } from "./rule-programs.ts";
+
+const TOOLS = `import tool T from "https://t.example"
+import tool U from "https://u.example"
+`;
+/** Some clause asks who chooses, so that basic mode keeps it (W9). */
+const KEPT: Policy = { clauses: { U: [{ kind: "choice", method: "head", at: [0, 0, 0, 0] }] } };
+
+const text = ({ body, functions = "" }: Row, flow: string): string => `${flow}
+${TOOLS}import file D from "d.json"
+${functions}
+func work(s) {
+h = { v: s }
+p = true
+${body}
+}
+main func() {
+U.tell({ v: work(T.secret({})) })
+}
+`;
+
+const answer =
+    (secret: Json) =>
+    (e: Effect): Outcome =>
+        (e.request as { tool?: string }).tool === "T"
+            ? { ok: true, value: secret, origins: ["tool:T"] }
+            : { ok: true, value: null, origins: [] };
+
+/** The labels of each `U.tell`, where the run is the same as closures, on frames and sliced. */
+function told(form: Program, secret: Json, policy: Policy = KEPT): (readonly string[])[] {
+    const imports = { "0/D": { json: { l: [1], n: 0 }, origins: [] } };
+    const of = (more: How["options"]): Pick<Ran, "result" | "effects" | "steps"> => {
+        const { result, effects, steps } = runAll(form, { answer: answer(secret), options: { imports, policy, ...more } });
+        return { result, effects, steps };
+    };
+    const ran = of({});
+    expect(ran.result).toMatchObject({ ok: true });
+    expect(of({ mode: "frames" })).toEqual(ran);
+    expect(of({ slice: 1 })).toEqual(ran);
+    return ran.effects.flatMap(({ request, labels }) => ((request as { method?: string }).method === "tell" ? [labels] : []));
+}
+
+describe.each(["strict", "basic"] as const)("flow %s", (flow) => {
+    test.each(ROWS.filter(({ only = flow }) => only === flow))("$name", (row) => {
+        const form = formOf(text(row, flow === "strict" ? "flow strict" : ""), true);
+        const all = row.secrets.flatMap((secret) => told(form, secret));
+        expect(all).not.toEqual([]);
+        for (const labels of all)
+            expect(labels).toEqual(expect.arrayContaining(flow === "strict" ? ["choice:tool:T", "tool:T"] : ["choice:tool:T"]));
+    });
+});
+
+describe.each(["in a function", "where effects are"])("a call from other code, %s", (where) => {
+    test.each(GIVEN)("$name", ({ body, functions = "", secrets }) => {
+        const [before, behind] = where === "in a function" ? [`func work(s) {\n${body}\n}`, "work(T.secret({}))"] : ["", "x"];
+        const inline = before === "" ? `s = T.secret({})\n${body.replace(/\n(.*)$/, "\nx = $1")}\n` : "";
+        const form = formOf(
+            `${TOOLS}main agent Main { ${before}\nmain func() {\n${inline}U.tell({ v: ${behind} }) } }\nagent A { remit { flow strict }\n${functions}\nmain func() { 1 } }`,
+            true,
+        );
+        const all = secrets.flatMap((secret) => told(form, secret, {}));
+        expect(all).not.toEqual([]);
+        for (const labels of all) expect(labels).toContain("tool:T");
+    });
+});
