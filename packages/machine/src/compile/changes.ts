@@ -5,12 +5,14 @@
  *
  * CH1: a name is found if some way through the code changes what the name holds when the code begins, or something inside that. Lists and
  *      objects that the code makes do not count. The answer may have more names than that, never fewer.
+ * CH2: a hidden name (`%3`) takes from the names of the expression that it stands for: what the code puts into those is met by way of it, too.
  */
 
 import { type ExprForm, type FormPart, walk } from "@remit/language";
 import type { Where } from "./context.ts";
 import { asLambda } from "./effects.ts";
 import type { Fn, Meaning } from "./program.ts";
+import type { Scope } from "./scope.ts";
 
 export interface Changes {
     readonly names: ReadonlySet<string>;
@@ -26,14 +28,17 @@ interface Taken {
     readonly whole: boolean;
 }
 
-export function changesIn(where: Where, parts: readonly FormPart[]): Changes {
+/** `scope`: of the function that is compiled. */
+type Looked = Where & { readonly scope: Scope };
+
+export function changesIn(where: Looked, parts: readonly FormPart[]): Changes {
     const found = new Finder(where);
     for (const part of parts) found.look(part);
     return found.changes();
 }
 
 class Finder {
-    private readonly where: Where;
+    private readonly where: Looked;
     /** Names of which what they hold is changed; and of which something inside is. */
     private readonly direct = new Set<string>();
     private readonly inside = new Set<string>();
@@ -42,7 +47,7 @@ class Finder {
     private readonly stored = new Map<string, ReadonlySet<string>[]>();
     private readonly imports = new Set<number>();
 
-    constructor(where: Where) {
+    constructor(where: Looked) {
         this.where = where;
     }
 
@@ -67,6 +72,9 @@ class Finder {
             if (deep.has(name) || (!isDeep && names.has(name))) continue;
             names.add(name);
             if (isDeep) deep.add(name);
+            const meant = this.where.scope.meaningOf(name);
+            if (meant !== undefined && !isScalar(meant) && !this.isNew(meant))
+                for (const other of namesIn(meant)) rest.push([other, isDeep || meant.kind !== "name"]);
             for (const { from, whole } of this.taken.get(name) ?? []) for (const other of from) rest.push([other, isDeep || !whole]);
             if (isDeep) for (const from of this.stored.get(name) ?? []) for (const other of from) rest.push([other, true]);
         }

@@ -592,7 +592,7 @@ export class Emitter {
         this.depending(list, this.cx.places?.along);
         const item = this.cx.scope.define(s.item);
         const held: ExprForm = { kind: "name", name: `%${list}`, ...(s.list.at === undefined ? {} : { at: s.list.at }) };
-        this.cx.scope.alias(held.name, list);
+        this.cx.scope.alias(held.name, list, s.list);
         const inner = { ...s, list: held };
         this.path.push({ word: "for", slot: index });
         const path = { loops: [...this.path], name: "" };

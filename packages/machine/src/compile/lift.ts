@@ -176,17 +176,18 @@ export class Lifter {
 
     // ---- lifting ----
 
-    private temporary(): { slot: number; name: ExprForm } {
+    /** For the value of this expression. */
+    private temporary(of: ExprForm): { slot: number; name: ExprForm } {
         const { scope } = this.e.cx;
         const slot = scope.temporary();
         const name = `%${slot}`;
-        scope.alias(name, slot);
+        scope.alias(name, slot, of);
         return { slot, name: { kind: "name", name } };
     }
 
     /** The expression's value in a temporary. */
     spill(e: ExprForm): ExprForm {
-        const { slot, name } = this.temporary();
+        const { slot, name } = this.temporary(e);
         this.e.emit(this.mayRunLong(e) ? OP.STRETCH : OP.SET, expr(this.e.cx, e), slot);
         return name;
     }
@@ -256,12 +257,12 @@ export class Lifter {
             case "call":
                 return this.call(e);
             case "if.expr": {
-                const { slot, name } = this.temporary();
+                const { slot, name } = this.temporary(e);
                 this.e.branches(e.branches, e.otherwise, slot);
                 return name;
             }
             case "try.expr": {
-                const { slot, name } = this.temporary();
+                const { slot, name } = this.temporary(e);
                 this.e.guarded(e.body, e.name, e.handler, slot);
                 return name;
             }
@@ -290,7 +291,7 @@ export class Lifter {
         }
         if (!this.lifts(e.right)) return { ...e, left: this.lift(e.left) };
         // The right side runs only where the left one does not decide: jumps around it, the operator itself applied on each way.
-        const { slot, name } = this.temporary();
+        const { slot, name } = this.temporary(e);
         const ways = this.e.ways([e.right], slot);
         const together = this.e.parting();
         this.e.set(slot, e.left);
@@ -336,7 +337,7 @@ export class Lifter {
         word: string,
         make: (path: PathSite) => readonly [op: number, detail: Detail, code?: Code | Step],
     ): ExprForm {
-        const { slot, name } = this.temporary();
+        const { slot, name } = this.temporary(e);
         this.mark(e);
         const [op, detail, code = NOTHING] = make(this.e.siteOfCall(e, word));
         this.e.emit(op, code, slot, detail);
@@ -431,7 +432,7 @@ export class Lifter {
     private user(e: CallForm, fn: Fn, agent: AgentEntry | null): ExprForm {
         const [, lifted] = this.argsIn(e, [], agent !== null);
         const args = [...lifted.args.map((a) => expr(this.e.cx, a.value)), ...defaultsFrom(fn, e.args.length)];
-        const { slot, name } = this.temporary();
+        const { slot, name } = this.temporary(e);
         this.mark(e);
         this.e.emit(OP.CALL, NOTHING, slot, { kind: "call", fn, args, agent, path: this.e.siteOfCall(e, fn.name) });
         return name;
@@ -451,7 +452,7 @@ export class Lifter {
         const object = callee.kind === "member" ? callee.object : callee;
         const [[receiver], lifted] = this.argsIn(e, [object]) as [[ExprForm], CallForm];
         const code = expr(this.e.cx, receiver);
-        const { slot, name } = this.temporary();
+        const { slot, name } = this.temporary(e);
         this.mark(e);
         this.e.emit(OP.CALL_VALUE, code, slot, {
             kind: "call.value",

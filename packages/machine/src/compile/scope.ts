@@ -6,8 +6,15 @@
  * SCO1: `x = v` writes the nearest x that stands textually before in an enclosing block, else makes one in the present block.
  * SCO2: a name made in a block is gone after it, and its slot may be used again.
  */
+import type { ExprForm } from "@remit/language";
+
 export class Scope {
-    private readonly blocks: { readonly names: Map<string, number>; readonly next: number; readonly fence: boolean }[];
+    private readonly blocks: {
+        readonly names: Map<string, number>;
+        readonly meant: Map<string, ExprForm>;
+        readonly next: number;
+        readonly fence: boolean;
+    }[];
     private next = 1;
     /** Slots needed so far, slot 0 included. */
     size = 1;
@@ -15,13 +22,13 @@ export class Scope {
     version = 0;
 
     constructor() {
-        this.blocks = [{ names: new Map(), next: 1, fence: false }];
+        this.blocks = [{ names: new Map(), meant: new Map(), next: 1, fence: false }];
     }
 
     /** `fence`: the body of a parallel for, which must not write names of the outside. */
     push(fence = false): void {
         this.version++;
-        this.blocks.push({ names: new Map(), next: this.next, fence });
+        this.blocks.push({ names: new Map(), meant: new Map(), next: this.next, fence });
     }
 
     pop(): void {
@@ -65,9 +72,20 @@ export class Scope {
         return slot;
     }
 
-    /** Another, hidden name for a slot of the present block. */
-    alias(name: string, slot: number): void {
-        (this.blocks[this.blocks.length - 1] as { names: Map<string, number> }).names.set(name, slot);
+    /** A hidden name for a slot of the present block, which holds the value of an expression. */
+    alias(name: string, slot: number, of: ExprForm): void {
+        const { names, meant } = this.blocks[this.blocks.length - 1] as { names: Map<string, number>; meant: Map<string, ExprForm> };
+        names.set(name, slot);
+        meant.set(name, of);
+    }
+
+    /** What a hidden name stands for; undefined for any other. */
+    meaningOf(name: string): ExprForm | undefined {
+        for (let i = this.blocks.length - 1; i >= 0; i--) {
+            const of = (this.blocks[i] as { meant: Map<string, ExprForm> }).meant.get(name);
+            if (of !== undefined) return of;
+        }
+        return undefined;
     }
 
     /** Names that a program could write here, outermost first. */
