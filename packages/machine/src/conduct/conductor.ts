@@ -326,7 +326,7 @@ export class Conductor {
         const isOpen = this.phase === "running" && !this.drains;
         const room = isOpen ? (this.options.concurrency ?? CONCURRENCY) : null;
         const held = this.works.parked.size;
-        const kept = keptOf(draft, whole, this.works.admit(whole ? draft.fresh : [], room, draft.after));
+        const kept = keptOf(draft, whole, this.works.admit(whole ? draft.fresh : [], room, draft.after, whole));
         // H5: what a turn does that is told again is no longer what was kept.
         if (this.works.parked.size < held) this.changed = true;
         const ends = this.phase === "ending";

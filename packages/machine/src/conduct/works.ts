@@ -138,13 +138,17 @@ export class Works {
         return [...this.running.values()].flatMap(({ effect, of }) => (of === null ? [effect] : []));
     }
 
-    /** What there is room for begins with the next commit; the rest waits in the queue. `room` null: nothing begins. */
-    admit(asked: readonly Effect[], room: number | null, after: Decision[]): Admitted {
+    /**
+     * What there is room for begins with the next commit; the rest waits in the queue. `room` null: nothing begins. `saved`: the commit holds a state
+     * where one is needed; without it no turn is told again, as what it does would not be known to have been done (H5).
+     */
+    admit(asked: readonly Effect[], room: number | null, after: Decision[], saved: boolean): Admitted {
         if (this.queue.length + asked.length === 0) return NOTHING;
         let left = room === null ? 0 : room - this.taken;
         const begun = new Set<string>();
         for (const effect of inOrder([...this.queue, ...asked])) {
-            if (room === null || !(isPersonal(effect) || (left > 0 && this.isDue(effect)))) continue;
+            if (room === null || (!saved && this.parked.has(effect.path))) continue;
+            if (!(isPersonal(effect) || (left > 0 && this.isDue(effect)))) continue;
             if (!isPersonal(effect)) left--;
             begun.add(effect.path);
             this.begin(effect, null, after);

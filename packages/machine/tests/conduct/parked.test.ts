@@ -1,5 +1,5 @@
 /** A turn whose agent's question is left for later: when it is held, what is asked first on a resume, and what holds after a crash (H5, H6). */
-import type { Json } from "@remit/language";
+import type { Json, Program } from "@remit/language";
 import { expect, test } from "vitest";
 import {
     type Batch,
@@ -21,27 +21,35 @@ main func() {
 }
 `);
 const TURN = "main/agent#0/turn[0]";
-const OPTIONS = { run: "r", programHash: "p", input: {} } as never;
+const OPTIONS = { run: "r", programHash: "p", input: {}, slice: 10 } as never;
 
 /** What is kept of the run, and the part of it that goes on. Every commit is kept at once. */
 class Kept {
+    private readonly program: Program;
+    /** How often a part computes on between two pieces of news. */
+    private readonly computes: number;
     readonly documents: Json[] = [];
     readonly outcomes: { readonly path: string; readonly outcome: Outcome }[] = [];
     readonly begun = new Set<string>();
     contains = 0;
 
+    constructor(program = PROGRAM, computes = Number.POSITIVE_INFINITY) {
+        this.program = program;
+        this.computes = computes;
+    }
+
     part() {
         const isNew = this.documents.length === 0;
         const machine = isNew
-            ? Machine.start(compileProgram(PROGRAM), OPTIONS)
-            : Machine.load(compileProgram(PROGRAM), OPTIONS, this.documents);
+            ? Machine.start(compileProgram(this.program), OPTIONS)
+            : Machine.load(compileProgram(this.program), OPTIONS, this.documents);
         const recovered = { outcomes: this.outcomes.slice(this.contains), begun: [...this.begun], repeatable: [] };
         const conductor = new Conductor(machine, { saves: true, ...(isNew ? {} : { recovered }) });
         let at = 0;
         /** All that is decided up to the next news, commits aside. */
         return (...news: News[]): Exclude<Decision, { kind: "commit" }>[] => {
             const out: Exclude<Decision, { kind: "commit" }>[] = [];
-            for (let next = news; ; ) {
+            for (let next = news, rounds = 0; ; rounds++) {
                 const commits: News[] = [];
                 let computes = false;
                 for (const one of conductor.next(++at, next)) {
@@ -51,7 +59,7 @@ class Kept {
                     } else out.push(one);
                     if (one.kind === "compute") computes = true;
                 }
-                if (commits.length === 0 && !computes) return out;
+                if (commits.length === 0 && (!computes || rounds >= this.computes)) return out;
                 next = commits;
             }
         };
@@ -70,9 +78,9 @@ class Kept {
     }
 }
 
-const use = (n: number, method: string, path: string, make = true): News => ({
+const use = (n: number, method: string, path: string, make = true, turn = TURN): News => ({
     kind: "up",
-    path: TURN,
+    path: turn,
     up: { n, use: { tool: "Repo", method, args: [method === "write" ? { path, content: "x" } : { path }] }, make },
 });
 const begins = (decisions: readonly Decision[]): string[] => decisions.flatMap((one) => (one.kind === "begin" ? [one.effect.path] : []));
@@ -168,3 +176,43 @@ test.each(["while the agent waits", "of a turn that is held"])(
         expect(Machine.load(compileProgram(PROGRAM), OPTIONS, kept.documents).canGoOn).toBe(false);
     },
 );
+
+test("while another iteration computes, no state would say that the turn began again: it begins behind that", () => {
+    const program = formOf(`import tool Repo from "file://workspace"
+import agent Fixer from "acp://x" { remit { ask Repo.write } }
+
+func spin(n) {
+    repeat * 40 { n = n + 1 }
+    n
+}
+func work(i) {
+    if i == 1 { return agent("do it", { agent: Fixer }) }
+    Repo.read({ path: "a" })
+    spin(i)
+}
+main func() { parallel for i in [1, 2] max 2 { work(i) } }
+`);
+    const turn = "main/parallel[0]/work#0/agent#0/turn[0]";
+    const kept = new Kept(program, 2);
+    const next = kept.part();
+    expect(begins(next())).toEqual([turn, "main/parallel[1]/work#0/Repo.read#0"]);
+    next(use(1, "write", "b", true, turn));
+    next({ kind: "later", path: `${turn}/hand[0]/ask` });
+    next({ kind: "outcome", path: "main/parallel[1]/work#0/Repo.read#0", outcome: { ok: true, value: "was", origins: [] } });
+
+    const again = kept.part();
+    expect(begins(again())).toEqual([`${turn}/hand[0]/ask`]);
+    const early = again(yes(`${turn}/hand[0]/ask`));
+    expect([kinds(early).includes("compute"), begins(early)]).toEqual([true, []]);
+    const late = again();
+    for (let more = late; kinds(more).includes("compute"); ) {
+        more = again();
+        late.push(...more);
+    }
+    expect(begins(late)).toEqual([turn]);
+    again(use(1, "write", "b", true, turn));
+    // Whether its agent wrote is not known: it is not asked again, as if it had not begun.
+    const after = kept.part()();
+    expect(after.find((one) => one.kind === "unknown")).toMatchObject({ effect: { path: turn } });
+    expect(begins(after)).toEqual([]);
+});
