@@ -84,13 +84,19 @@ async function entriesOf(folder: Buffer, root: string) {
     }
 }
 
-/** To the agent, too, which has this user's rights: it may open what it cannot list, and list what is its own. */
+/** To the agent, too, which has this user's rights: it may open what it cannot list, and give itself leave for what is its own. */
 async function isClosed(folder: Buffer): Promise<boolean> {
-    const { uid } = await stat(folder);
-    if (uid === process.geteuid?.()) return false;
+    const about = await stat(folder).catch(() => null);
+    if (about !== null) return about.uid !== process.geteuid?.() && !(await canEnter(folder));
+    const above = folder.subarray(0, folder.lastIndexOf(SEPARATOR));
+    // Another user's file system (FUSE) is closed to root, too.
+    return (await canEnter(above)) || isClosed(above);
+}
+
+function canEnter(folder: Buffer): Promise<boolean> {
     return access(folder, constants.X_OK).then(
-        () => false,
         () => true,
+        () => false,
     );
 }
 

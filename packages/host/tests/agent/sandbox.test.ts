@@ -405,14 +405,15 @@ test("a folder that the agent could open and that cannot be listed is not shown;
     const folder = mkdtempSync(join(tmpdir(), "remit-own-"));
     mkdirSync(join(folder, "shut", ".remit"), { recursive: true });
     mkdirSync(join(folder, "deep"));
+    mkdirSync(join(folder, "half", "inner", ".remit"), { recursive: true });
     // Longer than any path may be that a process says in one piece.
     const long = Array<string>(20).fill("d".repeat(250)).join("/");
     execFileSync("mkdir", ["-p", `${long}/.remit`], { cwd: join(folder, "deep") });
-    const code = `for (const [one, mode] of [["shut", 0o000], ["shut", 0o111], ["deep", 0o700]]) {
+    const code = `for (const [one, mode] of [["shut", 0o000], ["shut", 0o111], ["half", 0o444], ["deep", 0o700]]) {
         (await import("node:fs")).chmodSync(${JSON.stringify(`${folder}/`)} + one, mode);
         console.log(await ownFolders(${JSON.stringify(`${folder}/`)} + one).catch(({ kind, message }) => kind + " " + /\\(E\\w+\\)/.exec(message)));
     }`;
-    expect(asUser(folder, [], code)).toBe("denied (EACCES)\ndenied (EACCES)\ndenied (ENAMETOOLONG)\n");
+    expect(asUser(folder, [], code)).toBe("denied (EACCES)\ndenied (EACCES)\ndenied (EACCES)\ndenied (ENAMETOOLONG)\n");
     execFileSync("rm", ["-rf", folder]);
 });
 
