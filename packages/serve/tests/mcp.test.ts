@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync, existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { openProcess } from "@remit/host";
@@ -211,6 +212,25 @@ test("the command over standard input and output: a client of either era starts 
         await client.connect(transport);
         expect((await client.callTool({ name: "add", arguments: { a: 1, b: 4 } })).structuredContent).toEqual({ result: 5 });
         await client.close();
+    } finally {
+        rmSync(folder, { recursive: true, force: true });
+    }
+});
+
+test.each([
+    ["whose message is larger than any may be", (input: PassThrough) => void input.write("a".repeat(11 << 20))],
+    ["that takes no answer any more", (_input: PassThrough, output: PassThrough) => void output.destroy(new Error("EPIPE"))],
+])("a client %s is gone: the server ends, and closes its ledger", async (_, breaks) => {
+    const folder = mkdtempSync(join(tmpdir(), "remit-mcp-"));
+    try {
+        writeFileSync(join(folder, "main.remit"), PROGRAM);
+        const [input, output] = [new PassThrough(), new PassThrough()];
+        const process = openProcess({ env: { HOME: folder }, cwd: folder });
+        const about = { program: join(folder, "main.remit"), model: "mock:", ledger: join(folder, "ledger.db") };
+        const serves = await serveMcp({ ...about, process, input, output });
+        breaks(input, output);
+        await serves.closed;
+        expect(input.destroyed).toBe(true);
     } finally {
         rmSync(folder, { recursive: true, force: true });
     }

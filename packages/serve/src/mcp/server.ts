@@ -121,14 +121,15 @@ export async function serveMcp(options: McpOptions): Promise<McpServing> {
 type Face = Omit<HttpFace, "url"> & Partial<Pick<HttpFace, "url">>;
 
 function stdioOf(factory: McpServerFactory, { input = process.stdin, output = process.stdout, log }: McpOptions): Face {
-    const closed = new Promise<void>((resolve) => {
-        input.once("end", resolve);
-        input.once("close", resolve);
-    });
-    const handle = serveStdio(factory, {
-        transport: new StdioServerTransport(input, output),
-        onerror: (error) => log?.(error.message),
-    });
+    const { promise: closed, resolve: gone } = Promise.withResolvers<void>();
+    // It ends with the input; and by itself where a message is too large, or the output takes no more.
+    class Transport extends StdioServerTransport {
+        override async close(): Promise<void> {
+            await super.close();
+            gone();
+        }
+    }
+    const handle = serveStdio(factory, { transport: new Transport(input, output), onerror: (error) => log?.(error.message) });
     return {
         closed,
         close: async () => {
