@@ -35,6 +35,8 @@ export interface Telling {
     readonly made: Made[];
     /** Of an earlier telling: what its agent did not come to yet (H5). */
     readonly before: Made[];
+    /** Of those: what its agent may make without another question, because it asked in this telling. */
+    readonly agreed: Set<Made>;
 }
 
 const USE = shape({ tool: text, method: text, args: list(json) }, { note: text });
@@ -55,7 +57,7 @@ export type ParkedDoc = Told<typeof PARKED>;
 
 export function telling(doc?: ParkedDoc): Telling {
     const before = (doc?.made ?? []).map(({ use, outcome }) => ({ use, outcome: outcome as unknown as Outcome }));
-    return { parked: [], said: new Map(doc?.said ?? []), made: [], before };
+    return { parked: [], said: new Map(doc?.said ?? []), made: [], before, agreed: new Set() };
 }
 
 export function parkedDoc(path: string, uses: number, { parked, said, made, before }: Telling): ParkedDoc {
@@ -87,10 +89,12 @@ export function toldBefore({ before, made }: Telling, use: AgentUse): Outcome | 
     return made.at(-1)?.outcome;
 }
 
-/** Whether such a use was made before, and is told again once its agent makes it. */
-export function wasMade({ before }: Telling, use: AgentUse): boolean {
+/** H6. Whether the agent may make such a use because it made it before, which is told once it does; once for each. */
+export function agreesToMade({ before, agreed }: Telling, use: AgentUse): boolean {
     const key = madeOf(use);
-    return before.some((one) => one.use === key);
+    const found = before.find((one) => one.use === key && !agreed.has(one));
+    if (found !== undefined) agreed.add(found);
+    return found !== undefined;
 }
 
 /** H6. Takes the answer about this use; undefined: there is none. */

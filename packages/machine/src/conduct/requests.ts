@@ -20,7 +20,7 @@ import type { Ruling } from "../native/hands.ts";
 import { describedIn, REDESCRIBED } from "../state/verdicts.ts";
 import { kept, redescribed } from "./approvals.ts";
 import type { AgentUse, Down, Permission, UseUp } from "./messages.ts";
-import { canBeToldAgain, madeOf, type ParkedDoc, parkedDoc, takeSaid, type Telling, telling, toldBefore, wasMade } from "./parked.ts";
+import { canBeToldAgain, madeOf, type ParkedDoc, parkedDoc, takeSaid, type Telling, telling, toldBefore, agreesToMade } from "./parked.ts";
 
 /** Path of the agent's turn in which the question at this path was put about the agent's own hands; null: it was about something else. */
 export function turnAskedIn(path: string): string | null {
@@ -211,8 +211,8 @@ export function use(ops: RequestOps, work: Work, up: UseUp): void {
     }
     if (said !== undefined && !up.make) work.agreed.set(same, said);
     // It was made, and is answered with what it gave once the agent makes it again.
-    const made = !up.make && wasMade(work.telling, up.use) ? "" : undefined;
-    const agreed = ruling.known ?? said ?? made ?? (up.make ? work.agreed.get(same) : undefined);
+    const made = (): string | undefined => (agreesToMade(work.telling, up.use) ? "" : undefined);
+    const agreed = ruling.known ?? said ?? (up.make ? work.agreed.get(same) : made());
     if (agreed !== undefined) {
         if (up.make) work.agreed.delete(same);
         permit(ops, work, { use: up, path, ruling }, { by: "person", described: agreed });

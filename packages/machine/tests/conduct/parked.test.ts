@@ -216,3 +216,22 @@ main func() { parallel for i in [1, 2] max 2 { work(i) } }
     expect(after.find((one) => one.kind === "unknown")).toMatchObject({ effect: { path: turn } });
     expect(begins(after)).toEqual([]);
 });
+
+test("H6: of a use that was made before its agent may ask once more without a person, not as often as it likes", () => {
+    const kept = new Kept();
+    parked(kept);
+    const first = kept.part();
+    first();
+    first(yes(`${TURN}/hand[1]/ask`));
+    expect(begins(first(use(1, "write", "b")))).toEqual([`${TURN}/hand[2]`]);
+    first({ kind: "outcome", path: `${TURN}/hand[2]`, outcome: { ok: true, value: "wrote", origins: [] } });
+    first(use(2, "write", "c"));
+    first({ kind: "later", path: `${TURN}/hand[3]/ask` });
+
+    const next = kept.part();
+    next();
+    next(yes(`${TURN}/hand[3]/ask`));
+    expect(told(next(use(1, "write", "b", false)))).toMatchObject([{ n: 1, ruling: { allowed: true } }]);
+    expect(begins(next(use(2, "write", "b", false)))).toEqual([`${TURN}/hand[5]/ask`]);
+    expect(told(next(use(3, "write", "b")))).toMatchObject([{ n: 3, outcome: { ok: true, value: "wrote" } }]);
+});
