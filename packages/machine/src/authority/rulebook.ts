@@ -121,7 +121,8 @@ export function rulebookOf(program: Compiled, policy: Policy): Rulebook {
     const said = JSON.stringify(policy);
     const known = MADE.get(program);
     if (known !== undefined && known.said === said) return known.book;
-    const book = new Rulebook(program, policy);
+    // It holds parts of the policy, which its owner may change.
+    const book = new Rulebook(program, JSON.parse(said) as Policy);
     MADE.set(program, { said, book });
     return book;
 }
