@@ -421,12 +421,12 @@ export class Emitter {
         together(ways);
     }
 
-    /** The instruction of a loop that runs as closures; null where it may not. */
-    private whole(s: LoopForm, detail: Detail | null = null): Instruction | null {
+    /** The instruction of a loop that runs as closures; null where it may not. `written`: as the program has it, which frames take for its ways. */
+    private whole(s: LoopForm, detail: Detail | null = null, written = s): Instruction | null {
         if (!this.lifter.isWhole(s)) return null;
         const { flow } = this.cx;
         const made = this.emit(OP.LOOP, step(flow === 0 ? this.cx : { ...this.cx, flow: 0, places: null }, s), 0, detail);
-        if (flow !== 0 && hasLooseForm(this.fn, [s]))
+        if (flow !== 0 && hasLooseForm(this.fn, [written]))
             made.loose = marking(flow, waysOf(this.cx, [[s]]), step({ ...this.cx, loose: true }, s));
         this.wholes++;
         return made;
@@ -599,7 +599,7 @@ export class Emitter {
         const reaching = this.lifter.reaches(s.body);
         const name = reaching || this.wholes === 0 ? s.item : null;
         const detail: Detail = { kind: "next", index, times: s.max, count, list, item, max: s.max, name, reaching, path };
-        const whole = this.whole(inner, detail);
+        const whole = this.whole(inner, detail, s);
         this.at(s.list.at);
         this.emit(OP.ENTER, NOTHING, 0, detail);
         const top = this.here();

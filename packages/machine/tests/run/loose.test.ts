@@ -81,6 +81,8 @@ const CALLED = [
     "a = [s, 1].reduce((n, x) => n, grown(l, m).length)",
     "m = [s]\na = [...m.filter(x => x > 1), ...grown(l, [1])].length",
     "m = [s].filter(x => x > 1)\na = m.slice(0, choose(1)).length",
+    // What is assigned in the head of a loop is among what the loop assigns.
+    "for x in (if s > 1 { a = 1\n[1] } else { l }) max 3 { if t > 1 { break } }",
     // A loop that begins in the middle of a slice has its list under a hidden name.
     "m = [[3], [4]]\nfor x in m max 2 { if s > 1 { break }\nm[1] = l\nx.add(1) }",
 ];
