@@ -21,7 +21,7 @@ test("a policy that says something else has a rulebook of its own, also where it
 test("what is changed in a policy afterwards changes no rulebook that was made of it", () => {
     const program = compileProgram(formOf('import tool Mail from "mcp://mail"\nmain func(input) { Mail.send({}) }'));
     const from = ["user"];
-    const policy = { clauses: { Mail: [{ kind: "arg" as const, name: "to", from, ask: false }] } };
+    const policy = { clauses: { Mail: [{ kind: "arg" as const, name: "to", from }] } };
     const asked = structuredClone(policy);
     const allowed = (said: typeof policy): unknown => rulebookOf(program, said).clauses[0]?.get("Mail")?.args[0]?.from;
     expect(allowed(policy)).toEqual(["user"]);
