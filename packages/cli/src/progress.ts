@@ -182,11 +182,14 @@ function lines(stream: NodeJS.WriteStream): Progress {
             open.delete(event.path);
             if (begun === undefined) return;
             const { ok, decision, state, failure } = data(event);
-            const failed = ok === false || state === "failed" || state === "cancelled";
-            const refused = (typeof decision === "string" && NO.test(decision)) || fields(failure)["kind"] === "denied";
+            const kind = fields(failure)["kind"];
+            const refused = (typeof decision === "string" && NO.test(decision)) || kind === "denied";
+            const failed = ok === false || state === "failed";
+            const isCancelled = state === "cancelled" || kind === "cancelled";
+            const word = refused ? "refused" : isCancelled ? "cancelled" : failed ? "failed" : "done";
             const used = tokens(event);
             stream.write(
-                `${refused ? "refused" : failed ? "failed" : "done"}: ${plainLine(begun.name)} (${duration(Date.parse(event.time) - begun.since)}${used ? `, ${count(used)} tokens` : ""})\n`,
+                `${word}: ${plainLine(begun.name)} (${duration(Date.parse(event.time) - begun.since)}${used ? `, ${count(used)} tokens` : ""})\n`,
             );
         },
     };

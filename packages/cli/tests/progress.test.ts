@@ -162,6 +162,22 @@ test("a question about what an agent does is shown with its words, and as refuse
     expect(lines).toEqual(["refused: May Reviewer call Repo.write? (0 ms)"]);
 });
 
+test("what was stopped because its sibling failed is cancelled, not failed", () => {
+    const of = (kind: string, id: string, data: object): LedgerEvent =>
+        ({ kind, path: `main/plan#0/${id}`, data: { id, ...data }, time: "2026-01-01T00:00:00Z" }) as never;
+    const failure = { kind: "cancelled", message: "the block failed" };
+    expect(
+        logged([
+            of("plan.node.started", "echo#0", {}),
+            of("plan.node.started", "echo#1", {}),
+            of("tool.started", "echo#1/T.get#0", { tool: "T", method: "get" }),
+            of("plan.node.ended", "echo#0", { state: "failed" }),
+            of("tool.ended", "echo#1/T.get#0", { ok: false, kind: "cancelled", failure }),
+            of("plan.node.ended", "echo#1", { state: "cancelled" }),
+        ]),
+    ).toEqual(["failed: echo#0 (0 ms)", "cancelled: T.get (0 ms)", "cancelled: echo#1 (0 ms)"]);
+});
+
 test("a loop over a few items is shown call by call", () => {
     const log = logged(batch(3, () => null, { ok: true, iterations: [] }));
     expect(log.filter((line) => line.startsWith("done: generate"))).toHaveLength(3);
