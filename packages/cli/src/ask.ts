@@ -58,15 +58,26 @@ export function askChoice(
         progress.pause();
         show(false);
         await drained();
+        /** The cursor stands behind the prompt: what is said next needs a line of its own. */
+        let isOpen = true;
+        const endLine = (): void => {
+            if (isOpen) say("");
+            isOpen = false;
+        };
         const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true, historySize: 0 });
         try {
             return await new Promise<string | null>((resolve) => {
                 lines.setPrompt(promptOf(request.options, process.stderr.columns || 80));
-                lines.on("SIGINT", () => (about.stop === undefined ? resolve("deny") : about.stop()));
+                lines.on("SIGINT", () => {
+                    if (about.stop === undefined) return resolve("deny");
+                    endLine();
+                    about.stop();
+                });
                 lines.on("close", () => resolve("deny"));
                 about.signal.addEventListener("abort", () => resolve(null), { once: true });
                 lines.on("line", (line) => {
                     const said = answerOf(line, request.options);
+                    isOpen = false;
                     if (said !== null) {
                         resolve(said);
                         return;
@@ -75,13 +86,14 @@ export function askChoice(
                     if (["v", "view", "view all"].includes(typed.toLowerCase())) show(true);
                     else if (typed !== "") say(`${plainLine(typed)} is no answer to this; the answers are:`);
                     else say("Enter alone is no answer; the answers are:");
+                    isOpen = true;
                     lines.prompt();
                 });
                 lines.prompt();
             });
         } finally {
             lines.close();
-            say("");
+            endLine();
         }
     });
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Diagnostic, renderDiagnostic, type Source, source } from "@remit/language";
-import { coloured, safeJson, say } from "./io.ts";
+import { coloured, columnsOf, say, sayJson } from "./io.ts";
 
 export function showDiagnostics(
     diagnostics: readonly Diagnostic[],
@@ -10,12 +10,13 @@ export function showDiagnostics(
     options: { notes?: boolean; json?: boolean } = {},
 ): number {
     const color = coloured(process.stderr);
+    const columns = columnsOf(process.stderr);
     let errors = 0;
     for (const diagnostic of diagnostics) {
         if (diagnostic.severity === "error") errors++;
         if (diagnostic.severity === "note" && !options.notes) continue;
-        if (options.json) say(safeJson(diagnostic));
-        else say(renderDiagnostic(diagnostic, sources.get(diagnostic.file), { color }));
+        if (options.json) sayJson(diagnostic);
+        else say(renderDiagnostic(diagnostic, sources.get(diagnostic.file), { color, columns }));
     }
     return errors;
 }

@@ -4,10 +4,10 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { ConfigError, LoadError, type RunFailure } from "@remit/host";
-import { plainColumns, type Site, source } from "@remit/language";
+import { markedLine, type Site, source } from "@remit/language";
 import type { Failure } from "@remit/machine";
 import { showDiagnostics } from "./diagnostics.ts";
-import { EXIT, paint, plain, safeJson, say } from "./io.ts";
+import { columnsOf, EXIT, paint, plain, say, sayJson } from "./io.ts";
 
 /** The source line of a site with a mark under the place; empty where the file cannot be read. */
 function excerpt(site: Site, root: string): string[] {
@@ -21,12 +21,8 @@ function excerpt(site: Site, root: string): string[] {
     const line = text.split(/\r?\n/)[site.line - 1];
     if (line === undefined) return [];
     const until = site.endLine === site.line && site.endColumn !== undefined ? site.endColumn : site.column + 1;
-    const number = String(site.line);
-    const shown = plainColumns(line, "·");
-    return [
-        `  ${number} | ${shown}`,
-        `  ${" ".repeat(number.length)} | ${" ".repeat(Math.max(0, site.column - 1))}${"^".repeat(Math.max(1, Math.min(until, shown.length + 1) - site.column))}`,
-    ];
+    const place = { line: site.line, column: site.column, length: until - site.column };
+    return markedLine(line, place, { columns: columnsOf(process.stderr), paint: (text) => text });
 }
 
 const HINTS: Partial<Record<string, string>> = {
@@ -49,9 +45,7 @@ export function showFailure(
     options: { json?: boolean; root?: string; run?: string; over?: boolean; help?: string | null; resume?: readonly string[] } = {},
 ): void {
     if (options.json) {
-        say(
-            safeJson({ failure, ...(options.run ? { run: options.run } : {}), ...(options.resume ? { resume: [...options.resume] } : {}) }),
-        );
+        sayJson({ failure, ...(options.run ? { run: options.run } : {}), ...(options.resume ? { resume: [...options.resume] } : {}) });
         return;
     }
     const colour = paint(process.stderr);

@@ -49,24 +49,31 @@ export function print(text: string): void {
     process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
 }
 
+/** Says lines; on a terminal a longer one is broken between words, and goes on further in. */
 export function say(text: string): void {
-    process.stderr.write(`${text}\n`);
+    process.stderr.write(`${fitting(text, process.stderr)}\n`);
 }
 
-/** Says sentences: on a terminal, lines are broken between words. */
-export function sayProse(text: string): void {
-    say(process.stderr.isTTY === true ? wrapped(text, Math.min(process.stderr.columns || 80, 100)) : text);
+/** Says a value as JSON on one line, which stays one. */
+export function sayJson(value: unknown): void {
+    process.stderr.write(`${safeJson(value)}\n`);
 }
 
-/** Broken between words into lines of at most `width` units; a longer word has its own line. */
-export function wrapped(text: string, width: number): string {
-    const lines: string[] = [];
-    for (const word of text.split(" ")) {
-        const last = lines.at(-1);
-        if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
-        else lines[lines.length - 1] = `${last} ${word}`;
-    }
-    return lines.join("\n");
+/** The same as `say` for what is itself the result: lines for people, that no program reads. */
+export function printLines(text: string): void {
+    print(fitting(text, process.stdout));
+}
+
+/** Columns of a terminal, 80 where it does not say; undefined for what is no terminal. */
+export function columnsOf(stream: NodeJS.WriteStream): number | undefined {
+    return stream.isTTY === true ? stream.columns || 80 : undefined;
+}
+
+function fitting(text: string, stream: NodeJS.WriteStream): string {
+    const width = columnsOf(stream);
+    if (width === undefined) return text;
+    const lines = text.split("\n");
+    return lines.flatMap((line) => folded(line, width, `${/^ */.exec(line)?.[0] ?? ""}  `, true)).join("\n");
 }
 
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, cyan: 36 } as const;
@@ -93,22 +100,22 @@ const COLOUR = /^\u001b\[\d+m/;
 export function folded(line: string, width: number | undefined, before: string, words = false): string[] {
     if (width === undefined) return [line];
     const room = Math.max(20, width) - 1;
-    const indent = columnsOf(before);
+    const indent = widthOf(before);
     const lines = [""];
     let used = 0;
     for (let at = 0; at < line.length; ) {
         const colour = COLOUR.exec(line.slice(at, at + 8))?.[0];
         const piece = colour ?? String.fromCodePoint(line.codePointAt(at) as number);
-        const taken = colour === undefined ? columnsOf(piece) : 0;
+        const taken = colour === undefined ? widthOf(piece) : 0;
         // a blank between words stands behind the last of them, in the column that is left free
         if (used + taken > room && !(words && used === room && piece === " ")) {
             const last = lines.at(-1) as string;
             const cut = words && piece !== " " ? last.lastIndexOf(" ") + 1 : 0;
             const kept = last.slice(0, cut);
-            const rest = kept.trim() !== "" && columnsOf(kept) > room / 2 ? last.slice(cut) : "";
+            const rest = kept.trim() !== "" && widthOf(kept) > room / 2 ? last.slice(cut) : "";
             lines[lines.length - 1] = last.slice(0, last.length - rest.length);
             lines.push(before + rest);
-            used = indent + columnsOf(rest);
+            used = indent + widthOf(rest);
         }
         lines[lines.length - 1] += piece;
         used += taken;
@@ -118,7 +125,7 @@ export function folded(line: string, width: number | undefined, before: string, 
 }
 
 /** Columns of a terminal, rather too many than too few. */
-function columnsOf(text: string): number {
+function widthOf(text: string): number {
     let columns = 0;
     // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours
     for (const char of text.replace(/\u001b\[\d+m/g, "")) columns += char === "\t" ? 8 : char >= " " && char <= "~" ? 1 : 2;
@@ -128,7 +135,7 @@ function columnsOf(text: string): number {
 /** Lines of what others wrote, each behind a bar. Each line of the terminal is: none can look like one of ours. */
 export function barred(given: string, show: { readonly paint: Paint; readonly width: number | undefined }, indent: string): string[] {
     const before = `${indent}${show.paint("dim", "│")} `;
-    return given.split("\n").flatMap((line) => folded(`${before}${line}`, show.width, before));
+    return given.split("\n").flatMap((line) => folded(`${before}${line}`, show.width, before, true));
 }
 
 /** Rows in columns, each as wide as its widest cell; the last one is not padded. */

@@ -27,7 +27,7 @@ import type { LedgerEvent, Limits, Remedies } from "@remit/machine";
 import { atLeastOne, dollars, milliseconds, whole } from "./amounts.ts";
 import { here, ledgerHere } from "./here.ts";
 import { showFailure } from "./failure.ts";
-import { count, counted, duration, EXIT, paint, plainLine, printJson, safeJson, say, sayProse, UsageError } from "./io.ts";
+import { count, counted, duration, EXIT, paint, plainLine, printJson, say, sayJson, UsageError } from "./io.ts";
 import { type Progress, progress, silent } from "./progress.ts";
 import { isPersonThere } from "./prompts.ts";
 
@@ -96,7 +96,7 @@ export function watched(options: Options): Watch {
 }
 
 function jsonLines(): Progress {
-    return { ...silent, event: (event) => say(safeJson({ event })) };
+    return { ...silent, event: (event) => sayJson({ event }) };
 }
 
 export function loadOptions(options: Options, watch: Watch): LoadOptions {
@@ -314,8 +314,7 @@ export async function finish(
     if (!options["quiet"] && !options["json"]) {
         summary(result, Date.now() - watch.begun);
         // which model answered, and the one line that puts a better one in its place
-        for (const text of new Set(options.answered?.().flatMap(({ text, told }) => (told === true ? [] : [text]))))
-            sayProse(plainLine(text));
+        for (const text of new Set(options.answered?.().flatMap(({ text, told }) => (told === true ? [] : [text])))) say(plainLine(text));
     }
     if (result.ok) {
         if (options.value === undefined) printJson(result.value, options["json"] === true);

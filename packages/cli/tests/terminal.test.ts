@@ -7,7 +7,6 @@ import { fileURLToPath } from "node:url";
 import { FAILURE_KINDS } from "@remit/machine";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { sideBySide } from "../src/commands/init-from.ts";
-import { wrapped } from "../src/io.ts";
 import { scriptAt } from "../../host/tests/script.ts";
 import { type Room, room } from "./remit.ts";
 
@@ -183,6 +182,16 @@ test.each<Record<string, string>>([{ TERM: "dumb" }, { NO_COLOR: "1" }])("no col
     expect(at.onTerminal({ env: { NO_COLOR: "", ...env } }, "check", "a.remit").seen).not.toMatch(/\u001b\[\d*m/);
 });
 
-test("sentences are broken between words", () => {
-    expect(wrapped("one two three-and-more four", 8)).toBe("one two\nthree-and-more\nfour");
+test.each([
+    ["check", 'import tool Repo from "file://workspace"\nmain agent A { main func() {\nx = Repo.wirte(nowhere_at_all)\n} }\n'],
+    ["plan", 'memory static ( ( echo "one argument" <*> echo "another argument" ) >=> merge ) as joined\n'],
+])("%s breaks its lines between words where the terminal is narrow, and says the same", (command, text) => {
+    at.write("a.remit", text);
+    const { seen } = at.onTerminal({ columns: 40 }, command, "a.remit");
+    const lines = seen.replaceAll("\r", "").split("\n");
+    expect(lines.filter((line) => line.length > 40)).toEqual([]);
+    const { out, err } = at.remit(command, "a.remit");
+    const words = (said: string): string[] => [...new Set(said.match(/[a-z_#'":0-9.]+/gi))].sort();
+    const cut = words(seen).filter((word) => !words(out + err).includes(word));
+    expect(cut).toEqual([]);
 });

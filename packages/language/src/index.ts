@@ -122,7 +122,7 @@ export { CODES, type Code, type CodeRow } from "./diagnostics/codes.ts";
 export { didYouMean, nearest } from "./diagnostics/nearest.ts";
 export { builtinHint } from "./scope/elsewhere.ts";
 export { columns } from "./text/columns.ts";
-export { type RenderOptions, renderDiagnostic } from "./diagnostics/render.ts";
+export { markedLine, type RenderOptions, renderDiagnostic } from "./diagnostics/render.ts";
 export { type Allowed, type Description, type LoadedProgram, loadProgram, type Members, type ProgramFiles } from "./load/program.ts";
 export { isModule } from "./load/schemes.ts";
 export { type Answer, type AnswerOptions, type ReadAnswer, readAnswer, schemaOfValue } from "./answer/answer.ts";

@@ -2,7 +2,7 @@
 import { LedgerError, type UnreadableRun } from "@remit/host";
 import { costOf } from "@remit/machine";
 import type { Json } from "@remit/language";
-import { EXIT, count, counted, paint, plain, print, printJson, table } from "../io.ts";
+import { EXIT, count, counted, paint, plain, printJson, printLines, table } from "../io.ts";
 import { openForReading, sayNoRuns } from "../ledger.ts";
 import { sayUnreadable } from "./runs.ts";
 
@@ -33,8 +33,8 @@ export default async function cost(args: string[], options: Record<string, unkno
         }
         const colour = paint(process.stdout);
         for (const one of all) {
-            print(`${colour("bold", one.run)}  ${plain(one.file)}`);
-            if (one.rows.length === 0) print("  no model was called");
+            printLines(`${colour("bold", one.run)}  ${plain(one.file)}`);
+            if (one.rows.length === 0) printLines("  no model was called");
             else {
                 const money = (usd: number | undefined): string => (usd === undefined ? "price unknown" : `$${usd.toFixed(4)}`);
                 const rows = one.rows.map((row) => [
@@ -46,7 +46,7 @@ export default async function cost(args: string[], options: Record<string, unkno
                     `${count(row.output)} out`,
                     money(row.usd),
                 ]);
-                print(table(rows));
+                printLines(table(rows));
             }
         }
         return code;

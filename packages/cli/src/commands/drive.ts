@@ -9,7 +9,7 @@ import type { AskRequest } from "@remit/machine";
 import type { Frame, NewTurn, ServeClient, SessionInfo } from "@remit/serve";
 import { askChoice, askInput } from "../ask.ts";
 import { isPersonThere } from "../prompts.ts";
-import { EXIT, paint, plain, plainLine, print, printJson, safeJson, say, table, UsageError } from "../io.ts";
+import { EXIT, paint, plain, plainLine, print, printJson, safeJson, say, sayJson, table, UsageError } from "../io.ts";
 import { silent } from "../progress.ts";
 import { serverHere } from "../serving.ts";
 
@@ -144,7 +144,7 @@ export class Drive {
     /** The exit code, where the turn is over. */
     #take({ event, data }: Frame): number | null {
         if (!isObject(data) || data["turn"] !== this.#turn) return null;
-        if (this.#options["json"] === true) say(safeJson({ event, data }));
+        if (this.#options["json"] === true) sayJson({ event, data });
         switch (event) {
             case "turn.text":
                 this.#text(String(data["delta"]));

@@ -1,32 +1,32 @@
 /** `remit errors`: what a kind of failure, or a code of `remit check`, means and what to do about it. */
 import { CODES, type Code, didYouMean } from "@remit/language";
 import { FAILURE_KINDS, type FailureKind } from "@remit/machine";
-import { EXIT, paint, plain, print, table, UsageError } from "../io.ts";
+import { EXIT, paint, plain, printLines, table, UsageError } from "../io.ts";
 import { ABOUT_FAILURES, aboutFailure } from "../of-failures.ts";
 
 export default async function errors(args: string[]): Promise<number> {
     const [name] = args;
     const kinds = Object.keys(FAILURE_KINDS) as FailureKind[];
     if (name === undefined) {
-        print(
+        printLines(
             table(
                 kinds.map((kind) => [kind, ABOUT_FAILURES[kind].what]),
                 ["KIND", "WHAT IT SAYS"],
             ),
         );
-        print("\nremit errors KIND says what leads to it and what to do; remit errors CODE the same of what remit check finds.");
+        printLines("\nremit errors KIND says what leads to it and what to do; remit errors CODE the same of what remit check finds.");
         return EXIT.ok;
     }
     const colour = paint(process.stdout);
     const kind = kinds.find((one) => one === name.toLowerCase());
     if (kind !== undefined) {
-        print(`${colour("bold", kind)}: ${aboutFailure(kind)}`);
+        printLines(`${colour("bold", kind)}: ${aboutFailure(kind)}`);
         return EXIT.ok;
     }
     const code = name.toUpperCase();
     if (Object.hasOwn(CODES, code)) {
         const { severity, summary, hint } = CODES[code as Code];
-        print(`${colour("bold", code)} (${severity}): ${summary}${hint === undefined ? "" : `\n\nWhat to do: ${hint}`}`);
+        printLines(`${colour("bold", code)} (${severity}): ${summary}${hint === undefined ? "" : `\n\nWhat to do: ${hint}`}`);
         return EXIT.ok;
     }
     throw new UsageError(

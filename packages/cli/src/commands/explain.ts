@@ -4,7 +4,7 @@ import { checkFile } from "@remit/host";
 import { type PromptSurface, promptSurfaces, source } from "@remit/language";
 import { explainRun, explainText } from "@remit/machine";
 import { showDiagnostics } from "../diagnostics.ts";
-import { EXIT, paint, plain, plainLine, print, printJson, say } from "../io.ts";
+import { EXIT, paint, plain, plainLine, printJson, printLines, say } from "../io.ts";
 import { showRun } from "../ledger.ts";
 
 export default async function explain(args: string[], options: Record<string, unknown>): Promise<number> {
@@ -26,7 +26,7 @@ async function explainFile(file: string, options: Record<string, unknown>): Prom
     const surfaces = promptSurfaces(checked.checked).filter((one) => at === undefined || nameOf(one).includes(at));
     if (options["json"]) printJson(surfaces as never);
     else if (surfaces.length === 0) say("This program calls no model.");
-    else print(surfaces.map((one, index) => surfaceText(one, index)).join("\n\n"));
+    else printLines(surfaces.map((one, index) => surfaceText(one, index)).join("\n\n"));
     return EXIT.ok;
 }
 
@@ -73,7 +73,7 @@ async function explainRunOf(id: string, options: Record<string, unknown>): Promi
         if (options["json"]) printJson(found as never);
         else if (found.length === 0)
             say(options["at"] ? `No generate of this run is at ${String(options["at"])}.` : "This run called no model.");
-        else print(explainText(found, { paint: paint(process.stdout) as never, ...(options["full"] ? { full: plain } : {}) }));
+        else printLines(explainText(found, { paint: paint(process.stdout) as never, ...(options["full"] ? { full: plain } : {}) }));
         return EXIT.ok;
     } finally {
         await store.close();

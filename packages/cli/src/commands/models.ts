@@ -2,7 +2,7 @@
 import { here } from "../here.ts";
 import { configuredModels, createModels, fetchLocal, loadConfig, openProcess, untrusted } from "@remit/host";
 import type { Json } from "@remit/language";
-import { EXIT, paint, plain, print, printJson, say, table, UsageError } from "../io.ts";
+import { EXIT, paint, plain, printJson, printLines, say, table, UsageError } from "../io.ts";
 import { folder } from "../running.ts";
 
 export default async function models(args: string[], options: Record<string, unknown>): Promise<number> {
@@ -25,10 +25,10 @@ export default async function models(args: string[], options: Record<string, unk
         const colour = paint(process.stdout);
         const rows = listed.map((one) => [plain(one.uri), one.ok ? "ready" : "not ready", plain(one.note)]);
         const [head, ...lines] = table(rows, ["MODEL", "STATE", "NOTE"]).split("\n");
-        print([colour("dim", head ?? ""), ...lines].join("\n"));
+        printLines([colour("dim", head ?? ""), ...lines].join("\n"));
         for (const file of untrusted(config))
             say(`${plain(file.name)} says more than is used here, as long as it is not trusted: remit trust --show`);
-        print(`\nFor a program whose own model is not reachable: ${plain(chosen.text)}`);
+        printLines(`\nFor a program whose own model is not reachable: ${plain(chosen.text)}`);
         return EXIT.ok;
     } finally {
         await made.close();
@@ -40,7 +40,7 @@ async function pulled(): Promise<number> {
     const on = openProcess(here());
     try {
         const { weights, engine } = await fetchLocal(on, say);
-        print(`local: is ready\n  weights  ${plain(weights)}\n  engine   ${plain(engine)}`);
+        printLines(`local: is ready\n  weights  ${plain(weights)}\n  engine   ${plain(engine)}`);
         return EXIT.ok;
     } catch (error) {
         // No other way of having it helps against a disk that is full.

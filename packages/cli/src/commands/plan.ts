@@ -2,7 +2,7 @@
 import { load } from "@remit/host";
 import type { Json } from "@remit/language";
 import { compileProgram, type Plan, plansOf, validatePlan } from "@remit/machine";
-import { EXIT, plainLine, print, printJson, say, UsageError } from "../io.ts";
+import { EXIT, plainLine, print, printJson, printLines, say, UsageError } from "../io.ts";
 
 const FORMS = ["json", "mermaid", "svg"] as const;
 
@@ -41,7 +41,7 @@ async function show(plans: readonly Plan[], form: (typeof FORMS)[number] | undef
         }
         case undefined: {
             const { tableOf } = await import("../plan/table.ts");
-            print(plans.map((plan) => tableOf(plan)).join("\n\n"));
+            printLines(plans.map((plan) => tableOf(plan)).join("\n\n"));
         }
     }
 }

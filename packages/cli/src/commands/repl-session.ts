@@ -10,7 +10,7 @@ import { load, openProcess, type RunResult } from "@remit/host";
 import { columns, type Json, printExpr, renderDiagnostic } from "@remit/language";
 import { showFailure } from "../failure.ts";
 import { here, ledgerHere } from "../here.ts";
-import { coloured, paint, plain, plainLine, print, printJson, say } from "../io.ts";
+import { coloured, columnsOf, paint, plain, plainLine, print, printJson, say } from "../io.ts";
 import { handlers, loadOptions, type Watch, watched } from "../running.ts";
 import { BrowserTurns } from "./repl-browser.ts";
 import { Conversation, type Located } from "../repl/conversation.ts";
@@ -103,7 +103,7 @@ export class ReplSession {
 
     #refused(all: readonly Located[]): Took {
         for (const { diagnostic, source } of all)
-            say(renderDiagnostic(diagnostic, source ?? undefined, { color: coloured(process.stderr) }));
+            say(renderDiagnostic(diagnostic, source ?? undefined, { color: coloured(process.stderr), columns: columnsOf(process.stderr) }));
         return "wrong";
     }
 

@@ -18,7 +18,7 @@ import type { AuditFinding } from "@remit/machine";
 import { showDiagnostics } from "../diagnostics.ts";
 import { showFailure } from "../failure.ts";
 import { atLeast, findingLines, severityOf } from "../auditing.ts";
-import { counted, EXIT, paint, plainLine, safeJson, say, UsageError } from "../io.ts";
+import { counted, EXIT, paint, plainLine, safeJson, say, sayJson, UsageError } from "../io.ts";
 import { finish, loadOptions, origins, type Watch, watched } from "../running.ts";
 import { blocksThere } from "../temporal.ts";
 import { inputExample } from "../input-example.ts";
@@ -116,7 +116,7 @@ async function rulesOf(file: string, program: RemitProgram<Json, Json>, options:
 
 function tell(finding: AuditFinding, watch: Watch, options: Record<string, unknown>): void {
     watch.progress.pause();
-    if (options["json"]) say(safeJson({ finding }));
+    if (options["json"]) sayJson({ finding });
     else for (const line of findingLines(finding, paint(process.stderr))) say(line);
 }
 
@@ -133,7 +133,7 @@ function begun<T>(begin: () => T): T {
 /** What a dry run did not do, on standard error. */
 function showUnperformed(calls: readonly Unperformed[], json: boolean): void {
     if (json) {
-        say(safeJson({ unperformed: calls }));
+        sayJson({ unperformed: calls });
         return;
     }
     say(calls.length === 0 ? "Nothing was left unperformed." : "Not performed:");

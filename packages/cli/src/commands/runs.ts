@@ -1,7 +1,7 @@
 /** `remit runs`: what the ledger holds, newest first; `--prune` removes runs. */
 import { isSession, LedgerError, type LedgerStore, type RunInfo, type UnreadableRun } from "@remit/host";
 import { age, atLeastOne, whole } from "../amounts.ts";
-import { EXIT, UsageError, count, counted, duration, paint, plainLine, print, printJson, say, table } from "../io.ts";
+import { EXIT, UsageError, count, counted, duration, paint, plainLine, printJson, printLines, say, table } from "../io.ts";
 import { isPersonThere, prompted } from "../prompts.ts";
 import { openForReading, openForShowing, sayNoRuns } from "../ledger.ts";
 
@@ -60,9 +60,10 @@ export default async function runs(args: string[], options: Record<string, unkno
                 plainLine(run.file),
             ];
         });
-        const text = table(rows, ["RUN", "STARTED (UTC)", "STATE", "TOOK", "EFFECTS", "TOKENS", "COST", "PROGRAM"]);
-        const [head, ...lines] = text.split("\n");
-        print([colour("dim", head ?? ""), ...lines].join("\n"));
+        // on a terminal a column that is empty would move the last one out of sight
+        const isShown = HEAD.map((_, i) => process.stdout.isTTY !== true || rows.some((row) => row[i] !== ""));
+        const [head, ...lines] = table([HEAD, ...rows].map((row) => row.filter((_, i) => isShown[i]))).split("\n");
+        printLines([colour("dim", head ?? ""), ...lines].join("\n"));
         // a run whose questions are all answered can go on, and one that waits for the outcome of an effect is told it by `resume`
         const asking = new Set((await store.asks.list()).flatMap((one) => (one.state === "open" ? [one.run] : [])));
         const waiting = found.filter((run) => stateOf(run) === "waiting" && asking.has(run.id)).length;
@@ -76,6 +77,8 @@ export default async function runs(args: string[], options: Record<string, unkno
         await store.close();
     }
 }
+
+const HEAD = ["RUN", "STARTED (UTC)", "STATE", "TOOK", "EFFECTS", "TOKENS", "COST", "PROGRAM"];
 
 /** On standard error: one run that cannot be read must not hide the others. */
 export function sayUnreadable(runs: readonly UnreadableRun[]): void {
@@ -110,7 +113,7 @@ async function prune(args: string[], options: Record<string, unknown>): Promise<
             say("No run is to be removed.");
             return EXIT.ok;
         }
-        for (const one of chosen) print(`${one.id}  ${one.line}`);
+        for (const one of chosen) printLines(`${one.id}  ${one.line}`);
         if (options["yes"] !== true && !(await agreed(chosen.length))) {
             say("Nothing was removed; --yes removes without asking.");
             return EXIT.ok;

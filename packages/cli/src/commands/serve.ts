@@ -1,7 +1,7 @@
 /** `remit serve`: a server, until Ctrl-C. */
 import { atLeastOne, milliseconds, portOf, whole } from "../amounts.ts";
 import { ledgerHere } from "../here.ts";
-import { EXIT, paint, plainLine, safeJson, say, UsageError } from "../io.ts";
+import { EXIT, paint, plainLine, safeJson, say, sayJson, UsageError } from "../io.ts";
 import { hostOptions, untrusted } from "../running.ts";
 import { notBegun, serving } from "../serving.ts";
 import type { Level, LIMITS, Server as Serving, ServeLimits } from "@remit/serve";
@@ -18,7 +18,7 @@ export default async function served([program]: string[], options: Options): Pro
     const logLevel = levelOf(serve.LEVELS, options["logLevel"], json ? "info" : "warn");
     const tell = (level: Level, message: string, about: { readonly [name: string]: string | number }): void => {
         if (json) {
-            say(safeJson({ time: new Date().toISOString(), level, message, ...about }));
+            sayJson({ time: new Date().toISOString(), level, message, ...about });
             return;
         }
         const fields = Object.entries(about).map(([name, value]) => ` ${name}=${value}`);

@@ -4,7 +4,7 @@ import { exported, type LedgerStore, sendSpans, shownStore } from "@remit/host";
 import { VERSION } from "../version.ts";
 import type { LedgerEvent } from "@remit/machine";
 import { otlp, traceLine, traceText } from "@remit/machine";
-import { counted, EXIT, paint, plain, plainLine, print, safeJson, say, UsageError } from "../io.ts";
+import { counted, EXIT, paint, plain, plainLine, print, printLines, safeJson, say, UsageError } from "../io.ts";
 import { openForReading, openRun } from "../ledger.ts";
 
 export default async function trace(args: string[], options: Record<string, unknown>): Promise<number> {
@@ -21,7 +21,7 @@ export default async function trace(args: string[], options: Record<string, unkn
         const events = await Array.fromAsync(shownStore(store, secretsNow()).events(run.id));
         if (options["atif"]) return (await import("../trajectory.ts")).writeRun(events, options["output"] as string | undefined);
         if (options["otel"] !== undefined) return await otel(events, options);
-        print(traceText(events, { full: options["full"] === true, paint: paint(process.stdout) as never }));
+        printLines(traceText(events, { full: options["full"] === true, paint: paint(process.stdout) as never }));
         return EXIT.ok;
     } finally {
         await store.close();
@@ -51,7 +51,7 @@ async function verify(id: string | undefined, options: Record<string, unknown>):
         let sound = true;
         const unsound = (run: string, why: string): void => {
             sound = false;
-            print(`${plain(run)}: ${colour("red", "NOT SOUND")}: ${plain(why)}`);
+            printLines(`${plain(run)}: ${colour("red", "NOT SOUND")}: ${plain(why)}`);
         };
         const runs =
             id === undefined
@@ -61,7 +61,8 @@ async function verify(id: string | undefined, options: Record<string, unknown>):
             const { ok, events, anchored, bound, problem } = await store.verify(run);
             if (ok && anchored === "no" && events > 0)
                 unsound(run, `this file has no anchor for the run, so whether its last events were cut off cannot be told${BOUND[bound]}`);
-            else if (ok) print(`${run}: ${colour("green", "sound")}, ${counted(events, "event")}, ${ANCHORED[anchored]}${BOUND[bound]}`);
+            else if (ok)
+                printLines(`${run}: ${colour("green", "sound")}, ${counted(events, "event")}, ${ANCHORED[anchored]}${BOUND[bound]}`);
             else if (problem === undefined) unsound(run, "the chain does not hold");
             else unsound(run, problem.what === "row" ? problem.message : `${problem.what} ${problem.seq}: ${problem.message}`);
         }

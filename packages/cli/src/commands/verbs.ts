@@ -1,6 +1,6 @@
 /** `remit verbs`: what a stage of a block can call besides the functions, agents and tools of its file. */
 import { catalogueOf, type CatalogueVerb, didYouMean, type Json, NATIVE_VERBS } from "@remit/language";
-import { EXIT, paint, plainLine, print, printJson, table, UsageError } from "../io.ts";
+import { EXIT, paint, plainLine, printJson, printLines, table, UsageError } from "../io.ts";
 
 export default async function verbs(args: string[], options: Record<string, unknown>): Promise<number> {
     const catalogue = catalogueOf(NATIVE_VERBS);
@@ -20,10 +20,10 @@ export default async function verbs(args: string[], options: Record<string, unkn
     else if (args.length === 0) {
         const colour = paint(process.stdout);
         const sentences = [...catalogue.operators, ...catalogue.backends, ...catalogue.modes];
-        print(table(catalogue.verbs.map((one) => [colour("bold", one.name), one.description])));
-        print(`\n${table(sentences.map((one) => [colour("bold", one.name), one.description]))}`);
-        print(`\n${catalogue.example}`);
-    } else print(named.map(textOf).join("\n\n"));
+        printLines(table(catalogue.verbs.map((one) => [colour("bold", one.name), one.description])));
+        printLines(`\n${table(sentences.map((one) => [colour("bold", one.name), one.description]))}`);
+        printLines(`\n${catalogue.example}`);
+    } else printLines(named.map(textOf).join("\n\n"));
     return EXIT.ok;
 }
 

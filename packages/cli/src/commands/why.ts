@@ -4,7 +4,7 @@ import { columns, type Json, type Site } from "@remit/language";
 import { chooserIn } from "@remit/machine";
 import { secretsNow } from "../here.ts";
 import { sourceLines } from "../debug/text.ts";
-import { EXIT, paint, plain, plainLine, print, printJson, safeJson } from "../io.ts";
+import { EXIT, paint, plain, plainLine, printJson, printLines, safeJson } from "../io.ts";
 
 export default async function why(args: string[], options: Record<string, unknown>): Promise<number> {
     const ledger = await openLedger(options["ledger"] as string | undefined);
@@ -18,14 +18,14 @@ export default async function why(args: string[], options: Record<string, unknow
         const colour = paint(process.stdout);
         const place = `${found.use}${found.pointer}`;
         if (found.chain.length === 0) {
-            print(`${plain(place)}: from the program's own text`);
+            printLines(`${plain(place)}: from the program's own text`);
             return EXIT.ok;
         }
         const listed = (origins: readonly string[]): string => origins.map((origin) => colour("cyan", plain(origin))).join(", ");
         const carried = found.origins.filter((origin) => chooserIn(origin) === null);
         const choosers = found.origins.flatMap((origin) => chooserIn(origin) ?? []);
-        if (carried.length > 0) print(`${plain(place)} carries ${listed(carried)}`);
-        if (choosers.length > 0) print(`${plain(place)} was chosen after reading ${listed(choosers)}`);
+        if (carried.length > 0) printLines(`${plain(place)} carries ${listed(carried)}`);
+        if (choosers.length > 0) printLines(`${plain(place)} was chosen after reading ${listed(choosers)}`);
         const rows = found.chain.map(({ what, site, path }) => [
             "",
             what === "value" ? "" : plain(what),
@@ -33,12 +33,12 @@ export default async function why(args: string[], options: Record<string, unknow
             codeAt(run, site),
             colour("dim", plain(path)),
         ]);
-        print(columns(rows));
-        if (found.hands.length > 0) print("what its agents did with their own hands meanwhile, any of which may have led to it:");
+        printLines(columns(rows));
+        if (found.hands.length > 0) printLines("what its agents did with their own hands meanwhile, any of which may have led to it:");
         for (const { tool, method, args, ok, seq } of found.hands) {
             const said = plain(safeJson(args.length === 1 ? (args[0] as Json) : [...args])).slice(0, 200);
             const how = ok === true ? "" : ok === null ? ", no end" : ", failed";
-            print(`  ${plain(`${tool}.${method}`)}  ${said}  ${colour("dim", `entry ${seq}${how}`)}`);
+            printLines(`  ${plain(`${tool}.${method}`)}  ${said}  ${colour("dim", `entry ${seq}${how}`)}`);
         }
         return EXIT.ok;
     } finally {

@@ -1,20 +1,25 @@
-/** A plan as a table for a terminal: nodes, arguments, what each waits for, and its place. */
+/** A plan as a table: nodes, arguments, what each waits for, and its place; as a list on a terminal that is too narrow for the table. */
 import type { Plan } from "@remit/machine";
-import { type Paint, paint, plainLine, table } from "../io.ts";
+import { columnsOf, type Paint, paint, plainLine, table } from "../io.ts";
 import { argsOf, placeOf, titleOf } from "../plan-labels.ts";
 
-export function tableOf(plan: Plan, colour: Paint = paint(process.stdout)): string {
+export function tableOf(plan: Plan, colour: Paint = paint(process.stdout), width = columnsOf(process.stdout)): string {
     const rows = plan.nodes.map((node) => [
         `  ${plainLine(node.id)}`,
         argsOf(node),
         node.requires.length === 0 ? "" : plainLine(`after ${node.requires.join(", ")}${node.join === "list" ? " (as one list)" : ""}`),
         placeOf(node),
     ]);
-    const [head = "", ...lines] = table(rows, ["  NODE", "ARGUMENTS", "WAITS FOR", "PLACE"]).split("\n");
+    const all = table(rows, ["  NODE", "ARGUMENTS", "WAITS FOR", "PLACE"]).split("\n");
+    const isNarrow = width !== undefined && all.some((line) => line.length >= width);
+    const [head = "", ...lines] = isNarrow ? ["", ...rows.flatMap(listed)] : all;
     const nested = plan.nodes.flatMap((node) =>
-        node.plan === undefined ? [] : [`\n${plainLine(node.id)}: ${tableOf(node.plan, colour)}`],
+        node.plan === undefined ? [] : [`\n${plainLine(node.id)}: ${tableOf(node.plan, colour, width)}`],
     );
-    return [`${colour("bold", titleOf(plan))}, gives ${plainLine(plan.results.join(", "))}`, colour("dim", head), ...lines, ...nested].join(
-        "\n",
-    );
+    const title = `${colour("bold", titleOf(plan))}, gives ${plainLine(plan.results.join(", "))}`;
+    return [title, ...(head === "" ? [] : [colour("dim", head)]), ...lines, ...nested].join("\n");
+}
+
+function listed([node = "", args = "", waits = "", place = ""]: readonly string[]): string[] {
+    return [`${node}  ${place}`, ...[args, waits].filter((one) => one !== "").map((one) => `    ${one}`)];
 }

@@ -32,6 +32,16 @@ test("place, code, message, line, underline, hint, fix", () => {
     );
 });
 
+test("on few columns a long line is shown around the place, and its underline stays below it", () => {
+    const text = `main func(count) {\n    total = count + ${"count + ".repeat(20)}cuont + ${"count + ".repeat(20)}1\n    total\n}`;
+    const d = run(text).diagnostics[0] as Diagnostic;
+    for (const columns of [40, 80]) {
+        const [, line = "", under = ""] = renderDiagnostic(d, run(text).files.get(d.file)?.source, { columns }).split("\n");
+        expect(line.length).toBeLessThan(columns);
+        expect(line.slice(under.indexOf("^"), under.lastIndexOf("^") + 1)).toBe("cuont");
+    }
+});
+
 test("another place in the same file, and in another", () => {
     expect(first("main agent A { main func(a) { a } }\nagent A { func f() { 1 } }")).toContain("  see: main.remit:1:12: the other one");
     const files = new Map([
