@@ -113,6 +113,14 @@ async function entered(many: Batches, events: AsyncIterable<LedgerEvent>): Promi
     many.again(Date.now());
 }
 
+/** How what has ended is called. */
+function endedAs({ ok, decision, state, failure }: Data): string {
+    const { kind } = fields(failure);
+    if ((typeof decision === "string" && NO.test(decision)) || kind === "denied") return "refused";
+    if (state === "cancelled" || kind === "cancelled") return "cancelled";
+    return ok === false || state === "failed" ? "failed" : "done";
+}
+
 function lines(stream: NodeJS.WriteStream): Progress {
     const open = new Map<string, Running>();
     const many = batches();
@@ -181,15 +189,9 @@ function lines(stream: NodeJS.WriteStream): Progress {
             const begun = open.get(event.path);
             open.delete(event.path);
             if (begun === undefined) return;
-            const { ok, decision, state, failure } = data(event);
-            const kind = fields(failure)["kind"];
-            const refused = (typeof decision === "string" && NO.test(decision)) || kind === "denied";
-            const failed = ok === false || state === "failed";
-            const isCancelled = state === "cancelled" || kind === "cancelled";
-            const word = refused ? "refused" : isCancelled ? "cancelled" : failed ? "failed" : "done";
             const used = tokens(event);
             stream.write(
-                `${word}: ${plainLine(begun.name)} (${duration(Date.parse(event.time) - begun.since)}${used ? `, ${count(used)} tokens` : ""})\n`,
+                `${endedAs(data(event))}: ${plainLine(begun.name)} (${duration(Date.parse(event.time) - begun.since)}${used ? `, ${count(used)} tokens` : ""})\n`,
             );
         },
     };
