@@ -10,6 +10,7 @@ const AUTHORITY = "packages/machine/tests/authority/";
 const STRICT = `${AUTHORITY}strict.test.ts`;
 const CHOICE = `${AUTHORITY}choice.test.ts`;
 const CONTAINERS = `${AUTHORITY}containers.test.ts`;
+const RULES = `${AUTHORITY}rules.test.ts`;
 const FLOWS = `${AUTHORITY}flows.test.ts`;
 const TABLE = `${AUTHORITY}flow-table.test.ts`;
 const BUILTIN = "packages/machine/tests/builtin/labels.test.ts";
@@ -142,15 +143,15 @@ export const MUTANTS = [
     [
         "W4 how an operation fails",
         `${M}compile/strict.ts`,
-        "            if (error instanceof Fail) raiseBy(f, flow, error.labels, along);\n            throw error;\n        }\n        if (value",
-        "            throw error;\n        }\n        if (value",
-        [STRICT],
+        "        if (error instanceof Fail) raiseBy(f, flow, error.labels, along);\n        throw",
+        "        throw",
+        [RULES],
     ],
     [
         "W4 that an operation gave its value",
         `${M}compile/strict.ts`,
-        "        if (value instanceof Labelled) raiseBy(f, flow, value.l, along);\n        return value;\n    };\n}\n\n/** What strict",
-        "        return value;\n    };\n}\n\n/** What strict",
+        "        if (value instanceof Labelled) raiseBy(f, flow, value.l, along);\n        return value;\n    };\n}\n\n/** A failure",
+        "        return value;\n    };\n}\n\n/** A failure",
         [STRICT],
     ],
     [
@@ -239,13 +240,7 @@ export const MUTANTS = [
         "",
         [STRICT],
     ],
-    [
-        "W4 a failure of a callee",
-        `${M}compile/strict.ts`,
-        "if (flow !== 0 && f[flow + FLOW.caught] === true) raiseBy(f, flow, error.labels, along);",
-        "",
-        [STRICT],
-    ],
+    ["W4 how a method fails", `${M}compile/strict.ts`, "isCaught ? attempted(f, flow, along, code) : code(f)", "code(f)", [RULES]],
     [
         "W4 contracts of parameters",
         `${M}compile/strict.ts`,
@@ -263,7 +258,7 @@ export const MUTANTS = [
     [
         "W4 that a method gave its value",
         `${M}compile/strict.ts`,
-        "if (f[flow + FLOW.caught] === true) raisePc(f, flow, value, along);\n        if (carries)",
+        "if (isCaught) raisePc(f, flow, value, along);\n        if (carries)",
         "if (carries)",
         [STRICT],
     ],
@@ -278,8 +273,8 @@ export const MUTANTS = [
     [
         "W1 a receiver decides about its lambda",
         `${M}compile/strict.ts`,
-        "? raising(cx, code) : code;\n}\n\n/** What is changed",
-        "? code : code;\n}\n\n/** What is changed",
+        "return takesLambda(cx, e) ? raising(cx, code) : code;",
+        "return takesLambda(cx, e) ? code : code;",
         [STRICT],
     ],
     [

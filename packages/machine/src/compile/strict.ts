@@ -160,16 +160,20 @@ export function noting<T>(cx: Context, e: ExprForm, code: (f: Slots) => T): (f: 
     return (f) => {
         if (f[flow + FLOW.caught] !== true) return code(f);
         for (const slot of reads) raisePc(f, flow, covered(f[0], f[slot] as Value), along);
-        let value: T;
-        try {
-            value = code(f);
-        } catch (error) {
-            if (error instanceof Fail) raiseBy(f, flow, error.labels, along);
-            throw error;
-        }
+        const value = attempted(f, flow, along, code);
         if (value instanceof Labelled) raiseBy(f, flow, value.l, along);
         return value;
     };
+}
+
+/** A failure raises what can be named here: the handler may know no name of it (W4). */
+function attempted<T>(f: Slots, flow: number, along: Along, code: (f: Slots) => T): T {
+    try {
+        return code(f);
+    } catch (error) {
+        if (error instanceof Fail) raiseBy(f, flow, error.labels, along);
+        throw error;
+    }
 }
 
 /** What strict code adds to an expression. */
@@ -341,10 +345,7 @@ export function runStrict(fn: Fn, g: Slots, f: Slots, { flow, along }: Caller, a
         m.depth++;
         return flow === 0 ? outward(m, r) : r;
     } catch (error) {
-        if (error instanceof Fail) {
-            error.labels = m.labels.union(error.labels, labelAt(g, own));
-            if (flow !== 0 && f[flow + FLOW.caught] === true) raiseBy(f, flow, error.labels, along);
-        }
+        if (error instanceof Fail) error.labels = m.labels.union(error.labels, labelAt(g, own));
         throw error;
     }
 }
@@ -381,8 +382,9 @@ export function methodCall(cx: Context, e: ExprForm & { kind: "call" }, code: Co
     const carries = COMPARING.has(name) || (e.args.length > 0 && CHOOSING.has(name));
     return (f) => {
         const before = f[flow] as Value;
-        let value = code(f);
-        if (f[flow + FLOW.caught] === true) raisePc(f, flow, value, along);
+        const isCaught = f[flow + FLOW.caught] === true;
+        let value = isCaught ? attempted(f, flow, along, code) : code(f);
+        if (isCaught) raisePc(f, flow, value, along);
         if (carries) value = withPc(f, flow, value);
         meet(f, flow, ways, before);
         return value;

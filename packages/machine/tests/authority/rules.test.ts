@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Effect, Outcome, Policy } from "../../src/index.ts";
 import { type How, type Ran, runAll } from "../run/forms.ts";
 import { formOf } from "../run/text.ts";
-import { GIVEN, ROWS, type Row } from "./rule-programs.ts";
+import { DATA, GIVEN, ROWS, type Row } from "./rule-programs.ts";
 
 const TOOLS = `import tool T from "https://t.example"
 import tool U from "https://u.example"
@@ -21,7 +21,9 @@ p = true
 ${body}
 }
 main func() {
-U.tell({ v: work(T.secret({})) })
+s = T.secret({})
+U.tell({ v: work(s) })
+U.tell({ v: [s].map(work)[0] })
 }
 `;
 
@@ -54,6 +56,11 @@ describe.each(["strict", "basic"] as const)("flow %s", (flow) => {
         for (const labels of all)
             expect(labels).toEqual(expect.arrayContaining(flow === "strict" ? ["choice:tool:T", "tool:T"] : ["choice:tool:T"]));
     });
+});
+
+test.each(DATA)("what a value is made of: $name", (row) => {
+    const form = formOf(text(row, ""), true);
+    for (const labels of row.secrets.flatMap((secret) => told(form, secret, {}))) expect(labels).toEqual(["tool:T"]);
 });
 
 describe.each(["in a function", "where effects are"])("a call from other code, %s", (where) => {
