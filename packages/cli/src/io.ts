@@ -69,7 +69,8 @@ export function columnsOf(stream: NodeJS.WriteStream): number | undefined {
     return stream.isTTY === true ? stream.columns || 80 : undefined;
 }
 
-function fitting(text: string, stream: NodeJS.WriteStream): string {
+/** Lines as they fit the terminal; as they are for what is none. */
+export function fitting(text: string, stream: NodeJS.WriteStream): string {
     const width = columnsOf(stream);
     if (width === undefined) return text;
     const lines = text.split("\n");

@@ -10,7 +10,7 @@ import { bounds, place } from "./bounds.ts";
 import { ofServing } from "./of-serving.ts";
 import { writePipes } from "./pipes.ts";
 import { VERSION } from "./version.ts";
-import { EXIT, once, paint, plain, say, UsageError, watchPipes } from "./io.ts";
+import { columnsOf, EXIT, fitting, once, paint, plain, say, UsageError, watchPipes } from "./io.ts";
 
 /** What a command's work gets: its arguments, then its options. Returns the exit code. */
 type Work = (args: string[], options: Record<string, unknown>) => Promise<number>;
@@ -68,6 +68,9 @@ function withCommandLine(program: Command, given: readonly string[]): string[] {
 /** Stands for a command that is left out: takes every description. */
 const LEFT_OUT: Command = new Proxy({} as Command, { get: () => () => LEFT_OUT });
 
+/** The last column of a terminal stays free, as it does in all that is said. */
+const helpWidth = (stream: NodeJS.WriteStream): number => (columnsOf(stream) ?? 81) - 1;
+
 /** The command line; `finish` gets the exit code of the command that ran. `only`: the name of the one command to describe. */
 export function build(finish: (code: number) => void, only?: string): Command {
     const program = new Command("remit")
@@ -78,7 +81,15 @@ export function build(finish: (code: number) => void, only?: string): Command {
         .exitOverride()
         .configureHelp({
             sortSubcommands: false,
+            // columns of 80 that the names of the commands leave
+            minWidthToWrap: 24,
             subcommandTerm: (one) => [one.name(), (one.usage().split("\n")[0] ?? "").replace("[options]", "").trim()].join(" ").trim(),
+        })
+        .configureOutput({
+            writeOut: (text) => void process.stdout.write(fitting(text, process.stdout)),
+            writeErr: (text) => void process.stderr.write(fitting(text, process.stderr)),
+            getOutHelpWidth: () => helpWidth(process.stdout),
+            getErrHelpWidth: () => helpWidth(process.stderr),
         })
         .helpOption("-h, --help", "this text, or that of a command")
         .version(VERSION, "-v, --version", "the version")

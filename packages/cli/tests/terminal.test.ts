@@ -187,11 +187,19 @@ test.each([
     ["plan", 'memory static ( ( echo "one argument" <*> echo "another argument" ) >=> merge ) as joined\n'],
 ])("%s breaks its lines between words where the terminal is narrow, and says the same", (command, text) => {
     at.write("a.remit", text);
-    const { seen } = at.onTerminal({ columns: 40 }, command, "a.remit");
+    fitsAndSays(40, command, "a.remit");
+});
+
+test("the help breaks its lines between words on a terminal of 80 columns", () => fitsAndSays(80, "--help"));
+
+function fitsAndSays(columns: number, ...args: string[]): void {
+    const { seen } = at.onTerminal({ columns }, ...args);
     const lines = seen.replaceAll("\r", "").split("\n");
-    expect(lines.filter((line) => line.length > 40)).toEqual([]);
-    const { out, err } = at.remit(command, "a.remit");
+    expect(lines.filter((line) => line.length > columns)).toEqual([]);
+    // an indent that is further in than that of the line before is a break within a break
+    if (args[0] === "--help") expect(lines.filter((line) => /^ {4,43}[a-z]/.test(line))).toEqual([]);
+    const { out, err } = at.remit(...args);
     const words = (said: string): string[] => [...new Set(said.match(/[a-z_#'":0-9.]+/gi))].sort();
     const cut = words(seen).filter((word) => !words(out + err).includes(word));
     expect(cut).toEqual([]);
-});
+}
