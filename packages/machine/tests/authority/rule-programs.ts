@@ -66,6 +66,17 @@ export const ROWS: readonly Row[] = [
         secrets: [0, 1],
     },
     { name: "unique: which items are alike", body: "l = [[1], [h.v]].unique()\nl.length", secrets: [1, 2] },
+    {
+        name: "CL7: a list that a choice picked and that was written",
+        body: "l = [0]\nm = [1]\nk = m\nif h.v { k = l }\nk[0] = 5\nl[0]",
+        secrets: [true],
+        only: "basic",
+    },
+    {
+        name: "CL3: what was put into a marked object is marked where it is changed",
+        body: "v = [0]\no = { x: 0 }\nif h.v { o.x = 1 }\no.v = v\nif h.v { o.v[0] = 9 }\nv[0]",
+        secrets: BOOL,
+    },
     { name: "W3: what a way does not assign", body: "x = 0\nif h.v { x = 1 }\nx", secrets: BOOL },
     { name: "W3: the value of a branch", body: "x = if h.v { 1 } else { 2 }\nx", secrets: BOOL },
     { name: "W3: what the handler of a `try` does not assign", body: "x = 0\ntry { y = 1 / h.v } catch e { x = 1 }\nx", secrets: [0, 1] },
@@ -78,6 +89,13 @@ export const ROWS: readonly Row[] = [
         name: "W4: that a method gave its value, W1: its failure",
         body: "x = 0\ntry { y = s.upper()\nx = 2 } catch e { x = 1 }\nx",
         secrets: ["a", 5],
+    },
+    { name: "W1: the failure of a spread", body: "x = 0\ntry { y = [...s]\nx = 2 } catch e { x = 1 }\nx", secrets: [[1], 5] },
+    {
+        name: "W4: the failure of a spread raises what only the try can name",
+        body: "l = [0]\no = { v: l }\ntry { y = o.v\no.v = [9]\nz = [...s]\ny.add(1) } catch e { }\nl.length",
+        secrets: [[1], 5],
+        only: "strict",
     },
     {
         name: "W4: a contract of a parameter",
