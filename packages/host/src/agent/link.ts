@@ -84,5 +84,5 @@ export function refusedBy(sdk: Sdk, error: unknown, what: string): AgentFail {
         const more = typeof objectOf(error.data).details === "string" ? `: ${String(objectOf(error.data).details)}` : "";
         return new AgentFail("unreachable", `it refused ${what}: ${`${error.message}${more}`.slice(0, 1000)} (${error.code})`);
     }
-    return new AgentFail("unreachable", `${what} failed: ${(error instanceof Error ? error.message : String(error)).slice(0, 1000)}`);
+    return new AgentFail("unreachable", `${what} failed: ${(Error.isError(error) ? error.message : String(error)).slice(0, 1000)}`);
 }

@@ -107,8 +107,7 @@ export class Turn {
     async run(): Promise<Outcome> {
         const { io } = this;
         const { ms } = this.options.turn.limits;
-        const onAbort = (): void =>
-            this.halt("cancelled", io.signal.reason instanceof Error ? io.signal.reason.message : "it was cancelled");
+        const onAbort = (): void => this.halt("cancelled", Error.isError(io.signal.reason) ? io.signal.reason.message : "it was cancelled");
         try {
             if (io.signal.aborted) onAbort();
             else io.signal.addEventListener("abort", onAbort, { once: true });

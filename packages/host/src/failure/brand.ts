@@ -16,7 +16,7 @@ export function branded(type: Class, name: string): void {
     Object.defineProperty(type, Symbol.hasInstance, {
         value(this: unknown, error: unknown): boolean {
             if (this !== type) return Function.prototype[Symbol.hasInstance].call(this, error);
-            return error instanceof Error && (error as { readonly [BRAND]?: unknown })[BRAND] === name;
+            return Error.isError(error) && (error as { readonly [BRAND]?: unknown })[BRAND] === name;
         },
     });
 }

@@ -44,6 +44,6 @@ export class RemitError extends Error {
 export function failureOf(error: unknown, kind: FailureKind): Failure {
     // A run inside this one that waits for a person has no answer for it.
     if (error instanceof RemitError) return { ...error.failure, kind: error.kind === "waiting" ? "denied" : error.kind };
-    const message = error instanceof Error ? error.message : String(error);
+    const message = Error.isError(error) ? error.message : String(error);
     return { kind, message: message === "" ? "failed without saying why" : message };
 }

@@ -29,7 +29,7 @@ const NO_HTTP = "HPE_INVALID";
 export function causes(error: unknown): Error[] {
     const found: Error[] = [];
     let at: unknown = error;
-    for (let depth = 0; depth < 6 && at instanceof Error; depth++) {
+    for (let depth = 0; depth < 6 && Error.isError(at); depth++) {
         found.push(at);
         at = at instanceof AggregateError && at.errors.length > 0 ? at.errors[0] : at.cause;
     }

@@ -112,7 +112,7 @@ export function performing({ path, db, anchors, key }: Connection): (jobs: reado
     const failed = (error: unknown): Done => {
         const told = ledgerError(path, error);
         if (told instanceof LedgerError) return { code: told.code, message: told.message };
-        return { code: null, message: told instanceof Error ? (told.stack ?? told.message) : String(told) };
+        return { code: null, message: Error.isError(told) ? (told.stack ?? told.message) : String(told) };
     };
     function one(job: Job): Done {
         const changes: number[] = [];

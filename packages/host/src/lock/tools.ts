@@ -47,7 +47,7 @@ export async function toolsOf(program: Program, tools: Pick<Tools, "describe">):
             try {
                 return [lockKey(file, name), toolAsDescribed(uri, await tools.describe({ name, uri, file }))] as const;
             } catch (error) {
-                const message = error instanceof Error ? error.message : String(error);
+                const message = Error.isError(error) ? error.message : String(error);
                 throw new RemitError({
                     kind: "unreachable",
                     message: `tool ${name} cannot say what it has: ${message}`,

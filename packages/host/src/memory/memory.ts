@@ -224,6 +224,6 @@ function failureOf(error: unknown, request: MemoryRequest, method: string, effec
             site: effect.site,
             ...(error.hint === undefined ? {} : { hint: error.hint }),
         };
-    const said = fileProblem(error) ?? (error instanceof Error ? error.message : String(error));
+    const said = fileProblem(error) ?? (Error.isError(error) ? error.message : String(error));
     return { kind: "tool", message: about + said, site: effect.site };
 }

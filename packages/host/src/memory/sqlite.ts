@@ -54,7 +54,7 @@ export async function sqliteStore(path: string, shown: string, namespace: string
     } catch (error) {
         database?.close();
         if (error instanceof ToolFail) throw error;
-        throw new ToolFail(`${shown} cannot be used as a database: ${error instanceof Error ? error.message : String(error)}`);
+        throw new ToolFail(`${shown} cannot be used as a database: ${Error.isError(error) ? error.message : String(error)}`);
     }
     const insert = database.prepare(
         "INSERT INTO memory_records (namespace, id, created_at, updated_at, kind, text, record_json, origins) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",

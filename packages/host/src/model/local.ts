@@ -79,7 +79,7 @@ export function localEngine(setup: LocalSetup): Engine {
             }
         } catch (error) {
             if (io.signal.aborted) return cancelled();
-            return failed("model", `${uri} failed: ${error instanceof Error ? error.message : String(error)}`, { hint: SETUP_HINT });
+            return failed("model", `${uri} failed: ${Error.isError(error) ? error.message : String(error)}`, { hint: SETUP_HINT });
         }
     }
     return { uri, turn, close: () => setup.models.release(holder) };

@@ -142,7 +142,7 @@ class ProviderEngine implements Engine {
             return null;
         } catch (error) {
             this.model = null;
-            const why = withoutKeys(error instanceof Error ? error.message : String(error), secrets);
+            const why = withoutKeys(Error.isError(error) ? error.message : String(error), secrets);
             return failed("model", `${uri} cannot be set up: ${why}`, { hint: `look at ${keyName}` });
         }
     }

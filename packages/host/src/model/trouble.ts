@@ -88,7 +88,7 @@ export function troubleOf(error: unknown, subject: Subject): Trouble {
     }
     const status = api?.statusCode ?? null;
     const what = status === null ? "" : ` (HTTP ${status})`;
-    const said = error instanceof Error ? words(error.message, subject) : "";
+    const said = Error.isError(error) ? words(error.message, subject) : "";
     return {
         failure: { kind: "model", message: `${subject.uri} gave an answer that cannot be read${what}${said}` },
         passing: status === null,
@@ -154,7 +154,7 @@ export function retryAfter(headers: Readonly<Record<string, string>> | undefined
 }
 
 function apiError(error: unknown): ApiError | null {
-    return error instanceof Error && "statusCode" in error ? (error as unknown as ApiError) : null;
+    return Error.isError(error) && "statusCode" in error ? (error as unknown as ApiError) : null;
 }
 
 function errorCode(data: unknown): string | null {

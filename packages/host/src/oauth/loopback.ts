@@ -66,7 +66,7 @@ export async function redirectHere(port = 0): Promise<Redirect> {
                 const stop = (): void =>
                     fail(
                         new OAuthError(
-                            signal.reason instanceof Error && signal.reason.name === "TimeoutError" ? "expired" : "cancelled",
+                            Error.isError(signal.reason) && signal.reason.name === "TimeoutError" ? "expired" : "cancelled",
                             "no answer came from the browser",
                             "log in again",
                         ),

@@ -124,7 +124,7 @@ async function inWords<T>(url: URL, work: () => Promise<T>): Promise<T> {
     try {
         return await work();
     } catch (error) {
-        if (!(error instanceof Error)) throw error;
+        if (!Error.isError(error)) throw error;
         const code = networkCode(error);
         if (code !== null)
             throw new OAuthError(

@@ -219,7 +219,7 @@ export async function told<T>({ name }: Provider, work: () => Promise<T>): Promi
             );
         if (error instanceof oauth.UnsupportedOperationError)
             throw new OAuthError("setup", `${name} speaks in a way that is not supported: ${error.message}`, "look at its description");
-        if (error instanceof Error && (error.name === "TimeoutError" || error.name === "AbortError" || error instanceof TypeError))
+        if (Error.isError(error) && (error.name === "TimeoutError" || error.name === "AbortError" || error instanceof TypeError))
             throw new OAuthError("unreachable", `${name} cannot be reached`, "look at the network, then try again");
         throw error;
     }

@@ -228,5 +228,5 @@ function rulingIn(down: Down): Permission {
 }
 
 function cancelled(reason: unknown): Failure {
-    return { kind: "cancelled", message: reason instanceof Error ? reason.message : "cancelled" };
+    return { kind: "cancelled", message: Error.isError(reason) ? reason.message : "cancelled" };
 }

@@ -182,9 +182,9 @@ async function sendOne(body: Json, to: { readonly url: string }, { env, ...colle
 }
 
 function reason(error: unknown, timeout: number): string {
-    if (error instanceof Error && error.name === "TimeoutError") return `it was silent for ${timeout} ms`;
-    if (error instanceof Error && error.cause instanceof Error) return error.cause.message || error.message;
-    return error instanceof Error ? error.message : String(error);
+    if (Error.isError(error) && error.name === "TimeoutError") return `it was silent for ${timeout} ms`;
+    if (Error.isError(error) && Error.isError(error.cause)) return error.cause.message || error.message;
+    return Error.isError(error) ? error.message : String(error);
 }
 
 /** What a collector says that took a part: `{"partialSuccess": {"rejectedSpans": "1", "errorMessage": "…"}}`. */

@@ -370,11 +370,11 @@ function failed(error: unknown, url: URL, timeout: number, cancelled: AbortSigna
     if (error instanceof ToolFail) return error;
     if (cancelled.aborted) return new ToolFail("the request was cancelled", { kind: "cancelled" });
     if (late.aborted) return new ToolFail(`no answer after ${timeout} ms`, { kind: "timeout" });
-    for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    for (let cause: unknown = error; Error.isError(cause); cause = cause.cause) {
         const code = "code" in cause && typeof cause.code === "string" ? cause.code : "";
         if (code === FORBIDDEN)
             return new ToolFail(cause.message, { kind: "denied", hint: `http.private of a trusted remit.json can allow ${url.origin}` });
         if (code !== "") return new ToolFail(`${url.origin} cannot be reached (${code})`, { kind: "unreachable" });
     }
-    return error instanceof Error ? new ToolFail(`${url.origin} cannot be reached (${error.message})`, { kind: "unreachable" }) : error;
+    return Error.isError(error) ? new ToolFail(`${url.origin} cannot be reached (${error.message})`, { kind: "unreachable" }) : error;
 }

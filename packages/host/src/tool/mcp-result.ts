@@ -26,7 +26,7 @@ export function refusal(id: RequestId, fail: ToolFail): JSONRPCErrorResponse {
 
 /** What comes over the wire is never a `ToolFail`. */
 export function refusedOf(error: unknown): ToolFail | null {
-    return error instanceof Error && "data" in error && error.data instanceof ToolFail ? error.data : null;
+    return Error.isError(error) && "data" in error && error.data instanceof ToolFail ? error.data : null;
 }
 
 /** JSON-RPC 2.0, section 5.1. */

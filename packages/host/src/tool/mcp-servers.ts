@@ -255,7 +255,7 @@ export function unreachable({ key, at }: Target, error: unknown, stderr: string)
     const message =
         code === "ENOENT"
             ? `the server '${key}' cannot be started: there is no command '${where}'`
-            : `the server '${key}' (${where}) cannot be reached: ${tidy(error instanceof Error ? error.message : String(error), 500)}`;
+            : `the server '${key}' (${where}) cannot be reached: ${tidy(Error.isError(error) ? error.message : String(error), 500)}`;
     const said = tidy(stderr, 1000);
     return new ToolFail(message, {
         kind: "unreachable",

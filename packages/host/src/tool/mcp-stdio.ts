@@ -48,7 +48,7 @@ export async function stdioTransport(children: Children, begin: Begin, { server,
             message = deserializeMessage(line.toString("utf8"));
         } catch (error) {
             // The next line may be a message.
-            transport.onerror?.(error instanceof Error ? error : new Error(String(error)));
+            transport.onerror?.(Error.isError(error) ? error : new Error(String(error)));
             return true;
         }
         const id = "id" in message ? message.id : undefined;

@@ -197,7 +197,7 @@ const GONE = new Set(["NOT_CONNECTED", "CONNECTION_CLOSED", "SEND_FAILED", "NOT_
 
 async function failed(error: unknown, connection: Connection, key: string, signal: AbortSignal | null, timeout: number): Promise<unknown> {
     if (error instanceof ToolFail) return error;
-    if (error instanceof Error && error.cause instanceof ToolFail) return error.cause;
+    if (Error.isError(error) && error.cause instanceof ToolFail) return error.cause;
     if (signal?.aborted === true) return new ToolFail("the call was cancelled", { kind: "cancelled" });
     // The stack is all that a value from the wire can exhaust.
     if (error instanceof RangeError) return new ToolFail(`the answer of the server '${key}' is nested too deep`);
@@ -205,7 +205,7 @@ async function failed(error: unknown, connection: Connection, key: string, signa
     const refused = refusedOf(error);
     if (refused !== null) return refused;
     const code = error instanceof SdkError ? (error.code as string) : "";
-    const message = error instanceof Error ? tidy(error.message, 1000) : String(error);
+    const message = Error.isError(error) ? tidy(error.message, 1000) : String(error);
     // What the library says of it is a list of its own checks, as JSON.
     if (code === "INVALID_RESULT") return new ToolFail(`the server '${key}' gave an answer that does not follow the protocol`);
     if (code === "REQUEST_TIMEOUT") return new ToolFail(`the server '${key}' gave no answer after ${timeout} ms`, { kind: "timeout" });

@@ -88,7 +88,7 @@ export const openModule: Open = async (uri, about, context) => {
     try {
         module = (await import(/* @vite-ignore */ found.url)) as object;
     } catch (error) {
-        throw new ToolFail(`${uri} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`, { kind: "unreachable" });
+        throw new ToolFail(`${uri} cannot be loaded: ${Error.isError(error) ? error.message : String(error)}`, { kind: "unreachable" });
     }
     const typed = found.path === undefined ? null : typesOf(found.path, context.env);
     const signatures = typed !== null && "members" in typed ? typed.members.signatures : [];

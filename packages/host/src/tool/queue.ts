@@ -183,7 +183,7 @@ async function fitting(schema: Json | undefined, wrong: (why: string) => ToolFai
         standard = fromJsonSchema(schema)["~standard"];
         await standard.validate(null);
     } catch (error) {
-        throw wrong(`: ${error instanceof Error ? error.message : String(error)}`);
+        throw wrong(`: ${Error.isError(error) ? error.message : String(error)}`);
     }
     return async (value) => {
         const { issues } = await standard.validate(value);

@@ -37,7 +37,7 @@ export function jsonSchemaOf(schema: StandardSchema, name: string): Json {
         };
         return rest;
     } catch (error) {
-        throw new ToolFail(`the input schema of ${name} is no JSON Schema: ${error instanceof Error ? error.message : String(error)}`);
+        throw new ToolFail(`the input schema of ${name} is no JSON Schema: ${Error.isError(error) ? error.message : String(error)}`);
     }
 }
 

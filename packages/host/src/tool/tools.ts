@@ -235,7 +235,7 @@ function failureOf(error: unknown, request: ToolRequest, effect: Effect, signal:
             site: effect.site,
             ...given(error, ["detail", "hint"]),
         };
-    const message = error instanceof Error ? error.message : String(error);
+    const message = Error.isError(error) ? error.message : String(error);
     return {
         kind: signal.aborted ? "cancelled" : "tool",
         message: about + (message === "" ? "it failed without saying why" : message),
@@ -288,7 +288,7 @@ async function listing(about: ToolImport, handle: () => Promise<ToolHandle>, sig
                 ...given(error, ["hint"]),
                 methods: [],
             };
-        return { ...base, reachable: false, reason: error instanceof Error ? error.message : String(error), methods: [] };
+        return { ...base, reachable: false, reason: Error.isError(error) ? error.message : String(error), methods: [] };
     }
 }
 

@@ -1,6 +1,9 @@
 /** Contracts of functions: of a Standard Schema (real zod), and what a module of another copy of this package says of origins. */
+import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { failureOf, RemitError } from "../../src/failure/error.ts";
+import { networkCode } from "../../src/failure/network.ts";
 import { method } from "../../src/tool/functions.ts";
 import { call, failure, perform, work } from "./setup.ts";
 
@@ -34,6 +37,18 @@ test("a function of the calling program is held to the schema that it brings, an
     await expect(here.tools(undefined, { Odd }).describe({ name: "Odd", uri: "host:Odd", file: "" })).rejects.toThrow(
         /at is no JSON Schema/,
     );
+});
+
+test("an error of another realm (Jest, `vm`) is one: of a tool, of the network, and under the brand of ours", async () => {
+    const made = (text: string): unknown => runInNewContext(text);
+    await using here = work();
+    const Shop = { order: () => Promise.reject(made('new TypeError("no stock")')) };
+    expect((await failure(here.tools(undefined, { Shop }), "host:Shop", "order", {})).message).toMatch(/(?<!Error: )no stock$/);
+    expect(failureOf(made('new Error("broken")'), "tool").message).toBe("broken");
+    expect(networkCode(made('new Error("it failed", { cause: Object.assign(new Error(), { code: "ECONNREFUSED" }) })'))).toBe(
+        "ECONNREFUSED",
+    );
+    expect(made('Object.assign(new Error(), { [Symbol.for("remit.error")]: "RemitError" })') instanceof RemitError).toBe(true);
 });
 
 test("a module's functions may bring a schema, and say where parts of what they give come from", async () => {

@@ -30,7 +30,7 @@ const STATES: { readonly [code: string]: readonly [LedgerErrorCode, string] } = 
 export function isGone(error: unknown): boolean {
     if (error instanceof pg.DatabaseError) return GONE.has(error.code ?? "") || (error.code ?? "").startsWith("08");
     // What `pg` says itself has no code: its connection ended, or nothing came in time.
-    return error instanceof Error && !(error instanceof LedgerError) && !(error instanceof TypeError) && !(error instanceof RangeError);
+    return Error.isError(error) && !(error instanceof LedgerError) && !(error instanceof TypeError) && !(error instanceof RangeError);
 }
 
 export function isAgain(error: unknown): boolean {
