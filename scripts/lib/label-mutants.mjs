@@ -532,7 +532,7 @@ export const MUTANTS = [
         "",
         [CONTAINERS],
     ],
-    ["a raised value's labels are the failure's", `${M}compile/failure.ts`, "labels = rt.labels.union(labels, out.labels);", "", [FLOWS]],
+    ["a raised value's labels are the failure's", `${M}compile/failure.ts`, "labels = rt.labels.union(labels, out.labels);", "", [RULES]],
     [
         "a contract keeps labels",
         `${M}compile/contracts.ts`,
@@ -723,14 +723,14 @@ export const MUTANTS = [
         `${M}native/parallel.ts`,
         "locals[d.slot] = join(m.run, wait.items.items[index] as Value, wait.label);",
         "locals[d.slot] = wait.items.items[index] as Value;",
-        [FLOWS, STRICT],
+        [RULES],
     ],
     [
         "iterations depend on the list",
         `${M}native/parallel.ts`,
         "d.stop === undefined ? wait.label : m.run",
         "d.stop === undefined ? 0 : m.run",
-        [STRICT],
+        [RULES],
     ],
     [
         "PAR3 an iteration depends on how those before it ended",

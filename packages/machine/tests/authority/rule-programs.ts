@@ -212,5 +212,26 @@ export const DATA: readonly Row[] = [
     },
     { name: "`join`", body: 'l = [s]\nl.join(",")', secrets: ["a"] },
     { name: "`unique`", body: "l = [1, s].unique()\nl.length", secrets: [1, 2] },
+    {
+        name: "what an object says that was raised",
+        body: 'm = ""\ntry { raise { message: s } } catch e { m = e.message }\nm',
+        secrets: ["a"],
+    },
     { name: "JSON text", body: "o = [[s]]\njson.text(o)", secrets: [1] },
+];
+
+/** Bodies of the main function, whose own calls of `U.tell` depend on the secret. */
+export const EFFECTS: readonly Row[] = [
+    {
+        name: "an item of a list that iterations go over",
+        body: "r = parallel for x in s max 3 { U.tell({ v: x }) }",
+        secrets: [[1]],
+        only: "basic",
+    },
+    {
+        name: "whether an iteration runs",
+        body: "r = parallel for x in s max 3 { U.tell({ v: 1 }) }",
+        secrets: [[1], [1, 2]],
+        only: "strict",
+    },
 ];

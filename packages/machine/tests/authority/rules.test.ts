@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Effect, Outcome, Policy } from "../../src/index.ts";
 import { type How, type Ran, runAll } from "../run/forms.ts";
 import { formOf } from "../run/text.ts";
-import { DATA, GIVEN, ROWS, type Row } from "./rule-programs.ts";
+import { DATA, EFFECTS, GIVEN, ROWS, type Row } from "./rule-programs.ts";
 
 const TOOLS = `import tool T from "https://t.example"
 import tool U from "https://u.example"
@@ -61,6 +61,11 @@ describe.each(["strict", "basic"] as const)("flow %s", (flow) => {
 test.each(DATA)("what a value is made of: $name", (row) => {
     const form = formOf(text(row, ""), true);
     for (const labels of row.secrets.flatMap((secret) => told(form, secret, {}))) expect(labels).toEqual(["tool:T"]);
+});
+
+test.each(EFFECTS)("$name", ({ body, secrets, only }) => {
+    const form = formOf(`${only === "strict" ? "flow strict" : ""}\n${TOOLS}main func() {\ns = T.secret({})\n${body}\n0\n}`, true);
+    for (const secret of secrets) expect(told(form, secret, {})).toEqual((secret as Json[]).map(() => ["tool:T"]));
 });
 
 describe.each(["in a function", "where effects are"])("a call from other code, %s", (where) => {
