@@ -3,7 +3,7 @@ import { type Ask, type AskNote, LedgerError, type LedgerStore } from "@remit/ho
 import type { Json } from "@remit/language";
 import { shownApprovers } from "@remit/machine";
 import { askText, offered } from "../asking.ts";
-import { EXIT, paint, plainLine, print, printJson, say } from "../io.ts";
+import { EXIT, paint, plainLine, printJson, printLines, say } from "../io.ts";
 import { openForShowing, sayNoRuns } from "../ledger.ts";
 
 export default async function asks(args: string[], options: Record<string, unknown>): Promise<number> {
@@ -27,8 +27,8 @@ export default async function asks(args: string[], options: Record<string, unkno
         const colour = paint(process.stdout);
         for (const one of found) {
             const [id, run] = [plainLine(one.id), plainLine(one.run)];
-            print(`${colour("bold", id)}  ${state(one)}  ${colour("dim", `run ${run}, ${plainLine(one.path)}`)}`);
-            print(
+            printLines(`${colour("bold", id)}  ${state(one)}  ${colour("dim", `run ${run}, ${plainLine(one.path)}`)}`);
+            printLines(
                 askText(one.request, {
                     paint: colour,
                     root: await rootOf(store, one.run),
@@ -37,16 +37,16 @@ export default async function asks(args: string[], options: Record<string, unkno
                     width: process.stdout.isTTY === true ? process.stdout.columns || 80 : undefined,
                 }),
             );
-            for (const note of one.notes ?? []) print(colour("dim", `  ${noteText(note)}`));
+            for (const note of one.notes ?? []) printLines(colour("dim", `  ${noteText(note)}`));
             if (one.tampered)
-                print(
+                printLines(
                     colour(
                         "red",
                         "  This record is signed with another key, so it is ignored. It was made by another user, or changed after it was made.",
                     ),
                 );
-            else if (one.state === "open") print(colour("dim", `  remit answer ${run} ${id} … (${offered(one.request.options)})`));
-            print("");
+            else if (one.state === "open") printLines(colour("dim", `  remit answer ${run} ${id} … (${offered(one.request.options)})`));
+            printLines("");
         }
         return EXIT.ok;
     } finally {
