@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Json } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, type TestContext } from "vitest";
 import { load } from "../../src/run/program.ts";
 import { type Step, TRANSPORTS, type Transport, type Turn } from "./transports.ts";
 
@@ -203,7 +203,8 @@ const ROWS: readonly Row[] = [
     ),
 ];
 
-async function conforms(row: Row, transport: Transport): Promise<void> {
+/** `expect` of the test itself: tests that run beside each other cannot share one that polls. */
+async function conforms(row: Row, transport: Transport, { expect }: Pick<TestContext, "expect">): Promise<void> {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), "remit-conforms-")));
     const root = join(folder, "work");
     mkdirSync(root);
@@ -280,5 +281,5 @@ async function conforms(row: Row, transport: Transport): Promise<void> {
 }
 
 describe.concurrent.each(TRANSPORTS)("$name", (transport) => {
-    test.each(ROWS.filter((row) => (row.not?.(transport) ?? null) === null))("$name", async (row) => conforms(row, transport));
+    test.for(ROWS.filter((row) => (row.not?.(transport) ?? null) === null))("$name", (row, context) => conforms(row, transport, context));
 });
