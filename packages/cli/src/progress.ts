@@ -44,7 +44,12 @@ const BEGINS: Partial<Record<LedgerEvent["kind"], (d: Data, event: LedgerEvent) 
     "plan.node.started": (d) => text(d["id"]),
     "input.requested": (d) => `waits for ${text(d["name"] ?? d["path"])}`,
     // what an agent wants to do with its own hands is asked in its request
-    "ask.requested": (d) => text(d["question"]) || text(fields(d["request"])["question"]) || "waits for an answer",
+    "ask.requested": (d) => {
+        const { tool, method } = fields(d["request"]);
+        // a call that had begun when the run was interrupted
+        if (d["effect"] === "tool") return `What became of ${text(tool)}.${text(method)}?`;
+        return text(d["question"]) || text(fields(d["request"])["question"]) || "a question";
+    },
 };
 
 /** Decisions that let a call not pass. */
@@ -114,11 +119,13 @@ async function entered(many: Batches, events: AsyncIterable<LedgerEvent>): Promi
 }
 
 /** How what has ended is called. */
-function endedAs({ ok, decision, state, failure }: Data): string {
+function endedAs(event: LedgerEvent): string {
+    const { ok, decision, state, failure } = data(event);
     const { kind } = fields(failure);
     if ((typeof decision === "string" && NO.test(decision)) || kind === "denied") return "refused";
     if (state === "cancelled" || kind === "cancelled") return "cancelled";
-    return ok === false || state === "failed" ? "failed" : "done";
+    if (ok === false || state === "failed") return "failed";
+    return event.kind === "ask.decided" ? "answered" : "done";
 }
 
 function lines(stream: NodeJS.WriteStream): Progress {
@@ -191,7 +198,7 @@ function lines(stream: NodeJS.WriteStream): Progress {
             if (begun === undefined) return;
             const used = tokens(event);
             stream.write(
-                `${endedAs(data(event))}: ${plainLine(begun.name)} (${duration(Date.parse(event.time) - begun.since)}${used ? `, ${count(used)} tokens` : ""})\n`,
+                `${endedAs(event)}: ${plainLine(begun.name)} (${duration(Date.parse(event.time) - begun.since)}${used ? `, ${count(used)} tokens` : ""})\n`,
             );
         },
     };

@@ -114,7 +114,7 @@ setTimeout(() => undefined, 60_000);
     expect({ code: done.code, value: JSON.parse(done.out), err: plain(done.err) }).toMatchInlineSnapshot(`
       {
         "code": 0,
-        "err": "done: waits for an answer (SPAN)
+        "err": "answered: What became of Work.wait? (SPAN)
       run RUN · done · SPAN · 2 steps · 1 effect
       ",
         "value": {
