@@ -12,12 +12,13 @@ export function tableOf(plan: Plan, colour: Paint = paint(process.stdout), width
     ]);
     const all = table(rows, ["  NODE", "ARGUMENTS", "WAITS FOR", "PLACE"]).split("\n");
     const isNarrow = width !== undefined && all.some((line) => line.length >= width);
-    const [head = "", ...lines] = isNarrow ? ["", ...rows.flatMap(listed)] : all;
+    const [head = "", ...rest] = all;
+    const lines = isNarrow ? rows.flatMap(listed) : [colour("dim", head), ...rest];
     const nested = plan.nodes.flatMap((node) =>
         node.plan === undefined ? [] : [`\n${plainLine(node.id)}: ${tableOf(node.plan, colour, width)}`],
     );
     const title = `${colour("bold", titleOf(plan))}, gives ${plainLine(plan.results.join(", "))}`;
-    return [title, ...(head === "" ? [] : [colour("dim", head)]), ...lines, ...nested].join("\n");
+    return [title, ...lines, ...nested].join("\n");
 }
 
 function listed([node = "", args = "", waits = "", place = ""]: readonly string[]): string[] {

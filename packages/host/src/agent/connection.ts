@@ -10,11 +10,7 @@ import type { AgentReply, AgentTurn } from "@remit/machine";
 import { AgentFail } from "./fail.ts";
 import { fileHands, gateOf } from "./hands.ts";
 import { type Link, link, refusedBy, type Sdk, type Trace } from "./link.ts";
-import { objectOf } from "./given.ts";
-
-export interface Given {
-    readonly [key: string]: unknown;
-}
+import { type Given, objectOf } from "./given.ts";
 
 /** What carries the messages, and what ends it. */
 export interface Carrier {

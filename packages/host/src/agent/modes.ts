@@ -4,9 +4,9 @@
  * Boundary: from what an agent offers to what is set. C4: a mode that asks for nothing is chosen only in a sandbox.
  */
 import type { AgentTurn } from "@remit/machine";
-import { type Connection, type Given, listOf, shown } from "./connection.ts";
+import { type Connection, listOf, shown } from "./connection.ts";
 import { AgentFail } from "./fail.ts";
-import { objectOf } from "./given.ts";
+import { type Given, objectOf } from "./given.ts";
 
 export interface Wishes {
     readonly mode: string | undefined;

@@ -9,6 +9,7 @@
  * US1: where the provider counts cached tokens apart from the input, `input` is the sum of them (the total tells).
  */
 import type { Usage } from "@remit/machine";
+import type { Given } from "./given.ts";
 
 export interface Tokens {
     readonly input: number;
@@ -16,10 +17,6 @@ export interface Tokens {
     readonly cached: number;
     readonly reasoning: number;
     readonly total: number;
-}
-
-interface Given {
-    readonly [key: string]: unknown;
 }
 
 const MOST = Number.MAX_SAFE_INTEGER;

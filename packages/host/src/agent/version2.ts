@@ -10,10 +10,9 @@
  * VR3: what is not translated passes as it is: version 1 has rules for what it does not know.
  */
 import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
-import { objectOf } from "./given.ts";
+import { type Given, objectOf } from "./given.ts";
 import { weightOf } from "./reported.ts";
 
-type Given = { readonly [key: string]: unknown };
 type Id = string | number;
 
 const VERSION = 2;

@@ -16,8 +16,7 @@ import { allowedBy, readTree } from "./compile.ts";
 import { knownSecrets } from "../secret/known.ts";
 import type { HostOptions } from "../run/setup.ts";
 import { refuseForm } from "./secrets.ts";
-import type { SkillProblem } from "../skill/imports.ts";
-import { textProblems } from "./texts.ts";
+import { type ImportProblem, textProblems } from "./texts.ts";
 import { findRoot, type ProgramTree, programTree } from "./tree.ts";
 
 export interface CheckedFile {
@@ -78,17 +77,17 @@ export async function checkFile(path: string, options: CheckFileOptions = {}): P
 
 /** What a run would refuse of the files and skills (K16) that the program imports, at the line of the import. */
 async function importFindings(program: Program, tree: ProgramTree, { files }: CheckedProgram): Promise<Diagnostic[]> {
-    const texts = textProblems(program, tree).map(({ file, name, error }) => ({ file, name, ...error.failure }));
-    return [...texts, ...(await skillsRefused(program, tree))].flatMap(({ file, name, message, hint }) => {
+    return [...textProblems(program, tree), ...(await skillsRefused(program, tree))].flatMap(({ file, name, error }) => {
         const at = files.get(file)?.items.find((one) => one.kind === "import" && one.name.text === name);
         if (at?.kind !== "import") return [];
+        const { message, hint } = error.failure;
         const said = { message, file, range: at.uri.range, ...(hint === undefined ? {} : { hint }) };
         return [{ code: "INVALID_IMPORT_URI", severity: "error", ...said }];
     });
 }
 
 /** A program without skills does not load what reads them. */
-async function skillsRefused(program: Program, tree: ProgramTree): Promise<readonly SkillProblem[]> {
+async function skillsRefused(program: Program, tree: ProgramTree): Promise<readonly ImportProblem[]> {
     if (!program.files.some(({ imports }) => imports.some(({ what }) => what === "skill"))) return [];
     const { skillProblems } = await import("../skill/imports.ts");
     return skillProblems(program, tree);

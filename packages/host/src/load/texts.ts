@@ -21,11 +21,15 @@ export function importsOf(program: Program, tree: ProgramTree | null): { readonl
     return out;
 }
 
+/** An import that a run would refuse: the file that has it, and its name there. */
+export interface ImportProblem {
+    readonly file: string;
+    readonly name: string;
+    readonly error: RemitError;
+}
+
 /** File imports that a run would refuse. */
-export function textProblems(
-    program: Program,
-    tree: ProgramTree,
-): readonly { readonly file: string; readonly name: string; readonly error: RemitError }[] {
+export function textProblems(program: Program, tree: ProgramTree): readonly ImportProblem[] {
     return program.files.flatMap((file) =>
         file.imports.flatMap((one) => {
             if (one.what !== "file") return [];

@@ -78,15 +78,13 @@ export function programTree(root: string, grants: readonly string[] = []): Progr
             } catch (error) {
                 return { ok: false, why: "unreadable", message: `${shown} cannot be read (${(error as NodeJS.ErrnoException).code})` };
             }
+            // Its mark is no UTF-8; without one its letters are letters and zeros in UTF-8.
+            if (isUtf16(bytes)) return { ok: false, why: "not text", message: `${shown} is UTF-16 text: save it as UTF-8` };
             try {
                 // A byte order mark is dropped by the decoder.
-                const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-                // Letters of UTF-16 without a mark are letters and zeros in UTF-8.
-                if (!isUtf16(bytes)) return { ok: true, text, path: found };
-                return { ok: false, why: "not text", message: `${shown} is UTF-16 text: save it as UTF-8` };
+                return { ok: true, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes), path: found };
             } catch {
-                // The decoder's one failure: the bytes are not UTF-8. UTF-16 begins with a mark that is not.
-                if (isUtf16(bytes)) return { ok: false, why: "not text", message: `${shown} is UTF-16 text: save it as UTF-8` };
+                // The decoder's one failure: the bytes are not UTF-8.
                 return { ok: false, why: "not text", message: `${shown} is not UTF-8 text` };
             }
         },

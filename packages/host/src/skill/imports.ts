@@ -6,6 +6,7 @@
  * K16: a skill that is missing, not valid, or outside the program's tree is an error with the site of its import, before anything runs.
  */
 import { type Program, type Site, siteAt } from "@remit/language";
+import type { ImportProblem } from "../load/texts.ts";
 import type { ProgramTree } from "../load/tree.ts";
 import { RemitError } from "../failure/error.ts";
 import type { ImportedSkill } from "./imported.ts";
@@ -26,17 +27,9 @@ export async function importedSkills(program: Program, tree: ProgramTree | null,
     return found;
 }
 
-export interface SkillProblem {
-    /** Name of the file that imports it, and the name there. */
-    readonly file: string;
-    readonly name: string;
-    readonly message: string;
-    readonly hint?: string;
-}
-
 /** What `importedSkills` would refuse of the skills beside the program; linked ones are fetched, which is for a run alone. */
-export async function skillProblems(program: Program, tree: ProgramTree): Promise<SkillProblem[]> {
-    const found: SkillProblem[] = [];
+export async function skillProblems(program: Program, tree: ProgramTree): Promise<ImportProblem[]> {
+    const found: ImportProblem[] = [];
     for (const { file, imports } of program.files)
         for (const { what, name, uri } of imports) {
             if (what !== "skill" || isSkillLink(uri)) continue;
@@ -44,8 +37,7 @@ export async function skillProblems(program: Program, tree: ProgramTree): Promis
                 await skillOf(uri, file, tree, null, { cache: "" });
             } catch (error) {
                 if (!(error instanceof RemitError)) throw error;
-                const { message, hint } = error.failure;
-                found.push({ file, name, message, ...(hint === undefined ? {} : { hint }) });
+                found.push({ file, name, error });
             }
         }
     return found;

@@ -11,7 +11,7 @@ import { textOf } from "./file.ts";
 import { globMatches } from "./glob.ts";
 import { type Jail, jail } from "./jail.ts";
 import { type CallIO, type Open, ToolFail } from "./tool.ts";
-import { type Entry, unnamedNote, walk } from "./walk.ts";
+import { type Entry, someOf, unnamedNote, walk } from "./walk.ts";
 
 const path = { type: "text", description: "folder or file, from the workspace", default: "." } as const;
 const max = { type: "count", description: "how many at most", default: 100 } as const;
@@ -117,19 +117,13 @@ async function grep(inside: Jail, given: Given, io: CallIO): Promise<Json> {
     return { ok: true, matches, ...notes() };
 }
 
-/** Paths that a note names. */
-const NAMED = 5;
-
 function noteOf(notes: readonly (string | null)[]): { readonly note?: string } {
     const said = notes.filter((note) => note !== null);
     return said.length === 0 ? {} : { note: said.join("; ") };
 }
 
 function skippedNote(skipped: readonly string[]): string | null {
-    if (skipped.length === 0) return null;
-    const named = skipped.slice(0, NAMED).map((one) => `'${one}'`);
-    const more = skipped.length > NAMED ? ` and ${skipped.length - NAMED} more` : "";
-    return `not searched, as no UTF-8 text or larger than ${MAX_GREP} bytes: ${named.join(", ")}${more}`;
+    return skipped.length === 0 ? null : `not searched, as no UTF-8 text or larger than ${MAX_GREP} bytes: ${someOf(skipped)}`;
 }
 
 /** Text of a file, null where it is too large, no text, or gone. */

@@ -62,16 +62,21 @@ export function isNamed(listed: string): boolean {
     }
 }
 
-/** Folders that a note names. */
+/** Names that a note has. */
 const NAMED = 5;
+
+/** `'a', 'b' and 3 more`. */
+export function someOf(names: readonly string[]): string {
+    const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : "";
+    const named = names.slice(0, NAMED).map((one) => `'${one}'`);
+    return `${named.join(", ")}${more}`;
+}
 
 /** `folders`: from the workspace, once for each entry without a name. */
 export function unnamedNote(folders: readonly string[]): string | null {
     if (folders.length === 0) return null;
-    const places = [...new Set(folders)];
-    const more = places.length > NAMED ? ` and ${places.length - NAMED} more` : "";
-    const named = places.slice(0, NAMED).map((one) => `'${one === "" ? "." : one}'`);
-    return `left out, as their names are not UTF-8: ${folders.length} in ${named.join(", ")}${more}`;
+    const places = [...new Set(folders)].map((one) => (one === "" ? "." : one));
+    return `left out, as their names are not UTF-8: ${folders.length} in ${someOf(places)}`;
 }
 
 function entriesOf(folder: string): Dirent[] {

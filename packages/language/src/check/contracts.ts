@@ -13,16 +13,14 @@ import { BASIC, literalType, misfit } from "../scope/types.ts";
 
 /** One of `"a" | b`: beside a text, a name that is nearly none is one without its quotes. */
 function checkMember(report: Report, file: FileScope, { members }: ContractUnion, node: ContractNode): void {
-    const beside = members.some((one) => one.kind === "c.literal");
+    if (node.kind !== "c.name" || !members.some((one) => one.kind === "c.literal")) {
+        checkContract(report, file, node, false);
+        return;
+    }
+    const quoted = `"${node.name.text}"`;
     const wrong: Report = (code, range, message, extra) => {
-        const text = node.kind === "c.name" ? node.name.text : "";
-        const isBare = beside && node.kind === "c.name" && code === "UNKNOWN_CONTRACT_TYPE" && extra?.fixes === undefined;
-        report(
-            code,
-            range,
-            message,
-            isBare ? { hint: "a text stands in quotes", fixes: [fix(`write "${text}"`, range, `"${text}"`)] } : extra,
-        );
+        const isBare = code === "UNKNOWN_CONTRACT_TYPE" && extra?.fixes === undefined;
+        report(code, range, message, isBare ? { hint: "a text stands in quotes", fixes: [fix(`write ${quoted}`, range, quoted)] } : extra);
     };
     checkContract(wrong, file, node, false);
 }

@@ -16,13 +16,14 @@ import { ANY, LIST, type Type } from "../scope/types.ts";
 
 export function toolCall(w: Walk, e: Call, tool: Binding, name: string, at: Range): Type {
     const known = methodsOf(tool);
-    const narrows = { hint: `what is passed on is narrowed by names alone: ${tool.name}.only(${known?.slice(0, 2).join(", ") ?? "NAME"})` };
     if (known !== null && !known.includes(name) && name !== "")
         w.report(
             "UNKNOWN_METHOD",
             at,
             `the tool '${tool.name}' has no method '${name}'`,
-            name === "only" ? narrows : (suggestion(w.checking, name, at, [...known, "only"]) ?? { hint: `it has ${known.join(", ")}` }),
+            name === "only"
+                ? { hint: `what is passed on is narrowed by names alone: ${tool.name}.only(${known.slice(0, 2).join(", ")})` }
+                : (suggestion(w.checking, name, at, [...known, "only"]) ?? { hint: `it has ${known.join(", ")}` }),
         );
     const types: Type[] = [];
     walkArgs(w, e.args, true, types);

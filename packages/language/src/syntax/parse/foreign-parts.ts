@@ -43,10 +43,14 @@ function isFunctionAt(p: State, at: number): boolean {
     return isWord(p.kinds[at + 1] ?? T.EOF) && (after === T.Colon || after === T.LParen);
 }
 
+/** A text begins right behind the token. */
+function meetsText(p: State, at: number): boolean {
+    return p.kinds[at + 1] === T.String && p.ends[at] === p.starts[at + 1];
+}
+
 /** `f"hi {name}"`: the letter is told, and left behind. */
 export function skipTextPrefix(p: State): void {
-    const stands = (at: number): boolean => p.kinds[at + 1] === T.String && p.ends[at] === p.starts[at + 1];
-    if (!stands(p.pos) || !/^[fr]$/i.test(tokenText(p)) || !isForeign(p, "text", stands)) return;
+    if (!meetsText(p, p.pos) || !/^[fr]$/i.test(tokenText(p)) || !isForeign(p, "text", (at) => meetsText(p, at))) return;
     report(
         p,
         "SYNTAX",
