@@ -1,13 +1,17 @@
 #!/usr/bin/env node
 /**
  * Kills runs at many random points, resumes them, and says what did not hold: on the local shell, on the remote one, and on both in turn.
- *
- * node scripts/crash-matrix.mjs [POINTS=200] [FIRST=0]
  */
 import { caseOf, crash, SHELLS } from "../packages/host/tests/run/crash/harness.ts";
+import { flags } from "./lib/flags.mjs";
 
-const cases = Number(process.argv[2] ?? 200);
-const first = Number(process.argv[3] ?? 0);
+const { points: cases, first } = flags(
+    `npm run crash-matrix -- [--points 200] [--first 0]
+
+  --points  cases, each on every shell
+  --first   number of the first case: one that failed runs alone by its number`,
+    { points: 200, first: 0 },
+);
 let kills = 0;
 let again = 0;
 let bad = 0;

@@ -2,14 +2,24 @@
 /**
  * Runs random plans in memory and on a real Temporal server and compares them; then kills workers and servers at random moments, and says what did
  * not hold.
- *
- * node scripts/temporal-matrix.mjs [PLANS=200] [KILLS=100] [FIRST=0]
  */
 import { kills } from "../packages/temporal/tests/matrix/kills.ts";
 import { plans, tools } from "../packages/temporal/tests/matrix/plans.ts";
 import { devServer, roomAt } from "../packages/temporal/tests/room.ts";
+import { flags } from "./lib/flags.mjs";
 
-const [count = 200, deaths = 100, first = 0] = process.argv.slice(2).map(Number);
+const {
+    plans: count,
+    kills: deaths,
+    first,
+} = flags(
+    `npm run temporal-matrix -- [--plans 200] [--kills 100] [--first 0]
+
+  --plans  random plans that run in memory and on Temporal; 0 for none
+  --kills  kills of a worker, the server, or both; 0 for none
+  --first  number of the first plan and the first kill: one that failed runs alone by its number`,
+    { plans: 200, kills: 100, first: 0 },
+);
 let bad = 0;
 const show = (what, wrong) => {
     for (const one of wrong) console.log(one);
