@@ -6,6 +6,7 @@ import type { Doing, Step } from "./live.ts";
 import { line, Origins, said, State, time, When } from "./parts.ts";
 import { to, useNow } from "./place.ts";
 import { Value } from "./value.ts";
+import { Words } from "./words.ts";
 
 interface Props {
     readonly turn: TurnInfo;
@@ -73,18 +74,14 @@ function Answer({ turn, doing }: Pick<Props, "turn" | "doing">): ComponentChildr
         return h(
             "div",
             { class: "answer" },
-            typeof turn.value === "string" ? h("div", { class: "words" }, said(turn.value)) : h(Value, { value: turn.value ?? null }),
+            typeof turn.value === "string" ? h(Words, { text: turn.value }) : h(Value, { value: turn.value ?? null }),
             turn.origins === undefined
                 ? null
                 : h("div", { class: "from" }, h("span", { class: "soft" }, "from "), h(Origins, { origins: turn.origins })),
         );
     const text = doing?.text.at(-1)?.text ?? "";
     if (text === "" && turn.status !== "running") return null;
-    return h(
-        "div",
-        { class: "answer going" },
-        h("div", { class: "words" }, said(text), h("span", { class: "caret", "aria-hidden": "true" })),
-    );
+    return h("div", { class: "answer going" }, h(Words, { text, isGoing: true }));
 }
 
 function Took({ turn }: Pick<Props, "turn">): ComponentChildren {

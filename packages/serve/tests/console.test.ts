@@ -4,15 +4,16 @@
  */
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createConnection, createServer, type Server as TcpServer, type Socket } from "node:net";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Json } from "@remit/language";
 import { type HostToolSource, load, openProcess, type RunHandle } from "@remit/host";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { startFakeProvider } from "../../host/tests/model/fake-provider.ts";
 import { scriptAt } from "../../host/tests/script.ts";
 import { calls, type Room, room } from "./room.ts";
+import { wire } from "./wire.ts";
 
 let browser: Browser;
 let context: BrowserContext | undefined;
@@ -189,8 +190,43 @@ test("a question that is decided elsewhere goes away here, and a turn is cancell
     await page.waitForSelector(".state.cancelled");
 });
 
+test("an answer is shown with its Markdown: what has been said stays as it is while more comes, and nothing is loaded or leads away", async () => {
+    const said = [
+        ...["# Found\n", "**Twice**, see `A-1042`:\n", "- one\n- two\n", "| a | b |\n|---|---|\n| 1 | 2 |\n"],
+        "[rules](https://evil.example/rules) ![p](https://evil.example/p.png) [go](javascript:window.pwned=1) <b>no</b>\n",
+    ].join("\n");
+    await using provider = await startFakeProvider({ text: said, chunks: said.match(/.{1,12}/gs) ?? [], pace: 40 });
+    const env = {
+        HOME: "/nonexistent",
+        PATH: process.env["PATH"],
+        OPENAI_API_KEY: "sk-test-0123456789abcdef",
+        OPENAI_BASE_URL: `${provider.url}/v1`,
+    };
+    await using at = await room([], { model: "openai://some-model", process: openProcess({ env }) });
+    const { id } = await at.owner.open({ title: "words" });
+    const { page, wrong } = await opened(at, `/sessions/${id}`);
+    const asked: string[] = [];
+    page.on("request", (request) => request.url().includes("evil") && asked.push(request.url()));
+    await page.waitForSelector(".link.live");
+    await at.owner.submit(id, { text: "look" });
+    await page.waitForSelector(".going .words strong");
+    await page.evaluate("window.first = document.querySelector('.going .words h3')");
+    await page.waitForSelector(".going .words table");
+    expect(await page.evaluate("window.first === document.querySelector('.going .words h3')")).toBe(true);
+    await page.waitForSelector(".answer:not(.going) .words");
+    const words = page.locator(".answer .words");
+    expect(await words.innerText()).toContain(
+        "rules (https://evil.example/rules) p (https://evil.example/p.png) go (javascript:window.pwned=1) <b>no</b>",
+    );
+    expect(await words.locator("h3, strong, code, li, td").allInnerTexts()).toEqual(["Found", "Twice", "A-1042", "one", "two", "1", "2"]);
+    expect(await words.locator("a, img, b").count()).toBe(0);
+    await page.click("text=As written");
+    expect(await page.innerText(".answer .words.raw")).toContain("**Twice**, see `A-1042`:");
+    expect({ asked, wrong }).toEqual({ asked: [], wrong: [] });
+});
+
 /** Would set `window.pwned`, turn the text around, end an element, or colour a terminal. */
-const HOSTILE = `</script></title><img src=x onerror="window.pwned=1"><svg onload="window.pwned=1"><script>window.pwned=1</script> javascript:window.pwned=1 \u202egnp.exe\u2066 \u001b[31mred \u0007 {{window.pwned=1}}`;
+const HOSTILE = `</script></title><img src=x onerror="window.pwned=1"><svg onload="window.pwned=1"><script>window.pwned=1</script> javascript:window.pwned=1 \u202egnp.exe\u2066 \u001b[31mred \u0007 {{window.pwned=1}} ![x](x) [**x**](javascript:window.pwned=1)`;
 
 test("hostile text in every field is shown, and is neither markup nor obeyed", async () => {
     const evil = calls("owner", "click", { at: HOSTILE, [HOSTILE]: HOSTILE });
@@ -344,36 +380,6 @@ test("the picture of a block fills in while it runs", async () => {
     await page.waitForSelector(".card >> text=THROUGH");
     expect(wrong).toEqual([]);
 });
-
-/** Between the page and the server, so that the connection can be cut. */
-async function wire(to: number): Promise<AsyncDisposable & { readonly port: number; cut(isCut: boolean): void }> {
-    const open = new Set<Socket>();
-    let down = false;
-    const server: TcpServer = createServer((socket) => {
-        if (down) return void socket.destroy();
-        const on = createConnection(to, "127.0.0.1");
-        for (const one of [socket, on]) {
-            open.add(one);
-            one.on("error", () => one.destroy());
-            one.on("close", () => open.delete(one));
-        }
-        socket.pipe(on).pipe(socket);
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const cut = (isCut: boolean): void => {
-        down = isCut;
-        if (isCut) for (const one of open) one.destroy();
-    };
-    const { port } = server.address() as { port: number };
-    return {
-        port,
-        cut,
-        [Symbol.asyncDispose]: () => {
-            cut(true);
-            return new Promise((resolve) => server.close(() => resolve()));
-        },
-    };
-}
 
 test("a connection that breaks is shown, and the page has what happened meanwhile; a login that ended is said", async () => {
     await using at = await room([{ text: "meanwhile" }]);
