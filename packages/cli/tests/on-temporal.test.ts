@@ -84,10 +84,16 @@ test("a run submitted and waited for, and a program here whose block runs there"
 });
 
 test("a question is shown, answered and followed by the value", () => {
-    const run = here.remit("submit", "save.remit", "--address", address, "--workspace", here.folder, "--input", '{"text":"x"}').out.trim();
+    const bounds = ["--workspace", here.folder, "--expires", "2h"];
+    const run = here.remit("submit", "save.remit", "--address", address, ...bounds, "--input", '{"text":"x"}').out.trim();
     const status = eventually(["status", run, "--address", address], ({ code, out }) => code !== 0 || out.includes("done"));
     expect(status).toMatchObject({ code: 3 });
     expect(status.out).toContain("May user call Files.write?");
+    const [asked] = JSON.parse(here.remit("asks", run, "--json").out) as [{ id: string; asked: string; expires: string }];
+    expect(Date.parse(asked.expires) - Date.parse(asked.asked)).toBeLessThan(2.5 * 3_600_000);
+    expect(here.remit("asks", run).out).toContain(`remit approve ${run} ${asked.id}`);
+    // The execution would not learn of an answer that only the ledger has.
+    expect(here.remit("answer", run, asked.id, "once")).toMatchObject({ code: 1, err: expect.stringContaining("remit approve RUN ASK") });
     expect(here.remit("approve", run, "--address", address)).toMatchObject({ code: 1, err: expect.stringContaining("is not signed") });
     expect(here.remit("approve", run, "--address", address, "--decision-key", "public.pem")).toMatchObject({ code: 2 });
     expect(here.remit("approve", run, "--address", address, ...KEY).code).toBe(0);

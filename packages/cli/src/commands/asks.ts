@@ -1,5 +1,5 @@
 /** `remit asks`: questions that wait for a person, with everything needed to decide. */
-import { type Ask, type AskNote, LedgerError, type LedgerStore } from "@remit/host";
+import { type Ask, type AskNote, isCarriedElsewhere, LedgerError, type LedgerStore } from "@remit/host";
 import type { Json } from "@remit/language";
 import { shownApprovers } from "@remit/machine";
 import { askText, offered } from "../asking.ts";
@@ -27,11 +27,12 @@ export default async function asks(args: string[], options: Record<string, unkno
         const colour = paint(process.stdout);
         for (const one of found) {
             const [id, run] = [plainLine(one.id), plainLine(one.run)];
+            const { root, isElsewhere } = await placeOf(store, one.run);
             printLines(`${colour("bold", id)}  ${state(one)}  ${colour("dim", `run ${run}, ${plainLine(one.path)}`)}`);
             printLines(
                 askText(one.request, {
                     paint: colour,
-                    root: await rootOf(store, one.run),
+                    root,
                     full: options["full"] === true,
                     more: "--full shows all",
                     width: process.stdout.isTTY === true ? process.stdout.columns || 80 : undefined,
@@ -45,7 +46,10 @@ export default async function asks(args: string[], options: Record<string, unkno
                         "  This record is signed with another key, so it is ignored. It was made by another user, or changed after it was made.",
                     ),
                 );
-            else if (one.state === "open") printLines(colour("dim", `  remit answer ${run} ${id} … (${offered(one.request.options)})`));
+            else if (one.state === "open") {
+                const command = isElsewhere ? "approve" : "answer";
+                printLines(colour("dim", `  remit ${command} ${run} ${id} … (${offered(one.request.options)})`));
+            }
             printLines("");
         }
         return EXIT.ok;
@@ -55,12 +59,13 @@ export default async function asks(args: string[], options: Record<string, unkno
 }
 
 /** A question of a run that is not there, or cannot be read, is shown all the same. */
-async function rootOf(store: LedgerStore, run: string): Promise<string> {
+async function placeOf(store: LedgerStore, run: string): Promise<{ readonly root: string; readonly isElsewhere: boolean }> {
     try {
-        return (await store.run(run)).root || process.cwd();
+        const info = await store.run(run);
+        return { root: info.root || process.cwd(), isElsewhere: isCarriedElsewhere(info) };
     } catch (error) {
         if (!(error instanceof LedgerError)) throw error;
-        return process.cwd();
+        return { root: process.cwd(), isElsewhere: false };
     }
 }
 

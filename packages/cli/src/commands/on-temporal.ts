@@ -94,10 +94,11 @@ export async function submit(args: string[], options: Options): Promise<number> 
     const file = args[0] as string;
     const input = await readInput(options["input"] as string | undefined);
     const watch = watched(options);
-    const world = await openWorld(file, { ...loadOptions(options, watch), ledger: "memory" });
+    const loading = loadOptions(options, watch);
+    const world = await openWorld(file, { ...loading, ledger: "memory" });
     try {
         return await asking(options, async (client) => {
-            const kept = world.kept(input ?? null, { asks: { park: true } });
+            const kept = world.kept(input ?? null, { asks: { ...loading.asks, park: true } });
             if (options["cron"] !== undefined) return (await import("./schedule.ts")).planned(client, world, kept, options);
             // Nothing would come of waiting.
             if (options["wait"] === true) await client.attended(world.form);

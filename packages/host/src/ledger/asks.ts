@@ -98,6 +98,7 @@ export const ASK_ERRORS = {
     owner: "The person on whose behalf the run was started answers, or an approver of the project: remit answer RUN ASK once --as WHO.",
     tampered: "The record is signed with another key, so it is ignored; remit resume asks again.",
     lost: "The run has ended, or goes on without this answer.",
+    elsewhere: "Answer it there: remit approve RUN ASK ANSWER.",
     option: "Answer once, session, deny, deny session or abort.",
 } as const;
 export type AskErrorCode = keyof typeof ASK_ERRORS;

@@ -5,7 +5,7 @@
  */
 import type { Program } from "@remit/language";
 import type { GoOn, LedgerEvent, SealedPart } from "@remit/machine";
-import type { Ask } from "../ledger/asks.ts";
+import { type Ask, AskError } from "../ledger/asks.ts";
 import { exportRun } from "../ledger/export.ts";
 import { type FollowOptions, follow } from "../ledger/follow.ts";
 import { RemitError } from "../failure/error.ts";
@@ -105,10 +105,7 @@ export async function openLedger(path?: string | LedgerStore, options: LedgerOpt
             return replayRun(await recordOf(shownStore(store, secrets), id), () => machineOf(run, secrets), machineId());
         },
         asks: async (id) => store.asks.list(id === undefined ? undefined : (await store.run(id)).id),
-        answer: async (id, ask, decision, by = user) => {
-            const { id: run } = await store.run(id);
-            return store.asks.decide((await store.asks.find(run, ask)).id, decision, by);
-        },
+        answer: async (id, ask, decision, by = user) => answerTo(store, await store.asks.find((await store.run(id)).id, ask), decision, by),
         resume: (id, how = {}) => resumeRun(store, id, { process: on, user, ...how }),
         close: async () => (store === path ? store.close() : on.release(holder)),
     };
@@ -144,4 +141,18 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
         close().catch(() => undefined);
         throw error;
     }
+}
+
+/** An execution on Temporal carries the run out, and has to be asked or told itself. */
+export function isCarriedElsewhere({ by, status }: Pick<RunInfo, "by" | "status">): boolean {
+    return by !== undefined && status === "running";
+}
+
+/**
+ * What a person says to a question of the ledger. Rejects with `AskError`: `elsewhere` where the run is carried out elsewhere. That execution would not
+ * learn of the answer, and would take no other one.
+ */
+export async function answerTo(store: LedgerStore, { run, id }: Pick<Ask, "run" | "id">, decision: string, by: string): Promise<Ask> {
+    if (isCarriedElsewhere(await store.run(run))) throw new AskError("elsewhere", `run ${run} is carried out on Temporal`);
+    return store.asks.decide(id, decision, by);
 }

@@ -47,8 +47,10 @@ export function askedCall(detail: Json): AskedCall | null {
     const about: Fields = detail;
     const flows = flowsOf(about);
     const origins: Json = about["origins"] ?? null;
+    // `approve` keeps one list, for all that flowed into the stage: what flowed in may be an object, whose fields are shown one by one.
+    const whole = about["kind"] === "stage" ? "input" : "*";
     const from = (name: string): Json | undefined =>
-        isObject(origins) ? (Object.hasOwn(origins, name) ? origins[name] : origins["*"]) : undefined;
+        isObject(origins) ? (Object.hasOwn(origins, name) ? origins[name] : origins[whole]) : undefined;
     const changes = about["changes"] ?? null;
     const changed = (name: string): Json | undefined => (isObject(changes) && Object.hasOwn(changes, name) ? changes[name] : undefined);
     const isFlow = about["why"] === "flow" && flows.length > 0;

@@ -1,6 +1,6 @@
 import type { BlockForm, FlowForm, Json, Program } from "@remit/language";
 import { expect, test } from "vitest";
-import { Compiled, Machine, type Effect, type MachineEvent, type Outcome } from "../../src/index.ts";
+import { askedCall, Compiled, Machine, type Effect, type MachineEvent, type Outcome } from "../../src/index.ts";
 import { bin, call, func, lit, list, member, name, OPTIONS, runAll, stmt } from "../run/forms.ts";
 import { block, blocks, fan, pipe, ref, stage } from "./blocks.ts";
 
@@ -337,6 +337,9 @@ test("approve shows what flows in, passes it on after a yes, and fails after any
     const say = (outcome: Outcome) => runAll(p, { options: { input: "x" }, saving: true, answer: () => outcome });
     const yes = say({ ok: true, value: "once", origins: [] });
     expect(yes.effects).toMatchObject([{ kind: "ask", request: { question: "Send it?", detail: { capability: "approve", args: ["x"] } } }]);
+    expect(askedCall((yes.effects[0] as Effect & { request: { detail: Json } }).request.detail)?.args).toMatchObject([
+        { value: "x", origins: ["user"] },
+    ]);
     expect(yes.result).toMatchObject({ ok: true, value: "nx" });
     for (const said of ["deny", "", 1, null])
         expect(say({ ok: true, value: said, origins: [] }).result).toMatchObject({ ok: false, failure: { kind: "denied" } });

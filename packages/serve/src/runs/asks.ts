@@ -8,7 +8,7 @@
  *     `admin`, its user.
  * RAK2: only what its record says was sent to the server is shown or decided here.
  */
-import { type Ask, AskError, SERVER_CHANNEL } from "@remit/host";
+import { answerTo, type Ask, AskError, SERVER_CHANNEL } from "@remit/host";
 import { askedCall, mayAnswer, principalsOf } from "@remit/machine";
 import type { Client } from "../access/clients.ts";
 import type { Server } from "../server.ts";
@@ -27,7 +27,7 @@ export async function decideRouted(server: Server, client: Client, id: string, d
     const found = (await server.ledger.store.asks.open()).find((one) => one.id === id);
     if (found === undefined || !wasSent(found)) return rejected("there is no open question of this id that was sent to the server");
     try {
-        await server.ledger.store.asks.decide(id, decision, principalOf(server, client));
+        await answerTo(server.ledger.store, found, decision, principalOf(server, client));
         return ACCEPTED;
     } catch (error) {
         if (!(error instanceof AskError)) throw error;
