@@ -197,7 +197,11 @@ function callsFunction(m: Ops, act: Acting, name: string): boolean {
     const args = byNames(m, own.form, given);
     frame.native = waits(m, path, "run", { named });
     try {
-        m.push(act.fiber, { fn: own, agent: defined?.author ?? null, path: d.path, written: defined !== null }, args);
+        m.push(
+            act.fiber,
+            { fn: own, agent: defined?.author ?? null, path: d.path, written: defined !== null, by: defined?.by ?? [] },
+            args,
+        );
     } catch (error) {
         frame.native = null;
         throw error;

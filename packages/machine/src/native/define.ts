@@ -5,6 +5,7 @@
  *
  * DN1: only inside `delegate all to` the agent. The change is in the ledger with its author and its source.
  * DN2: it runs as its author, strictly, whichever principal calls it; what it gives carries its author's origin.
+ *      Who decided that it was written, and what it says, decides what it does, whenever it is called.
  * DN3: what it replaces keeps its parameters in number and its contracts, so that calls of it stay calls of it, and give what they gave.
  */
 import {
@@ -77,7 +78,8 @@ export const define: Begins<DefineDetail> = {
         const form: FileForm = { file: `${shownName(author.name)}'s ${func.name}`, imports: [], shapes, funcs: [made], agents: [] };
         const file = m.takeIn({ form, path: `define:${func.name}`, agent: [author.file, author.name], live: true });
         const fn = m.compiled.files[file]?.funcs.get(func.name) as Fn;
-        m.defined.set(func.name, { name: func.name, fn: fn.id, agent: [author.file, author.name] });
+        const by = m.run.labels.origins(frame.placeLabel);
+        m.defined.set(func.name, { name: func.name, fn: fn.id, agent: [author.file, author.name], ...(by.length === 0 ? {} : { by }) });
         settle(m);
         const source = printForm({ format: FORM, files: [form] })[0] ?? "";
         const origin = `agent:${author.name}`;

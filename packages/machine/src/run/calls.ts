@@ -35,7 +35,7 @@ export function callFn(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L
     if (changed !== null) {
         const given = args.map((arg) => arg(L));
         countCall(m);
-        push(m, fiber, { fn: changed.fn, agent: changed.author, path: d.path, written: true }, given);
+        push(m, fiber, { fn: changed.fn, agent: changed.author, path: d.path, written: true, by: changed.by }, given);
         return false;
     }
     // As long as nothing in the run could choose, there is nothing to keep.

@@ -5,7 +5,7 @@
  */
 
 import type { Fn, AgentEntry } from "../compile/program.ts";
-import { count, shape, type Told, text, tuple } from "../shape/build.ts";
+import { count, list, shape, type Told, text, tuple } from "../shape/build.ts";
 import type { Ops } from "./ops.ts";
 
 export const DEFINED = shape(
@@ -16,7 +16,10 @@ export const DEFINED = shape(
         /** File and name of the agent that wrote it. */
         agent: tuple(count, text),
     },
-    {},
+    {
+        /** Labels of the place where it was defined: who decided that it is there, and what it says, decides in each call of it. */
+        by: list(text),
+    },
 );
 export type Defined = Told<typeof DEFINED>;
 
@@ -35,20 +38,20 @@ export function settle(m: Pick<Ops, "run" | "compiled" | "defined" | "authored">
     m.run.replaced = replaced.size === 0 ? null : replaced;
 }
 
+interface Made {
+    readonly fn: Fn;
+    readonly author: AgentEntry;
+    readonly by: readonly string[];
+}
+
 /** What a call of a function of the program means now: the function and its author; null where it is what it was. */
-export function now(
-    m: Pick<Ops, "run" | "compiled" | "defined" | "authored">,
-    fn: Fn,
-): { readonly fn: Fn; readonly author: AgentEntry } | null {
+export function now(m: Pick<Ops, "run" | "compiled" | "defined" | "authored">, fn: Fn): Made | null {
     const one = m.run.replaced?.get(fn.id) as Defined | undefined;
     return one === undefined ? null : definedAs(m, one);
 }
 
-export function definedAs(
-    m: Pick<Ops, "run" | "compiled" | "defined" | "authored">,
-    one: Defined,
-): { readonly fn: Fn; readonly author: AgentEntry } | null {
+export function definedAs(m: Pick<Ops, "run" | "compiled" | "defined" | "authored">, one: Defined): Made | null {
     const made = m.compiled.functions[one.fn];
     const author = m.compiled.agent(...one.agent);
-    return made === undefined || author === undefined ? null : { fn: made, author };
+    return made === undefined || author === undefined ? null : { fn: made, author, by: one.by ?? [] };
 }

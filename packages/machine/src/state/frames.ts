@@ -41,6 +41,8 @@ export interface Callee {
     readonly deputy?: string | null;
     /** The agent wrote it: it runs strictly, and under its label. */
     readonly written?: boolean;
+    /** Labels of the place where the agent wrote it. */
+    readonly by?: readonly string[];
 }
 
 /** How a function runs. */
@@ -81,7 +83,7 @@ export function push(m: Machine, fiber: Fiber, to: Callee, args: Value[]): void 
     const path = pathOf(caller, to.path);
     const at = siteAt(caller);
     const principal = agent === null ? (to.deputy ?? caller.principal) : m.authority.principalOf(agent);
-    const origin = to.written === true && agent !== null ? m.run.labels.of([`agent:${agent.name}`]) : 0;
+    const origin = to.written === true && agent !== null ? m.run.labels.of([`agent:${agent.name}`, ...(to.by ?? [])]) : 0;
     const strict = isStrict(m, caller, fn, principal, origin);
     const form = fn.framesFor(strict || m.run.tracks);
     const token = principal === caller.principal ? 0 : granted(m, fiber, { frame: caller, to: principal, args, path, site: at });
