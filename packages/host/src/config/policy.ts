@@ -167,6 +167,7 @@ export function checkPolicy(program: Program, policy: Policy): void {
         for (const [one, file] of program.files.flatMap(({ file, imports }) => imports.map((form) => [form, file] as const))) {
             if (one.name !== place && keyOf(one.what, place, "") !== keyOf(one.what, one.uri, file)) continue;
             for (const clause of clauses) {
+                if (one.what === "agent") isOfAgent(one, clause, `policy.clauses.${place}`);
                 hasFields(program, file, clause, `policy.clauses.${place}`);
                 for (const arg of [undefined, ...argumentsOf(clause)]) hasNamed(one, methodOf(clause), arg, `policy.clauses.${place}`);
             }
@@ -214,6 +215,16 @@ function hasFields(program: Program, file: string, clause: PolicyClause, key: st
                 hint: `it imports ${imports.map((one) => one.name).join(", ") || "nothing"}`,
             });
     }
+}
+
+/** What a project says of an agent is in its remits; of its import only who may hand it control. */
+function isOfAgent({ name, from }: ImportForm, { kind }: PolicyClause, key: string): void {
+    if (kind === "choice" && from === undefined) return;
+    throw new RemitError({
+        kind: "value",
+        message: `${key} of the project is a clause that the agent ${name} does not take`,
+        hint: `write what ${name} may do under policy.remits.${name}${from === undefined ? ", or `choice: trusted` for who may hand it control" : ""}`,
+    });
 }
 
 function hasFunc({ name, funcs }: AgentForm, method: string, key: string): void {

@@ -202,7 +202,7 @@ async function boundBy(uris: readonly string[], root: string, options: RasRunOpt
     const keys = new Set(uris.map((uri) => keyOf("tool", uri, "")));
     return (name, uri) => {
         const key = keyOf("tool", uri, "");
-        return all || keys.has(key) || (policy !== null && addedTo(policy, key, [{ name, what: "tool" }]).length > 0);
+        return all || keys.has(key) || (policy !== null && addedTo(policy, key, [{ name, what: "tool", uri }]).length > 0);
     };
 }
 

@@ -111,6 +111,22 @@ ${main('[F.f("src/a.txt"), try { F.f("b.txt") } catch e { e.kind }, G.f("src/a.t
         expect((await run(text)).value).toEqual(["one", "violation.remit", "one", "violation.remit"]);
     });
 
+    test("of an agent's import a clause says who may hand it control, and nothing else", async () => {
+        const text = `import agent Far from "stub:noop"\n${main("Far.send(Mail.send({}).text)\n1")}`;
+        for (const [place, said] of [
+            ["Far", "send: ask"],
+            ["stub:noop", "arg 1: trusted"],
+        ] as const) {
+            says({ clauses: { [place]: said } });
+            await expect(run(text)).rejects.toMatchObject({
+                kind: "value",
+                message: expect.stringContaining("the agent Far does not take"),
+            });
+        }
+        says({ clauses: { "stub:noop": "choice snd: trusted" } });
+        await expect(run(text)).rejects.toMatchObject({ message: expect.stringContaining("names the method snd") });
+    });
+
     test("who is asked, or refused, is told where it stands in the file", async () => {
         writeFileSync(
             join(folder, "remit.json"),

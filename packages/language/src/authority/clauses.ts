@@ -65,13 +65,13 @@ export function gives(clause: ClauseForm): boolean {
 
 const RANK: { readonly [G in Gate]: number } = { may: 0, ask: 1, never: 2 };
 
-/** Imports by what they lead to, agents left out: those have remits. */
+/** Imports by what they lead to. An agent outside the program is known by its import; one of the program has its remit where it is declared. */
 export function importsByThing(program: Program): Map<string, Imported[]> {
     const all = new Map<string, Imported[]>();
     program.files.forEach((file, index) => {
         for (const form of file.imports) {
-            if (form.what === "agent") continue;
-            const key = keyOf(form.what, form.uri, file.file);
+            if (form.what === "agent" && form.from !== undefined) continue;
+            const key = form.what === "agent" ? declaredKey("agent", file.file, form.name) : keyOf(form.what, form.uri, file.file);
             const known = all.get(key);
             if (known === undefined) all.set(key, [{ form, file: index }]);
             else known.push({ form, file: index });

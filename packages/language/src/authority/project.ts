@@ -54,10 +54,12 @@ export interface Project {
 export function addedTo(
     policy: ProjectPolicy,
     key: string,
-    imports: readonly { readonly name: string; readonly what: string }[],
+    imports: readonly { readonly name: string; readonly what: string; readonly uri: string }[],
 ): readonly ProjectClause[] {
     return Object.entries(policy.clauses ?? {}).flatMap(([place, clauses]) =>
-        imports.some(({ name, what }) => name === place || keyOf(what, place, "") === key) ? clauses : [],
+        imports.some(({ name, what, uri }) => name === place || keyOf(what, place, "") === (what === "agent" ? keyOf(what, uri, "") : key))
+            ? clauses
+            : [],
     );
 }
 

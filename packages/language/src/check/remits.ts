@@ -240,6 +240,7 @@ const CLAUSES: Readonly<Record<string, readonly ImportClause["kind"][]>> = {
     memory: ["clause.gate", "clause.count", "clause.arg", "clause.choice", "clause.trusted", "clause.readers"],
     llm: ["clause.gate", "clause.trusted", "clause.untrusted", "clause.readers"],
     file: ["clause.trusted", "clause.readers"],
+    agent: ["clause.choice"],
 };
 
 /** What readers cannot be told from: a model and a file are not called, and what a model answers has no name. */
@@ -252,12 +253,14 @@ function checkClauses(a: Whole, report: Report, node: Import, file: FileScope): 
     for (const clause of node.clauses ?? []) {
         const takes =
             CLAUSES[node.what]?.includes(clause.kind) === true &&
+            (node.what !== "agent" || isOutside(node)) &&
             !(node.what === "file" && clause.kind === "clause.readers" && clause.which === "audience");
         if (!takes) {
             report(
                 "REMIT_REFERENCE",
                 clause.range,
-                `the import of ${node.what === "llm" ? "an llm" : `a ${node.what}`} has no such clause`,
+                `the import of ${node.what === "llm" || node.what === "agent" ? "an" : "a"} ${node.what}${node.what === "agent" ? " of the program" : ""} has no such clause`,
+                node.what === "agent" ? { hint: "say who may choose at the imports of what the agent uses" } : undefined,
             );
             continue;
         }

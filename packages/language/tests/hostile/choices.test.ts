@@ -38,8 +38,18 @@ describe("who decides", () => {
         ["what is trusted", program(`o = Own.read({})\nif o.yes and input.ok { ${WRITE} }`), ask],
         ["what only reads", program('if m.yes { Out.read({ path: "a" }) }'), ask],
         ["where no rule asks", program(`if m.yes { ${WRITE} }`), {}],
+        [
+            "where the import of an agent lets it",
+            program('if m.yes { Far.yield(a: "b") }', 'import agent Far from "acp://far" { choice yield: from("tool:Inbox") }\n'),
+            ask,
+        ],
     ])("nothing is noted: %s", (_name, text, policy) => {
         expect(notes(text, policy)).toEqual([]);
+    });
+
+    test("of handing over, with the clause that the import of the agent takes", () => {
+        const text = program('if m.yes {\nFar.yield(a: "b") }', 'import agent Far from "acp://far"\n');
+        expect(notes(text)).toEqual([expect.stringMatching(/whether Far\.yield is called.*\| choice yield: from\("tool:Inbox"\)$/)]);
     });
 
     test("a clause alone asks, too", () => {

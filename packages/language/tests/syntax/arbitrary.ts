@@ -492,6 +492,12 @@ const agent: fc.Arbitrary<tree.Agent> = fc
     })
     .map((one) => ({ ...one, name: one.main ? one.name : (one.name ?? name("A")) }));
 
+/** No braces are written for none. */
+function ofAgent(clauses: readonly { readonly kind: string }[] = []): readonly { readonly kind: string }[] | undefined {
+    const left = clauses.filter((one) => one.kind === "clause.choice");
+    return left.length === 0 ? undefined : left;
+}
+
 const imported: fc.Arbitrary<tree.Import> = fc
     .record({
         ...kind("import"),
@@ -507,7 +513,7 @@ const imported: fc.Arbitrary<tree.Import> = fc
             ({
                 ...one,
                 uri: one.what === "agent" ? { ...one.uri, value: "./a.remit" } : one.uri,
-                clauses: one.what === "agent" || one.what === "skill" ? undefined : one.clauses,
+                clauses: one.what === "agent" ? ofAgent(one.clauses) : one.what === "skill" ? undefined : one.clauses,
                 remit: one.what === "agent" ? one.remit : undefined,
                 unconfined: one.what === "agent" && one.unconfined ? true : undefined,
             }) as tree.Import,

@@ -108,8 +108,6 @@ export interface Flow {
     readonly besides?: readonly string[];
     /** It is about who decided that the use happens; `arg` is empty. */
     readonly choice?: true;
-    /** No clause of a program speaks of it: control is handed over to an agent. */
-    readonly fixed?: true;
     /** Of what only some may read: who may read all of it, and the line that says who reads what is sent, where one does. */
     readonly readers?: { readonly names: readonly string[]; readonly audience: string | null };
 }

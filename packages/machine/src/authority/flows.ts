@@ -78,12 +78,7 @@ function choiceFlows(use: Use, method: string | null, on: Standing): readonly Hi
     }
     if (said || untrusted === null || !does || origins.every((origin) => mayChoose(origin, null, on))) return hits;
     const { gate, site = null } = untrusted;
-    const flow: Flow = {
-        ...choiceFlow(origins, null, "", on),
-        rule: `untrusted: ${gate}`,
-        unsaid: true,
-        ...(use.key.startsWith("agent:") ? { fixed: true } : {}),
-    };
+    const flow: Flow = { ...choiceFlow(origins, null, "", on), rule: `untrusted: ${gate}`, unsaid: true };
     return [...hits, { rule: { ask: gate === "ask", site }, flow }];
 }
 

@@ -234,21 +234,20 @@ export function refusalJson({ principal, capability, why, clause, flow, unknown,
     };
 }
 
-export function flowJson({ arg, origins, besides, rule, choice, fixed, readers }: Flow): Json {
+export function flowJson({ arg, origins, besides, rule, choice, readers }: Flow): Json {
     return {
         arg,
         origins: [...origins],
         ...(besides === undefined ? {} : { besides: [...besides] }),
         rule,
         ...(choice === true ? { choice } : {}),
-        ...(fixed === true ? { fixed } : {}),
         ...(readers === undefined ? {} : { readers: { ...readers, names: [...readers.names] } }),
     };
 }
 
 export function flowIn(data: Json | undefined): Flow | null {
     if (data === undefined || !isObject(data)) return null;
-    const { arg, origins, besides, rule, choice, fixed, readers } = data;
+    const { arg, origins, besides, rule, choice, readers } = data;
     if (typeof arg !== "string" || typeof rule !== "string" || !Array.isArray(origins)) return null;
     return {
         arg,
@@ -257,7 +256,6 @@ export function flowIn(data: Json | undefined): Flow | null {
         rule,
         ...(rule.startsWith("untrusted: ") || rule === UNNAMED || rule === NOT_THERE ? { unsaid: true } : {}),
         ...(choice === true ? { choice } : {}),
-        ...(fixed === true ? { fixed } : {}),
         ...(isObject(readers) ? { readers: readers as unknown as NonNullable<Flow["readers"]> } : {}),
     };
 }

@@ -43,7 +43,7 @@ function readersRemedy(
 
 /** Null where no clause would let it. */
 export function flowRemedy(capability: string, flow: Flow): string | null {
-    const { arg, origins, besides = [], rule, unsaid, choice, fixed } = flow;
+    const { arg, origins, besides = [], rule, unsaid, choice } = flow;
     const point = capability.indexOf(".");
     const [tool, method] = point < 0 ? [capability, ""] : [capability.slice(0, point), capability.slice(point + 1)];
     if (arg === "*") return readersRemedy(tool, method, flow);
@@ -56,8 +56,6 @@ export function flowRemedy(capability: string, flow: Flow): string | null {
             ? null
             : `write \`${wide}\` in place of \`${rule}\`: ${opens}; ${otherwise}, or endorse it where that is right`;
     }
-    if (fixed === true)
-        return "decide by a value that is trusted, or endorse where that is right what it depends on: no clause speaks of an agent";
     if (choice === true)
         return `add \`choice ${method}: from(${quoted(origins)})\` to the import of ${tool}: ${opens}; ${otherwise}, or endorse it where that is right`;
     if (rule === NOT_THERE) return `call ${arg} by a name that ${tool} has; ${otherwise}, or endorse it where that is right`;

@@ -6,9 +6,9 @@
  * RB1: whatever it holds is made with it and never changes.
  */
 import {
+    addedTo,
     type Imported,
     importsByThing,
-    keyOf,
     originsOf,
     type ProjectPolicy as Policy,
     remitsOfProject,
@@ -164,7 +164,7 @@ function placeOf({ file, form }: Imported): string {
 /** What a project adds to a thing, under its URI or under the name of one of its imports. */
 function added(policy: Policy, key: string, imports: readonly Imported[]): PolicySaid[] {
     return Object.entries(policy.clauses ?? {}).flatMap(([place, clauses]) => {
-        const meant = imports.find(({ form }) => form.name === place || keyOf(form.what, place, "") === key);
+        const meant = imports.find((one) => addedTo({ clauses: { [place]: clauses } }, key, [one.form]).length > 0);
         return meant === undefined ? [] : clauses.map((clause) => ({ clause, file: meant.file }));
     });
 }

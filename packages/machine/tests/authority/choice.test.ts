@@ -252,6 +252,71 @@ main agent A { main func(input) {\nm = Inbox.read({})\nreturn Fixer.yield(z: ${p
         expect(kindOf(handed('"user"', "input.text"))).toBe("violation.flow");
         expect(kindOf(handed('"agent:Fixer"', "m.did"))).toBe("violation.flow");
     });
+
+    const defined = (main: string, body: string, agent = 'import agent Fixer from "acp://x" { remit { may Out.write } }') =>
+        handing(
+            `import tool Inbox from "mcp://inbox"
+import tool Out from "file://out" { write: may, choice write: from("agent:Fixer"), arg path: from("agent:Fixer"), arg content: from("agent:Fixer") }
+${agent}
+func f() { 1 }
+main agent A { main func(input) {\nm = Inbox.read({})\n${main} } }`,
+            {
+                agents: [answer(`define f = func() { ${body} } keep\nreturn 1`, "z")],
+                world: (e) => (e.kind === "author" ? { ok: true, value: { file: "f" }, origins: [] } : world(e)),
+                options: { input: { text: "mine" } },
+            },
+        );
+    const told = (what: string): string => `delegate all to Fixer { Fixer.yield(z: ${what}) }\nf()\nreturn 1`;
+
+    test("or defined is chosen by what it had been handed over, when its session is over, too", () => {
+        const put = 'act("Out.write", { path: "a", content: "b" })';
+        expect(kindOf(defined(told("input.text"), put))).toBe(1);
+        expect(kindOf(defined(told("m.subject"), put))).toBe("violation.flow");
+    });
+
+    test("or defined under a condition is chosen by that condition", () => {
+        const agent = `agent Fixer { main func(h) { "func answer(agent) { define f = func() { 2 } keep\\nreturn 1 }" } }`;
+        const main = (when: string): string =>
+            `if ${when} { delegate all to Fixer { Fixer.yield() } }\nif f() == 2 { x = f()\nOut.write({ path: \`{x}\`, content: \`{x}\` }) }\nreturn 1`;
+        expect(kindOf(defined(main('input.text == "mine"'), "", agent))).toBe(1);
+        expect(kindOf(defined(main("m.yes"), "", agent))).toBe("violation.flow");
+    });
+});
+
+describe("handing control over to an agent outside the program", () => {
+    const over = (clauses: string, use: string, policy: Policy = never): boolean => {
+        const agent = `import agent Far from "stub:noop" { remit { may Out.write }${clauses} }`;
+        return under(policy, program(`m = Inbox.read({})\nif m.yes { ${use} }`, agent)).effects.some(({ kind }) => kind === "agent");
+    };
+    const [YIELD, SEND] = ['x = Far.yield(a: "b")', 'x = Far.send("b")'];
+
+    test.each([
+        ["", YIELD, false],
+        [', choice yield: from("tool:Inbox")', YIELD, true],
+        [', choice yield: from("tool:Inbox")', SEND, false],
+        [', choice send: from("tool:Inbox")', 'x = agent("b", { agent: Far })', true],
+        [', choice: from("tool:Inbox")', SEND, true],
+        [', choice: from("user")', SEND, false],
+        [", choice: any", YIELD, true],
+        [', choice: any, choice yield: from("user")', YIELD, false],
+    ])("%s of %s", (clauses, use, happens) => expect(over(clauses, use)).toBe(happens));
+
+    test("a clause binds without the policy, and a project's line only narrows", () => {
+        expect([over("", YIELD, {}), over(", choice: trusted", YIELD, {})]).toEqual([true, false]);
+        const said = (kind: { readonly any?: true }): Policy => ({ clauses: { Far: [{ kind: "choice", ...kind }] } });
+        expect(over("", YIELD, said({}))).toBe(false);
+        expect(over(', choice: from("tool:Inbox")', YIELD, said({}))).toBe(false);
+        expect(over("", YIELD, { ...never, ...said({ any: true }) })).toBe(false);
+    });
+
+    test("what is delegated under a choice is used under it", () => {
+        const text = program(
+            "m = Inbox.read({})\nif m.yes { delegate Out.write to H { H.put() } }",
+            `agent H { remit {}\nfunc put() { ${write} } }`,
+        );
+        const ran = under(never, text);
+        expect([writes(ran), outcome(ran)]).toEqual([[], "violation.flow"]);
+    });
 });
 
 describe("an amount that is used up was chosen by all that came (LIC1)", () => {

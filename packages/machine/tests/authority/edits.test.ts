@@ -113,6 +113,19 @@ const ROWS: readonly (readonly [string, Row])[] = [
     ["another argument that no clause speaks of", row("arg to: trusted", send(WEB, "body"), send(WEB, "subject"), NEVER)],
     ["what a model wrote of it", row("", `x = ${WEB}\nuse x as page\n${send('generate({ input: "Go." })')}`, send(FAR), NEVER)],
     ["who chooses what no clause speaks of", row("", when(WEB), when(FAR), NEVER)],
+    [
+        "who hands control over",
+        { ...yields("", "1", "1", "1", ""), body: when(WEB, "Ext.yield(p: 1)"), other: when(FAR, "Ext.yield(p: 1)"), policy: NEVER },
+    ],
+    [
+        "who hands control over, of a list",
+        {
+            ...yields("", "1", "1", "1", ""),
+            with: 'import agent Ext from "acp://x" { choice: from("user"), remit { spend 9 calls } }\n',
+            body: when(WEB, 'Ext.send("go")'),
+            other: when(FAR, 'Ext.send("go")'),
+        },
+    ],
     ["a gate", { ...row("erase: never, drop: never", "Mail.erase({})", "Mail.drop({})"), calls: "Mail.erase" }],
     [
         "a method that the remit does not name",
@@ -379,11 +392,4 @@ test("a value that another agent was given is passed on by itself, or used by it
     const more = `${mail("")}agent Fixer { remit { may Repo } model Claude role "r" description "d"\nfunc give() { Repo } }\n`;
     const { failure } = fails({ text: programOf(more, "x = Fixer.give()\nx.list({})"), policy: {} });
     expect(failure).toMatchObject({ kind: "violation.remit", hint: expect.stringContaining("by the name of its own import") });
-});
-
-test("where no line of a program speaks of what is refused, none is proposed", () => {
-    const { with: more } = yields("", "1", "1", "1", "agent");
-    const { failure } = fails({ text: programOf(more, `if ${WEB} == "x" { 1 } else { Ext.yield(p: 1) }`), policy: NEVER });
-    expect(failure).toMatchObject({ kind: "violation.flow", hint: expect.stringContaining("no clause speaks of an agent") });
-    expect(failure?.hint).not.toContain("`");
 });

@@ -76,7 +76,7 @@ export class Rules {
         const { project } = checking;
         if (project === null) return;
         for (const [key, bindings] of things) {
-            const imports = bindings.map(({ name, kind }) => ({ name, what: kind }));
+            const imports = bindings.map(({ name, kind, import: node }) => ({ name, what: kind, uri: node?.uri.value ?? "" }));
             for (const clause of addedTo(project.policy, key, imports))
                 this.add(key, { clause, at: placeOfProject(project, clause.site), project: true });
         }

@@ -27,7 +27,7 @@ import type {
     Spend,
     StringLit,
 } from "../tree.ts";
-import { closed, leaveBrace, separated } from "./brackets.ts";
+import { closed, separated } from "./brackets.ts";
 import { parseString } from "./literals.ts";
 import {
     advance,
@@ -75,25 +75,6 @@ export function parseRemitUse(p: State): RemitUse {
     if (p.k === T.LBrace) return parseRemitBody(p);
     const name = expectName(p, "`{` and the clauses, or the name of a remit");
     return { kind: "remit.use", range: { start: from, end: prevEnd(p) }, name };
-}
-
-/** `{ remit { … } }` after the import of an agent. */
-export function parseAgentBraces(p: State): RemitUse | undefined {
-    const open = p.pos;
-    advance(p);
-    let remit: RemitUse | undefined;
-    while (p.k !== T.RBrace && p.k !== T.EOF) {
-        if (p.k !== T.Remit) {
-            expected(p, "`remit`", "At the import of an agent stands what it may do: `{ remit { may Repo.read } }`.");
-            leaveBrace(p, open);
-            return remit;
-        }
-        const read = parseRemitUse(p);
-        remit ??= read;
-        take(p, T.Comma);
-    }
-    closed(p, open, T.RBrace);
-    return remit;
 }
 
 /** A name of a method, an argument or a field: a word, or in quotes where it is none, `"list-issues"`. */

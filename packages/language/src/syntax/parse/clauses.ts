@@ -4,9 +4,20 @@
  * Boundary: as `authority.ts`, whose rule about words (AH1) holds here.
  */
 import { T } from "../tokens.ts";
-import type { Among, ImportClause, Name, Readers, StringLit, Through } from "../tree.ts";
-import { atCount, atName, expectNamed, GATES, isText, parseCounts, parseStrings, skipClause, takeNamed } from "./authority.ts";
-import { closed } from "./brackets.ts";
+import type { Among, Import, ImportClause, Name, Readers, RemitUse, StringLit, Through } from "../tree.ts";
+import {
+    atCount,
+    atName,
+    expectNamed,
+    GATES,
+    isText,
+    parseCounts,
+    parseRemitUse,
+    parseStrings,
+    skipClause,
+    takeNamed,
+} from "./authority.ts";
+import { closed, leaveBrace } from "./brackets.ts";
 import { advance, expected, isWord, onNewLine, peek, prevEnd, type State, start, take, takeName } from "./state.ts";
 
 /** `{ send: ask, arg to: trusted, reads: "alice", audience send: arg to or ask, trusted }` */
@@ -30,6 +41,40 @@ export function parseClauses(p: State): ImportClause[] {
     }
     closed(p, open, T.RBrace);
     return clauses;
+}
+
+/** `{ remit { … }, choice yield: trusted }` after the import of an agent. */
+export function parseAgentBraces(p: State): Pick<Import, "remit" | "clauses"> {
+    const open = p.pos;
+    advance(p);
+    let remit: RemitUse | undefined;
+    const clauses: ImportClause[] = [];
+    const read = () => ({ ...(remit === undefined ? {} : { remit }), ...(clauses.length === 0 ? {} : { clauses }) });
+    while (p.k !== T.RBrace && p.k !== T.EOF) {
+        if (p.k === T.Remit) {
+            const use = parseRemitUse(p);
+            remit ??= use;
+        } else if (atChoice(p)) {
+            const clause = parseChoice(p);
+            if (clause === undefined) skipClause(p, open, () => true);
+            else clauses.push(clause);
+        } else {
+            expected(
+                p,
+                "`remit` or `choice`",
+                "At the import of an agent stands what it may do, `{ remit { may Repo.read } }`, and who may hand it control, `{ choice: trusted or ask }`.",
+            );
+            leaveBrace(p, open);
+            return read();
+        }
+        take(p, T.Comma);
+    }
+    closed(p, open, T.RBrace);
+    return read();
+}
+
+function atChoice(p: State): boolean {
+    return isText(p, "choice") && (peek(p, 1) === T.Colon ? !GATES.includes(peek(p, 2)) && !atCount(p, 2) : atName(p, 1));
 }
 
 function parseClause(p: State): ImportClause | undefined {
@@ -58,7 +103,7 @@ function parseClause(p: State): ImportClause | undefined {
         advance(p);
         return { kind: "clause.labels", range: done() };
     }
-    if (isText(p, "choice") && (next === T.Colon ? !GATES.includes(peek(p, 2)) && !atCount(p, 2) : atName(p, 1))) return parseChoice(p);
+    if (atChoice(p)) return parseChoice(p);
     if (p.k === T.Arg && (atName(p, 1) || next === T.Number)) return parseArgClause(p);
     if ((p.k === T.Reads || p.k === T.Audience) && (next === T.Colon ? !GATES.includes(peek(p, 2)) && !atCount(p, 2) : atName(p, 1))) {
         const which = p.k === T.Reads ? "reads" : "audience";

@@ -8,8 +8,8 @@ import { fix } from "../../text/fix.ts";
 import { FOREIGN_STARTS } from "../foreign.ts";
 import { IMPORT_KINDS, T } from "../tokens.ts";
 import type { Agent, ContractNode, Expr, Func, Import, ImportKind, Item, Name, Param, RemitUse, ShapeDecl, StringLit } from "../tree.ts";
-import { atFlow, parseAgentBraces, parseFlow, parseRemit, parseRemitUse } from "./authority.ts";
-import { parseClauses } from "./clauses.ts";
+import { atFlow, parseFlow, parseRemit, parseRemitUse } from "./authority.ts";
+import { parseAgentBraces, parseClauses } from "./clauses.ts";
 import { leaveBrace, closed, separated, skipLine } from "./brackets.ts";
 import { parseContract, startsContract } from "./contracts.ts";
 import { parseDefault } from "./expressions.ts";
@@ -152,7 +152,7 @@ function parseImport(p: State): Import | undefined {
     let clauses: Import["clauses"];
     let remit: RemitUse | undefined;
     if (p.k === T.LBrace) {
-        if (what === "agent") remit = parseAgentBraces(p);
+        if (what === "agent") ({ remit, clauses } = parseAgentBraces(p));
         else if (what === "skill") {
             report(p, "SYNTAX", "The import of a skill has no clauses.", tokenRange(p, p.pos), "Leave the braces out.");
             leaveBrace(p, p.pos);

@@ -9,7 +9,7 @@
 import type { Fix } from "../../diagnostics/diagnostic.ts";
 import { source } from "../../text/source.ts";
 import { parse } from "../parse/parse.ts";
-import type { Agent, Expr, File, Import, Item, ShapeDecl } from "../tree.ts";
+import type { Agent, Expr, File, Import, ImportClause, Item, RemitUse, ShapeDecl } from "../tree.ts";
 import { clauseText, remitBody, remitUse } from "./authority.ts";
 import { agentLine, block, func, head } from "./blocks.ts";
 import { contractNode, expression } from "./layout.ts";
@@ -131,13 +131,20 @@ function importLine(w: Writer, node: Import): void {
     if (remit === undefined && clauses === undefined) return;
     put(w, " ");
     const brackets = { open: "{", from: uri.range.end, close: range.end - 1 } as const;
-    if (clauses !== undefined) sequence(w, brackets, clauses, (_, clause) => put(w, clauseText(clause)), 0);
+    if (remit !== undefined && clauses !== undefined) {
+        const parts = [remit, ...clauses].sort((a, b) => a.range.start - b.range.start);
+        sequence(w, brackets, parts, (_, part) => (isRemit(part) ? remitUse(w, part) : put(w, clauseText(part))));
+    } else if (clauses !== undefined) sequence(w, brackets, clauses, (_, clause) => put(w, clauseText(clause)), 0);
     else if (remit !== undefined && hasComments(w, range)) sequence(w, brackets, [remit], remitUse);
     else if (remit !== undefined) {
         put(w, "{ ");
         remitUse(w, remit);
         put(w, " }");
     }
+}
+
+function isRemit(part: RemitUse | ImportClause): part is RemitUse {
+    return part.kind === "remit.body" || part.kind === "remit.use";
 }
 
 function shape(w: Writer, node: ShapeDecl): void {
