@@ -6,7 +6,7 @@
  * RND1: what was used for a call of the model is told at its end. A call of a tool after that, where only text was said before, still belongs to it:
  *     agents tell of the two in either order.
  * RND2: a model sees a result in its next call alone: what comes once all tool calls of a round are over begins a round, and so does a message
- *     under another id.
+ *     under another id. A thought has an id of its own where the agent tells of its parts apart (opencode): it is of the message that comes next.
  * RND3: an id that says its place among the calls of one reply is believed over RND2: that agent makes them one after the other.
  */
 import { placeOf } from "./reported.ts";
@@ -25,8 +25,10 @@ export class Rounds {
         const isOther = id !== undefined && this.message !== undefined && id !== this.message;
         const isBack = kind === "thought" && this.said && this.calls === 0 && id === undefined;
         if (this.isOver || this.seesResults() || isOther || isBack) this.next();
-        if (kind === "message") this.said = true;
-        this.message = id ?? this.message;
+        if (kind === "message") {
+            this.said = true;
+            this.message = id ?? this.message;
+        }
         return this.at;
     }
 

@@ -72,6 +72,18 @@ test("a step is one call of the model: what comes after all results begins the n
     expect(names(steps(reply))).toEqual([["I read it first.", "read", "grep"], ["", "edit"], ["Done."]]);
 });
 
+test("a thought with an id of its own is of the message that comes next, in the same step", () => {
+    const { reply } = told([
+        { ...say("I look first.", { messageId: "p1" }), sessionUpdate: "agent_thought_chunk" },
+        { ...say("Then I edit.", { messageId: "p2" }), sessionUpdate: "agent_thought_chunk" },
+        ...OPENCODE.slice(0, -2),
+        { ...say("All is well.", { messageId: "p3" }), sessionUpdate: "agent_thought_chunk" },
+        ...OPENCODE.slice(-2),
+    ]);
+    expect(names(steps(reply))).toEqual([["I read it first.", "read", "grep"], ["", "edit"], ["Done."]]);
+    expect(steps(reply).map((step) => step.reasoning_content)).toEqual(["I look first.\nThen I edit.", undefined, "All is well."]);
+});
+
 test("what a tool gave in the agent's own form is kept where it says more", () => {
     const [read, grep] = callsIn(told(OPENCODE).reply);
     expect(read).toMatchObject({ output: "a needle", raw: { output: "<file>1: a needle</file>" } });

@@ -164,12 +164,13 @@ function ownCall(one: Happening, { path }: TreeNode, parent: string | null, { co
     const isOver = status === "completed" || status === "failed";
     const permission = objectIn(get(one, "permission") ?? null);
     const begun = text(one, "time") ?? time;
+    const span = spanId(run, `${path} ${id}`, numberIn(get(one, "nth")) ?? 0);
     spans.push({
-        id: spanId(run, `${path} ${id}`, 0),
+        id: span,
         isOver,
         span: {
             traceId: traceId(run),
-            spanId: spanId(run, `${path} ${id}`, 0),
+            spanId: span,
             ...(parent === null ? {} : { parentSpanId: parent }),
             name: `execute_tool ${name}`,
             kind: INTERNAL,

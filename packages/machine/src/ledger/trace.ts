@@ -342,7 +342,10 @@ function entryLine(entry: { [key: string]: Json }, w: Writer): Line {
         return { what: `plan ${shown(shownItems.join(", "), w)}` };
     }
     const said = textIn(entry.text) ?? textIn(entry.summary) ?? "";
-    const words: { readonly [kind: string]: string } = { message: "said", thought: "thought", compaction: "compacted its context" };
+    const words: { readonly [kind: string]: string } = {
+        ...{ message: "said", thought: "thought", compaction: "compacted its context" },
+        again: "was told its turn again",
+    };
     const what = `${words[kind] ?? `reported ${plainText(kind)}`}${said === "" ? "" : ` ${shown(said, w)}`}`;
     const status = textIn(entry.status);
     return { what, ...(status === undefined || status === "completed" ? {} : { came: plainText(status) }) };

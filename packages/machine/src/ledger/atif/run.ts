@@ -15,10 +15,11 @@
  * RUN1: a step stands where its happening began; a result stands in the step of its call, whenever it came.
  * RUN2: every step says its place in `extra.path`. Each `generate` begins a context of its own, with its system step.
  * RUN3: a use of an agent's own hands is a call of the agent where it tells of it; all of them stand in `extra.hands` of its trajectory.
+ * RUN5: a turn that was told again has the steps of each time, each after its prompt.
  * RUN4: of a Re in Act program the agent is the program: what runs it is left out.
  */
 import type { Json } from "@remit/language";
-import type { AgentNote, AgentPart, AgentReply, Failure } from "../../effect/effect.ts";
+import type { AgentPart, AgentReply, Failure } from "../../effect/effect.ts";
 import type { Usage } from "../../effect/usage.ts";
 import type { LedgerEvent } from "../events.ts";
 import { replyNoted } from "../notes.ts";
@@ -39,6 +40,7 @@ import {
     resultContent,
     type Written,
 } from "./build.ts";
+import { beginsTurn, notesIn } from "../told.ts";
 import { addEnd, addPrompt, addReply, argumentsIn, sessionAgent } from "./session.ts";
 import type { AtifToolCall, JsonObject, ObservationResult, Step } from "./types.ts";
 
@@ -88,6 +90,10 @@ interface Projecting {
     readonly said: Map<string, string>;
     /** By path of a turn that was not answered: what the agent reported. */
     readonly noted: Map<string, readonly LedgerEvent[]>;
+    /** By path of a turn: how it was told. */
+    readonly asked: Map<string, LedgerEvent>;
+    /** By path: the questions that are put to a person. */
+    readonly questions: Map<string, string>;
 }
 
 /** What only runs a Re in Act program. */
@@ -115,6 +121,8 @@ function begun(first: LedgerEvent, media: Building["media"], ras: RasRun | null)
         described: new Map(),
         said: new Map(),
         noted: new Map(),
+        asked: new Map(),
+        questions: new Map(),
     };
 }
 
@@ -174,6 +182,10 @@ const STEPS: { readonly [kind: string]: On } = {
     },
     "memory.started": (p, event) => call(p, event, memoryName(event)),
     "memory.ended": (p, event) => ended(p, event, memoryName(event)),
+    "ask.requested": (p, event) => {
+        const question = textIn(saidOf(event, "question"));
+        if (question !== undefined) p.questions.set(event.path, question);
+    },
     "ask.decided": decided,
     "agent.started": (p, event) => {
         const named = agentName(event);
@@ -189,15 +201,17 @@ const STEPS: { readonly [kind: string]: On } = {
         const session = textIn(field(event, "session")) ?? event.path;
         const to = opened(p, event, session, { name: agentName(event), version: "unknown" }, undefined);
         noted(p, session);
-        const prompt = promptOf(field(event, "prompt"));
         const handing = p.calls.get(session);
         if (handing !== undefined && Object.keys(handing.call.arguments).length === 0)
-            handing.call.arguments = argumentsIn(prompt, textIn(to.extra.opened_by));
-        const step = addPrompt(to, prompt, event.time);
-        addExtra(step, { path: event.path, turn: numberIn(field(event, "turn")) });
+            handing.call.arguments = argumentsIn(promptOf(field(event, "prompt")), textIn(to.extra.opened_by));
+        p.asked.set(event.path, event);
+        prompted(to, event, event.time);
     },
     "agent.noted": (p, event) => {
-        p.noted.set(event.path, [...(p.noted.get(event.path) ?? []), event]);
+        const before = p.noted.get(event.path) ?? [];
+        const again = before.length > 0 && beginsTurn(event);
+        if (again) toldAgain(p, event);
+        p.noted.set(event.path, again ? [event] : [...before, event]);
     },
     "agent.answered": (p, event) => {
         const before = takeNoted(p, event.path);
@@ -361,7 +375,7 @@ function give(to: Call, value: Json, ok: boolean | null): void {
 
 function decided(p: Projecting, event: LedgerEvent): void {
     const decision: Json = {
-        decision: field(event, "decision") ?? field(event, "result") ?? null,
+        decision: field(event, "decision") ?? field(event, "result") ?? field(event, "value") ?? null,
         by: field(event, "by") ?? "person",
     };
     const about = p.calls.get(event.path.replace(/\/ask$/, ""));
@@ -369,7 +383,8 @@ function decided(p: Projecting, event: LedgerEvent): void {
         addExtra(about.call, { permission: decision });
         return;
     }
-    const step = addStep(ownerOf(p, event.path), { source: "system", message: textIn(field(event, "question")) ?? "" }, event.time);
+    const message = textIn(field(event, "question")) ?? p.questions.get(event.path) ?? "";
+    const step = addStep(ownerOf(p, event.path), { source: "system", message }, event.time);
     addExtra(step, { path: event.path, permission: decision });
 }
 
@@ -422,6 +437,19 @@ function closed(p: Projecting, event: LedgerEvent): void {
     });
 }
 
+function prompted(to: Building, asked: LedgerEvent, time: string): void {
+    const step = addPrompt(to, promptOf(field(asked, "prompt")), time);
+    addExtra(step, { path: asked.path, turn: numberIn(field(asked, "turn")) });
+}
+
+/** RUN5. */
+function toldAgain(p: Projecting, event: LedgerEvent): void {
+    const session = textIn(field(event, "session")) ?? event.path;
+    noted(p, session);
+    const [to, asked] = [p.agents.get(session), p.asked.get(event.path)];
+    if (to !== undefined && asked !== undefined) prompted(to, asked, event.time);
+}
+
 /** Turns that broke off, of a session (null: of all): what their agents reported while they worked is all that there is. */
 function noted(p: Projecting, session: string | null): void {
     for (const [path, [first]] of p.noted) {
@@ -437,7 +465,7 @@ function noted(p: Projecting, session: string | null): void {
 function takeNoted(p: Projecting, path: string): ReturnType<typeof replyNoted> {
     const events = p.noted.get(path) ?? [];
     p.noted.delete(path);
-    return replyNoted(events.flatMap((event) => listIn(field(event, "notes")) as unknown as AgentNote[]));
+    return replyNoted(events.flatMap(notesIn));
 }
 
 const STOPS = ["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"] as const;
