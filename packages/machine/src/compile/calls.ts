@@ -166,7 +166,7 @@ export function unlessReplaced(fn: Fn, at: Site | null, code: Code): Code {
 
 function userCallAs(cx: Context, fn: Fn, args: readonly Code[], at: Site | null): Code {
     const [a, b] = args as [Code, Code];
-    if (cx.flow !== 0 || fn.strict) return strictCall(cx, fn, args, at);
+    if (cx.flow !== 0) return strictCall(cx, fn, args, at);
     if (fn.checksParams || fn.form.result !== undefined)
         return (f) => {
             const m = f[0];
@@ -222,7 +222,7 @@ function strictCall(cx: Context, fn: Fn, args: readonly Code[], at: Site | null)
         const m = f[0];
         const g = slots0(fn.strictClosure.slots, m);
         for (let i = 0; i < args.length; i++) g[i + 1] = (args[i] as Code)(f);
-        enterStrict(g, fn, f, cx.flow, !fn.strict && cx.flow !== 0 && isLoose(f, cx.flow));
+        enterStrict(g, fn, f, cx.flow, !fn.strict && isLoose(f, cx.flow));
         counted(m);
         return runStrict(fn, g, f, caller, at);
     };
@@ -248,7 +248,7 @@ export function argsOf(cx: Context, e: ExprForm & { kind: "call" }): Arg[] {
             const caller: Caller = { flow: cx.flow, along: failing(cx) };
             const along = cx.places?.along ?? NOTHING_ALONG;
             if (cx.loose) return (f) => new LooseLambda(f, cx.flow, flow === 0 ? null : along, named);
-            if (cx.flow !== 0 || named.strict) return (f) => new StrictLambda(f, caller, flow === 0 ? null : along, named);
+            if (cx.flow !== 0) return (f) => new StrictLambda(f, caller, flow === 0 ? null : along, named);
             return (f) => new FnLambda(f[0], named);
         }
         return cx.flow === 0 ? expr(cx, a.value) : carrying(cx.flow, expr(cx, a.value));

@@ -89,7 +89,7 @@ export class StrictLambda implements Lambda {
         const g = slotsOf(fn.strictClosure.slots, f[0], args.slice(0, this.arity));
         if (over !== null) for (let i = 1; i <= this.arity; i++) g[i] = join(f[0], g[i] as Value, over.label);
         for (let i = args.length; i < this.arity; i++) g[i + 1] = (this.defaults[i] as Code)(g);
-        enterStrict(g, fn, f, flow, !fn.strict && flow !== 0 && isLoose(f, flow));
+        enterStrict(g, fn, f, flow, !fn.strict && isLoose(f, flow));
         counted(f[0]);
         const value = runStrict(fn, g, f, caller, null);
         if (this.chooses !== null) raisePc(f, flow, value, this.chooses);

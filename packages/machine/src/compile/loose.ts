@@ -204,11 +204,11 @@ export function looseCode(cx: Context, e: ExprForm, code: Code): Code {
         }
         case "binary": {
             if (e.op !== "and" && e.op !== "or" && e.op !== "??") return code;
-            const ways = waysOf(cx, [e.right]);
+            // What the right side assigns stands in an `if` of it, which marks it, and no way leads out: such an expression runs on frames.
             return (f) => {
                 const before = f[flow] as Value;
                 const value = code(f);
-                if (f[flow] !== before) meetAgain(f, flow, ways, before);
+                f[flow] = before;
                 return value;
             };
         }

@@ -27,7 +27,7 @@ import { deepLabels, join, rawOf } from "../value/operators.ts";
 import { Labelled, type Value } from "../value/value.ts";
 import { changesIn, namesIn } from "./changes.ts";
 import type { Code, Done, RunState, Slots, Step } from "./code.ts";
-import { born, covered, outward, raise } from "./containers.ts";
+import { born, covered, raise } from "./containers.ts";
 import { type Context, expr, siteOf } from "./context.ts";
 import { checkArguments, checkResult } from "./contracts.ts";
 import { failureValue } from "./failure.ts";
@@ -286,7 +286,6 @@ export function caughtCode<T>(
         } catch (error) {
             f[flow + FLOW.caught] = outside;
             if (!(error instanceof Fail) || error.whole || !f[0].catches(error)) throw error;
-            error.labels = f[0].labels.union(error.labels, labelAt(f, flow));
             raiseBy(f, flow, error.labels, along);
             f[0].depth = depth;
             if (slot !== 0) f[slot] = failureValue(f[0], error);
@@ -331,7 +330,7 @@ export function counted(m: RunState): void {
     if (--m.depth < 0) m.deep();
 }
 
-/** A call that was counted, on the slots that `enterStrict` filled. */
+/** A call by strict code that was counted, on the slots that `enterStrict` filled. Other code calls strict functions on frames alone (`effects.ts`). */
 export function runStrict(fn: Fn, g: Slots, f: Slots, { flow, along }: Caller, at: Site | null): Value {
     const m = f[0];
     const own = flowOf(fn);
@@ -341,9 +340,9 @@ export function runStrict(fn: Fn, g: Slots, f: Slots, { flow, along }: Caller, a
         const value = fn.strictClosure.run(g);
         const r = checkResult(m, fn, withPc(g, own, value), at);
         heldResult(r, fn, f, flow, along);
-        if (flow !== 0) leaveStrict(g, fn, f, flow, along);
+        leaveStrict(g, fn, f, flow, along);
         m.depth++;
-        return flow === 0 ? outward(m, r) : r;
+        return r;
     } catch (error) {
         if (error instanceof Fail) error.labels = m.labels.union(error.labels, labelAt(g, own));
         throw error;

@@ -347,7 +347,8 @@ function handedBack(m: Ops, h: Handing, value: Value): void {
     }
     m.dropCode(path);
     m.tracer?.at(site, path, `agent ${shownName(name)}`);
-    const labels = m.run.labels.union(out.labels, m.run.labels.of([`agent:${name}`]));
+    // The agent's origin among them: its function ran under that.
+    const { labels } = out;
     const checked = fits(h.d, out.json, shownName(name));
     if (!checked.ok) throw new Fail("contract", checked.message, { site, labels });
     give(m, h, join(m.run, m.fromJson(checked.value), labels));

@@ -138,7 +138,7 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
             : m.described.size === 0
               ? undefined
               : m.described.get(placeOf(target.c))?.reads.includes(method ?? "");
-    const wish: Wish = { principal: frame.principal, target: meant, given, chosenBy, chosen: chosenAt(m, frame, alias?.chosen), readOnly };
+    const wish: Wish = { principal: frame.principal, target: meant, given, chosenBy, chosen: namedBy(m, alias?.chosen), readOnly };
     const decision = decideFor(m, fiber, wish);
     // A use that is refused whatever the tool has does not start it.
     if ((decision.kind !== "refused" || decision.flow?.unsaid === true) && isToBeAsked(m, call, target.c)) {
@@ -212,10 +212,9 @@ export function release(m: Pick<Ops, "authority" | "compiled" | "standing">, eff
     if (use !== null) m.standing.count(countedBy(m, { target: use.target, given: jsonGiven(use.args, 0) }).run, -1);
 }
 
-/** Who decided that the place is reached where a frame stands, and which method is called there (`named`). */
-function chosenAt(m: Ops, frame: Frame, named = 0): number {
-    const { labels } = m.run;
-    return m.run.tracks ? labels.union(labels.choosers(frame.placeLabel), labels.withoutChoosers(named)) : 0;
+/** Who said which method is called. Who chose the place of the call and its arguments is among what it is given. */
+function namedBy(m: Ops, named = 0): number {
+    return m.run.tracks ? m.run.labels.withoutChoosers(named) : 0;
 }
 
 /** Whether the policy for what no clause speaks of has a word in a decision: it is about calls that do more than read. */
@@ -428,7 +427,7 @@ export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, mod
             target: { c, name: offer.tool, uri: offer.uri, method, direct: offer.right === undefined },
             given: alias === null ? carriedGiven(args, { seen, named, labels: m.run.labels }) : jsonGiven(alias.args, labels),
             chosenBy: "model",
-            chosen: m.run.labels.union(chosenAt(m, frame, chose), m.run.labels.choosers(chose)),
+            chosen: m.run.labels.union(namedBy(m, chose), m.run.labels.choosers(chose)),
             readOnly: alias === null && offer.readOnly,
         };
         return {
