@@ -14,6 +14,7 @@ type Row = readonly [name: string, body: string, more?: string];
 
 export const DECIDED: readonly Row[] = [
     ["a condition", `if m.subject.contains("REFUND") { ${write} }`],
+    ["a condition, of a call without arguments", "if m.yes { Out.write() }"],
     ["the other way", `if m.subject == "x" { } else { ${write} }`],
     ["a later condition of a chain", `if input.ok == false { } else if m.yes { ${write} }`],
     ["a condition of an expression", `x = if m.yes { ${write} } else { 1 }`],

@@ -41,13 +41,13 @@ export const ROWS: readonly Row[] = [
     {
         name: "W2: a failure that leaves a function carries its place",
         body: "x = 0\ntry { f(h)\nx = 2 } catch e { x = 1 }\nx",
-        functions: "func f(o) { if o.v { y = [1][5] } }",
+        functions: 'func f(o) { if o.v { raise "no" } }',
         secrets: BOOL,
     },
     {
         name: "W2: a failure that leaves a lambda's function carries its place",
         body: "x = 0\ntry { [h].map(f)\nx = 2 } catch e { x = 1 }\nx",
-        functions: "func f(o) { if o.v { y = [1][5] } }",
+        functions: 'func f(o) { if o.v { raise "no" } }',
         secrets: BOOL,
     },
     {
@@ -55,6 +55,7 @@ export const ROWS: readonly Row[] = [
         body: 'l = []\ntry { if h.v { y = [1][5] }\nraise "other" } catch e { l.add(e.message) }\nl[0]',
         secrets: BOOL,
     },
+    { name: "W1: a handler depends on what was raised", body: "x = 0\ntry { raise s } catch e { x = 1 }\nx", secrets: ["a"] },
     {
         name: "W1: how often a lambda runs",
         body: "n = 0\ny = h.v.map(x => if p {\nn = n + 1\nx } else { x })\nn",
@@ -122,6 +123,12 @@ export const ROWS: readonly Row[] = [
     },
     { name: "how many a filter kept", body: "[1, 2, 3].filter(x => x > h.v).length", secrets: [0, 1, 3] },
     {
+        name: "a list that a lambda of its method changes",
+        body: "l = [5, 2]\nl.filter(x => put(l, h) > 0)[1]",
+        functions: "func put(l, o) { if o.v { l[1] = 9 }\n1 }",
+        secrets: BOOL,
+    },
+    {
         name: "a list that an argument of its method changes",
         body: "l = [1, 2]\nl.join(put(l, h))",
         functions: 'func put(l, o) { if o.v { l[0] = 9 }\n"," }',
@@ -136,6 +143,7 @@ export const ROWS: readonly Row[] = [
         secrets: BOOL,
     },
     { name: "CL1: a literal", body: "q = []\nx = 0\nif h.v { x = [1]\nq.add(x) } else { x = [2]\nq.add(x) }\nq[0][0]", secrets: BOOL },
+    { name: "CL1: a literal on the right of `??`", body: "x = h.v ?? [1]\nx[0]", secrets: [null] },
     { name: "spread", body: "l = [...h.v, 1]\nl.length", secrets: LISTS },
     { name: "a spread object", body: "o = { ...h.v, a: 1 }\no.keys().length", secrets: [{}, { b: 1 }] },
     { name: "W2: a field", body: "o = { k: 1 }\nif h.v { o.k = 2 }\no.k", secrets: BOOL },
@@ -157,9 +165,15 @@ export const GIVEN: readonly Row[] = [
     },
     {
         name: "a list that strict code gives to other code shows its label",
-        body: "l = A.f(s)\nl.length",
-        functions: "func f(s) { l = []\nif s { l.add(1) }\nl }",
+        body: "o = A.f(s)\no.l.length",
+        functions: "func f(s) { l = []\no = { l: l }\nif s { l.add(1) }\no }",
         secrets: BOOL,
+    },
+    {
+        name: "W2: what strict code puts into a list of other code carries the place",
+        body: "l = [0]\nA.f(l, s)\nl[0]",
+        functions: "func f(l, s) { if s { l[0] = 1 } }",
+        secrets: [true],
     },
 ];
 
@@ -185,16 +199,20 @@ export const DATA: readonly Row[] = [
     { name: "a list with a spread one", body: "[...s, 1].length", secrets: LISTS },
     { name: "keys of a spread object", body: "o = {}\no[s] = 1\nq = { ...o }\nq.keys()", secrets: ["a"] },
     { name: "keys that decide which value wins", body: "o = {}\no[s] = 1\nq = { b: 0, ...o }\nq.b", secrets: ["a", "b"] },
-    { name: "the failure of a method by its receiver", body: 'm = ""\ntry { x = s.upper() } catch e { m = e.message }\nm', secrets: [5] },
+    {
+        name: "the failure of a method by its receiver",
+        body: 'm = ""\ntry { x = s.sum() } catch e { m = e.message }\nm',
+        secrets: [["a"], [true]],
+    },
     {
         name: "the failure of a method by an item",
-        body: 'l = [s]\nm = ""\ntry { x = l.sum() } catch e { m = e.message }\nm',
-        secrets: ["a"],
+        body: 'l = [s, 5]\nm = ""\ntry { x = l.map(y => y.upper()) } catch e { m = e.message }\nm',
+        secrets: ["a", true],
     },
     {
         name: "the failure of a method by an argument",
-        body: 'm = ""\ntry { x = "a".contains(s) } catch e { m = e.message }\nm',
-        secrets: [5],
+        body: 'm = ""\ntry { x = "a".match(s) } catch e { m = e.message }\nm',
+        secrets: ["(", "["],
     },
     { name: "what was raised", body: 'm = ""\ntry { raise s } catch e { m = e.message }\nm', secrets: ["a"] },
     { name: "a contract that fills in", body: "f(s)", functions: "func f(o: { k: number, j: number = 1 }) { o.k }", secrets: [{ k: 1 }] },
@@ -234,4 +252,18 @@ export const EFFECTS: readonly Row[] = [
         secrets: [[1], [1, 2]],
         only: "strict",
     },
+];
+
+/** Statements under `if s`, and the effect that each begins: it carries the secret. */
+export const UNDER: readonly (readonly [name: string, statement: string, effect: string])[] = [
+    ["W2: a call without arguments", "U.send()", "tool"],
+    ["W2: a prompt", 'x = generate({ input: "k" })', "model"],
+    ["a name that `act` is given, which makes it a question", 'act("U.send", {})', "ask"],
+];
+
+/** Blocks of which a gate depends on the secret. */
+export const BLOCKS: readonly (readonly [name: string, blocks: string, secret: Json])[] = [
+    ["a stage behind a gate", 'memory static ( secret >=> when "input > 1" >=> tell )', 2],
+    ["a stage behind one behind a gate", 'memory static ( secret >=> when "input > 1" >=> one >=> tell )', 2],
+    ["what is skipped", 'memory static ( secret >=> when "input > 1" >=> one ) as r\nmemory static ( show )', 0],
 ];

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Effect, Outcome, Policy } from "../../src/index.ts";
 import { type How, type Ran, runAll } from "../run/forms.ts";
 import { formOf } from "../run/text.ts";
-import { DATA, EFFECTS, GIVEN, ROWS, type Row } from "./rule-programs.ts";
+import { BLOCKS, DATA, EFFECTS, GIVEN, ROWS, type Row, UNDER } from "./rule-programs.ts";
 
 const TOOLS = `import tool T from "https://t.example"
 import tool U from "https://u.example"
@@ -66,6 +66,20 @@ test.each(DATA)("what a value is made of: $name", (row) => {
 test.each(EFFECTS)("$name", ({ body, secrets, only }) => {
     const form = formOf(`${only === "strict" ? "flow strict" : ""}\n${TOOLS}main func() {\ns = T.secret({})\n${body}\n0\n}`, true);
     for (const secret of secrets) expect(told(form, secret, {})).toEqual((secret as Json[]).map(() => ["tool:T"]));
+});
+
+test.each(UNDER)("%s", (_name, statement, effect) => {
+    const main = `main func() {\nmodel M\nrole "r"\ndescription "d"\ns = T.secret({})\nif s { ${statement} }\n0\n}`;
+    const form = formOf(`flow strict\n${TOOLS}import llm M from "mock://m"\n${main}`, true);
+    const { effects } = runAll(form, { answer: answer(true) });
+    expect(effects.slice(1).map(({ kind, labels }) => [kind, labels])).toEqual([[effect, ["tool:T"]]]);
+});
+
+test.each(BLOCKS)("stages: %s", (_name, blocks, secret) => {
+    const functions =
+        "func secret() { T.secret({}) }\nfunc one() { 1 }\nfunc tell() { U.tell({ v: 1 }) }\nfunc show() { U.tell({ v: r }) }";
+    const form = formOf(`flow strict\n${TOOLS}${functions}\n${blocks}`, true);
+    expect(told(form, secret, {})).toEqual([["tool:T"]]);
 });
 
 describe.each(["in a function", "where effects are"])("a call from other code, %s", (where) => {

@@ -338,6 +338,7 @@ describe("effects under a condition", () => {
     test.each([
         ["a constant chosen by a secret", 'x = if s { "a" } else { "b" }\nU.send({ to: x })\n"sent"'],
         ["a constant under a secret", 'if s { U.send({ to: "a" }) } else { U.send({ to: "b" }) }\n"sent"'],
+        ["arguments that were made before it", 'a = { to: "a" }\nif s { U.send(a) } else { U.send(a) }\n"sent"'],
         ["behind a break that is not taken", 'for x in xs max 3 { if x == s + 5 { break }\nU.send({ to: "a" }) }\n"sent"'],
         ["in a function called there", 'if s { tell() } else { tell() }\n"sent"'],
         ["behind a failure that is caught", 'try { y = 1 / s\nU.send({ to: "a" }) } catch e { U.send({ to: "b" }) }\n"sent"'],
