@@ -107,13 +107,16 @@ function excerpt(site: AskedPlace, show: ShowAsk): string[] {
     return line === undefined ? [] : [`    ${show.paint("dim", `${site.line} |`)} ${plainColumns(line.trim(), "·")}`];
 }
 
-/** What may be typed for each answer, the first one shown. */
+/**
+ * What may be typed for each answer, the first one shown. No letter alone is an answer here that is another one in the console, whose keys are y, a
+ * (always), n, x (never) and s (stop).
+ */
 export const ANSWER_WORDS: { readonly [answer: string]: readonly string[] } = {
-    once: ["o", "once", "y", "yes"],
-    session: ["s", "session", "always"],
-    deny: ["d", "deny", "n", "no"],
-    "deny session": ["x", "deny session", "deny-session", "never"],
-    abort: ["a", "abort", "q", "stop"],
+    once: ["y", "yes", "o"],
+    session: ["always"],
+    deny: ["n", "no", "d"],
+    "deny session": ["never", "x", "deny-session"],
+    abort: ["stop", "q"],
 };
 
 /** The answer of a word or a key; null where it is none of those that are offered. */
@@ -122,7 +125,13 @@ export function answerOf(typed: string, options: readonly string[]): string | nu
     return options.find((option) => option === word || (ANSWER_WORDS[option] ?? []).includes(word)) ?? null;
 }
 
-/** `o once · s session · d deny`, for the line in which the answer is typed. */
+/** `y once · always (session) · n deny`, for the line in which the answer is typed: a key before its answer, a word of the same sense with it. */
 export function offered(options: readonly string[]): string {
-    return options.map((option) => `${ANSWER_WORDS[option]?.[0] ?? option} ${plainLine(option)}`).join(" · ");
+    return options
+        .map((option) => {
+            const [shown = option] = ANSWER_WORDS[option] ?? [];
+            if (shown === option) return plainLine(option);
+            return shown.length === 1 ? `${shown} ${plainLine(option)}` : `${shown} (${plainLine(option)})`;
+        })
+        .join(" · ");
 }

@@ -1,8 +1,9 @@
 /** What a person sees who is asked cannot be forged by what is asked about: not by long lines, many arguments, wide or invisible characters. */
 import { expect, test } from "vitest";
 import type { AskRequest } from "@remit/machine";
+import { CHOICES } from "../../serve/console/choices.ts";
 import { promptOf } from "../src/ask.ts";
-import { askText, type ShowAsk } from "../src/asking.ts";
+import { ANSWER_WORDS, answerOf, askText, offered, type ShowAsk } from "../src/asking.ts";
 import { barred } from "../src/io.ts";
 
 const OPTIONS = ["once", "session", "deny", "deny session", "abort"];
@@ -37,7 +38,7 @@ function seen(text: string): string[] {
 /** The lines that begin where the question's own do. */
 const own = (text: string): string[] => seen(text).filter((line) => /^ {0,2}\S/.test(line));
 
-const FORGED = ["May Clerk call Files.read?", "  who     Clerk", "  what    Files.read", "o once · s session"];
+const FORGED = ["May Clerk call Files.read?", "  who     Clerk", "  what    Files.read", "y once · always (session)"];
 
 test.each(["x", "你", "👍", "e\u0301", " ", "\t"])("a line longer than the terminal (of %j) stays behind its bar", (filler) => {
     for (let pad = 1; pad < 130; pad++) {
@@ -83,7 +84,16 @@ test.each([20, 30, 45, 60, 100])("our own words are broken between words, and no
     if (width >= 30) expect(lines.find((line) => line.startsWith("  who"))).toBe("  who     main (main.remit)");
     const prompt = promptOf(OPTIONS, width).split("\n");
     expect(prompt.every((line) => line.length <= width)).toBe(true);
-    expect(prompt.join(" · ")).toBe("o once · s session · d deny · x deny session · a abort · v view all > ");
+    expect(prompt.join(" · ")).toBe("y once · always (session) · n deny · never (deny session) · stop (abort) · v view all > ");
+});
+
+test("a key of the console is the same answer on a terminal, or none; what is offered is taken", () => {
+    for (const [option, { key }] of Object.entries(CHOICES)) {
+        const options = option === "again" || option === "give up" ? ["again", "give up"] : OPTIONS;
+        expect([option, null]).toContain(answerOf(key, options));
+        for (const word of [option, ...(ANSWER_WORDS[option] ?? [])]) expect(answerOf(word, options)).toBe(option);
+    }
+    expect(offered(["again", "give up"])).toBe("again · give up");
 });
 
 test("of a change in a long file the changed lines are shown, and the whole text on demand", () => {

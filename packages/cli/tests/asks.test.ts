@@ -119,10 +119,10 @@ test("two processes answer at once: one wins, the others are told, and its answe
 });
 
 test("on a terminal: the call is shown, keys and words answer, what was typed before does not", async () => {
-    const { code, seen } = await person(["maybe\r", "v\r", "o\ro\ro\r", "session\r"], "run", "p.remit", "-w", "ws", "--quiet");
+    const { code, seen } = await person(["maybe\r", "v\r", "y\ry\ry\r", "always\r"], "run", "p.remit", "-w", "ws", "--quiet");
     expect(seen).toContain("← tool:Repo");
     expect(seen).toContain("maybe is no answer to this");
-    expect(seen).toContain("o once · s session · d deny · x deny session · a abort · v view all >");
+    expect(seen).toContain("y once · always (session) · n deny · never (deny session) · stop (abort) · v view all >");
     expect(code).toBe(0);
     expect(wrote("c.txt")).toBe(true);
     // Keys pressed twice answered one question: the other was answered by its own word.
@@ -130,8 +130,8 @@ test("on a terminal: the call is shown, keys and words answer, what was typed be
 });
 
 test.each([
-    ["a\r", "abort", 130],
-    ["d\r", "deny", 1],
+    ["stop\r", "abort", 130],
+    ["n\r", "deny", 1],
     ["\u0004", "deny", 1],
 ])("on a terminal %j is %s", async (typed, decision, exit) => {
     const { code, seen } = await person([typed], "run", "p.remit", "-w", "ws", "--quiet");

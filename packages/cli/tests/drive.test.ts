@@ -87,7 +87,11 @@ test("a task is answered on standard output; the session goes on, and is found b
 test("without a terminal a call that acts is refused; --auto-approve makes it, and says so", async () => {
     const click = { calls: [{ name: "Lent_owner__click", args: {} }] };
     // The script begins anew where the model was closed between two turns.
-    const { client } = await serve([click, { text: "over" }, click, { text: "over" }]);
+    const { client } = await serve(
+        Array(3)
+            .fill([click, { text: "over" }])
+            .flat(),
+    );
     const { id } = await client.open();
     const over = new AbortController();
     const made: string[] = [];
@@ -105,6 +109,13 @@ test("without a terminal a call that acts is refused; --auto-approve makes it, a
         out: "over\n",
         err: expect.stringContaining("no: there is no terminal to ask on"),
     });
+    const told = await command("drive", "--json", "click it").ran;
+    // DRV3: each line is JSON.
+    const lines = told.err
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as { event?: string; message?: string });
+    expect(lines.flatMap(({ message }) => message ?? [])).toEqual([expect.stringContaining("no: there is no terminal to ask on")]);
     expect(made).toEqual([]);
     const auto = await command("drive", "--auto-approve", "click it").ran;
     expect(auto).toMatchObject({ code: 0, out: "over\n" });
@@ -159,7 +170,7 @@ test("a client is paired by a code, listed and revoked", async () => {
     expect(at.remit("clients", "pair", "--scopes", "observe,nope")).toMatchObject({
         code: 2,
         out: "",
-        err: "error: --scopes: there is no scope 'nope'\n  known are observe, submit, lend, approve, admin, with commas between them\n",
+        err: "error: --scopes: there is no scope 'nope'\n  known are observe, submit, lend, approve, admin, with commas or blanks between them\n",
     });
     const paired = at.remit("clients", "pair", "--scopes", "observe");
     expect(paired.out).toMatch(/^[a-z2-9]{4}-[a-z2-9]{4}\n$/);

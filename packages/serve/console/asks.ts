@@ -9,27 +9,11 @@ import { type ComponentChildren, h } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { AskInfo, RoutedAsk } from "../src/wire/messages.ts";
 import { at, type Me, ServerRefusal, request } from "./api.ts";
+import { type Choice, choiceOf } from "./choices.ts";
 import { useKeys } from "./keys.ts";
 import { line, Long, Origins, Place, said, time, Trouble } from "./parts.ts";
 import { to, useNow } from "./place.ts";
 import { Value } from "./value.ts";
-
-interface Choice {
-    readonly key: string;
-    readonly name: string;
-    readonly does: string;
-    readonly kind: "yes" | "no" | "stop";
-}
-
-const CHOICES: { readonly [decision: string]: Choice } = {
-    once: { key: "y", name: "Yes, once", does: "yes to the topmost question, for this call", kind: "yes" },
-    session: { key: "a", name: "Always", does: "yes for the rest of the session", kind: "yes" },
-    deny: { key: "n", name: "No", does: "no to this call; the program is told", kind: "no" },
-    "deny session": { key: "x", name: "Never", does: "no for the rest of the session", kind: "no" },
-    abort: { key: "s", name: "Stop", does: "no, and the turn ends", kind: "stop" },
-    again: { key: "y", name: "Do it again", does: "perform the effect again", kind: "yes" },
-    "give up": { key: "n", name: "Give up", does: "leave it as it is", kind: "no" },
-};
 
 /** Before a key counts, milliseconds. */
 const SEEN_MS = 500;
@@ -112,7 +96,7 @@ function Ask({ place, ask, may, run, isFirst, onDone }: Props): ComponentChildre
     useKeys(
         isFirst && may
             ? ask.options.flatMap((option) => {
-                  const choice = CHOICES[option];
+                  const choice = choiceOf(option, ask.call);
                   const run = (): void => {
                       if (performance.now() - since.current > SEEN_MS) decide(option);
                   };
@@ -133,7 +117,9 @@ function Ask({ place, ask, may, run, isFirst, onDone }: Props): ComponentChildre
                 : h(
                       "div",
                       { class: "choices" },
-                      ask.options.map((option) => h(Button, { key: option, option, isFirst, sent, decide })),
+                      ask.options.map((option) =>
+                          h(Button, { key: option, option, choice: choiceOf(option, ask.call), isFirst, sent, decide }),
+                      ),
                   )
             : h("p", { class: "soft" }, `Decided by ${ask.approvers.map(line).join(", ") || "no client that is known"}.`),
     );
@@ -141,16 +127,17 @@ function Ask({ place, ask, may, run, isFirst, onDone }: Props): ComponentChildre
 
 function Button({
     option,
+    choice,
     isFirst,
     sent,
     decide,
 }: {
     readonly option: string;
+    readonly choice: Choice | undefined;
     readonly isFirst: boolean;
     readonly sent: boolean;
     readonly decide: (option: string) => void;
 }): ComponentChildren {
-    const choice = CHOICES[option];
     return h(
         "button",
         { type: "button", class: choice?.kind ?? "", disabled: sent, onClick: () => decide(option), title: choice?.does },

@@ -1,5 +1,8 @@
 /** What hostile clients, pages and models try: in bodies, in schemas, in the name of another client, and through text. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Json } from "@remit/language";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { calls, ended, type Room, room, watch } from "./room.ts";
@@ -310,4 +313,35 @@ test("a page that forges calls, results, lines of the conversation, fences and a
         ),
     ).toEqual(["deny"]);
     for (const run of [id, `${id}.t1`, `${id}.t2`]) expect(await own.server.ledger.verify(run)).toMatchObject({ ok: true });
+});
+
+test("PPL2: a yes for the session to a lent tool is none to a method of another import that has its name, nor after its run to a tool of the program", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "remit-twin-"));
+    writeFileSync(join(folder, "remit.json"), JSON.stringify({ allow: { local: ["twin.mjs"] } }));
+    writeFileSync(join(folder, "twin.mjs"), "export const owner__click = () => 'of the twin';\n");
+    writeFileSync(
+        join(folder, "main.remit"),
+        `import tool Lent from "host:lent" { owner__click: ask }
+import tool Twin from "./twin.mjs" { owner__click: ask }
+main func(input: { lent: boolean }) { if input.lent { Lent.owner__click({ at: "x" }) } else { Twin.owner__click() } }
+`,
+    );
+    await using own = await room([], { program: join(folder, "main.remit"), load: { cache: false, trust: true } });
+    const { id } = await own.owner.open();
+    await own.owner.lend(id, "click", { description: "Clicks" });
+    const asked = async (lent: boolean): Promise<number> => {
+        let count = 0;
+        const turn = await own.owner.submit(id, { input: { lent } });
+        await watch(own.owner, id, ended(turn.id), async (event, data) => {
+            if (data["turn"] !== turn.id) return;
+            if (event === "call") await own.owner.result(id, String(data["id"]), { ok: true, value: "of the page" });
+            if (event !== "ask.requested") return;
+            count++;
+            await own.owner.decide(id, String(data["ask"]), "session");
+        });
+        expect(await own.owner.turn(id, turn.id)).toMatchObject({ status: "done" });
+        return count;
+    };
+    expect([await asked(true), await asked(true), await asked(false), await asked(false)]).toEqual([1, 0, 1, 1]);
+    rmSync(folder, { recursive: true });
 });

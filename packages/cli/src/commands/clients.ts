@@ -51,12 +51,12 @@ export default async function clients([action = "list", id]: string[], options: 
 
 /** Throws `UsageError`. */
 function scopesOf(said: string): string[] {
-    const scopes = said.split(",").map((one) => one.trim());
+    const scopes = said.trim().split(/[\s,]+/);
     const wrong = scopes.find((one) => !SCOPES.some((scope) => scope === one));
     if (wrong !== undefined)
         throw new UsageError(
             `--scopes: there is no scope '${plainLine(wrong)}'`,
-            `known are ${SCOPES.join(", ")}, with commas between them`,
+            `known are ${SCOPES.join(", ")}, with commas or blanks between them`,
         );
     return scopes;
 }

@@ -2,8 +2,10 @@
  * `remit drive`: a turn of a server from this terminal: its text as it comes, its questions here, Ctrl-C cancels it there.
  *
  * DRV1: standard output carries the answer alone; on a terminal it is shown as it comes.
+ * DRV3: with `--json` standard error carries JSON lines alone.
  * DRV2: where there is no terminal, the answer to a question about a call is no, at once.
  */
+import { stripVTControlCharacters } from "node:util";
 import { isObject, type Json } from "@remit/language";
 import type { AskRequest } from "@remit/machine";
 import type { Frame, NewTurn, ServeClient, SessionInfo } from "@remit/serve";
@@ -102,7 +104,9 @@ export class Drive {
         const none = "no tools are lent to it (`remit clients pair` gives a browser the code with which it lends its own)";
         this.#say(`Session ${id}: ${tools.length === 0 ? none : `${tools.length} tools are lent to it`}.`);
         if (this.#options["autoApprove"] === true)
-            say(this.#colour("red", "--auto-approve: every call that the model wants to make is made, and no person looks at it first."));
+            this.#tell(
+                this.#colour("red", "--auto-approve: every call that the model wants to make is made, and no person looks at it first."),
+            );
         const model = this.#options["model"];
         const turn = await this.#server.submit(id, { ...task, ...(model === undefined ? {} : { model: String(model) }) });
         this.#turn = turn.id;
@@ -120,7 +124,7 @@ export class Drive {
             over.abort();
             for (const one of this.#asks.values()) one.abort();
         }
-        say("The session was closed.");
+        this.#tell("The session was closed.");
         return EXIT.failed;
     }
 
@@ -131,14 +135,14 @@ export class Drive {
             const stays = this.#options["stays"] === true;
             if (++hits > 1 && !stays) process.exit(EXIT.cancelled);
             if (hits > 1) return;
-            say(`Cancelling the turn${stays ? "." : "; Ctrl-C again leaves it to itself."}`);
+            this.#tell(`Cancelling the turn${stays ? "." : "; Ctrl-C again leaves it to itself."}`);
             void this.#cancel();
         };
     }
 
     async #cancel(): Promise<void> {
         const ack = await this.#server.cancel(this.#session.id, this.#turn);
-        if (ack.status !== "accepted") say(`not cancelled: ${plainLine(ack.reason)}`);
+        if (ack.status !== "accepted") this.#tell(`not cancelled: ${plainLine(ack.reason)}`);
     }
 
     /** The exit code, where the turn is over. */
@@ -205,21 +209,22 @@ export class Drive {
     async #choice(request: AskRequest, signal: AbortSignal): Promise<string | null> {
         this.#break();
         if (this.#options["autoApprove"] === true) {
-            say(this.#colour("red", `approved unseen: ${plainLine(request.question)}`));
+            this.#tell(this.#colour("red", `approved unseen: ${plainLine(request.question)}`));
             return "once";
         }
         if (isPersonThere() && this.#mayApprove)
             return askChoice(request, silent, { root: process.cwd(), signal, stop: () => void this.#cancel() });
         // DRV2.
-        say(`${plainLine(request.question)} no: there is no terminal to ask on`);
-        say("  The console of the server answers questions, or `remit drive` at a terminal.");
+        this.#tell(
+            `${plainLine(request.question)} no: there is no terminal to ask on\n  The console of the server answers questions, or \`remit drive\` at a terminal.`,
+        );
         return request.options.includes("deny") ? "deny" : "give up";
     }
 
     async #question(id: string, question: string): Promise<void> {
         this.#break();
         if (!isPersonThere()) {
-            say(
+            this.#tell(
                 `The program asks: ${plainLine(question)}\n  There is no terminal to answer on; the turn waits for another client, or for its time to be up.`,
             );
             return;
@@ -254,11 +259,11 @@ export class Drive {
         }
         this.#break();
         if (status === "cancelled") {
-            say("The turn was cancelled.");
+            this.#tell("The turn was cancelled.");
             return EXIT.cancelled;
         }
         const { kind = "error", message = "the turn failed", hint } = isObject(failure) ? failure : {};
-        say(
+        this.#tell(
             `${this.#colour("red", plainLine(String(kind)))}: ${plain(String(message))}${typeof hint === "string" ? `\n  ${plain(hint)}` : ""}`,
         );
         return EXIT.failed;
@@ -267,6 +272,12 @@ export class Drive {
     #break(): void {
         if (this.#shown !== "" && !this.#shown.endsWith("\n")) process.stdout.write("\n");
         this.#shown = "";
+    }
+
+    /** DRV3. What is said also with `--quiet`. */
+    #tell(text: string): void {
+        if (this.#options["json"] === true) sayJson({ message: stripVTControlCharacters(text) });
+        else say(text);
     }
 
     #say(text: string): void {

@@ -26,7 +26,7 @@ const TYPES: { readonly [ending: string]: string } = {
 
 const MODULES = [
     ...["main", "api", "place", "parts", "value", "keys"],
-    ...["sessions", "session", "turn", "words", "markdown", "asks", "live"],
+    ...["sessions", "session", "turn", "words", "markdown", "asks", "choices", "live"],
     ...["runs", "run", "trace", "event", "prompts", "plan", "program"],
 ];
 

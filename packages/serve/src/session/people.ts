@@ -5,12 +5,13 @@
  *
  * PPL1: a yes for the session answers the next question about the same tool, registration and principal without asking, and the log says so.
  * PPL2: it answers where the client that gave it may decide: what one client said yes to is asked about again in a turn of another.
+ *     It answers for no method of another import, however that is called, and not after its run where the call is of the program's own tools.
  * PPL3: what an agent asked in the middle of its turn ends with the server, as the agent's process does: the question and answers to it say so, and the
  *     question whether that turn begins again says what was asked. Begun again, the agent asks again.
  */
 import { randomBytes } from "node:crypto";
 import type { Json } from "@remit/language";
-import type { Ask } from "@remit/host";
+import { type Ask, LENT } from "@remit/host";
 import { askedCall, askedMethod, type AskRequest, type Effect, type LedgerEvent, turnAskedIn, type UnknownAnswer } from "@remit/machine";
 import type { AskInfo, ToolInfo } from "../wire/messages.ts";
 import type { OpenAsks, Settled } from "./asks.ts";
@@ -67,7 +68,9 @@ export class People {
         signal: AbortSignal,
     ): Promise<string | null> {
         const { principal = "" } = request.detail as { readonly principal?: string };
-        const tool = this.#setup.lent(askedMethod(request.detail)?.method ?? "");
+        // Another import may call a method as a lent tool is called.
+        const asked = askedMethod(request.detail);
+        const tool = asked?.uri === LENT ? this.#setup.lent(asked.method) : null;
         const about: Fields = {
             path: ask.path,
             ...(tool === null ? {} : { name: tool.name, registration: tool.registration, principal }),
