@@ -31,7 +31,7 @@ import {
 } from "../scope/model.ts";
 import { shown } from "../syntax/entry.ts";
 import { suggestion } from "./names.ts";
-import { checkClauses, keyOf, trusts } from "./things.ts";
+import { checkClauses, keyOf, trusting } from "./things.ts";
 import { checkAmounts, checkDeclarations, checkRef, GRANTABLE, known } from "./remits.ts";
 import { type Through, type Use, type Uses, usesOf, within } from "../scope/uses.ts";
 
@@ -71,7 +71,7 @@ export function checkAuthority(checking: Checking, funcs: readonly FuncInfo[]): 
         for (const spend of found.spends) checkAmounts(report, spend.amounts);
         for (const delegate of found.delegates) checkDelegateNames(a, func, delegate);
     }
-    if (said) checkFlows(checking, funcs, (binding) => trusts(checking, binding));
+    if (said) checkFlows(checking, funcs, trusting(checking));
     collect(a);
     for (const [func, found] of uses) for (const delegate of found.delegates) checkDelegate(a, func, found, delegate);
     for (const file of checking.order) for (const agent of file.agents) checkAgentRemit(a, agent);
@@ -93,9 +93,9 @@ interface Whole {
 function resolve(file: FileScope, use: RemitUse | undefined, names: FileScope): Applied | null {
     if (use === undefined) return null;
     if (use.kind === "remit.body") return applied(use, names);
-    for (const item of file.tree.items) if (item.kind === "remit" && item.name.text === use.name.text) return applied(item.body, file);
+    const named = file.remits.get(use.name.text);
     // A name that means nothing gives nothing, and has been reported.
-    return { form: { grants: [] }, file };
+    return named === undefined ? { form: { grants: [] }, file } : applied(named.body, file);
 }
 
 function applied(body: RemitBody, file: FileScope): Applied {
@@ -271,21 +271,23 @@ function checkNamed(a: Whole, file: FileScope): void {
     const report = reporter(file);
     const ofTools = holdsTools(a, file);
     for (const agent of file.agents) if (agent.node.remit?.kind === "remit.body") checkGrants(a, report, file, agent.node.remit, [agent]);
+    const held = Map.groupBy(file.agents, ({ node }) => nameOfRemit(node));
+    const taken = new Set([...file.names.values()].map((one) => nameOfRemit(one.import)));
     for (const item of file.tree.items) {
         if (item.kind !== "remit") continue;
-        const holders = file.agents.filter(
-            (agent) => agent.node.remit?.kind === "remit.use" && agent.node.remit.name.text === item.name.text,
-        );
-        const imported = [...file.names.values()].flatMap((one) =>
-            one.import?.remit?.kind === "remit.use" && one.import.remit.name.text === item.name.text ? [one.agent] : [],
-        );
+        const holders = held.get(item.name.text) ?? [];
+        const isImported = taken.has(item.name.text);
         if (file.policies.has(item.name.text) || (ofTools && speaksOfTools(item.body, file))) continue;
-        if (holders.length === 0 && imported.length === 0)
+        if (holders.length === 0 && !isImported)
             report("REMIT_UNUSED", item.name.range, `no agent has the remit '${item.name.text}'`, {
                 hint: "leave it out, or write its name in an agent",
             });
-        else if (imported.length === 0) checkGrants(a, report, file, item.body, holders);
+        else if (!isImported) checkGrants(a, report, file, item.body, holders);
     }
+}
+
+function nameOfRemit(held: { readonly remit?: RemitUse | RemitBody } | null): string | null {
+    return held?.remit?.kind === "remit.use" ? held.remit.name.text : null;
 }
 
 /** A file that does nothing itself: a Re in Act program takes its tools from it, and names its remits as policies. */

@@ -140,10 +140,8 @@ export function check(program: LoadedProgram, { answer = false, project = null }
     // What is wrong with a stage has been told; what follows is about authority.
     for (const func of blocks.flatMap((one) => one.funcs)) Object.assign(func, { diagnostics: [], pending: [] });
     checkAuthority(checking, funcs);
-    for (const func of funcs) {
-        settlePending(checking, func);
-        checkUnlooked(func);
-    }
+    for (const func of funcs) settlePending(checking, func);
+    checkUnlooked(funcs);
     for (const file of order) {
         for (const agent of file.agents) checkAgentUses(agent);
         checkImports(file);

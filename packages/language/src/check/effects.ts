@@ -25,16 +25,39 @@ export function settleEffects(checking: Checking, funcs: readonly FuncInfo[]): v
             all.add(func);
         }
     if (callers.size === 0) return;
-    const queue: FuncInfo[] = funcs.filter((func) => callers.has(func) && (func.effects.size > 0 || func.mutates !== 0));
+    const queue = calleesFirst(funcs).filter((func) => callers.has(func));
     const queued = new Set(queue);
-    for (let func = queue.pop(); func !== undefined; func = queue.pop()) {
+    // It grows as it is gone through.
+    for (const func of queue) {
         queued.delete(func);
+        if (func.effects.size === 0 && func.mutates === 0) continue;
         for (const caller of callers.get(func) ?? []) {
             if (!spread(checking, caller, func) || queued.has(caller)) continue;
             queued.add(caller);
             queue.push(caller);
         }
     }
+}
+
+/** So that a function without recursion is spread once, however long the chain of calls. */
+function calleesFirst(funcs: readonly FuncInfo[]): FuncInfo[] {
+    const order: FuncInfo[] = [];
+    const met = new Set<FuncInfo>();
+    const open: { readonly func: FuncInfo; next: number }[] = [];
+    const enter = (func: FuncInfo): void => {
+        if (met.has(func)) return;
+        met.add(func);
+        open.push({ func, next: 0 });
+    };
+    for (const func of funcs) {
+        enter(func);
+        for (let at = open.at(-1); at !== undefined; at = open.at(-1)) {
+            const edge = at.func.calls[at.next++];
+            if (edge !== undefined) enter(edge.callee);
+            else order.push((open.pop() as typeof at).func);
+        }
+    }
+    return order;
 }
 
 /** Takes over into `caller` what it reaches through `callee`; true where that was new. */

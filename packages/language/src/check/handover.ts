@@ -205,7 +205,7 @@ function known(w: Walk, text: string, range: Range, options: readonly string[], 
 }
 
 function isRemit(w: Walk, name: string): boolean {
-    return w.names.get(name) === undefined && w.file.tree.items.some((item) => item.kind === "remit" && item.name.text === name);
+    return w.names.get(name) === undefined && w.file.remits.has(name);
 }
 
 /** Whether a call of a member `yield` hands over control, whatever its receiver may turn out to be. */

@@ -68,6 +68,7 @@ export function declareFile(tree: File, { own, prelude = false, described }: Dec
         tree,
         names: new Map(),
         shapes: new Map(),
+        remits: new Map(),
         agents: [],
         funcs: [],
         diagnostics: [],
@@ -77,6 +78,7 @@ export function declareFile(tree: File, { own, prelude = false, described }: Dec
         prelude,
     };
     for (const item of tree.items) if (item.kind === "shape" && !file.shapes.has(item.name.text)) file.shapes.set(item.name.text, item);
+    for (const item of tree.items) if (item.kind === "remit" && !file.remits.has(item.name.text)) file.remits.set(item.name.text, item);
     // Imports first, then agents and functions: a later thing is the one that clashes, whatever the order in the text.
     for (const item of tree.items) if (item.kind === "import" && !own?.has(item)) declareImport(file, item, described);
     for (const item of tree.items) if (item.kind === "agent") declareAgent(file, item);

@@ -60,16 +60,16 @@ export function checkDeclarations(a: Whole, file: FileScope): void {
     }
 }
 
-function remitsNamed(file: FileScope): string[] {
-    return file.tree.items.flatMap((item) => (item.kind === "remit" ? [item.name.text] : []));
-}
-
 function checkRemitName(a: Whole, report: Report, file: FileScope, use: RemitUse): void {
     if (use.kind !== "remit.use" || use.name.text === "" || file.broken) return;
     const { text, range } = use.name;
-    const names = remitsNamed(file);
-    if (!names.includes(text))
-        report("REMIT_REFERENCE", range, `there is no remit '${text}' in this file`, suggestion(a.checking, text, range, names));
+    if (!file.remits.has(text))
+        report(
+            "REMIT_REFERENCE",
+            range,
+            `there is no remit '${text}' in this file`,
+            suggestion(a.checking, text, range, [...file.remits.keys()]),
+        );
 }
 
 function checkRemit(a: Whole, report: Report, file: FileScope, body: RemitBody): void {

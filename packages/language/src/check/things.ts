@@ -14,15 +14,17 @@ export function keyOf(binding: Binding, file: FileScope): string {
 }
 
 /** Whether what comes from an import counts as trusted, or may where its server says so. */
-export function trusts(checking: Checking, binding: Binding): boolean {
+export function trusting({ order }: Checking): (binding: Binding) => boolean {
     // An origin is a name, and a thing is trusted as a whole: every import of either has to say so.
-    const imports = checking.order.flatMap((file) =>
-        [...file.names.values()].filter((one) => one.kind === binding.kind).map((one) => ({ one, key: keyOf(one, file) })),
-    );
-    const keys = new Set(imports.filter(({ one }) => one.name === binding.name).map(({ key }) => key));
-    const all = imports.filter(({ key }) => keys.has(key)).map(({ one }) => one);
-    // What was in a model's prompt counts as what it is, and cannot be told here.
-    return binding.kind === "llm" && all.some(isTrusted) ? true : all.length > 0 && all.every(isTrusted);
+    const all = order.flatMap((file) => [...file.names.values()].map((one) => ({ one, key: `${one.kind} ${keyOf(one, file)}` })));
+    const ofName = Map.groupBy(all, ({ one }) => `${one.kind} ${one.name}`);
+    const ofKey = Map.groupBy(all, ({ key }) => key);
+    return ({ kind, name }) => {
+        const keys = new Set(ofName.get(`${kind} ${name}`)?.map(({ key }) => key));
+        const imports = [...keys].flatMap((key) => ofKey.get(key)?.map(({ one }) => one) ?? []);
+        // What was in a model's prompt counts as what it is, and cannot be told here.
+        return kind === "llm" && imports.some(isTrusted) ? true : imports.length > 0 && imports.every(isTrusted);
+    };
 }
 
 /** Imports of one thing that say different things of it (T6). */

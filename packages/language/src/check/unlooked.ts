@@ -6,20 +6,28 @@
 import { saysErrors } from "../authority/thing.ts";
 import { failingCalls } from "../form/failing.ts";
 import { funcForm } from "../form/lower.ts";
-import { type FuncInfo, report } from "../scope/model.ts";
+import { type FileScope, type FuncInfo, report } from "../scope/model.ts";
 import { eachNode } from "../syntax/nodes.ts";
 import type { Call } from "../syntax/tree.ts";
 import { position } from "../text/source.ts";
 
-export function checkUnlooked(func: FuncInfo): void {
-    const { file } = func;
-    const isTool = (name: string): boolean => {
-        const found = file.names.get(name)?.import;
-        return found?.what === "tool" && saysErrors(found.uri.value);
-    };
-    if (![...file.names.keys()].some(isTool)) return;
-    const { source } = file.tree;
-    const failing = new Set([...failingCalls(funcForm(func.node, source), isTool)].map(({ at }) => at?.join()));
+export function checkUnlooked(funcs: readonly FuncInfo[]): void {
+    const tools = new Map<FileScope, ReadonlySet<string>>();
+    for (const func of funcs) {
+        const ofFile = tools.get(func.file) ?? toolsOf(func.file);
+        tools.set(func.file, ofFile);
+        if (ofFile.size > 0) checkFunc(func, ofFile);
+    }
+}
+
+/** Names of the tools that tell errors. */
+function toolsOf({ names }: FileScope): ReadonlySet<string> {
+    return new Set([...names].flatMap(([name, one]) => (one.import?.what === "tool" && saysErrors(one.import.uri.value) ? [name] : [])));
+}
+
+function checkFunc(func: FuncInfo, tools: ReadonlySet<string>): void {
+    const { source } = func.file.tree;
+    const failing = new Set([...failingCalls(funcForm(func.node, source), (name) => tools.has(name))].map(({ at }) => at?.join()));
     if (failing.size === 0) return;
     eachNode(func.node.body, (node) => {
         if (node.kind !== "call") return;

@@ -30,6 +30,7 @@ import type {
     Import,
     Name,
     ParallelFor,
+    RemitDecl,
     ShapeDecl,
     Use,
     UseOneOf,
@@ -83,6 +84,8 @@ export interface FileScope {
     readonly tree: File;
     readonly names: Map<string, Binding>;
     readonly shapes: Map<string, ShapeDecl>;
+    /** The first of each name. */
+    readonly remits: Map<string, RemitDecl>;
     readonly agents: AgentScope[];
     readonly funcs: FuncInfo[];
     readonly diagnostics: Diagnostic[];

@@ -114,14 +114,17 @@ class Look {
     // ---- statements --------------------------------------------------------------------------------------------------
 
     private block(block: tree.Block): Ref {
-        const before = new Set(this.declared.keys());
+        const { size } = this.declared;
         let value = SCALAR;
         for (const s of block.statements) {
             value = SCALAR;
             if (s.kind === "expr") value = this.expr(s.value);
             else this.statement(s);
         }
-        for (const name of this.declared.keys()) if (!before.has(name)) this.declared.delete(name);
+        if (this.declared.size === size) return value;
+        // A map keeps the order in which names came.
+        let at = 0;
+        for (const name of this.declared.keys()) if (at++ >= size) this.declared.delete(name);
         return value;
     }
 

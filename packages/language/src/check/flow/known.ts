@@ -48,10 +48,7 @@ export function isStrict({ file, agent }: FuncInfo, project: Project | null): bo
     const { remit } = agent.node;
     if (remit === undefined) return false;
     if (project !== null && remitsOfProject(project.policy, agent.name).some((one) => one.flow === "strict")) return true;
-    const named = remit.kind === "remit.body" ? null : remit.name.text;
-    const bodies =
-        named === null ? [] : file.tree.items.flatMap((item) => (item.kind === "remit" && item.name.text === named ? [item.body] : []));
-    const body = remit.kind === "remit.body" ? remit : bodies[0];
+    const body = remit.kind === "remit.body" ? remit : file.remits.get(remit.name.text)?.body;
     return body?.clauses.some((clause) => clause.kind === "remit.flow") === true;
 }
 
