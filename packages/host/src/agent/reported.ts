@@ -4,6 +4,7 @@
  * Boundary: from hostile JSON to parts of an entry; counts nothing and keeps nothing. What is kept of a turn is `transcript.ts`.
  *
  * RPD1: a call keeps the name that it was told of first; only a name of its own (`name`, or where the agent puts it in `_meta`) replaces a title.
+ * RPD3: as the protocol has it, content takes the place of what was there before, also where it is empty.
  * RPD2: what an agent gave is in the entry, or the entry says that it was left out: a text that is cut, a picture that is not kept.
  */
 import type { Json } from "@remit/language";
@@ -57,6 +58,8 @@ export function describe(entry: CallEntry, given: Given): void {
     if (Array.isArray(given.locations))
         entry.locations = given.locations.map((one: unknown) => objectOf(one).path).filter((path) => typeof path === "string");
     const { output, raw } = outputOf(given);
+    // RPD3: what gemini shows while a call is about to run is no result of it
+    if (status === "completed" && Array.isArray(given.content) && given.content.length === 0 && raw === undefined) delete entry.output;
     const known = entry.output;
     if (output !== undefined && !(pointsToTerminal(output) && known !== undefined)) {
         entry.output = output;

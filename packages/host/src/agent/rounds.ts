@@ -4,7 +4,8 @@
  * Boundary: counts reports; keeps no text.
  *
  * RND1: what was used for a call of the model is told at its end. A call of a tool after that, where only text was said before, still belongs to it:
- *     agents tell of the two in either order.
+ *     agents tell of the two in either order. A call that its model is still writing (qwen-code says so) is of a call of the model that goes on: an
+ *     agent may have told nothing of the calls of the one before.
  * RND2: a model sees a result in its next call alone: what comes once all tool calls of a round are over begins a round, and so does a message
  *     under another id. A thought has an id of its own where the agent tells of its parts apart (opencode): it is of the message that comes next.
  * RND3: an id that says its place among the calls of one reply is believed over RND2: that agent makes them one after the other.
@@ -32,11 +33,11 @@ export class Rounds {
         return this.at;
     }
 
-    /** A call that was not told of before. */
-    call(id: string): number {
+    /** A call that was not told of before. `isWritten`: its model is still writing it. */
+    call(id: string, isWritten = false): number {
         const place = placeOf(id);
         const isNext = place === undefined ? this.seesResults() : place === 0 && this.calls > 0;
-        if (isNext || (this.isOver && (!this.said || this.calls > 0))) this.next();
+        if (isNext || (this.isOver && (isWritten || !this.said || this.calls > 0))) this.next();
         this.calls++;
         this.open.add(id);
         return this.at;

@@ -339,7 +339,8 @@ export class Transcript {
         if (id === "" || this.all > MAX_KEPT) return;
         let entry = this.calls.get(id);
         if (entry === undefined) {
-            entry = { kind: "call", id, name: "", status: "pending", time: this.time(), round: this.rounds.call(id) };
+            const round = this.rounds.call(id, objectOf(given._meta).phase === "preparing");
+            entry = { kind: "call", id, name: "", status: "pending", time: this.time(), round };
             if (this.calls.size < MAX_ENTRIES) {
                 this.calls.set(id, entry);
                 this.weights.set(entry, { input: 0, rest: 0, isTold: this.add(entry) });

@@ -122,6 +122,25 @@ test("where each call of the model tells what it used, each step has that, and a
     ]);
 });
 
+test("a call that the model is still writing is not of the call of the model that is over, whose own calls were not told", () => {
+    const writing = (id: string): Update => call(id, { title: "Glob", _meta: { toolName: "glob", phase: "preparing" } });
+    const done = (id: string): Update => later(id, { status: "completed", content: [block("a")] });
+    const { reply, usage } = told([
+        say("A plan."),
+        used(100, 20),
+        writing("c1"),
+        writing("c2"),
+        used(130, 5),
+        done("c1"),
+        done("c2"),
+        say("Done."),
+        used(150, 7),
+    ]);
+    const all = steps(reply, usage);
+    expect(names(all)).toEqual([["A plan."], ["", "glob", "glob"], ["Done."]]);
+    expect(all.map(({ metrics }) => metrics?.prompt_tokens)).toEqual([100, 130, 150]);
+});
+
 test("an id that names the tool and its place among the calls of a reply is read", () => {
     const id = (name: string, at: number, nth: number): string => `${name}__${name}_${at}_${nth}`;
     const done = (name: string, at: number, nth: number): Update =>
@@ -131,6 +150,20 @@ test("an id that names the tool and its place among the calls of a reply is read
     expect(names(steps(reply))).toEqual([
         ["", "read_file", "glob"],
         ["", "read_file"],
+    ]);
+});
+
+test("RPD3: what was shown before a call ran is no result, where the agent says at its end that there is none", () => {
+    const shown = { kind: "execute", status: "in_progress", content: [block("[in /w]")] };
+    const { reply } = told([
+        call("c1", shown),
+        later("c1", { status: "completed", content: [] }),
+        call("c2", shown),
+        later("c2", { status: "completed" }),
+    ]);
+    expect(callsIn(reply).map(({ status, output }) => [status, output])).toEqual([
+        ["completed", undefined],
+        ["completed", "[in /w]"],
     ]);
 });
 

@@ -351,6 +351,15 @@ function entryLine(entry: { [key: string]: Json }, w: Writer): Line {
     return { what, ...(status === undefined || status === "completed" ? {} : { came: plainText(status) }) };
 }
 
+/** The name and the arguments; of a call whose arguments the agent did not tell, its title. */
+function calledAs({ name: given, title, input }: { [key: string]: Json }, w: Writer): string {
+    const name = textIn(given) || "tool";
+    if (input !== undefined) return `${plainText(name)}(${shown(input, w)})`;
+    const plain = (text: string): string => text.replace(/[^\p{L}\p{N}]/gu, "").toLowerCase();
+    const said = textIn(title) ?? "";
+    return `${plainText(name)}()${said === "" || plain(said) === plain(name) ? "" : ` ${shown(said, w)}`}`;
+}
+
 function callLine(entry: { [key: string]: Json }, w: Writer): Line {
     const permission = objectIn(entry.permission);
     const status = textIn(entry.status) ?? "";
@@ -369,7 +378,7 @@ function callLine(entry: { [key: string]: Json }, w: Writer): Line {
               : `→ ${done}`
           : plainText(status);
     return {
-        what: `${plainText(textIn(entry.name) || "tool")}(${entry.input === undefined ? "" : shown(entry.input, w)})`,
+        what: calledAs(entry, w),
         came,
         bad: failed,
         detail: [

@@ -70,3 +70,18 @@ test("and each is a span of its own", () => {
     ];
     expect(new Set(spans.map(([, id]) => id)).size).toBe(2);
 });
+
+test("a call whose arguments the agent did not tell has its title in the trace, where that says more than its name", () => {
+    const entry = (more: Json) => ({ entry: { kind: "call", id: JSON.stringify(more), status: "completed", ...(more as object) } });
+    const lines = traceText(
+        seal([
+            event("agent.asked", TURN, { ...of, prompt: [] }),
+            noted(
+                entry({ name: "read_file", title: "notes.txt" }),
+                entry({ name: "read_file", title: "ReadFile" }),
+                entry({ name: "ls", title: "List", input: {} }),
+            ),
+        ]),
+    ).split("\n");
+    expect(lines.slice(1).map((line) => line.trim())).toEqual(['- read_file() "notes.txt" done', "- read_file() done", "- ls({}) done"]);
+});
