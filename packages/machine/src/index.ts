@@ -52,7 +52,7 @@ export { type ExplainOptions, explainText } from "./ledger/explain-text.ts";
 export * from "./ledger/otel.ts";
 export { traceparent } from "./ledger/otlp-json.ts";
 export { withEntries } from "./ledger/told.ts";
-export { type Paint, type TraceOptions, type TraceRow, traceLine, traceRows, traceText } from "./ledger/trace.ts";
+export { type Paint, type TraceOptions, type TraceRow, traceRows, traceText, watching } from "./ledger/trace.ts";
 export {
     type Evidence,
     type Finding as AuditFinding,

@@ -3,8 +3,8 @@ import { here, secretsNow } from "../here.ts";
 import { exported, type LedgerStore, sendSpans, shownStore } from "@remit/host";
 import { VERSION } from "../version.ts";
 import type { LedgerEvent } from "@remit/machine";
-import { otlp, traceLine, traceText } from "@remit/machine";
-import { counted, EXIT, paint, plain, plainLine, print, printLines, safeJson, say, UsageError } from "../io.ts";
+import { otlp, traceText, watching } from "@remit/machine";
+import { counted, EXIT, fitting, paint, plain, plainLine, print, printLines, safeJson, say, UsageError } from "../io.ts";
 import { openForReading, openRun } from "../ledger.ts";
 
 export default async function trace(args: string[], options: Record<string, unknown>): Promise<number> {
@@ -73,12 +73,6 @@ async function verify(id: string | undefined, options: Record<string, unknown>):
     }
 }
 
-/** An event as it comes: its kind and place, or what an agent told by it. */
-function followed(event: LedgerEvent): string[] {
-    if (event.kind === "agent.noted") return traceLine(event);
-    return [`${event.kind} ${event.path.split("/").at(-1) ?? event.path}`];
-}
-
 async function follow(store: LedgerStore, id: string, options: Record<string, unknown>): Promise<number> {
     const secrets = secretsNow();
     let next = 1;
@@ -89,13 +83,16 @@ async function follow(store: LedgerStore, id: string, options: Record<string, un
             stopped = true;
         });
     const depth = (path: string): string => "  ".repeat(Math.max(0, path.split("/").length - 1));
+    const watched = watching();
     for (;;) {
         for await (const event of exported(store, id, { from: next, secrets })) {
             next = event.seq + 1;
             if (options["ndjson"]) await write(`${safeJson(event)}\n`);
             else
-                for (const line of followed(event))
-                    await write(`${plainLine(event.time.slice(11, 23))} ${depth(event.path)}${plainLine(line)}\n`);
+                for (const line of watched(event))
+                    await write(
+                        `${fitting(`${plainLine(event.time.slice(11, 23))} ${depth(event.path)}${plainLine(line)}`, process.stdout)}\n`,
+                    );
         }
         const run = await store.run(id);
         if (stopped) return EXIT.cancelled;

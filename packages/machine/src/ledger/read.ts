@@ -151,12 +151,16 @@ export function treeOf(events: Iterable<LedgerEvent>): TreeNode[] {
     return roots.sort((a, b) => a.seq - b.seq);
 }
 
-function happeningsOf(events: readonly LedgerEvent[]): Happening[] {
+export function familyOf({ kind }: LedgerEvent): string {
+    return FAMILIES[kind] ?? kind.replace(/\.[^.]*$/, "");
+}
+
+/** What happened at one place. */
+export function happeningsOf(events: readonly LedgerEvent[]): Happening[] {
     const out: { family: string; start?: LedgerEvent; end?: LedgerEvent; single?: LedgerEvent }[] = [];
     for (const event of events) {
-        const dot = event.kind.lastIndexOf(".");
-        const family = FAMILIES[event.kind] ?? (dot < 0 ? event.kind : event.kind.slice(0, dot));
-        const last = dot < 0 ? "" : event.kind.slice(dot + 1);
+        const family = familyOf(event);
+        const last = event.kind.includes(".") ? event.kind.slice(event.kind.lastIndexOf(".") + 1) : "";
         if (OPENS.has(last)) out.push({ family, start: event });
         else if (CLOSES.has(last)) {
             const open = out.findLast((one) => one.family === family && one.start !== undefined && one.end === undefined);

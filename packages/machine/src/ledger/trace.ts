@@ -13,9 +13,11 @@ import { shortened } from "../value/text.ts";
 import {
     called,
     eventOf,
+    familyOf,
     field,
     get,
     type Happening,
+    happeningsOf,
     listIn,
     millis,
     numberIn,
@@ -27,7 +29,7 @@ import {
     textIn,
     treeOf,
 } from "./read.ts";
-import { withEntries } from "./told.ts";
+import { beginsTurn, notesIn, withEntries } from "./told.ts";
 
 /** Style names are those of Node's `util.styleText`: `bold dim red green yellow cyan`. */
 export type Paint = (style: string, text: string) => string;
@@ -75,16 +77,43 @@ export function traceRows(events: Iterable<LedgerEvent>, options: TraceOptions =
     return out;
 }
 
-/** What an agent told by one event, a line each; for a run that is watched. Pieces of a text that goes on are shown as they come. */
-export function traceLine(event: LedgerEvent): string[] {
+/**
+ * For a run that is watched: takes its events in order, and gives the lines that each tells. What takes time is told when it begins, with `…`, and again
+ * with what came of it. Pieces of an agent's text are told as they come. `[2]` before a line: the pass of a `parallel for` that it is of.
+ */
+export function watching(): (event: LedgerEvent) => string[] {
+    const told = telling();
+    return (event) => {
+        const passes = [...event.path.matchAll(/\/parallel(\[\d+\])(?=\/|$)/g)].map(([, pass]) => pass).join("");
+        return told(event).map((line) => (passes === "" ? line : `${passes} ${line}`));
+    };
+}
+
+function telling(): (event: LedgerEvent) => string[] {
     const w: Writer = { full: false, paint: asItIs, out: [], waiting: [] };
-    return listIn(field(event, "notes"))
-        .map((note) => objectIn(objectIn(note).entry))
-        .filter(({ kind }) => kind !== undefined && kind !== "usage")
-        .map((entry) => {
-            const { what, came = "" } = entryLine(entry, w);
-            return came === "" ? what : `${what} ${came}`;
-        });
+    const open = new Map<string, LedgerEvent>();
+    const turns = new Set<string>();
+    const lineOf = ({ what, came = "" }: Line, aside = ""): string =>
+        [what, came, aside === "" ? "" : `(${aside})`].filter((part) => part !== "").join(" ");
+    return (event) => {
+        if (event.kind === "agent.noted") {
+            const again = turns.has(event.path) && beginsTurn(event) ? [{ kind: "again" }] : [];
+            turns.add(event.path);
+            const entries = notesIn(event).flatMap((note) => ("entry" in note ? [note.entry as unknown as { [key: string]: Json }] : []));
+            return [...again, ...entries].filter(({ kind }) => kind !== "usage").map((entry) => lineOf(entryLine(entry, w)));
+        }
+        const key = `${familyOf(event)} ${event.path}`;
+        const begun = open.get(key);
+        const [one] = happeningsOf(begun === undefined ? [event] : [begun, event]);
+        if (one === undefined) return [];
+        const line = (LINES[one.family] ?? plainLine)(one, w);
+        if (one.start === event) {
+            open.set(key, event);
+            return [`${line.what} …`];
+        }
+        open.delete(key);
+        return [lineOf(line, [duration(one), used(one)].filter((part) => part !== "").join(", "))];
+    };
 }
 
 const asItIs: Paint = (_, text) => text;

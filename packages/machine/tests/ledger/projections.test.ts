@@ -15,6 +15,7 @@ import {
     redactEvent,
     type SealedEvent,
     traceText,
+    watching,
 } from "../../src/index.ts";
 import { millis } from "../../src/ledger/read.ts";
 import { event, sample, seal, sha256 } from "./support.ts";
@@ -121,6 +122,33 @@ describe("trace", () => {
         const painted = traceText(events, { paint: (style, text) => `<${style}>${text}</${style}>` });
         expect(painted).toContain('<red>failed: "no such file"</red>');
     });
+});
+
+test("a run that is watched: what begins and what came of it, in its order, and which pass of a parallel for it is of", () => {
+    const tool = { tool: "Repo", method: "read", args: [{ path: "a" }] };
+    const [one, two] = ["main/parallel[0]/Repo.read#0", "main/parallel[1]/Repo.read#0"];
+    const lines = seal([
+        event("run.started", "main", {}),
+        event("tool.started", one, tool),
+        event("tool.started", two, tool),
+        event("tool.ended", two, { ...tool, ok: false, error: "there is no \u001b[31ma" }),
+        event("tool.ended", one, { ...tool, ok: true, result: "A" }),
+        event("ask.requested", "main/ask", { request: { question: "May it?" } }),
+        event("ask.decided", "main/ask", { ok: true, value: "once" }),
+        event("failure", "main", { kind: "tool", message: "no" }),
+        event("run.ended", "main", { ok: false, kind: "tool", message: "no" }),
+    ]).flatMap(watching());
+    expect(lines).toEqual([
+        "run run-1 …",
+        '[0] tool Repo.read({"path":"a"}) …',
+        '[1] tool Repo.read({"path":"a"}) …',
+        '[1] tool Repo.read({"path":"a"}) failed: "there is no  [31ma" (500 ms)',
+        '[0] tool Repo.read({"path":"a"}) → "A" (1.5 s)',
+        'ask "May it?" …',
+        'ask "May it?" → "once" (500 ms)',
+        'failed tool: "no"',
+        'run run-1 failed: "no" (4.0 s)',
+    ]);
 });
 
 test("times are read without the host's calendar", () => {
