@@ -10,7 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.teardown());
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** A question of a tool's clause, and one of a stage. */
 const SOURCES: [what: string, source: string][] = [
@@ -40,6 +41,19 @@ async function begun(
     const [question] = await questionsOf(room, run);
     return { run, sent, question: question as { readonly id: string } };
 }
+
+// First: its time is by the clock of this machine, of which the server has skipped nothing yet.
+test("an approval says itself in which time it can be answered, and a wait beside it is over meanwhile", async () => {
+    await using room = await roomAt(server);
+    const source = `import tool Mail from "host:mail" { send: may }
+temporal static ( echo "x" >=> approve "Send it?" with { timeout: 2 h, on_error: "none" } <*> wait 1 h >=> Mail.send "hello" )`;
+    const { run, sent } = await begun(room, source, 20);
+    await server.sleep(1.5 * HOUR_MS);
+    expect(sent).toEqual(["hello"]);
+    expect(await room.client.status(run)).toMatchObject({ state: "waiting" });
+    await server.sleep(HOUR_MS);
+    expect(await room.client.result(run)).toEqual([null, 1]);
+});
 
 test.each(SOURCES)("an approval of %s that waits three days", async (_, source) => {
     await using room = await roomAt(server);

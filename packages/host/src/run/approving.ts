@@ -40,8 +40,6 @@ export interface Asking {
     readonly expires: number;
     /** A question without an answer is kept for later. */
     readonly park: boolean;
-    /** The ledger is looked at from other processes too. */
-    readonly shared: boolean;
     /** What a tool says of a method now; null where nothing can be said. */
     readonly describe: (about: MethodOf, signal: AbortSignal) => Promise<Json>;
     /** Absolute folder of `file://workspace`. */
@@ -106,7 +104,7 @@ export function approving(on: Handlers, asking: Asking): Approving {
                       bound,
                       schema,
                       owner: route.owner,
-                      expires: Date.now() + asking.expires,
+                      expires: Date.now() + (request.within ?? asking.expires),
                   });
         const tell = (text: string): void => io.emit({ type: "notice", text });
         await asking.routes?.deliver(open, route, { asks, signal: io.signal, tell, elsewhere: asking.elsewhere });
@@ -120,13 +118,13 @@ export function approving(on: Handlers, asking: Asking): Approving {
         return taken.late ? denied(effect, "no answer came in time") : given(taken.decision);
     }
 
-    /** What the person here says, or `ELSEWHERE` where the record was answered from another process meanwhile. */
+    /** What the person here says, or `ELSEWHERE` where the record says it: answered from another process meanwhile, or its time is up. */
     async function asked(request: AskRequest, effect: Effect, open: Ask, signal: AbortSignal): Promise<string | typeof ELSEWHERE | null> {
         const other = new AbortController();
         const both = AbortSignal.any([signal, other.signal]);
         try {
             const here = Promise.resolve(on.ask?.(request, { effect, ask: open, signal: both }) ?? null);
-            return await (asking.shared ? Promise.race([here, elsewhere(asks, open, other.signal)]) : here);
+            return await Promise.race([here, elsewhere(asks, open, other.signal)]);
         } finally {
             other.abort();
         }
@@ -162,13 +160,13 @@ async function recorded(asks: Asks, { id }: Ask, decision: string, by: string): 
 
 const ELSEWHERE = Symbol("answered elsewhere");
 
-/** Resolves once the record of a question was answered. */
+/** Resolves once the record of a question is closed. */
 function elsewhere(asks: Asks, { run, id }: Ask, until: AbortSignal): Promise<typeof ELSEWHERE> {
     return new Promise((resolve, reject) => {
         const look = (): void => {
             asks.find(run, id).then(
                 ({ state }) => {
-                    if (state !== "open" && state !== "expired") resolve(ELSEWHERE);
+                    if (state !== "open") resolve(ELSEWHERE);
                 },
                 // The record was removed: what is said here would count for nothing.
                 (error: unknown) => (error instanceof AskError ? resolve(ELSEWHERE) : reject(error)),

@@ -220,7 +220,6 @@ export function withPeople(world: World, { run, store, on, asks, as, elsewhere =
         park,
         asks: store.asks,
         expires: asks?.expires ?? EXPIRES_MS,
-        shared: store.durable,
         describe: (about, signal) => world.describe(about, { signal, owner, ...(as === undefined ? {} : { effect: { as } }) }),
         routes: world.routes,
         workspace: world.workspace,

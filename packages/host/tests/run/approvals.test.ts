@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Json } from "@remit/language";
+import type { AskRequest } from "@remit/machine";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
 import { memoryStore } from "../../src/ledger/memory.ts";
@@ -245,6 +246,16 @@ describe("attacks on an approval", () => {
             failure: { kind: "denied", message: expect.stringContaining("in time") },
         });
         expect(sent).toEqual([]);
+    });
+
+    test("a stage says itself how long it can be answered, also while a person looks at the question", async () => {
+        const source = 'memory static ( approve "Send it?" with { timeout: 20ms } )';
+        const program = await load({ source }, { ledger: "memory", asks: { owner: ME } });
+        const ask = (_: AskRequest, { signal }: { readonly signal: AbortSignal }): Promise<null> =>
+            new Promise((resolve) => signal.addEventListener("abort", () => resolve(null)));
+        const { failure } = await program.run(null, { on: { ask } }).result;
+        await program.close();
+        expect(failure).toMatchObject({ kind: "denied", message: expect.stringContaining("no answer came in time") });
     });
 
     test.each([

@@ -226,7 +226,7 @@ function codeOf(
             shown: one.args.map(shownArg),
             gate: one.call === "when" && target?.kind === "verb",
             collects: one.with?.on_error === "collect",
-            body: guarded(callOf(one, targetOf, values), one),
+            body: guarded(callOf(one, targetOf, values), target === null && one.call === "approve", one),
             with: one.with ?? null,
             at: one.at,
             block: null,
@@ -280,7 +280,7 @@ function positional({ call: tool, method = "", args, at }: StageForm, targetOf: 
     return call({ kind: "member", object: name(tool), name: method }, all, at);
 }
 
-function native({ call: what }: StageForm, values: ReadonlyMap<string, ExprForm>, at: At | undefined): ExprForm {
+function native({ call: what, with: how }: StageForm, values: ReadonlyMap<string, ExprForm>, at: At | undefined): ExprForm {
     const of = (param: string): ExprForm => values.get(param) ?? literal(null);
     if (what === "map") {
         const item = name("%item");
@@ -288,14 +288,17 @@ function native({ call: what }: StageForm, values: ReadonlyMap<string, ExprForm>
         const value = call(mapped, [item], at);
         return { kind: "parallel", item: "%item", list: of(FLOWING), max: MOST_MAPPED, body: [{ kind: "expr", value }], ...where(at) };
     }
-    if (what === "wait" || what === "approve") return stage(what, [of(what === "wait" ? "duration" : "text"), of(FLOWING)], at);
+    if (what === "wait") return stage(what, [of("duration"), of(FLOWING)], at);
+    if (what === "approve") return stage(what, [of("text"), of(FLOWING), literal(how?.timeout ?? null)], at);
     // Told apart by the checker; in a form that was not checked it fails where it stands.
     return call(name(what), [...values.values()], at);
 }
 
-/** What a stage says with `with { … }`, in statements around its call. */
-function guarded(value: ExprForm, { with: how, at }: StageForm): StmtForm[] {
-    const { timeout, retries = 0, on_error } = how ?? {};
+/** What a stage says with `with { … }`, in statements around its call. `asks`: it asks a person. */
+function guarded(value: ExprForm, asks: boolean, { with: how, at }: StageForm): StmtForm[] {
+    const { retries = 0, on_error } = how ?? {};
+    // Budgets of time stand still while a person is asked: the question itself has an end.
+    const timeout = asks ? undefined : how?.timeout;
     const once = (): StmtForm[] => {
         const one: StmtForm = { kind: "return", value: { ...value }, ...where(at) };
         return timeout === undefined ? [one] : [{ kind: "spend", spend: { time: timeout }, body: [one], ...where(at) }];

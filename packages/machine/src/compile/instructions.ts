@@ -292,6 +292,8 @@ export interface StageDetail {
     readonly what: StageCall;
     /** What flows in, and is passed on. */
     readonly passes: Code;
+    /** Milliseconds in which a person can answer; undefined: as the run says. */
+    readonly within?: number;
     readonly path: PathSite;
 }
 

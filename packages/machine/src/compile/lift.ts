@@ -519,11 +519,13 @@ export class Lifter {
     // ---- generate, parallel and stages ----
 
     private stage(e: CallForm, what: StageCall): ExprForm {
-        const [arg, passes] = this.liftAll(e.args.map((one) => one.value)) as [ExprForm, ExprForm];
+        const [arg, passes] = this.liftAll(e.args.slice(0, 2).map((one) => one.value)) as [ExprForm, ExprForm];
+        const time = e.args[2]?.value;
+        const within = time?.kind === "literal" && typeof time.value === "number" ? { within: time.value } : {};
         const { cx } = this.e;
         return this.result(e, what, (path) => [
             OP.STAGE,
-            { kind: "stage", what, passes: expr(cx, this.short(passes)), path },
+            { kind: "stage", what, passes: expr(cx, this.short(passes)), ...within, path },
             expr(cx, this.short(arg)),
         ]);
     }

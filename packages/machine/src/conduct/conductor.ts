@@ -302,18 +302,14 @@ export class Conductor {
             this.conclude(result.ok ? { status: "done", value: result.value } : { status: "failed", failure: result.failure });
     }
 
-    private asks(effect: Effect): void {
+    /** `left`: milliseconds of what waits for time that an earlier part of the run left. */
+    private asks(effect: Effect, left?: number): void {
         if (effect.kind !== "sleep") {
             this.draft.fresh.push(effect);
             return;
         }
         const { path } = effect;
-        const { ms } = effect.request as { readonly ms: number };
-        const began = this.machine.began?.(path) ?? null;
-        this.works.sleeping.set(path, effect);
-        // After a resume, waiting for time goes on where it was.
-        if (began === null) this.time.set(`sleep\n${path}`, ms);
-        else this.time.until(`sleep\n${path}`, began + ms);
+        this.works.sleep(effect, this.machine.began?.(path), left);
         this.draft.timed.push(path);
     }
 
@@ -387,7 +383,11 @@ export class Conductor {
         // What is in the queue then waits for the rate of its stage.
         const { later, sleeping, queue, running } = this.works;
         if (running.size > 0 || this.unknowns.isOpen || (queue.length > 0 && !this.drains)) return;
-        if (this.drains && (queue.length > 0 || (sleeping.size > 0 && later.size === 0))) {
+        const drained = this.drains && (queue.length > 0 || (sleeping.size > 0 && later.size === 0));
+        if ((drained || later.size > 0) && this.works.rests()) {
+            this.changed = true;
+            this.flush();
+        } else if (drained) {
             this.conclude({ status: "drained" });
             this.over();
         } else if (later.size > 0) {
@@ -453,7 +453,7 @@ export class Conductor {
             const { path } = effect;
             if (known.has(path)) continue;
             const parked = this.machine.conduct?.parked?.find((one) => one.path === path);
-            if (effect.kind === "sleep") this.asks(effect);
+            if (effect.kind === "sleep") this.asks(effect, this.machine.conduct?.waits?.find((one) => one.path === path)?.left);
             else if (parked !== undefined) askParked(this.ops, this.works.hold(workOf(effect, null, parked)), parked.asks);
             else if (!begun.includes(path)) this.works.queue.push(effect);
             else this.unheard(effect, repeatable.includes(path));

@@ -3,7 +3,8 @@
  *
  * Boundary: numbers of milliseconds that the shell says; no clock.
  *
- * D4: time spent waiting for a person counts for nothing; what earlier parts of the run took counts.
+ * D4: time spent waiting for a person counts for nothing; what earlier parts of the run took counts. What the program only waits for is no budget:
+ *     it passes meanwhile, too.
  */
 
 interface Timer {
@@ -28,6 +29,8 @@ export class RunTime {
     /** It is `at` now, by the shell's clock. */
     now(at: number): void {
         this.taken = this.spentAt(at);
+        // Until now there was no clock that what does not count could begin at.
+        if (this.at === null) for (const [id, { due, counts }] of this.timers) if (!counts) this.timers.set(id, { due: due + at, counts });
         this.at = at;
     }
 
@@ -47,7 +50,7 @@ export class RunTime {
 
     /** Rings once, when so many milliseconds more have passed. */
     set(id: string, ms: number, counts = true): void {
-        this.timers.set(id, { due: (counts ? this.taken : (this.at as number)) + ms, counts });
+        this.timers.set(id, { due: (counts ? this.taken : (this.at ?? 0)) + ms, counts });
     }
 
     /** Rings once, when so many milliseconds count. */
@@ -57,6 +60,12 @@ export class RunTime {
 
     has(id: string): boolean {
         return this.timers.has(id);
+    }
+
+    /** Milliseconds until it rings; null where there is none. */
+    leftOf(id: string): number | null {
+        const timer = this.timers.get(id);
+        return timer === undefined ? null : Math.max(0, Math.ceil(this.left(timer)));
     }
 
     clear(id: string): boolean {
@@ -79,6 +88,6 @@ export class RunTime {
     }
 
     private left({ due, counts }: Timer): number {
-        return due - (counts ? this.taken : (this.at as number));
+        return due - (counts ? this.taken : (this.at ?? 0));
     }
 }

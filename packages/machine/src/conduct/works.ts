@@ -34,6 +34,7 @@ export class Works {
     /** Asked for, not begun for want of room. */
     queue: Effect[] = [];
     readonly sessions: Set<string>;
+    private rested = false;
     private readonly time: RunTime;
     private readonly ops: WorksOps;
 
@@ -51,6 +52,24 @@ export class Works {
         if (deadline !== undefined) this.time.set(`deadline\n${path}`, deadline);
         if (effect.kind === "agent") this.sessions.add((effect.request as unknown as AgentTurn).session);
         after.push({ kind: "begin", effect, ...(of === null ? {} : { parent: of.work.effect.path }) });
+    }
+
+    /** `began`: when the budget whose time it is began, undefined where it is none's; `left`: what an earlier part of the run left of a wait. */
+    sleep(effect: Effect, began: number | null | undefined, left?: number): void {
+        const id = `sleep\n${effect.path}`;
+        const { ms } = effect.request as { readonly ms: number };
+        this.sleeping.set(effect.path, effect);
+        // After a resume, waiting for time goes on where it was.
+        if (began === undefined) this.time.set(id, left ?? ms, false);
+        else if (began === null) this.time.set(id, ms);
+        else this.time.until(id, began + ms);
+    }
+
+    /** True once, where something waits for time: what is left of it is kept as it is now. */
+    rests(): boolean {
+        const rests = this.sleeping.size > 0 && !this.rested;
+        this.rested ||= rests;
+        return rests;
     }
 
     settle(work: Work, reason: string): void {
@@ -163,7 +182,16 @@ export class Works {
     doc(): Omit<ConductDoc, "spent"> {
         const parked = [...this.parked.values()].map(docOf);
         const begun = this.own().map(({ path }) => path);
-        return { begun, sessions: [...this.sessions], ...(parked.length === 0 ? {} : { parked }) };
+        const waits = [...this.sleeping.keys()].flatMap((path) => {
+            const left = this.time.leftOf(`sleep\n${path}`);
+            return left === null ? [] : [{ path, left }];
+        });
+        return {
+            begun,
+            sessions: [...this.sessions],
+            ...(parked.length === 0 ? {} : { parked }),
+            ...(waits.length === 0 ? {} : { waits }),
+        };
     }
 
     /** Progress, to the one who waits for it. */

@@ -341,7 +341,10 @@ const INPUT = shape(
 );
 export type InputRequest = Told<typeof INPUT>;
 
-const ASK = shape({ question: text, detail: json, options: list(text) }, {});
+const ASK = shape(
+    { question: text, detail: json, options: list(text) },
+    { within: says(number, "milliseconds in which it can be answered, where the program says so") },
+);
 /** Outcome value: the option that was chosen, a string. Anything that is not an option that allows is a no. */
 export type AskRequest = Told<typeof ASK>;
 

@@ -3,7 +3,8 @@
  *
  * Boundary: the request and what its outcome means. Times and people are the conductor's, other runs the host's.
  *
- * WTS1: a person who does not say yes has said no, and so has one whose time is up: the stage fails as `denied`.
+ * WTS1: a person who does not say yes has said no, and so has one whose time is up: the stage fails as `denied`. A stage's `timeout` is
+ *     that time.
  * WTS2: a block that runs elsewhere is a run of its own, whose id follows from this run and the path of the block.
  * WTS3: what named blocks inside it gave is known here under their names, as if it had run here.
  */
@@ -47,7 +48,7 @@ function kindOf(value: unknown): string {
 }
 
 /** A question for a person: the text of the stage, and all of what flows in. */
-function asks(m: Ops, call: Call, arg: Value): void {
+function asks(m: Ops, call: Call, arg: Value, { within }: StageDetail): void {
     const { fiber, frame, path } = call;
     const { site } = call.I;
     const said = rawOf(arg);
@@ -70,7 +71,12 @@ function asks(m: Ops, call: Call, arg: Value): void {
         site: site as unknown as Json,
     };
     const question = typeof said === "string" && said !== "" ? said : "May this go on?";
-    const request = { question, detail, options: OPTIONS } satisfies AskRequest as unknown as Json;
+    const request = {
+        question,
+        detail,
+        options: OPTIONS,
+        ...(within === undefined ? {} : { within }),
+    } satisfies AskRequest as unknown as Json;
     m.raise(fiber, { kind: "ask", path, site, request, labels, origin: "user" });
     m.emit("ask.requested", path, frame.parent, site, labels, request);
 }
@@ -140,7 +146,7 @@ export const stage: Begins<StageDetail> & Waits<StageWait> = {
         const arg = (call.I.code as Code)(call.frame.locals);
         m.countCall();
         if (d.what === "wait") waits(m, call, arg);
-        else asks(m, call, arg);
+        else asks(m, call, arg, d);
         call.frame.native = { kind: "stage", path: call.path };
         return false;
     },

@@ -334,10 +334,10 @@ export class Machine implements Ops {
         return true;
     }
 
-    /** Milliseconds of the run at which the time that `path` waits for began to run; null where no save said so. */
-    began(path: string): number | null {
+    /** Milliseconds of the run at which the time of a budget began to run; null where no save said so, undefined where `path` is no budget's. */
+    began(path: string): number | null | undefined {
         const timer = this.waiting.get(path)?.timer;
-        return timer === undefined ? null : (this.accounts.open.get(timer)?.began ?? null);
+        return timer === undefined ? undefined : (this.accounts.open.get(timer)?.began ?? null);
     }
 
     /** Effects that were asked for and have no outcome yet, in order. */

@@ -343,11 +343,18 @@ test("approve shows what flows in, passes it on after a yes, and fails after any
     expect(yes.result).toMatchObject({ ok: true, value: "nx" });
     for (const said of ["deny", "", 1, null])
         expect(say({ ok: true, value: said, origins: [] }).result).toMatchObject({ ok: false, failure: { kind: "denied" } });
+    expect(yes.effects[0]?.request).not.toHaveProperty("within");
     const late = say({ ok: false, failure: { kind: "timeout", message: "the time for the answer is up" } });
     expect(late.result).toMatchObject({
         ok: false,
         failure: { kind: "denied", message: "approve#0 failed: this was not approved: the time for the answer is up" },
     });
+});
+
+test("WTS1: the timeout of an approval is how long it can be answered, and no budget, which would stand still meanwhile", () => {
+    const p = blocks([block({ ...stage("approve", "Send it?"), with: { timeout: 7_200_000 } })], FUNCS);
+    const { effects } = runAll(p, { options: { input: "x" }, saving: true, answer: () => ({ ok: true, value: "once", origins: [] }) });
+    expect(effects).toMatchObject([{ kind: "ask", request: { question: "Send it?", within: 7_200_000 } }]);
 });
 
 test("map calls a function for each element, in order", () => {
