@@ -2,7 +2,7 @@
  * The `remit` command: names, options and help. Each command's work is in `commands/`, loaded when it is asked for, so that starting
  * costs only what is used.
  */
-import { Command, CommanderError, Option } from "commander";
+import { Help, Command, CommanderError, Option } from "commander";
 import { examples } from "./examples.ts";
 import { changing, ofBlocks } from "./of-blocks.ts";
 import { ofCredentials } from "./of-credentials.ts";
@@ -71,6 +71,14 @@ const LEFT_OUT: Command = new Proxy({} as Command, { get: () => () => LEFT_OUT }
 /** The last column of a terminal stays free, as it does in all that is said. */
 const helpWidth = (stream: NodeJS.WriteStream): number => (columnsOf(stream) ?? 81) - 1;
 
+/** A name and what it means; below it where the terminal leaves no room beside it. */
+function formatItem(term: string, width: number, description: string, helper: Help): string {
+    const columns = helper.helpWidth ?? 80;
+    if (description === "" || columns - width - 4 >= helper.minWidthToWrap)
+        return Help.prototype.formatItem.call(helper, term, width, description, helper);
+    return `  ${term}\n${helper.boxWrap(description, columns - 6).replace(/^/gm, "      ")}`;
+}
+
 /** The command line; `finish` gets the exit code of the command that ran. `only`: the name of the one command to describe. */
 export function build(finish: (code: number) => void, only?: string): Command {
     const program = new Command("remit")
@@ -83,6 +91,7 @@ export function build(finish: (code: number) => void, only?: string): Command {
             sortSubcommands: false,
             // columns of 80 that the names of the commands leave
             minWidthToWrap: 24,
+            formatItem,
             subcommandTerm: (one) => [one.name(), (one.usage().split("\n")[0] ?? "").replace("[options]", "").trim()].join(" ").trim(),
         })
         .configureOutput({

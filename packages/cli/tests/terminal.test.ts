@@ -192,7 +192,13 @@ test.each([
 
 test("the help breaks its lines between words on a terminal of 80 columns", () => fitsAndSays(80, "--help"));
 
-function fitsAndSays(columns: number, ...args: string[]): void {
+test("on a terminal of 40 columns what an option means stands below it", () => {
+    const lines = fitsAndSays(40, "run", "--help");
+    expect(lines.filter((line) => /^ {2}-.* {2}\S/.test(line))).toEqual([]);
+    expect(lines.filter((line) => /^ {6}[a-z]/.test(line)).length).toBeGreaterThan(20);
+});
+
+function fitsAndSays(columns: number, ...args: string[]): string[] {
     const { seen } = at.onTerminal({ columns }, ...args);
     const lines = seen.replaceAll("\r", "").split("\n");
     expect(lines.filter((line) => line.length > columns)).toEqual([]);
@@ -202,4 +208,5 @@ function fitsAndSays(columns: number, ...args: string[]): void {
     const words = (said: string): string[] => [...new Set(said.match(/[a-z_#'":0-9.]+/gi))].sort();
     const cut = words(seen).filter((word) => !words(out + err).includes(word));
     expect(cut).toEqual([]);
+    return lines;
 }
