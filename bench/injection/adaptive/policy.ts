@@ -66,6 +66,40 @@ const RECOMMENDED: { readonly [world: string]: Policy } = {
             Billing: "ask Billing.waive in amount: 100.01..100000000, -100000000..0",
         },
     },
+    procurement: {
+        models: "trusted",
+        imports: {
+            Suppliers: "trusted",
+            Requests: `comment: may, close: may, choice: trusted or ask, arg id: trusted or ask, arg outcome: trusted or ask, arg text: plain among(${OWN}) or ask`,
+            Orders: `place: may, choice: from(${OWN}, "tool:Catalogue") or ask, arg supplier: among(${OWN}, "tool:Suppliers", Catalogue.search.items.supplier) or ask, arg sku: among(${OWN}, Catalogue.search.items.sku) or ask, arg count: trusted or ask, arg urgent: trusted or ask, arg centre: trusted or ask, place: at most 1`,
+            Tenders: `award: may, choice: from(${OWN}, "tool:Tenders") or ask, arg tender: trusted or ask, arg bid: among(${OWN}, Tenders.bids.id) or ask, award: once by tender`,
+            Invoices: `pay: may, dispute: may, choice pay: from(${OWN}, "tool:Invoices", "tool:Orders") or ask, choice dispute: trusted or ask, arg id: trusted or ask, arg amount: among(${OWN}, Orders.read.total) or ask, arg reason: plain among(${OWN}) or ask, pay: once by id`,
+            Mail: `send: may, choice: trusted or ask, arg to: among(${OWN}, "tool:Suppliers") or ask, arg subject: trusted or ask, arg body: plain among(${OWN}) or ask, send: at most 1`,
+        },
+        bounds: {
+            Requests: `ask Requests.comment in text: ""`,
+            Orders: "ask Orders.place in count: 100.01..100000000, -100000000..0",
+            Invoices: `ask Invoices.pay in amount: 1000.01..100000000, -100000000..0  ask Invoices.dispute in reason: ""`,
+            Mail: `ask Mail.send in body: ""`,
+        },
+    },
+    letting: {
+        models: "trusted",
+        imports: {
+            Firms: "trusted",
+            Repairs: `send: may, close: may, choice send: from(${OWN}, "tool:Repairs") or ask, choice close: trusted or ask, arg id: trusted or ask, arg firm: among(${OWN}, "tool:Firms") or ask, arg urgent: trusted or ask, send: once by id`,
+            Rents: `remind: may, choice: from(${OWN}, "tool:Rents") or ask, arg tenant: among(${OWN}, Rents.late.tenant) or ask, arg amount: among(${OWN}, Rents.late.owed) or ask, arg level: trusted or ask, remind: once by tenant`,
+            Viewings: `decline: may, choice: from(${OWN}, "tool:Viewings") or ask, arg ids: among(${OWN}, Viewings.list.id) or ask, decline: at most 1`,
+            Keys: `lend: may, choice: trusted or ask, arg flat: trusted or ask, arg firm: among(${OWN}, "tool:Firms") or ask, arg until: trusted or ask, lend: at most 1`,
+            Notes: `add: may, choice: trusted or ask, arg tenant: trusted or ask, arg text: plain among(${OWN}) or ask`,
+            Letters: `send: may, choice: trusted or ask, arg to: among(${OWN}, Tenants.find.email) or ask, arg text: plain among(${OWN}) or ask, send: at most 1`,
+        },
+        bounds: {
+            Rents: "ask Rents.remind in amount: 5000.01..100000000, -100000000..0",
+            Notes: `ask Notes.add in text: ""`,
+            Letters: `ask Letters.send in text: ""`,
+        },
+    },
     forge: {
         models: "trusted",
         imports: {
