@@ -17,6 +17,8 @@ const WORDS = new Set(
 );
 /** A string, or a name with what its owner is called before it. */
 const TOKEN = /"([^"\n]*)"|((?:[A-Za-z]\w*\.)*)([A-Za-z]\w*)/g;
+/** Words that a slip of another one means. */
+const MEANT = new Set([...WORDS, "read"]);
 /** What is put in by mistake; `REMIT_TEST_TIMES=13` tries every letter. */
 const LETTERS = [..."exyasbcdfghijklmnopqrtuvwz"].slice(0, cases(2));
 /** Slips that one program holds: what it costs to check grows with its imports. */
@@ -86,14 +88,20 @@ function wrongLines(lines: readonly string[], box: Box): ReadonlySet<number> {
     );
 }
 
-/** Each of these words as the clauses of an import, or as a remit, of a program of its own line; those that the checker lets stand. */
-function untold(part: "imports" | "bounds", tool: string, texts: readonly string[], box: Box): string[] {
-    const head = Object.keys(box).map((name) => `import tool ${name} from "mcp://${name}"`);
-    const lines = texts.map((words, i) =>
-        part === "imports"
-            ? `import tool ${tool}${i} from "mcp://${tool}" { ${words} }`
-            : `agent Bound${i} { remit { may all  ${words} } main func(x) { x } }`,
-    );
+/** Where the words of a policy stand in a program. */
+const PLACES = {
+    imports: (words: string, tool: string, i: number) => `import tool ${tool}${i} from "mcp://${tool}" { ${words} }`,
+    bounds: (words: string, _tool: string, i: number) => `agent Bound${i} { remit { may all  ${words} } main func(x) { x } }`,
+    models: (words: string, _tool: string, i: number) => `import llm Model${i} from "mock:m${i}" { ${words} }`,
+    loops: (words: string, tool: string, i: number) =>
+        `agent Loop${i} { model Model role "r" description "d" main func(x) { generate({ input: "x", tools: [${tool}], ${words} }) } }`,
+} as const;
+type Part = keyof typeof PLACES;
+
+/** Each of these words in a line of its own of a program; those that the checker lets stand. */
+function untold(part: Part, tool: string, texts: readonly string[], box: Box): string[] {
+    const head = [...Object.keys(box).map((name) => `import tool ${name} from "mcp://${name}"`), 'import llm Model from "mock:m"'];
+    const lines = texts.map((words, i) => PLACES[part](words, tool, i));
     const wrong = wrongLines([...head, ...lines, "main agent Assistant { main func(input) { input } }"], box);
     return texts.filter((_, i) => !wrong.has(head.length + i));
 }
@@ -132,4 +140,47 @@ test.each(ALL)("%s", (_name, world, policy) => {
         }
     expect([passed.length, passed.slice(0, 20)]).toEqual([0, []]);
     expect(looked).toBeGreaterThan(100);
+});
+
+/** Each form that a clause, a line of a remit and an option about authority has, over the tools of a shop. In these, words of the language slip, too. */
+const FORMS: readonly (readonly [part: Part, words: string])[] = [
+    ["imports", "refund: ask, cancel: never, ship: at most 3, refund: at most 20 per day, refund: once by id"],
+    ["imports", 'trusted, labels from server, choice refund: trusted or ask, choice: from("user", "tool:Stock")'],
+    [
+        "imports",
+        'choice ship: any, arg refund.amount: from("trusted", "tool:Stock") or ask, arg text: plain among("user", Customers.find.id)',
+    ],
+    ["imports", "arg text: addresses trusted, arg refund.id: among(input.id), reads read: result customer, audience note: arg text or ask"],
+    ["imports", 'reads read: result customer through Customers.find.rows.id to email, audience: "alice", reads: everyone'],
+    [
+        "bounds",
+        'ask Orders.refund in amount: 0..500, 900..1000  may Orders.note in text: "a*" at most 3 per day  may Orders.ship once by id',
+    ],
+    ["bounds", "spend 20k tokens, 2 usd, 10 min  flow strict"],
+    ["models", "trusted, look: may"],
+    ["models", "untrusted, look: ask"],
+    ["loops", 'hide: "untrusted"'],
+];
+/** Texts of people and of arguments, and units of which another one is meant as well. */
+const FREE = /^(?:"alice"|"a\*"|email|customer|usd|rows|id|min)$/;
+
+test.each(FORMS)("in %s, any word of %s", (part, words) => {
+    const world = LATER.find(({ name }) => name === "shop") as AnyWorld;
+    const box = world.tools(world.state(""), []);
+    expect(untold(part, "Orders", [words], box)).toEqual([words]);
+    const slips = [...words.matchAll(/"[^"]*"|[A-Za-z]\w*/g)].flatMap(({ 0: word, index }) =>
+        FREE.test(word)
+            ? []
+            : slipsOf(word.replaceAll('"', ""))
+                  .filter((slip) => !MEANT.has(slip))
+                  .map((slip) => {
+                      const at = index + (word.startsWith('"') ? 1 : 0);
+                      return words.slice(0, at) + slip + words.slice(at + word.replaceAll('"', "").length);
+                  }),
+    );
+    const passed: string[] = [];
+    for (let i = 0; i < slips.length; i += AT_ONCE) passed.push(...untold(part, "Orders", slips.slice(i, i + AT_ONCE), box));
+    // What cannot be read in one line leaves names of others unsaid.
+    expect(passed.filter((one) => untold(part, "Orders", [one], box).length > 0)).toEqual([]);
+    expect(slips.length).toBeGreaterThan(10);
 });
