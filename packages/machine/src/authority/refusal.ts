@@ -65,10 +65,10 @@ const WHY = {
         const method = what.slice(what.indexOf(".") + 1);
         return `write \`${method}: ask\` in place of \`${method}: never\`: a person is then asked about each such call, whoever makes it`;
     }),
-    holder: uses(
-        "which was not given to it",
-        (who, what) =>
-            `pass it to ${who} as an argument of its own, not inside a list or an object; or let ${who} use ${what} by the name of its own import`,
+    holder: uses("which was not given to it", (who, what) =>
+        who === "user"
+            ? `write \`${what}\` in place of the use of the value: a file has what it imports by the name of its own import`
+            : `pass it to ${who} as an argument of its own, not inside a list or an object; or let ${who} use ${what} by the name of its own import`,
     ),
     revoked: {
         kind: "violation.revoked",
@@ -194,7 +194,10 @@ export function flowText(what: string, { arg, origins, rule, unsaid, choice }: F
 export function remedyOf({ principal, capability, why, clause, flow, unknown, bound, outside, count }: Refusal): string {
     if (unknown !== undefined) {
         const near = nearest(unknown.name, unknown.known);
-        if (near === null) return `it has ${unknown.known.join(", ") || "none"}`;
+        if (near === null) {
+            const has = unknown.known.length === 0 ? "it has none:" : `it has ${unknown.known.join(", ")}: name one of them, or`;
+            return `${has} take the rule out, which binds nothing as it stands`;
+        }
         return `did you mean '${near}'? write \`${near}\` in place of \`${unknown.name}\`: the rule then binds what it means`;
     }
     if (outside !== undefined) return outsideRemedy(outside) ?? WHY.reach.remedy();

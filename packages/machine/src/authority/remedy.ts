@@ -56,6 +56,9 @@ export function flowRemedy(capability: string, flow: Flow): string | null {
             ? null
             : `write \`${wide}\` in place of \`${rule}\`: ${opens}; ${otherwise}, or endorse it where that is right`;
     }
+    // What verbs use has no import in the program that a clause could stand at.
+    if (tool.startsWith("Verb_"))
+        return `use ${method} of a tool that the program imports in place of the verb: a clause of its import can let ${listed(origins)} in; ${otherwise}`;
     if (choice === true)
         return `add \`choice ${method}: from(${quoted(origins)})\` to the import of ${tool}: ${opens}; ${otherwise}, or endorse it where that is right`;
     if (rule === NOT_THERE) return `call ${arg} by a name that ${tool} has; ${otherwise}, or endorse it where that is right`;

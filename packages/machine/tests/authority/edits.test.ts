@@ -185,6 +185,11 @@ const ROWS: readonly (readonly [string, Row])[] = [
     ],
     ["a value for one person, kept", { ...bank("", `Notes.add({ text: ${BANK} })`, send(BANK)), calls: "Notes remember" }],
     ["a rule with a method misspelt", { ...row("arg sned.to: trusted", send('"a"'), send(WEB)), has: { send: ["to"], get: [] } }],
+    ["a rule with another method", { ...row("arg remove.to: trusted", send('"a"'), send(WEB), NEVER), has: { send: ["to"], get: [] } }],
+    [
+        "a rule with another argument",
+        { ...row("arg send.subject: trusted", send('"a"'), send(WEB), NEVER), has: { send: ["to"], get: [] } },
+    ],
     ["a rule with an argument misspelt", { ...row("arg send.too: trusted", send('"a"'), send(WEB)), has: { send: ["to"], get: [] } }],
     ["one use for each", { ...row("send: once by id, drop: once by id", twice("send"), twice("drop")), calls: "Mail.send,Mail.send" }],
     [
@@ -334,6 +339,7 @@ function edited({ text, policy }: Written, hint: string, { line, column }: Pick<
     if (now !== undefined && was !== undefined) return put(line - 1, was, now);
     const [, out] = /take `(.+?)` out/.exec(hint) ?? [];
     if (out !== undefined) return put(line - 1, new RegExp(`\\w+: ${out}(?:, )?`), "");
+    if (hint.includes("take the rule out")) return put(line - 1, /[^,{]*: \w+(?:, )?/, "");
     const [, origin] = /add `(https?:.+?)` to what the project allows/.exec(hint) ?? [];
     if (origin !== undefined)
         return {
@@ -392,4 +398,13 @@ test("a value that another agent was given is passed on by itself, or used by it
     const more = `${mail("")}agent Fixer { remit { may Repo } model Claude role "r" description "d"\nfunc give() { Repo } }\n`;
     const { failure } = fails({ text: programOf(more, "x = Fixer.give()\nx.list({})"), policy: {} });
     expect(failure).toMatchObject({ kind: "violation.remit", hint: expect.stringContaining("by the name of its own import") });
+});
+
+test("of what a verb uses no clause is proposed: the program has no import of it", () => {
+    const of = (tool: string): string | undefined => {
+        const text = programOf(`import tool ${tool} from "file://out"\n`, when(WEB, `${tool}.write({ path: "a", content: "b" })`));
+        return fails({ text, policy: NEVER }).failure?.hint;
+    };
+    expect(of("Store")).toContain("add `choice write");
+    expect(of("Verb_files")).toMatch(/^use write of a tool that the program imports in place of the verb/);
 });
