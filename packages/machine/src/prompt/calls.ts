@@ -99,6 +99,8 @@ class Turn {
         const carried = filled?.used === true ? { carried: Object.fromEntries(filled.named) } : {};
         const judged = this.gate.judge(checked.offer, args, { origins, ...carried }, callSuffix(this.before, at));
         if (judged.kind === "refused") {
+            // A loop that hides is told whether a call came through, and nothing else of it.
+            if (hidden === undefined) this.seen = originsUnion(this.seen, judged.by ?? []);
             // HID3. A refusal shows the value that it is about.
             const why =
                 filled?.used === true ? `The program does not let ${call.name} have what the references stand for.` : judged.message;

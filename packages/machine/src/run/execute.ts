@@ -9,12 +9,13 @@ import { listOf } from "../compile/closures.ts";
 import type { Code, Slots, Step } from "../compile/code.ts";
 import { checkResult } from "../compile/contracts.ts";
 import { covered, outward } from "../compile/containers.ts";
-import { FLOW, heldResult, leaveStrict, raiseBy } from "../compile/strict.ts";
+import { heldResult, leaveStrict } from "../compile/strict.ts";
 import { type Instruction, type NextDetail, OP, type UseDetail } from "../compile/instructions.ts";
 import { join, labelOf, rawOf, truthy } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
 import { agentEnded, forEvent, useEvent } from "../state/events.ts";
 import { type Fiber, type Frame, pathOf } from "../state/fiber.ts";
+import { keptWithin } from "../state/frames.ts";
 import { failOf, unwind, fiberEnded } from "../state/handlers.ts";
 import { begin, waitsOf, waitingCall } from "../state/ops.ts";
 import { closeAccount, closeRegion, leaveRegions, spendOpened } from "../state/spending.ts";
@@ -203,11 +204,6 @@ function sliceOver(m: Machine, fiber: Fiber, I: Instruction): "next" | "wait" | 
     }
     if (m.spends(I.step)) throw stepsSpent(m, I.step);
     return "slice";
-}
-
-/** Where a failure would be caught, that a region had enough depends on all that came, as that it had not (LIC1). */
-function keptWithin(m: Machine, { form: { flow }, locals }: Frame, { failing }: Instruction): void {
-    if (flow !== 0 && locals[flow + FLOW.caught] === true) raiseBy(locals, flow, m.run.labels.of([...m.standing.met]), failing);
 }
 
 /** Begins the next pass of a loop. False where there is none. */

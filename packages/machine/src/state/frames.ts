@@ -9,7 +9,7 @@ import { checkArguments } from "../compile/contracts.ts";
 import type { FrameForm, Instruction, PathSite } from "../compile/instructions.ts";
 import type { AgentEntry, Fn } from "../compile/program.ts";
 import { born } from "../compile/containers.ts";
-import { enterStrict, flowOf, heldArguments, raiseBy } from "../compile/strict.ts";
+import { enterStrict, FLOW, flowOf, heldArguments, raiseBy } from "../compile/strict.ts";
 import { NOTHING_ALONG } from "../compile/ways.ts";
 import { Fail } from "../effect/failure.ts";
 import type { Value } from "../value/value.ts";
@@ -73,6 +73,11 @@ export function entered(m: Ops, caller: Frame, fn: Fn, { form, origin, loose }: 
     checkArguments(m.run, fn, locals, siteAt(caller));
     if (flow !== 0) heldArguments(locals, fn, caller.locals, from, (caller.form.code[caller.pc] as Instruction).failing);
     return locals;
+}
+
+/** Where a failure would be caught, that there was enough of an amount or a count depends on all that came, as that there was not (LIC1). */
+export function keptWithin(m: Ops, { form: { flow }, locals }: Frame, { failing }: Pick<Instruction, "failing">): void {
+    if (flow !== 0 && locals[flow + FLOW.caught] === true) raiseBy(locals, flow, m.run.labels.of([...m.standing.met]), failing);
 }
 
 /** A frame over the innermost one, whose present instruction calls. */

@@ -33,6 +33,7 @@ import { awaitDescription, isToBeAsked, isUnread, namedOn, placeOf, unreadText }
 import { shownArgs } from "./events.ts";
 import type { AskWait, Fiber, Frame } from "./fiber.ts";
 import { type Ops, type Call, deniedAs, type Waits } from "./ops.ts";
+import { keptWithin } from "./frames.ts";
 import { refuse } from "./refusal.ts";
 import { inForce, policiesOn } from "./delegations.ts";
 import { isWritten } from "./agent-code.ts";
@@ -145,18 +146,19 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
         awaitDescription(m, call, target.c);
         return null;
     }
-    if (decision.kind === "may") return pass(m, wish, decision.reach);
+    if (decision.kind === "may") return pass(m, wish, decision.reach, call);
     if (chosenBy === "program" && isUnsaid(decision) && isUndescribed(m, target, method)) {
         awaitDescription(m, call, target.c);
         return null;
     }
     const { json, labels, cut } = shownArgs(m, args);
     const about = detailOf(m, wish, decision, { args: json, given: alias === null ? given : valuesGiven(args, m.run), chosenBy, site });
-    if (decision.kind === "refused") throw refuse(m, call, refusalOf(wish, decision), { labels, about });
+    if (decision.kind === "refused")
+        throw refuse(m, call, refusalOf(wish, decision), { labels: [...labels, ...usedUpBy(m, decision)], about });
     const session = sessionKey(m, wish, decision);
     const known = answerFor(m, session);
     if (known === false) throw denied(frame.principal, textOf(meant), site, "the answer for the session is no");
-    if (known !== undefined) return pass(m, wish, allowedAs(decision.reach, known));
+    if (known !== undefined) return pass(m, wish, allowedAs(decision.reach, known), call);
     if (cut)
         throw new Fail("value", `${target.name} is given more than a person can be shown, who would have to allow it`, {
             site,
@@ -166,7 +168,7 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
     if (frame.approved?.use === use) {
         const { described } = frame.approved;
         frame.approved = null;
-        return pass(m, wish, allowedAs(decision.reach, described));
+        return pass(m, wish, allowedAs(decision.reach, described), call);
     }
     const question = `May ${m.authority.nameOf(frame.principal)} call ${textOf(meant)}?`;
     const request = { question, detail: about, options: [...ANSWERS] } satisfies AskRequest as unknown as Json;
@@ -176,9 +178,15 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
     return null;
 }
 
-/** COU1. From here on the use counts in the run; in the ledger from its call on. */
-function pass(m: Ops, wish: Wish, reach: Reach): Reach {
+/** LIC1, of a count: whoever chose the uses before this one used it up. */
+function usedUpBy(m: Ops, decision: Decision): readonly string[] {
+    return decision.kind === "refused" && decision.why === "count" ? [...m.standing.met] : [];
+}
+
+/** COU1. From here on the use counts in the run; in the ledger from its call on. `call`: of the program's code, not of a model's turn. */
+function pass(m: Ops, wish: Wish, reach: Reach, call: Call | null): Reach {
     const { run, daily } = countedBy(m, wish);
+    if (call !== null && run.length + daily.length > 0) keptWithin(m, call.frame, call.I);
     m.standing.count(run, 1);
     return withDaily(reach, daily);
 }
@@ -406,8 +414,8 @@ export interface Said {
 export type Judged =
     | { readonly kind: "may"; readonly reach: Reach }
     | { readonly kind: "ask"; readonly detail: Json; readonly reach: Reach }
-    /** `message`: what the model is told. */
-    | { readonly kind: "refused"; readonly message: string };
+    /** `message`: what the model is told. `by`: origins of those who used up what is counted. */
+    | { readonly kind: "refused"; readonly message: string; readonly by?: readonly string[] };
 
 export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, model: string): Gatekeeper {
     const look = (offer: Offer, args: Json, { origins, carried = {} }: Said) => {
@@ -443,19 +451,20 @@ export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, mod
         judge: (offer, args, said, path) => {
             const { wish, shown: given, all, decision } = look(offer, args, said);
             if (isUnread(m, wish.target.c)) return { kind: "refused", message: unreadText(offer.tool) };
-            if (decision.kind === "may") return { kind: "may", reach: pass(m, wish, decision.reach) };
+            if (decision.kind === "may") return { kind: "may", reach: pass(m, wish, decision.reach, null) };
             // What is shown is the call as it was made.
             const shown: Shown = { args: [args], given, chosenBy: `model:${model}`, site: I.site };
             const about = { ...detailOf(m, wish, decision, shown), generate: label };
             if (decision.kind === "ask") {
                 const known = answerFor(m, sessionKey(m, wish, decision));
-                if (typeof known === "string") return { kind: "may", reach: pass(m, wish, allowedAs(decision.reach, known)) };
+                if (typeof known === "string") return { kind: "may", reach: pass(m, wish, allowedAs(decision.reach, known), null) };
                 if (known === false) return { kind: "refused", message: `${offer.tool}.${offer.method} was not allowed for this session.` };
                 return { kind: "ask", detail: about, reach: decision.reach };
             }
             return {
                 kind: "refused",
                 message: refuse(m, { frame, path, I }, refusalOf(wish, decision), { labels: all, about }).message,
+                by: usedUpBy(m, decision),
             };
         },
         answer: (offer, args, from, outcome) => {
@@ -467,7 +476,7 @@ export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, mod
             // While the person was asked, others used what is counted.
             if (decision.kind === "refused" && decision.why === "count")
                 return { yes: false, why: refusalText(refusalOf(wish, decision)), ...told };
-            const { daily } = pass(m, wish, decision.kind === "refused" ? UNBOUND : decision.reach);
+            const { daily } = pass(m, wish, decision.kind === "refused" ? UNBOUND : decision.reach, null);
             return { yes: true, ...told, ...(daily === undefined ? {} : { daily }) };
         },
     };

@@ -237,6 +237,25 @@ describe("a yes for the session", () => {
     });
 });
 
+describe("a count that is used up was used up by all that came (LIC1)", () => {
+    const counted = (count: string, body: string, choice = '"tool:Inbox"') => {
+        const text = `import tool Inbox from "mcp://inbox"
+import tool Desk from "mcp://desk" { send: may, choice send: from("tool:Inbox"), arg id: from("user", "tool:Inbox"), send: ${count} }
+import tool Out from "file://out" { write: may, choice write: from(${choice}) }
+main agent A { main func(input) { m = Inbox.read({})\n${body}\n1 } }`;
+        return did(under({}, text)).filter((one) => one === "Out.write");
+    };
+    const trying = (then: string): string => `late = false\ntry { Desk.send({ id: "REFUND" })\n${then}`;
+    test.each([
+        ["caught", "at most 1", `if m.yes { Desk.send({ id: "x" }) }\n${trying("1 } catch e { late = true }")}`],
+        ["of each", "once by id", `Desk.send({ id: m.subject })\n${trying("1 } catch e { late = true }")}`],
+        ["not used up", "at most 9", `if m.yes { Desk.send({ id: "x" }) }\n${trying("late = true } catch e { 1 }")}`],
+    ])("%s", (_name, count, body) => {
+        expect(counted(count, `${body}\nif late { ${write} }`, '"user"')).toEqual([]);
+        expect(counted(count, `${body}\nif late { ${write} }`, '"tool:Inbox", "tool:Desk"')).toEqual(["Out.write"]);
+    });
+});
+
 describe("what an agent outside the program answers", () => {
     const handed = (from: string, passed: string) =>
         handing(
