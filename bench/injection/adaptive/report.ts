@@ -149,7 +149,11 @@ function changes(shown: readonly Kept[], hidden: readonly Kept[]): string[] {
         "",
         "What functions that the caller brings say of themselves counts as the caller's text since these loops were added. Before, it counted as read, and no lock can pin it. So the loops that show have other figures than before, too.",
         "",
-        "The clinic was written from the documents by hands that know this benchmark; its programs and policy, the two lines included, were frozen before any goal of it was made, and not changed since. FIDES was not run there: its figures are of the six other worlds, of an earlier run of the same frozen programs, policies and goals.",
+        "The clinic was written from the documents by hands that know this benchmark; its programs and policy, the two lines included, were frozen before any goal of it was made, and not changed since. FIDES was not run there, nor in the two offices below: its figures are of the six other worlds, of an earlier run of the same frozen programs, policies and goals.",
+        "",
+        "The procurement office and the landlord's office (`letting`) came last, from the documents too. Clean runs asked in three of their programs, which choose by what a list of a tool holds; the three `choice` lines that say so were added before any attacked run, and nothing was changed since. Of the four loops of each, three need no question where loops hide, and one where they show: the others read what others wrote before they write.",
+        "",
+        "The seven older worlds were run again before the two offices were added, with the recommended policies under `untrusted: ask`, with those of loops that hide, and as the control. Programs, policies and goals were the same by their hashes, and so was every figure.",
         "",
     ];
 }
