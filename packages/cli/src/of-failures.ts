@@ -161,7 +161,7 @@ export const ABOUT_FAILURES: { readonly [kind in FailureKind]: AboutFailure } = 
         causes: ["A file or a reply of many megabytes.", "A list that grows in a loop."],
         remedies: [
             "Pass a part (`slice`, `sh://read-range`), or the items one by one.",
-            "The bounds are in docs/language-failures.md#limits.",
+            "The bounds are in docs/language-limits.md#limits.",
         ],
     },
     "limit.depth": {
