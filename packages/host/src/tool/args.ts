@@ -61,7 +61,9 @@ export function objectArgument(name: string, method: string, args: readonly Json
         typeof first !== "object" ||
         Array.isArray(first)
     )
-        throw new ToolFail(`${name}.${method} expects one json object argument`);
+        throw new ToolFail(`${name}.${method} expects one json object argument`, {
+            hint: `write ${name}.${method}({ … }): its fields have names`,
+        });
     return first;
 }
 

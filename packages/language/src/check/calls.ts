@@ -10,7 +10,7 @@ import { withArticle } from "../text/words.ts";
 import type { Arg, Call, Ident, Member } from "../syntax/tree.ts";
 import { FOREIGN_NAMES } from "../syntax/foreign.ts";
 import type { Range } from "../text/source.ts";
-import { BUILTINS_ON, HANDOVERS, METHODS } from "../scope/builtins.ts";
+import { BUILTINS_ON, HANDOVERS, isNamespace, METHODS } from "../scope/builtins.ts";
 import { builtinMeant, builtinWritten } from "../scope/elsewhere.ts";
 import { handover, isOutside, isYield, sendCall, yieldCall } from "./handover.ts";
 import { anyMethod, builtin, hold, STRAY } from "./methods.ts";
@@ -253,7 +253,7 @@ function method(w: Walk, e: Call, callee: Member): Type {
             if (type.kind === "object" && property(type, name) === undefined) return unknown(w, e);
             const message = `${describe(type)} has no method '${name}'`;
             const near =
-                elsewhereNamed(name, at, type.kind) ??
+                elsewhereNamed(callee, type.kind) ??
                 suggestion(w.checking, name, at, rows.keys(), propertyNames(type)) ??
                 elsewhereHint(name, type.kind);
             w.suspect("UNKNOWN_METHOD", at, message, type.soft, type.kind === "object" ? { ...near, property: name } : near);
@@ -262,9 +262,11 @@ function method(w: Walk, e: Call, callee: Member): Type {
     }
 }
 
-function elsewhereNamed(name: string, at: Range, kind: string): Extra | undefined {
+function elsewhereNamed({ object, name: { text: name, range } }: Member, kind: string): Extra | undefined {
+    if (object.kind === "ident" && isNamespace(object.name) && BUILTINS_ON[object.name].has(name))
+        return { hint: `a variable called ${object.name} hides the built-in ${object.name}.${name}: give the variable another name` };
     const found = builtinMeant(name, kind);
-    return found === undefined ? undefined : meant(found, at, found);
+    return found === undefined ? undefined : meant(found, range, found);
 }
 
 /** Says which kinds of value have the method. */

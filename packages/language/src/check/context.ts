@@ -55,7 +55,9 @@ export function checkModel(
     value: Expr,
 ): void {
     if (value.kind !== "ident") {
-        report("INVALID_MODEL_REFERENCE", value.range, "model takes the name of an imported llm");
+        const uri = value.kind === "string" ? (value.value.includes(":") ? value.value : `openai://${value.value}`) : "…";
+        const hint = `import it at the top of the file, import llm Model from "${uri}", and write model Model here`;
+        report("INVALID_MODEL_REFERENCE", value.range, "model takes the name of an imported llm", { hint });
         return;
     }
     const { name, range } = value;

@@ -7,6 +7,7 @@
  */
 import { GENERATE_OPTIONS, type OptionKind, unfit } from "../form/options.ts";
 import type { Code } from "../diagnostics/codes.ts";
+import { FOREIGN_OPTIONS } from "../syntax/foreign.ts";
 import type { Expr, Generate, GenerateOption, Import } from "../syntax/tree.ts";
 import { effectName, raise } from "./sites.ts";
 import { checkModel, thousand } from "./context.ts";
@@ -26,6 +27,8 @@ export function generate(w: Walk, e: Generate): Type {
     let offers: Offers = NO_OFFERS;
     const { report } = w;
     const seen: string[] = [];
+    /** Options that are meant by words which are none. */
+    const others: string[] = [];
     for (const option of e.options) {
         const key = option.key.text;
         if (seen.includes(key)) {
@@ -55,12 +58,16 @@ export function generate(w: Walk, e: Generate): Type {
                 break;
             default: {
                 const kind = GENERATE_OPTIONS.get(key);
-                if (kind === undefined)
-                    w.report("UNKNOWN_GENERATE_OPTION", option.key.range, `generate has no option '${key}'`, {
-                        hint: `the options are ${[...GENERATE_OPTIONS.keys()].join(", ")}`,
-                        ...suggestion(w.checking, key, option.key.range, GENERATE_OPTIONS.keys()),
-                    });
-                else literalOption(w, option, kind);
+                if (kind !== undefined) {
+                    literalOption(w, option, kind);
+                    break;
+                }
+                const foreign = FOREIGN_OPTIONS.get(key);
+                if (foreign?.for !== undefined) others.push(foreign.for);
+                w.report("UNKNOWN_GENERATE_OPTION", option.key.range, `generate has no option '${key}'`, {
+                    hint: foreign?.hint ?? `the options are ${[...GENERATE_OPTIONS.keys()].join(", ")}`,
+                    ...(foreign === undefined ? suggestion(w.checking, key, option.key.range, GENERATE_OPTIONS.keys()) : {}),
+                });
             }
         }
     }
@@ -72,8 +79,11 @@ export function generate(w: Walk, e: Generate): Type {
         w.report("LOOP_MIXES", head(e), `the model of this loop reads what ${offers.reads} gives, and may call ${offers.writes}`, {
             hint: 'add hide: "untrusted", so that what it reads cannot choose what it does; or let a model without tools read, under a contract',
         });
-    if (input === null) w.report("INVALID_GENERATE_INPUT", head(e), "generate has no input", { hint: 'write generate({ input: "…" })' });
-    if (w.config.model === null && !model) missing(w, e, "model", "model NAME");
+    if (input === null && !others.includes("input"))
+        w.report("INVALID_GENERATE_INPUT", head(e), "generate has no input", { hint: 'write generate({ input: "…" })' });
+    const imports = [...w.file.names.values()].find((one) => one.kind === "llm");
+    const example = imports === undefined ? `model Model, and import llm Model from "…" at the top of the file` : `model ${imports.name}`;
+    if (w.config.model === null && !model) missing(w, e, "model", example);
     if (w.config.role === null) missing(w, e, "role", 'role "…"');
     if (w.config.description === null) missing(w, e, "description", 'description "…"');
     if (e.contract !== undefined) checkContract(report, w.file, e.contract, false);

@@ -72,6 +72,16 @@ export const FOREIGN_NAMES: ReadonlyMap<string, { readonly write?: string; reado
     ["assert", { hint: 'write if not x { raise "…" }' }],
     ["pass", { hint: "leave the block empty: { }" }],
     ["del", { hint: 'write object = object.without("key"), or items = items.filter((item, index) => index != 0)' }],
+    ["typeof", { hint: "a contract says what a value is: func f(x: string)" }],
+    ["instanceof", { hint: "a contract says what a value is: func f(x: string)" }],
+    ["isinstance", { hint: "a contract says what a value is: func f(x: string)" }],
+    ["sorted", { hint: "write .sort_by(x => x) after the list" }],
+    ["enumerate", { hint: "write .map((item, index) => …) after the list" }],
+    ["open", { hint: 'a file is read by a tool: import tool Files from "file://workspace", then Files.read({ path: "…" })' }],
+    ["fetch", { hint: 'a page is read by a tool: import tool Web from "https://example.com", then Web.get({ url: "/" })' }],
+    ["requests", { hint: 'a page is read by a tool: import tool Web from "https://example.com", then Web.get({ url: "/" })' }],
+    ["process", { hint: 'a variable is read by a tool: import tool Env from "env://process", then Env.get({ name: "…" })' }],
+    ["os", { hint: 'a variable is read by a tool: import tool Env from "env://process", then Env.get({ name: "…" })' }],
     ["require", { hint: 'a module is an import at the top of the file: import tool Name from "./tools.ts"' }],
 ]);
 
@@ -91,4 +101,82 @@ export const FOREIGN_TYPES: ReadonlyMap<string, string> = new Map([
     ["map", "json"],
     ["array", "list"],
     ["null", "none"],
+]);
+
+/** What begins a line at the top of a file elsewhere. A word with `=` or `:` behind it is told by that. */
+export const FOREIGN_ITEMS: ReadonlyMap<string, string> = new Map([
+    ["from", 'Write `import tool Name from "…"`; a library of Python or JavaScript is no import here.'],
+    ["interface", "A contract with a name is a shape: `shape Order { id: string }`."],
+    ["type", "A contract with a name is a shape: `shape Order { id: string }`."],
+    ["struct", "A contract with a name is a shape: `shape Order { id: string }`."],
+    ["enum", 'Values to choose from are a shape, too: `shape Level "low" | "high"`.'],
+    ["class", "Functions stand in an `agent` or beside it, fields in a `shape`: there are no classes."],
+    ["export", "Leave the word out: what imports the file has its agents."],
+    ["async", "Leave the word out: a call waits for its result."],
+]);
+export const FOREIGN_CONSTANT = "There are no variables at the top of a file. A function stands for a constant: `func limit() { 3 }`.";
+export const FOREIGN_SETTING =
+    "This is no YAML. What an agent is stands in its braces (`agent Name { model Model … }`), what a project sets in `remit.json`.";
+
+/** Lines of an agent by other names. */
+const AS_ROLE = 'Write `role "…"` for who the model is, and `description "…"` for what it does.';
+
+export const FOREIGN_LINES: ReadonlyMap<string, string> = new Map([
+    ["system", AS_ROLE],
+    ["instructions", AS_ROLE],
+    ["prompt", AS_ROLE],
+    ["persona", AS_ROLE],
+    ["backstory", AS_ROLE],
+    ["goal", 'Write `description "…"`.'],
+    ["name", "The name stands before the brace: `agent Name { … }`."],
+    ["llm", 'Write `model Model`, and `import llm Model from "…"` at the top of the file.'],
+    ["tools", "A tool is imported at the top of the file, and offered at the call: `generate({ input: …, tools: [Name] })`."],
+    ["memory", 'A memory is imported at the top of the file: `import memory Notes from "sqlite://notes.db"`.'],
+    ["temperature", "It is an option of the call: `generate({ input: …, temperature: 0 })`."],
+    ["max_tokens", "It is an option of the call: `generate({ input: …, max_output: 800 })`."],
+]);
+
+/** Options of `generate` by other names: the option that is meant, where it is one, and what to write. */
+interface ForeignOption {
+    readonly for?: string;
+    readonly hint: string;
+}
+const AS_INPUT: ForeignOption = { for: "input", hint: "write input" };
+const AS_CONTRACT: ForeignOption = { hint: "the contract stands behind the call: generate({ input: … }) -> { field: string }" };
+const AS_ATTEMPTS: ForeignOption = { for: "attempts", hint: "write attempts: the tries in all, the first included" };
+
+export const FOREIGN_OPTIONS: ReadonlyMap<string, ForeignOption> = new Map([
+    ["prompt", AS_INPUT],
+    ["instruction", AS_INPUT],
+    ["instructions", AS_INPUT],
+    ["query", AS_INPUT],
+    ["question", AS_INPUT],
+    ["task", AS_INPUT],
+    [
+        "messages",
+        { for: "input", hint: 'write input: "…" for the instruction; data that the model has to see goes before it: use x as "label"' },
+    ],
+    ["context", { hint: 'data that the model has to see goes before the call: use x as "label"' }],
+    ["system", { hint: 'write role "…" and description "…" in the agent' }],
+    ["schema", AS_CONTRACT],
+    ["output", AS_CONTRACT],
+    ["output_type", AS_CONTRACT],
+    ["response_format", AS_CONTRACT],
+    ["returns", AS_CONTRACT],
+    ["max_tokens", { for: "max_output", hint: "write max_output" }],
+    ["retries", AS_ATTEMPTS],
+    ["max_retries", AS_ATTEMPTS],
+    ["max_steps", { for: "turns", hint: "write turns" }],
+    ["max_turns", { for: "turns", hint: "write turns" }],
+]);
+
+/** Types with brackets of other languages. */
+export const FOREIGN_GENERICS: ReadonlyMap<string, string> = new Map([
+    ["optional", "What may be none is written `string?`."],
+    ["union", "Write `string | number`."],
+    ["literal", 'Write `"low" | "high"`.'],
+    ["enum", 'Write `"low" | "high"`.'],
+    ["dict", "Write `{ key: string }`, or `json` where the keys are not known."],
+    ["record", "Write `{ key: string }`, or `json` where the keys are not known."],
+    ["map", "Write `{ key: string }`, or `json` where the keys are not known."],
 ]);

@@ -3,6 +3,7 @@
  *
  * CR1: fields are separated by line breaks or commas. The type in `name T`, a default and a description stand on the line of the field.
  */
+import { FOREIGN_GENERICS } from "../foreign.ts";
 import { T } from "../tokens.ts";
 import type { ContractField, ContractLiteral, ContractNode, Expr, Name, StringLit } from "../tree.ts";
 import { bracketed } from "./brackets.ts";
@@ -13,6 +14,7 @@ import {
     FIELDS,
     insertion,
     isWord,
+    jump,
     LINE_ENDS,
     lineBreakBefore,
     here,
@@ -20,11 +22,13 @@ import {
     onNewLine,
     peek,
     prevEnd,
+    report,
     type State,
     start,
     take,
     takeName,
     tokenRange,
+    tokenText,
     parseDefault,
     skip,
 } from "./state.ts";
@@ -83,10 +87,29 @@ function parsePrimary(p: State): ContractNode {
     }
     // A word with a colon on the next line is the next field.
     if (isWord(p.k) && !(onNewLine(p) && peek(p, 1) === T.Colon && (p.mode & FIELDS) !== 0))
-        return { kind: "c.name", range, name: takeName(p) };
+        return skipGeneric(p) ? nothing(p) : { kind: "c.name", range, name: takeName(p) };
     const hint = "A contract is `string`, `number`, `boolean`, `json`, `none`, `list[…]`, `{ … }`, a literal or the name of a shape.";
     expected(p, "a contract", hint);
     return nothing(p);
+}
+
+/** `string[]`, `List[str]`, `Array<number>`, `enum("a")`: told, and skipped whole. What stands behind `-> T` may be an index, a call or a comparison. */
+function skipGeneric(p: State): boolean {
+    const open = p.pos + 1;
+    const kind = p.kinds[open];
+    const isBare = kind === T.LBracket && p.kinds[open + 1] === T.RBracket;
+    if (p.ends[p.pos] !== p.starts[open] || (p.kinds[p.pos - 1] !== T.Colon && !isBare)) return false;
+    const hint = FOREIGN_GENERICS.get(tokenText(p).toLowerCase());
+    let close = -1;
+    if (kind === T.LBracket || (kind === T.LParen && hint !== undefined)) close = p.tokens.match[open] as number;
+    else if (kind === T.Lt)
+        for (let at = open + 1; at < p.tokens.count && p.tokens.newline[at] !== 1 && p.kinds[at] !== T.Gt; at++)
+            if (p.kinds[at + 1] === T.Gt) close = at + 1;
+    if (close < open) return false;
+    const range = { start: start(p), end: p.ends[close] as number };
+    report(p, "SYNTAX", "Only `list` takes a type in brackets.", range, hint ?? "A list is written `list[string]`.");
+    jump(p, close + 1);
+    return true;
 }
 
 /** Stands for a contract that is not there: anything. */
@@ -147,8 +170,7 @@ function missingSeparator(p: State, bare: boolean): void {
     const range = { start: at, end: at };
     if (bare && isWord(p.k)) oldSpelling(p, "Fields on one line are separated by commas.", range, "Insert a comma", [{ range, text: "," }]);
     else {
-        const hint = p.k === T.Lt || p.k === T.LBracket ? "A list is written `list[string]`." : undefined;
-        expected(p, "a comma or a new line between fields", hint, isWord(p.k) ? insertion("Insert a comma", at, ",") : undefined);
+        expected(p, "a comma or a new line between fields", undefined, isWord(p.k) ? insertion("Insert a comma", at, ",") : undefined);
     }
 }
 

@@ -5,7 +5,7 @@
  */
 import { nearest } from "../../diagnostics/nearest.ts";
 import { fix } from "../../text/fix.ts";
-import { FOREIGN_STARTS } from "../foreign.ts";
+import { FOREIGN_CONSTANT, FOREIGN_ITEMS, FOREIGN_LINES, FOREIGN_SETTING, FOREIGN_STARTS } from "../foreign.ts";
 import { IMPORT_KINDS, T } from "../tokens.ts";
 import type { Agent, ContractNode, Expr, Func, Import, ImportKind, Item, Name, Param, RemitUse, ShapeDecl, StringLit } from "../tree.ts";
 import { atFlow, parseFlow, parseRemit, parseRemitUse } from "./authority.ts";
@@ -79,17 +79,17 @@ function parseItem(p: State): Item | undefined {
                 closesNothing(p, "A bracket may be closed twice above.");
                 return undefined;
             }
-            expected(
-                p,
-                "`import`, `shape`, `agent`, `func`, `main` or a block",
-                atStages(p)
-                    ? "Stages stand inside a block: `memory static ( … >=> … )`."
-                    : "Statements stand inside functions: `main agent { main func() { … } }`.",
-                undefined,
-                true,
-            );
+            expected(p, "`import`, `shape`, `agent`, `func`, `main` or a block", itemHint(p), undefined, true);
             return undefined;
     }
+}
+
+function itemHint(p: State): string {
+    if (atStages(p)) return "Stages stand inside a block: `memory static ( … >=> … )`.";
+    const next = peek(p, 1);
+    if (isWord(p.k) && next === T.Colon) return FOREIGN_SETTING;
+    if (isWord(p.k) && (next === T.Assign || FOREIGN_STARTS.get(tokenText(p)) === "name")) return FOREIGN_CONSTANT;
+    return FOREIGN_ITEMS.get(tokenText(p)) ?? "Statements stand inside functions: `main agent { main func() { … } }`.";
 }
 
 /** On to the next line that begins a declaration, brackets skipped whole. */
@@ -133,6 +133,8 @@ function parseImport(p: State): Import | undefined {
     const known = (IMPORT_KINDS as readonly string[]).includes(kind);
     if (!known) expected(p, "what to import", `One of ${IMPORT_KINDS.map((name) => `\`${name}\``).join(", ")}.`);
     if (isWord(p.k) && !(p.k === T.From)) advance(p);
+    // `import os`: what is missing besides is no mistake of its own.
+    if (!known && onNewLine(p)) return undefined;
     const nameless = p.k === T.From && peek(p, 1) === T.String;
     const name = nameless ? { range: here(p), text: "" } : expectName(p, "a name for it");
     if (nameless) expected(p, "a name for it", 'Write `import tool Name from "…"`.');
@@ -267,8 +269,9 @@ function parseAgentLine(p: State): Agent["config"][number] | undefined {
             break;
     }
     const lines = "`model`, `role`, `description`, `use`, `context max` or `func`";
-    const meant = isWord(p.k) ? nearest(tokenText(p), AGENT_WORDS) : null;
-    const hint = meant === null ? "Other statements stand inside a function of the agent." : `Did you mean \`${meant}\`?`;
+    const foreign = isWord(p.k) ? FOREIGN_LINES.get(tokenText(p)) : undefined;
+    const meant = isWord(p.k) && foreign === undefined ? nearest(tokenText(p), AGENT_WORDS) : null;
+    const hint = foreign ?? (meant === null ? "Other statements stand inside a function of the agent." : `Did you mean \`${meant}\`?`);
     expected(p, lines, hint, meant === null ? undefined : [fix(`Write \`${meant}\``, tokenRange(p, p.pos), meant)], true);
     return undefined;
 }

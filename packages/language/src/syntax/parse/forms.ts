@@ -23,9 +23,9 @@ import type {
     TryExpr,
 } from "../tree.ts";
 import { isText } from "./authority.ts";
-import { closed, bracketed, several } from "./brackets.ts";
+import { bracketed, closed, leaveBrace, several } from "./brackets.ts";
 import { parseContract } from "./contracts.ts";
-import { skipForHead } from "./foreign-parts.ts";
+import { isForeign, skipForHead } from "./foreign-parts.ts";
 import { noNumber, parseCount, parseKey, spacedMax } from "./literals.ts";
 import {
     quantity,
@@ -412,6 +412,17 @@ export function parseTryParts(p: State): Pick<Try, "body" | "name" | "handler" |
         handler = parseBlock(p, "`{` and the body of `catch`");
         p.bound = bound;
         if (p.height > height) height = p.height;
+        if (p.k === T.Word && tokenText(p) === "finally" && isForeign(p, "finally", (at) => p.kinds[at + 1] === T.LBrace)) {
+            report(
+                p,
+                "SYNTAX",
+                "There is no `finally`.",
+                tokenRange(p, p.pos),
+                "What has to be done in both cases stands behind the `try`.",
+            );
+            advance(p);
+            leaveBrace(p, p.pos);
+        }
     } else {
         expected(p, "`catch` after the block of `try`", "Write `try { … } catch failure { … }`.");
         handler = { range: { start: body.range.end, end: body.range.end }, statements: [] };
