@@ -409,7 +409,7 @@ function methodCall(w: Calling, place: Place, e: CallForm, callee: ExprForm & { 
     return METHODS.has(method) || v.caps.size === 0 ? join(uses, builtin(w, place, e, { v, given, method, object })) : uses;
 }
 
-/** A method of data: its result holds what the receiver and the arguments hold; its lambda is given items, and picks among them. */
+/** A method of data: its result holds what the receiver and the arguments hold; its lambda is given items, and what it gives is held, too, as what picks among them. */
 function builtin(
     w: Calling,
     place: Place,
@@ -422,7 +422,6 @@ function builtin(
         return v;
     }
     const items = known.read(v, null);
-    let picked = NO_FACTS;
     let made = PLAIN;
     const around = decidedAlso(w, place, object, factsOf(v));
     for (const { form, value } of given) {
@@ -434,13 +433,12 @@ function builtin(
         } else if (value.caps.size > 0)
             result = capsCall(w, around, e, { caps: value.caps, method: null, given: [{ form, value: items }], isOwn: false });
         else result = join(value, { ...known.read(value, null), caps: value.caps });
-        picked = union(picked, known.deepFacts(result));
         made = join(made, result);
     }
     const inside = join(items, made);
     const id = `result ${known.idOf(e)}`;
-    known.put(id, ANY, { ...inside, picks: union(inside.picks, picked) });
+    known.put(id, ANY, inside);
     // Fields of a container that a built-in copies stay what they were called.
     const deep = known.deep(v);
-    return join({ ...inside, made: new Set([...inside.made, id]) }, dataVal(deep.data, union(deep.picks, picked)));
+    return join({ ...inside, made: new Set([...inside.made, id]) }, dataVal(deep.data, deep.picks));
 }

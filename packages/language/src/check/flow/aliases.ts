@@ -138,8 +138,8 @@ class Look {
                 this.leave(1, this.pc(1));
                 return;
             case "raise":
+                // What decides over it was read, and so decides where the failure is caught.
                 this.expr(s.value);
-                this.reads(this.pc(1));
                 return;
             case "break":
             case "continue":

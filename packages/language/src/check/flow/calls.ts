@@ -260,7 +260,7 @@ function lambda(w: Walking, params: readonly string[], body: Expr, list: Val, at
 
 function userCall(w: Walking, e: Call, func: FuncInfo): Val {
     const { pc } = w;
-    const args = argsOf(w, e).map((v) => with_(v, pc));
+    const args = argsOf(w, e);
     const ranges = rangesOf(e);
     func.node.params.forEach((param, i) => {
         if (args[i] === undefined) args[i] = param.default === undefined ? UNKNOWN : PLAIN;
@@ -284,7 +284,7 @@ function userCall(w: Walking, e: Call, func: FuncInfo): Val {
         });
     }
     w.led.set(e, led);
-    return with_(given(value, args, func.name), pc);
+    return given(value, args, func.name);
 }
 
 export function itemOf(v: Val): Val {

@@ -196,7 +196,7 @@ export class FlowWalk implements Walking {
         let v = with_(this.expr(value), this.pc);
         if (target.kind === "ident") {
             if (op !== "=") v = carrying(union((this.env.get(target.name) ?? UNKNOWN).top, v.top), "plain");
-            this.set(target.name, with_(v, this.pc));
+            this.set(target.name, v);
             return;
         }
         const path: (string | null)[] = [];
@@ -215,7 +215,7 @@ export class FlowWalk implements Walking {
             this.expr(root);
             return;
         }
-        const certain = !path.includes(null) && op === "=" && !this.loose.has(root.name);
+        const certain = !path.includes(null) && op === "=";
         const after = certain ? written(known, path as string[], v) : shell(known);
         // An index or key chooses among all items of what the variable holds, not among those of what is inside it.
         this.set(root.name, this.known.strict && path.length === 1 ? with_(after, deciding(chosen)) : after);
