@@ -81,6 +81,17 @@ describe("what hostile data could do", () => {
         expect(showHostile(table(text))).toContain("write body");
     });
 
+    test("is written by what a failure says, not picked alone", () => {
+        const text = program('x = ""\ntry { raise m.subject } catch e { x = e.message }\nOut.write({ path: "a", content: x })');
+        const found = table(text).uses.flatMap(({ args }) => args.map(({ name, how }) => `${how} ${name}`));
+        expect(found).toContain("writes content");
+    });
+
+    test("is decided by a gate of a block before a stage", () => {
+        const stages = `func fetch() { Inbox.read({}) }\nfunc put() { ${WRITE} }\nmemory static ( fetch >=> when "yes" >=> put )\n`;
+        expect(table(`${IMPORTS}${stages}`).uses).toMatchObject([{ method: "write", choice: {} }]);
+    });
+
     test("is nothing where every way is stopped", () => {
         expect(table(program(`if m.yes { ${WRITE} }`), ask).uses).toEqual([]);
         expect(showHostile(table(program("2")))).toMatch(/^Data from Inbox\.read chooses no use/);

@@ -23,6 +23,7 @@ import tool Server from "mcp://server" { trusted, reads get: "alice", reads one:
 import file Plan from "plan.json" { trusted, reads: "alice" }
 import file Menu from "menu.json" { reads: everyone }
 import tool Pick from "mcp://pick" { arg to: among("user"), arg body: addresses trusted, arg cc: addresses among("user"), audience: everyone }
+import tool Ask from "mcp://ask" { arg to: trusted or ask }
 import agent Helper from "./helper.remit"
 func get() { Find.get({}) }
 func own() { Own.get({}) }
@@ -99,6 +100,7 @@ const REFUSED: readonly string[] = [
     'Mail.send({ to: "dear " + x.a.trim().upper() })',
     "Mail.send({ to: json.parse(json.text(x)).a })",
     "Mail.send({ to: text({ who: x.a }) })",
+    'o = { x: "a" }  Mail.send({ to: o[x.a] })',
     "Mail.send({ to: x.a == own().a })",
     "to = own().a  if input.yes { to = x.a } else { to = Notes.query({})[0].a }  send(to)",
     'Mail.send({ to: if input.yes { x.a } else { generate({ input: "Who?" }) } })',
@@ -164,6 +166,7 @@ const PASSES: readonly string[] = [
     "to = x.a  if input.yes { to = own().a }  send(to)",
     'Mail.send({ to: if x.a == "x" { own().a } else { "b" } })',
     "Mail.send({ to: try { [][0] } catch { own().a } })",
+    'to = x.a  try { to = "a"  y = [][0] } catch { Mail.send({ to: to }) }',
     'Mail.send({ to: generate({ input: "Who?", model: Sure }) })',
     'Mail.send({ to: endorse x.a as trusted because "seen" })',
     'Chat.send({ text: endorse p.a for "bob" because "asked" })',
@@ -210,8 +213,9 @@ function both(
     body: string,
     head = "",
     project: Project | null = null,
+    main = MAIN,
 ): { readonly notes: readonly string[]; readonly told: readonly string[]; readonly ran: string; readonly sent: boolean } {
-    const files: { readonly [file: string]: string } = { "main.remit": head + MAIN.replace("BODY", () => body), "helper.remit": HELPER };
+    const files: { readonly [file: string]: string } = { "main.remit": head + main.replace("BODY", () => body), "helper.remit": HELPER };
     const loaded = loadProgram("main.remit", { read: (file) => files[file] ?? null, resolve: (_from, uri) => uri.replace(/^\.\//, "") });
     const checked = check(loaded, { project });
     const errors = checked.diagnostics.filter((one) => one.severity === "error").map((one) => one.code);
@@ -258,6 +262,7 @@ const DECIDED: readonly string[] = [
     'n = 0  loop until x.a == "z" or n > 1 max 5 { n += 1 }  Mail.send({ to: n })',
     'for one in own().list max 3 { if x.a == "z" { break } send("a") }',
     'if x.a == "z" { return 0 }  Mail.send({ to: "a" })',
+    'to = "a"  if input.yes { if x.a == "z" { return 0 } to = "b" } else { if x.a == "z" { return 0 } to = "c" }  Mail.send({ to: to })',
     "Mail.send({ to: chosen(x.a) })",
     'if x.a == "x" { tell() }',
     'if x.a == "x" { Fixer.tell("a") }',
@@ -297,6 +302,21 @@ describe("what only control flow carries", () => {
     test.each(UNDECIDED)("strict, and let through: %s", (body) => {
         expect(both(body, "flow strict\n")).toMatchObject({ told: [], ran: "ok", sent: true });
     });
+});
+
+const DECIDES = 'if x.a == "x" { Mail.send({ to: "a" }) }';
+const GIVES = "may Find, Own, People, Mail  flow strict";
+
+test.each([
+    ["its remit", MAIN.replace("main agent Main {", `main agent Main {\n    remit { ${GIVES} }`), null],
+    ["a remit that it names", MAIN.replace("main agent Main {", `remit Bound { ${GIVES} }\nmain agent Main {\n    remit Bound`), null],
+    ["the project", MAIN, { policy: { strict: true }, sources: new Map() }],
+] as const)("an agent is strict as %s says", (_name, main, project) => {
+    expect(both(DECIDES, "", project, main)).toMatchObject({ told: ["FLOW_REFUSED"], ran: "violation.flow", sent: false });
+});
+
+test("what a question may let pass is not called refused", () => {
+    expect(both("Ask.send({ to: x.a })")).toMatchObject({ told: [], ran: "denied", sent: false });
 });
 
 describe("what the input carries", () => {
