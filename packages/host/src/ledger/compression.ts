@@ -65,12 +65,13 @@ export class Compressor {
         return alone.length < WORTH * bytes.length && bytes.length <= roomFor(alone) ? ["", alone] : [text, null];
     }
 
-    /** With the long texts of its blobs and states compressed. */
+    /** With the long texts of its blobs and states compressed. Every other statement is left as it is, uncopied: each commit has a dozen. */
     statements(all: Job["statements"]): Job["statements"] {
-        return all.map(([kind, ...values]) => {
-            if (kind !== "blob" && kind !== "state") return [kind, ...values];
-            const text = values.pop() as string;
-            return [kind, ...values, ...this.columns(text, kind === "blob" ? (values[0] as string) : null)];
+        return all.map((one) => {
+            const kind = one[0];
+            if (kind !== "blob" && kind !== "state") return one;
+            const [text, packed] = this.columns(one.at(-1) as string, kind === "blob" ? (one[1] as string) : null);
+            return [...one.slice(0, -1), text, packed] as unknown as typeof one;
         });
     }
 

@@ -46,18 +46,21 @@ export class Entries<V> implements Iterable<readonly [string, V]> {
     }
 
     /** What is not as it was in `before`: key, the value before and the value now. */
-    *since(before: Entries<V>): Generator<readonly [string, V | undefined, V | undefined]> {
-        if (before.shelves.length !== this.shelves.length) {
-            for (const [key, value] of before) if (this.get(key) !== value) yield [key, value, this.get(key)];
-            for (const [key, value] of this) if (!before.has(key)) yield [key, undefined, value];
-            return;
-        }
-        for (let i = 0; i < this.shelves.length; i++) {
-            const [was, is] = [before.shelves[i], this.shelves[i]];
-            if (was === is) continue;
-            for (const [key, value] of was ?? []) if (is?.get(key) !== value) yield [key, value, is?.get(key)];
-            for (const [key, value] of is ?? []) if (was?.has(key) !== true) yield [key, undefined, value];
-        }
+    since(before: Entries<V>): (readonly [string, V | undefined, V | undefined])[] {
+        const changes: (readonly [string, V | undefined, V | undefined])[] = [];
+        if (before === this) return changes;
+        const isEven = before.shelves.length === this.shelves.length;
+        const go = (all: Entries<V>["shelves"], skips: Entries<V>["shelves"], see: (value: V, key: string) => void): void => {
+            for (let i = 0; i < all.length; i++) if (!isEven || all[i] !== skips[i]) all[i]?.forEach(see);
+        };
+        go(before.shelves, this.shelves, (value, key) => {
+            const is = this.get(key);
+            if (is !== value) changes.push([key, value, is]);
+        });
+        go(this.shelves, before.shelves, (value, key) => {
+            if (!before.has(key)) changes.push([key, undefined, value]);
+        });
+        return changes;
     }
 
     *[Symbol.iterator](): Generator<readonly [string, V]> {

@@ -10,6 +10,7 @@
  */
 import type { Json } from "@remit/language";
 import {
+    type AgentNote,
     type AgentUse,
     type Down,
     type Effect,
@@ -65,19 +66,10 @@ export function performing(effect: Effect, options: PerformingOptions): Performi
         if (!isOver) options.up(said);
     };
     const parts = partsOf(secrets, (part) => up({ n: 0, part }));
-    const notes = notesOf(secrets, (note) => up({ n: 0, note }));
+    // Only an agent reports and has hands: every other effect goes without them.
+    const notes = effect.kind === "agent" ? notesOf(secrets, (note) => up({ n: 0, note })) : null;
     const letters = lettersOf(effect, up);
     const { asked } = letters;
-    async function used(use: AgentUse, make: boolean, until?: AbortSignal, part?: (part: Json) => void): Promise<Down> {
-        return asked((n) => ({ n, use, make, ...(part === undefined ? {} : { parts: true }) }), until, part);
-    }
-    const hands: Pick<PerformIO, "may" | "use" | "note"> = {
-        note: (note) => {
-            if (!isOver) notes.part(note);
-        },
-        may: async (use, until) => rulingIn(await used(use, false, until)),
-        use: async (use, until, part) => outcomeIn(await used(use, true, until, part)),
-    };
     const io: PerformIO = {
         signal,
         emit: (part) => {
@@ -94,13 +86,13 @@ export function performing(effect: Effect, options: PerformingOptions): Performi
             return "ruling" in down && down.ruling.allowed ? null : outcomeIn(down);
         },
         ...(parent === undefined ? {} : { parent }),
-        ...(effect.kind === "agent" ? hands : {}),
+        ...(notes === null ? {} : handsOf(asked, (note) => !isOver && notes.part(note))),
     };
 
     function over(outcome: Outcome | null, why?: Missing): void {
         if (isOver) return;
         parts.end();
-        notes.end();
+        notes?.end();
         close();
         options.answered(outcome, why);
     }
@@ -128,6 +120,18 @@ export function performing(effect: Effect, options: PerformingOptions): Performi
             if (!mayAnswer) close();
             controller.abort(new Error(reason));
         },
+    };
+}
+
+/** What an agent wants to do, and what it reports. */
+function handsOf(asked: Letters["asked"], note: (note: AgentNote) => unknown): Pick<PerformIO, "may" | "use" | "note"> {
+    async function used(use: AgentUse, make: boolean, until?: AbortSignal, part?: (part: Json) => void): Promise<Down> {
+        return asked((n) => ({ n, use, make, ...(part === undefined ? {} : { parts: true }) }), until, part);
+    }
+    return {
+        note: (one) => void note(one),
+        may: async (use, until) => rulingIn(await used(use, false, until)),
+        use: async (use, until, part) => outcomeIn(await used(use, true, until, part)),
     };
 }
 

@@ -41,3 +41,36 @@ describe("canonical JSON", () => {
         );
     });
 });
+
+test("CAN1: the text is what its rule says, key by key, whatever the keys are: numbers, `__proto__`, in order or not, many or few", () => {
+    const byRule = (value: unknown): string => {
+        if (value === null || typeof value !== "object") return JSON.stringify(value);
+        if (Array.isArray(value)) return `[${value.map(byRule).join(",")}]`;
+        const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+        return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${byRule(member)}`).join(",")}}`;
+    };
+    const key = fc.oneof(
+        fc.constantFrom("a", "b", "B", "10", "2", "01", "1a", "__proto__", "toJSON", "\u00e9", ""),
+        fc.string({ maxLength: 3 }),
+    );
+    const { json } = fc.letrec<{ json: Json }>((tie) => ({
+        json: fc.oneof(
+            { maxDepth: 4 },
+            fc.constantFrom<Json>(null, true, 0, -0, 1e21, "x", "\ud800"),
+            fc.array(tie("json"), { maxLength: 4 }),
+            fc
+                .array(fc.tuple(key, tie("json")), { maxLength: 40 })
+                .map(
+                    (all) =>
+                        JSON.parse(`{${all.map(([name, one]) => `${JSON.stringify(name)}:${JSON.stringify(one)}`).join(",")}}`) as Json,
+                ),
+        ),
+    }));
+    fc.assert(
+        fc.property(json, (value) => {
+            const before = JSON.stringify(value);
+            expect(canonicalJson(value)).toBe(byRule(value));
+            expect(JSON.stringify(value)).toBe(before);
+        }),
+    );
+});
