@@ -1,7 +1,7 @@
 /**
  * Opening the ledger for the commands that read it: an absent ledger is an empty one, never made by reading.
  */
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import type { LedgerStore, RunInfo } from "@remit/host";
 import { isLedgerAddress, isSession, LedgerError, openStore, shownLedger, shownStore, userLedger } from "@remit/host";
 import { here, ledgerHere, secretsNow } from "./here.ts";
@@ -14,7 +14,7 @@ export async function openForReading(options: Record<string, unknown>): Promise<
         if (options["ledger"] !== undefined) throw new UsageError(`there is no ledger at ${shownLedger(path)}`);
         return null;
     }
-    if (!isLedgerAddress(path) && !existsSync(path)) {
+    if (!isLedgerAddress(path) && !isFile(path)) {
         if (options["ledger"] !== undefined) throw new UsageError(`there is no ledger at ${path}`);
         return null;
     }
@@ -24,6 +24,17 @@ export async function openForReading(options: Record<string, unknown>): Promise<
         if (!(error instanceof LedgerError) || (error.code !== "readonly" && !(isLedgerAddress(path) && error.code === "denied")))
             throw error;
         return openStore(path, { env, readOnly: true });
+    }
+}
+
+/** Whether a ledger is at this place; an error where that cannot be told, as in the folder of another user. */
+export function isFile(path: string): boolean {
+    try {
+        return statSync(path, { throwIfNoEntry: false }) !== undefined;
+    } catch (error) {
+        const { code, message } = error as NodeJS.ErrnoException;
+        const why = code === "EACCES" ? "your user may not look into its folder" : message;
+        throw new UsageError(`whether there is a ledger at ${path} cannot be told: ${why}`, "read it as the user that it belongs to");
     }
 }
 

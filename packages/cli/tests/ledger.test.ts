@@ -1,5 +1,5 @@
 /** Commands that read and keep a ledger: rows that cannot be read, edited and foreign ledgers, removing runs. */
-import { cpSync, existsSync, rmSync } from "node:fs";
+import { cpSync, existsSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeEach, expect, test } from "vitest";
@@ -155,6 +155,14 @@ test("an address of another kind of database is refused: no file is made of it, 
         expect(configured.err).not.toContain("hidden-word");
         rmSync(join(at.folder, "remit.json"));
         expect(existsSync(join(at.folder, `${address.split(":")[0]}:`))).toBe(false);
+    }
+});
+
+test("a ledger that cannot be looked for is not said to be absent", () => {
+    symlinkSync("round", join(at.folder, "round"));
+    for (const command of [["runs"], ["trace", "last", "--follow"], ["open"]]) {
+        const { code, err } = at.remit(...command, "--ledger", "round/ledger.db");
+        expect([code, err]).toEqual([2, expect.stringMatching(/whether there is a ledger at \S*round\/ledger\.db cannot be told/)]);
     }
 });
 

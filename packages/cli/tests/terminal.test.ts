@@ -184,6 +184,7 @@ test.each<Record<string, string>>([{ TERM: "dumb" }, { NO_COLOR: "1" }])("no col
 
 test.each([
     ["check", 'import tool Repo from "file://workspace"\nmain agent A { main func() {\nx = Repo.wirte(nowhere_at_all)\n} }\n'],
+    ["audit", 'import tool Repo from "file://workspace" { wirte: ask, raed: may }\nmain func() { 1 }\n'],
     ["plan", 'memory static ( ( echo "one argument" <*> echo "another argument" ) >=> merge ) as joined\n'],
 ])("%s breaks its lines between words where the terminal is narrow, and says the same", (command, text) => {
     at.write("a.remit", text);

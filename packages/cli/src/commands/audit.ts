@@ -29,7 +29,7 @@ import {
 } from "@remit/machine";
 import { atLeast, baselineFrom, findingLines, invariantsFrom, isFile, severityOf, unknownIn } from "../auditing.ts";
 import { writeWhole } from "../files.ts";
-import { counted, EXIT, paint, plain, print, printJson, say, table, UsageError } from "../io.ts";
+import { counted, EXIT, paint, plain, printJson, printLines, say, table, UsageError } from "../io.ts";
 import { here, secretsNow } from "../here.ts";
 import { hostOptions } from "../running.ts";
 import { VERSION } from "../version.ts";
@@ -186,11 +186,11 @@ async function ofFile(file: string): Promise<Looked> {
 function show(findings: readonly AuditFinding[], accepted: number, failOn: Severity, unsure: boolean): void {
     const colour = paint(process.stdout);
     const sorted = [...findings].sort((a, b) => severityRank(b.severity) - severityRank(a.severity));
-    for (const f of sorted) for (const line of findingLines(f, colour)) print(line);
+    for (const f of sorted) for (const line of findingLines(f, colour)) printLines(line);
     const known = accepted === 0 ? "" : `, ${accepted} in the baseline`;
     const none = unsure ? "no findings, but not everything could be looked at" : "clean";
     const over = atLeast(findings, failOn).length;
-    print(findings.length === 0 ? `${none}${known}` : `${counted(findings.length, "finding")}, ${over} at ${failOn} or over${known}`);
+    printLines(findings.length === 0 ? `${none}${known}` : `${counted(findings.length, "finding")}, ${over} at ${failOn} or over${known}`);
 }
 
 /** The table of what could have happened, with what did: calls by what chose them and what was in them. */
@@ -204,5 +204,5 @@ function showReached(reached: readonly Reached[]): void {
         arg === null ? "what chose it" : `in ${arg}`,
         ...[unasked, asked, denied, refused].map((n) => (n === 0 ? "" : String(n))),
     ]);
-    print(`\nCalls by what is not trusted:\n${plain(table(lines, head))}`);
+    printLines(`\nCalls by what is not trusted:\n${plain(table(lines, head))}`);
 }

@@ -5,11 +5,12 @@
  *     this user.
  */
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isLedgerAddress, LedgerError } from "@remit/host";
 import { ledgerHere } from "../here.ts";
+import { isFile } from "../ledger.ts";
 import { EXIT, paint, plainLine, print, say, UsageError } from "../io.ts";
 import { portOf } from "../amounts.ts";
 import { serving } from "../serving.ts";
@@ -17,7 +18,7 @@ import { untilStopped } from "../stopped.ts";
 
 export default async function open([id]: string[], options: Record<string, unknown>): Promise<number> {
     const ledger = ledgerHere(options);
-    if (!isLedgerAddress(ledger) && !existsSync(ledger))
+    if (!isLedgerAddress(ledger) && !isFile(ledger))
         throw new UsageError(`there is no ledger at ${ledger}`, "remit run FILE makes the first run");
     const { runMeant, Server, ServeError } = await serving();
     const stopped = untilStopped();
