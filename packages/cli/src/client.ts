@@ -9,18 +9,22 @@ import { queue, settings, signer, temporal } from "./temporal.ts";
 
 type Options = Record<string, unknown>;
 
-/** With a client of the ledger that is named; both are closed. `before`: what the ledger alone can tell, before a Temporal server is looked for. */
+/**
+ * With a client of the ledger that is named; both are closed. `before`: what the ledger alone can tell, before a Temporal server is looked for; where it
+ * gives something, none is.
+ */
 export async function asking<T>(
     options: Options,
     ask: (client: RemitClient, store: Awaited<ReturnType<typeof openStore>>) => Promise<T>,
-    before?: (store: Awaited<ReturnType<typeof openStore>>) => Promise<void>,
+    before: (store: Awaited<ReturnType<typeof openStore>>) => Promise<T | null> = async () => null,
 ): Promise<T> {
     const { connect, placeOf, remitClient } = await temporal();
     const { env } = here();
     const place = placeOf(settings(options));
     const store = await openStore(ledgerHere(options), { env });
     try {
-        await before?.(store);
+        const known = await before(store);
+        if (known !== null) return known;
         const connection = await connect(place);
         try {
             return await ask(

@@ -145,13 +145,27 @@ test("submitted without waiting, a run for a queue without a worker is there, an
     expect(status.err).toContain("remit worker --queue later");
 });
 
-test("a run that is not on Temporal has no state there", () => {
+test("of a run that is not on Temporal the ledger tells, whether a server is there or not", () => {
     here.write("local.remit", 'memory static ( echo "hi" )\n');
     expect(here.remit("run", "local.remit").code).toBe(0);
-    for (const command of ["status", "result", "cancel"]) {
-        const { code, err } = here.remit(command, "last", ...at());
-        expect(code).toBe(1);
-        expect(err).toMatch(/error: run \S+ has no workflow on this Temporal server/);
+    const away = ["--address", "127.0.0.1:9"];
+    expect(here.remit("status", "last", ...away)).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/^\S+ {2}done {2}\d+ steps\n$/),
+        err: "",
+    });
+    expect(here.remit("result", "last", ...away)).toMatchObject({ code: 0, out: '"hi"\n' });
+    expect(here.remit("cancel", "last", ...away)).toMatchObject({
+        code: 2,
+        err: expect.stringMatching(/error: run \S+ has ended: done\n/),
+    });
+    here.write("asks.remit", 'memory static ( approve "May it?" )\n');
+    expect(here.remit("run", "asks.remit", "--park").code).toBe(3);
+    for (const place of [away, at()]) {
+        expect(here.remit("status", "last", ...place)).toMatchObject({ code: 3, out: expect.stringContaining("  waiting  ") });
+        const { code, err } = here.remit("signal", "last", "name", "x", ...place);
+        expect(code).toBe(2);
+        expect(err).toMatch(/error: run \S+ is not on Temporal: it is waiting\n/);
     }
 });
 

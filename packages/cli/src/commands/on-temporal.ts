@@ -1,10 +1,11 @@
 /** Runs on a Temporal server: a development server, workers, and what a person does with a run there. */
-import { type LedgerStore, machineId, openWorld, shownLedger } from "@remit/host";
+import { type LedgerStore, machineId, openStore, openWorld, type RunInfo, shownLedger } from "@remit/host";
 import type { Json } from "@remit/language";
 import { mayAnswer, shownApprovers } from "@remit/machine";
 import type { Answer, Question, RemitClient, RemitWorkerOptions } from "@remit/temporal";
 import { atLeastOne, whole } from "../amounts.ts";
 import { answer, asking, resultOf, shownQuestion } from "../client.ts";
+import { showFailure } from "../failure.ts";
 import { here, ledgerHere } from "../here.ts";
 import { EXIT, paint, plainLine, print, printJson, say, UsageError } from "../io.ts";
 import { hostOptions, loadOptions, watched } from "../running.ts";
@@ -121,12 +122,11 @@ export async function submit(args: string[], options: Options): Promise<number> 
     }
 }
 
-/** Of a run by its id, the beginning of one, or `last`. */
+type There = (client: RemitClient, run: string, options: Options, rest: readonly string[]) => Promise<number>;
+
+/** Of a run by its id, the beginning of one, or `last`. `before`: what the ledger alone can tell of it; null: nothing. */
 const of =
-    (
-        what: (client: RemitClient, run: string, options: Options, rest: readonly string[]) => Promise<number>,
-        before?: (store: LedgerStore, args: readonly string[]) => Promise<void>,
-    ) =>
+    (what: There, before?: (store: LedgerStore, args: readonly string[], options: Options) => Promise<number | null>) =>
     (args: string[], options: Options): Promise<number> =>
         asking(
             options,
@@ -135,12 +135,62 @@ const of =
                 await client.reachable(id);
                 return what(client, id, options, args.slice(1));
             },
-            (store) => before?.(store, args) ?? Promise.resolve(),
+            async (store) => (await before?.(store, args, options)) ?? null,
         );
 
-export const result = of((client, run, options) => resultOf(client, run, options));
+/**
+ * Of a run that may be none of Temporal's. The ledger is asked first: it knows how a run has ended, wherever that was, and which one a process has. One
+ * that failed or waits may have been given to an execution a moment ago: where the server has none of it, or is away, the ledger's word is told.
+ */
+const ofAny = (what: There, told: (info: RunInfo, options: Options) => number): ReturnType<typeof of> => {
+    const there = of(what, async (store, args, options) => {
+        const info = await store.run(args[0] as string);
+        return info.status === "done" || (info.live && info.by === undefined) ? told(info, options) : null;
+    });
+    return async (args, options) => {
+        try {
+            return await there(args, options);
+        } catch (error) {
+            if (!(error instanceof (await temporal()).ConnectError)) throw error;
+            const info = await ledgerInfo(args[0] as string, options);
+            if (info.by !== undefined || info.status === "running") throw error;
+            return told(info, options);
+        }
+    };
+};
 
-export const status = of(async (client, run, options) => {
+async function ledgerInfo(run: string, options: Options): Promise<RunInfo> {
+    const store = await openStore(ledgerHere(options), { env: here().env });
+    try {
+        return await store.run(run);
+    } finally {
+        await store.close();
+    }
+}
+
+/** A run that no execution has, to which nothing can be said there. */
+function notThere({ id, status, live }: RunInfo): UsageError {
+    if (status === "done" || status === "failed")
+        return new UsageError(`run ${id} has ended: ${status}`, `remit trace ${id} shows what became of it`);
+    const hint = live
+        ? "Ctrl-C stops it in its terminal"
+        : `remit resume ${id} goes on with it here, remit resume ${id} --on temporal there; remit asks ${id} shows its questions`;
+    return new UsageError(`run ${id} is not on Temporal: it is ${status}`, hint);
+}
+
+export const result = ofAny(
+    (client, run, options) => resultOf(client, run, options),
+    (info, options) => {
+        const { id: run, status, value = null, failure } = info;
+        const json = options["json"] === true;
+        if (status === "done") printJson(value, json);
+        else if (failure === undefined) throw notThere(info);
+        else showFailure(failure, { run, json });
+        return status === "done" ? EXIT.ok : EXIT.failed;
+    },
+);
+
+const statusThere: There = async (client, run, options) => {
     const now = await client.status(run);
     const asked = await client.questions(run);
     if (options["json"] === true) {
@@ -153,19 +203,32 @@ export const status = of(async (client, run, options) => {
     for (const one of asked) print(shownQuestion(one.question, one.run));
     // A question of a block is one of the run: a person has to answer it there.
     return now.state === "waiting" || asked.length > 0 ? EXIT.waiting : EXIT.ok;
+};
+
+export const status = ofAny(statusThere, ({ id: run, status: state, steps, events }, options) => {
+    if (options["json"] === true) printJson({ run, state, steps, performing: [], questions: [], parts: [], events, asked: [] }, true);
+    else print(`${run}  ${state}  ${steps} steps`);
+    if (state !== "done")
+        say(`no execution on Temporal has this run: remit asks ${run} shows its questions, remit trace ${run} what it did`);
+    return state === "waiting" ? EXIT.waiting : EXIT.ok;
 });
 
-export const cancel = of(async (client, run) => {
-    await client.cancel(run);
-    say(`asked to stop: remit result ${run} waits for its end`);
-    return EXIT.ok;
-});
+export const cancel = ofAny(
+    async (client, run) => {
+        await client.cancel(run);
+        say(`asked to stop: remit result ${run} waits for its end`);
+        return EXIT.ok;
+    },
+    (info) => {
+        throw notThere(info);
+    },
+);
 
 /** Throws `UsageError` where no execution has the run: what it asks stands in the ledger, and `remit answer` answers it. */
-async function asksThere(store: LedgerStore, [run = "", which, said]: readonly string[]): Promise<void> {
+async function asksThere(store: LedgerStore, [run = "", which, said]: readonly string[]): Promise<null> {
     const { id, by, status } = await store.run(run);
     // A run that was submitted has no owner before a worker opens it.
-    if (by !== undefined || status === "running") return;
+    if (by !== undefined || status === "running") return null;
     const open = (await store.asks.list(id)).filter((one) => one.state === "open");
     const [one] = which === undefined ? open : open.filter((ask) => ask.id.startsWith(which) || ask.path === which);
     let hint = `remit trace ${id} shows what became of it`;
@@ -215,7 +278,7 @@ function answerTo({ kind, id, path }: Question, said: string | undefined): Pick<
 }
 
 /** A value for what the run waits for by this name: a missing part of its input. `cancel` and `drain` are signals of every run. */
-export const signal = of(async (client, run, options, [name, value]) => {
+const signalThere: There = async (client, run, options, [name, value]) => {
     if (name === "cancel" || name === "drain") {
         await client[name](run);
         say(`run ${run} was told: ${name}`);
@@ -235,4 +298,8 @@ export const signal = of(async (client, run, options, [name, value]) => {
     await answer(client, { run, question }, { by, ...answerTo(question, value) });
     say(`run ${run} has its ${plainLine(name ?? "")}`);
     return EXIT.ok;
+};
+
+export const signal = ofAny(signalThere, (info) => {
+    throw notThere(info);
 });
