@@ -25,7 +25,7 @@ import { Commits } from "./commits.ts";
 import { batchOf, type Draft, emptyDraft, isEmpty, keptOf, restOf, struck } from "./draft.ts";
 import type { Answered, Batch, ConductEnd, Conducted, ConductOptions, Decision, Down, Missing, News, Up } from "./messages.ts";
 import { anew, Reports } from "./reports.ts";
-import { again, decided, lacking, outcomeOf, type Recovered, repeats } from "./recover.ts";
+import { again, begunBefore, decided, lacking, outcomeOf, type Recovered, repeats } from "./recover.ts";
 import { answerRequest, askParked, isPersonal, leaveRequest, request, type RequestOps, use, type Work, workOf } from "./requests.ts";
 import { RunTime } from "./time.ts";
 import { type Known, Unknowns } from "./unknowns.ts";
@@ -78,7 +78,7 @@ export class Conductor {
         this.unknowns = new Unknowns(this.time, (decision) => this.say(decision));
         const { recovered } = options;
         if (recovered === undefined && before == null) this.phase = "running";
-        else this.recover(recovered ?? { outcomes: [], begun: before?.begun ?? [], repeatable: [] });
+        else this.recover(recovered ?? { outcomes: [], begun: begunBefore(machine), repeatable: [] });
     }
 
     /** Milliseconds of the run's time at `at`. */

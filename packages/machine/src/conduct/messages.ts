@@ -34,10 +34,10 @@ export interface Conducted
 /** What the conductor keeps in the continuation: milliseconds that count towards the run's time, effects, and sessions with agents. */
 export const CONDUCT = says(
     shape(
-        { spent: count, begun: list(text), sessions: list(text) },
-        { parked: list(PARKED), waits: list(shape({ path: text, left: count }, {})) },
+        { spent: count, sessions: list(text) },
+        { begun: list(text), idle: list(text), parked: list(PARKED), waits: list(shape({ path: text, left: count }, {})) },
     ),
-    "the conductor's: time that counts, effects that may have been begun, sessions that may be open, turns of agents that wait for a person, milliseconds that what waits for time has left",
+    "the conductor's: time that counts, effects that may have been begun, or else those that were not, sessions that may be open, turns of agents that wait for a person, milliseconds that what waits for time has left",
 );
 export type ConductDoc = Told<typeof CONDUCT>;
 

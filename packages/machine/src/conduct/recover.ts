@@ -10,7 +10,7 @@ import type { Effect, Outcome } from "../effect/effect.ts";
 import { opOf } from "../effect/effect.ts";
 import type { MachineEvent } from "../ledger/events.ts";
 import { answeredOutcome } from "./by-hand.ts";
-import type { Answered, Missing, UnknownAnswer } from "./messages.ts";
+import type { Answered, Conducted, Missing, UnknownAnswer } from "./messages.ts";
 
 /** What a run begins with that goes on. */
 export interface Recovered {
@@ -26,6 +26,12 @@ export interface Recovered {
     readonly answers?: readonly Answered[];
     /** How that came to be known, for the ledger. */
     readonly notes?: readonly MachineEvent[];
+}
+
+/** Paths of effects that may have been begun, by the continuation alone. */
+export function begunBefore({ conduct, pending }: Pick<Conducted, "conduct" | "pending">): readonly string[] {
+    const { begun, idle = [] } = conduct ?? {};
+    return begun ?? pending.map(({ path }) => path).filter((path) => !idle.includes(path));
 }
 
 /** Kinds that only read the world, or whose repetition a person sees. */

@@ -182,12 +182,14 @@ export class Works {
     doc(): Omit<ConductDoc, "spent"> {
         const parked = [...this.parked.values()].map(docOf);
         const begun = this.own().map(({ path }) => path);
+        const idle = [...this.queue, ...this.later.values()].map(({ path }) => path);
         const waits = [...this.sleeping.keys()].flatMap((path) => {
             const left = this.time.leftOf(`sleep\n${path}`);
             return left === null ? [] : [{ path, left }];
         });
         return {
-            begun,
+            // The shorter list: this is saved with every commit, so that a wide fan-out would write its width over and over.
+            ...(idle.length < begun.length ? { idle } : { begun }),
             sessions: [...this.sessions],
             ...(parked.length === 0 ? {} : { parked }),
             ...(waits.length === 0 ? {} : { waits }),

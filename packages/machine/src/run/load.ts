@@ -62,8 +62,10 @@ export function takeWorld(m: Machine, documents: readonly Json[]): void {
     for (const one of Array.isArray(accounts) ? accounts : [])
         for (const account of m.accounts.open.values())
             if (isObject(one) && one.path === account.path && typeof one.began === "number") account.began ??= one.began;
-    const { spent, begun, sessions } = isObject(conduct) ? conduct : {};
-    if (typeof spent === "number" && isTexts(begun) && isTexts(sessions)) m.conduct = { spent, begun, sessions };
+    const { spent, begun, idle, sessions } = isObject(conduct) ? conduct : {};
+    if (typeof spent !== "number" || !isTexts(sessions)) return;
+    if (isTexts(begun)) m.conduct = { spent, begun, sessions };
+    else if (isTexts(idle)) m.conduct = { spent, idle, sessions };
 }
 
 /** Steps at which a continuation that is not loaded was taken while the run computed; undefined where it waited. */
