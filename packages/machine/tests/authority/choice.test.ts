@@ -190,6 +190,16 @@ describe("tool loops", () => {
         expect(writes(loop(["Own_read"]))).toEqual(["Out.write"]);
     });
 
+    test("what used up a count chooses what a model does that is told so", () => {
+        const told = (most: number) => {
+            const text = program('m = Inbox.read({})\nif m.yes { x = Own.read({}) }\ng = generate({ input: "Do it.", tools: [Own, Out] })')
+                .replace('"mcp://own" { trusted', `"mcp://own" { trusted, read: at most ${most}`)
+                .replace('"file://out"', `"file://out" { write: may, arg path: ${ALL}, arg content: ${ALL} }`);
+            return writes(under(never, text, { answer: turns(["Own_read"]) }));
+        };
+        expect([told(1), told(2)]).toEqual([[], ["Out.write"]]);
+    });
+
     test("what a tool says of itself chooses nothing where the lock has it so, and does where it is another", () => {
         const saying = (pinned?: boolean) => {
             const text = program('g = generate({ input: "Do it.", tools: [Inbox, Out] })');
