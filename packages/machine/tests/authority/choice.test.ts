@@ -253,15 +253,21 @@ describe("a count that is used up was used up by all that came (LIC1)", () => {
 import tool Desk from "mcp://desk" { send: may, choice send: from("tool:Inbox"), arg id: from("user", "tool:Inbox"), send: ${count} }
 import tool Out from "file://out" { write: may, choice write: from(${choice}) }
 main agent A { main func(input) { m = Inbox.read({})\n${body}\n1 } }`;
-        return did(under({}, text)).filter((one) => one === "Out.write");
+        // The host keeps the counts of a day.
+        const denied = (e: Effect): Outcome | undefined =>
+            (e.request as { daily?: Json }).daily !== undefined && JSON.stringify(e.request).includes("REFUND")
+                ? { ok: false, failure: { kind: "denied", message: "used" } }
+                : world(e);
+        return did(under({}, text, { answer: denied })).filter((one) => one === "Out.write");
     };
     const trying = (then: string): string => `late = false\ntry { Desk.send({ id: "REFUND" })\n${then}`;
     test.each([
         ["caught", "at most 1", `if m.yes { Desk.send({ id: "x" }) }\n${trying("1 } catch e { late = true }")}`],
+        ["of a day", "at most 1 per day", `if m.yes { Desk.send({ id: "x" }) }\n${trying("1 } catch e { late = true }")}`],
         ["of each", "once by id", `Desk.send({ id: m.subject })\n${trying("1 } catch e { late = true }")}`],
         ["not used up", "at most 9", `if m.yes { Desk.send({ id: "x" }) }\n${trying("late = true } catch e { 1 }")}`],
     ])("%s", (_name, count, body) => {
-        expect(counted(count, `${body}\nif late { ${write} }`, '"user"')).toEqual([]);
+        expect(counted(count, `${body}\nif late { ${write} }`, '"tool:Desk"')).toEqual([]);
         expect(counted(count, `${body}\nif late { ${write} }`, '"tool:Inbox", "tool:Desk"')).toEqual(["Out.write"]);
     });
 });
