@@ -154,7 +154,7 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
     const { json, labels, cut } = shownArgs(m, args);
     const about = detailOf(m, wish, decision, { args: json, given: alias === null ? given : valuesGiven(args, m.run), chosenBy, site });
     if (decision.kind === "refused")
-        throw refuse(m, call, refusalOf(wish, decision), { labels: [...labels, ...usedUpBy(m, decision)], about });
+        throw refuse(m, call, refusalOf(wish, decision), { labels: [...labels, ...decidersOf(m, decision, target)], about });
     const session = sessionKey(m, wish, decision);
     const known = answerFor(m, session);
     if (known === false) throw denied(frame.principal, textOf(meant), site, "the answer for the session is no");
@@ -178,9 +178,14 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
     return null;
 }
 
-/** LIC1, of a count: whoever chose the uses before this one used it up. */
-function usedUpBy(m: Ops, decision: Decision): readonly string[] {
-    return decision.kind === "refused" && decision.why === "count" ? [...m.standing.met] : [];
+/**
+ * Who decided that a use is refused, besides what it is given. Of a count (LIC1) it is those who chose the uses before; where it depends on what a tool
+ * says of itself, the tool.
+ */
+function decidersOf(m: Ops, decision: Decision & { readonly kind: "refused" }, { c, name }: Target): readonly string[] {
+    if (decision.why === "count") return [...m.standing.met];
+    const isTold = decision.why === "name" || decision.flow?.unsaid === true;
+    return isTold && m.described.has(placeOf(c)) ? [`tool:${name}`] : [];
 }
 
 /** COU1. From here on the use counts in the run; in the ledger from its call on. `call`: of the program's code, not of a model's turn. */
@@ -414,7 +419,7 @@ export interface Said {
 export type Judged =
     | { readonly kind: "may"; readonly reach: Reach }
     | { readonly kind: "ask"; readonly detail: Json; readonly reach: Reach }
-    /** `message`: what the model is told. `by`: origins of those who used up what is counted. */
+    /** `message`: what the model is told. `by`: origins of those who decided that. */
     | { readonly kind: "refused"; readonly message: string; readonly by?: readonly string[] };
 
 export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, model: string): Gatekeeper {
@@ -464,7 +469,7 @@ export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, mod
             return {
                 kind: "refused",
                 message: refuse(m, { frame, path, I }, refusalOf(wish, decision), { labels: all, about }).message,
-                by: usedUpBy(m, decision),
+                by: decidersOf(m, decision, wish.target),
             };
         },
         answer: (offer, args, from, outcome) => {

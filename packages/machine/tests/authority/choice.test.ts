@@ -272,6 +272,16 @@ main agent A { main func(input) { m = Inbox.read({})\n${body}\n1 } }`;
     });
 });
 
+test("a refusal for what a tool says of itself was chosen by the tool", () => {
+    const refused = (choice: string) => {
+        const text = `import tool Desk from "mcp://desk" { file: may }
+import tool Out from "file://out" { write: may, choice write: from(${choice}) }
+main agent A { main func(input) { late = false\ntry { Desk.file({ id: 1 }) } catch e { late = true }\nif late { ${write} }\n1 } }`;
+        return writes(under({}, text));
+    };
+    expect([refused('"user"'), refused('"tool:Desk"')]).toEqual([[], ["Out.write"]]);
+});
+
 describe("what an agent outside the program answers", () => {
     const handed = (from: string, passed: string) =>
         handing(
