@@ -69,11 +69,11 @@ export function notedIn({
     readonly path: string;
     readonly outcome: Outcome;
 }): { turn: string; nth: number; notes: AgentNote[] } | null {
-    const found = /^(.*)\/note\[(\d+)\]$/.exec(path);
     const said = outcome.ok ? (outcome.value as { readonly notes?: Json } | null)?.notes : undefined;
-    return found === null || !Array.isArray(said)
-        ? null
-        : { turn: found[1] as string, nth: Number(found[2]), notes: said as unknown as AgentNote[] };
+    // Every outcome is asked, several times: few hold notes.
+    if (!Array.isArray(said)) return null;
+    const found = /^(.*)\/note\[(\d+)\]$/.exec(path);
+    return found === null ? null : { turn: found[1] as string, nth: Number(found[2]), notes: said as unknown as AgentNote[] };
 }
 
 function keyOf(note: AgentNote): string | null {

@@ -121,21 +121,20 @@ export function pay(m: Machine, pending: Pending): void {
     }
     // It is written again, as it is asked for.
     m.saved.pending.delete(path);
-    const { waits: _, ...asked } = pending;
+    const ask = (wanted: Effect): void => {
+        const { fiber, slot, origin, timer } = pending;
+        m.ask({ effect: wanted, fiber, slot, origin, account, held: got.held, ...(timer === undefined ? {} : { timer }) });
+    };
     if ("effect" in got) {
-        m.ask({ ...asked, effect: part?.usesCounted === true ? withUses(m, got.effect) : got.effect, held: got.held });
+        ask(part?.usesCounted === true ? withUses(m, got.effect) : got.effect);
         return;
     }
     if (got.reply === null) {
-        m.ask({ ...asked, held: got.held });
+        ask(effect);
         return;
     }
     m.emit("budget", path, null, site, [], { account: m.accounts.at(account).path, reply: got.reply });
-    m.ask({
-        ...asked,
-        effect: { ...effect, request: { ...(effect.request as { [key: string]: Json }), maxOutput: got.reply } },
-        held: got.held,
-    });
+    ask({ ...effect, request: { ...(effect.request as { [key: string]: Json }), maxOutput: got.reply } });
 }
 
 /** What an effect waits for that waits for no account. */
