@@ -149,7 +149,7 @@ export class Lifter {
 
     private callReaches(e: CallForm): boolean {
         const { cx } = this.e;
-        if (this.handover(e) !== null) return true;
+        if (this.handover(e) !== null || this.clock(e) !== null) return true;
         const named = e.callee.kind === "member" ? e.callee.object : e.callee;
         const meaning = named.kind === "name" ? lookUp(cx, named.name) : undefined;
         if (meaning?.kind === "func") return meaning.fn.effectful;

@@ -33,6 +33,11 @@ describe("time.now()", () => {
         const text = "func at() { time.now() }\nmain func() { [at(), at()] }";
         expect(runText(text, { answer }).result).toMatchObject({ ok: true, value: ["2026-03-01T09:30:00Z", "2026-03-01T09:30:00Z"] });
     });
+
+    test.each(["for x in [1, 2] max 2", "loop until n == 2 max 2", "if n == 0"])("a statement can stop at it: %s", (head) => {
+        const ran = runText(body(`n = 0\nlast = none\n${head} {\nlast = time.now()\nn += 1\n}\nlast`), { answer });
+        expect(ran.result).toMatchObject({ ok: true, value: expect.stringMatching(/^2026-03-01T09:30/) });
+    });
 });
 
 describe("an error that an mcp: tool tells", () => {
