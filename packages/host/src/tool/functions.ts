@@ -77,7 +77,7 @@ export function functionTool(name: string, source: HostToolSource): ToolHandle {
                 { input: found.contract, output: found.output },
                 `${name}.${method}`,
                 async (given) => call.call(found.tool, ...given, about),
-                args,
+                args.map(ownCopy),
             );
         },
     };
@@ -96,6 +96,11 @@ export async function resultOf(
     const value = sourced === null ? gave : sourced.value;
     const json = plainJson(output === undefined ? value : await accepted(output, value, `what ${name} gave`), name);
     return sourced === null ? json : new Sourced(json, sourced.parts);
+}
+
+/** With the usual prototype, as after a journey to another process; what a function changes in it changes nothing that the ledger tells of the call. */
+export function ownCopy(one: Json): Json {
+    return typeof one === "object" ? structuredClone(one) : one;
 }
 
 /** What a function says of itself, or that it says nothing. Null where it is none. */

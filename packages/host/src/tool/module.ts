@@ -14,7 +14,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Json, Signature } from "@remit/language";
 import { unknownMethod } from "./args.ts";
 import type { Config, ConfigFile } from "../config/config.ts";
-import { describedBy, type HostMethod, methodOf, resultOf, type ToolCallContext } from "./functions.ts";
+import { describedBy, type HostMethod, methodOf, ownCopy, resultOf, type ToolCallContext } from "./functions.ts";
 import { heldArguments, heldResult, shownInput } from "./held.ts";
 import { findPackage, inRange, packageFile, packageName } from "./packages.ts";
 import { plainJson } from "./plain.ts";
@@ -172,7 +172,8 @@ export function moduleTool(
             const shown = `${name}.${method}`;
             const signature = signed.get(method);
             // A schema beside the function says more than its types do.
-            const given = signature === undefined || isStandard(own.input) ? args : heldArguments(signature, args, shown);
+            const copies = args.map(ownCopy);
+            const given = signature === undefined || isStandard(own.input) ? copies : heldArguments(signature, copies, shown);
             const gave = await resultOf(own, shown, (all) => call.apply(on, [...all, ...(saysMore ? [about] : [])]), given);
             if (signature === undefined || own.output !== undefined) return gave;
             return gave instanceof Sourced

@@ -9,6 +9,16 @@ import { call, failure, perform, work } from "./setup.ts";
 
 const REFUND = z.object({ order: z.string().min(1), amount: z.number().max(500), note: z.string().default("none") });
 
+test("a function is given objects of its own, as usual ones: the same in this process as on a worker elsewhere", async () => {
+    await using here = work();
+    const change = (given: { list: number[] }): string => `${given} ${given.list.push(2)}`;
+    const tools = here.tools(undefined, { Work: { change: { call: change } } });
+    // As the machine makes them.
+    const given = Object.assign(Object.create(null), { list: [1] }) as { list: number[] };
+    expect(await call(tools, "host:Work", "change", given)).toBe("[object Object] 2");
+    expect(given.list).toEqual([1]);
+});
+
 test("a function of the calling program is held to the schema that it brings, and a model is shown it", async () => {
     await using here = work();
     const Pay = {
