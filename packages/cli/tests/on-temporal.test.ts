@@ -92,6 +92,7 @@ test("a question is shown, answered and followed by the value", () => {
     const [asked] = JSON.parse(here.remit("asks", run, "--json").out) as [{ id: string; asked: string; expires: string }];
     expect(Date.parse(asked.expires) - Date.parse(asked.asked)).toBeLessThan(2.5 * 3_600_000);
     expect(here.remit("asks", run).out).toContain(`remit approve ${run} ${asked.id}`);
+    expect(here.remit("runs", "--waiting").out).toMatch(new RegExp(`^${run} .* waiting `, "m"));
     // The execution would not learn of an answer that only the ledger has.
     expect(here.remit("answer", run, asked.id, "once")).toMatchObject({ code: 1, err: expect.stringContaining("remit approve RUN ASK") });
     expect(here.remit("approve", run, "--address", address)).toMatchObject({ code: 1, err: expect.stringContaining("is not signed") });

@@ -1,5 +1,5 @@
 /** `remit runs`: what the ledger holds, newest first; `--prune` removes runs. */
-import { isSession, LedgerError, type LedgerStore, type RunInfo, type UnreadableRun } from "@remit/host";
+import { isCarriedElsewhere, isSession, LedgerError, type LedgerStore, type RunInfo, type UnreadableRun } from "@remit/host";
 import { age, atLeastOne, whole } from "../amounts.ts";
 import { EXIT, UsageError, count, counted, duration, paint, plainLine, printJson, printLines, say, table } from "../io.ts";
 import { isPersonThere, prompted } from "../prompts.ts";
@@ -27,14 +27,17 @@ export default async function runs(args: string[], options: Record<string, unkno
         return EXIT.ok;
     }
     try {
-        const open = (run: RunInfo): boolean => ["interrupted", "waiting", "stopped"].includes(stateOf(run));
+        const asking = new Set((await store.asks.list()).flatMap((one) => (one.state === "open" ? [one.run] : [])));
+        // An execution elsewhere goes on while it waits for a person, so the ledger has it as running.
+        const stateHere = (run: RunInfo): string => (isCarriedElsewhere(run) && asking.has(run.id) ? "waiting" : stateOf(run));
+        const open = (run: RunInfo): boolean => ["interrupted", "waiting", "stopped"].includes(stateHere(run));
         const unreadable: UnreadableRun[] = [];
         const all = await store.runs(options["waiting"] ? EVERY : limit, (one) => unreadable.push(one));
         const found = options["waiting"] ? all.filter(open).slice(0, limit) : all;
         sayUnreadable(unreadable);
         const code = unreadable.length === 0 ? EXIT.ok : EXIT.failed;
         if (options["json"]) {
-            printJson(found.map((run) => ({ ...run, status: stateOf(run) })) as never);
+            printJson(found.map((run) => ({ ...run, status: stateHere(run) })) as never);
             return code;
         }
         if (found.length === 0) {
@@ -45,7 +48,7 @@ export default async function runs(args: string[], options: Record<string, unkno
         }
         const colour = paint(process.stdout);
         const rows = found.map((run) => {
-            const state = stateOf(run);
+            const state = stateHere(run);
             const took = run.ended ? duration(Date.parse(run.ended) - Date.parse(run.started)) : "";
             const tokens = (run.usage.input ?? 0) + (run.usage.output ?? 0);
             const cost = run.usage.usd === undefined || run.usage.usd === 0 ? "" : `$${run.usage.usd.toFixed(4)}`;
@@ -65,9 +68,8 @@ export default async function runs(args: string[], options: Record<string, unkno
         const [head, ...lines] = table([HEAD, ...rows].map((row) => row.filter((_, i) => isShown[i]))).split("\n");
         printLines([colour("dim", head ?? ""), ...lines].join("\n"));
         // a run whose questions are all answered can go on, and one that waits for the outcome of an effect is told it by `resume`
-        const asking = new Set((await store.asks.list()).flatMap((one) => (one.state === "open" ? [one.run] : [])));
-        const waiting = found.filter((run) => stateOf(run) === "waiting" && asking.has(run.id)).length;
-        const going = found.filter((run) => open(run) && !(stateOf(run) === "waiting" && asking.has(run.id)));
+        const waiting = found.filter((run) => stateHere(run) === "waiting" && asking.has(run.id)).length;
+        const going = found.filter((run) => open(run) && !(stateHere(run) === "waiting" && asking.has(run.id)));
         if (waiting + going.length > 0) say("");
         if (waiting > 0) say(`${waiting === 1 ? "One run waits" : `${waiting} runs wait`} for an answer: remit asks`);
         if (going.length > 0)
