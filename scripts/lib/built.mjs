@@ -24,6 +24,7 @@ const SCRIPTS = [
     "packages/host/tests/debug/killed",
     "packages/host/tests/ledger/crowd",
     "packages/host/tests/ledger/daily",
+    "packages/host/tests/ledger/limited",
     "packages/host/tests/ras/killed",
     "packages/host/tests/run/crash/child",
     "packages/host/tests/run/crash/far",

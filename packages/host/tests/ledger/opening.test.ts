@@ -4,12 +4,12 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { readAnchors, writeAnchor } from "../../src/ledger/anchor.ts";
 import { makeFolder } from "../../src/ledger/place.ts";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
 import { sqliteStore } from "../../src/memory/sqlite.ts";
+import { scriptAt } from "../script.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -17,13 +17,11 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const source = (path: string): string => JSON.stringify(pathToFileURL(join(import.meta.dirname, "../../src", path)).href);
-
-/** What a Node of its own says, which may make no file larger than so many KiB, as on a disk that is full. */
-function limited(kib: number, script: string): string {
+/** What comes of a case of `limited.ts` in a process that may make no file larger than so many KiB, as on a disk that is full. */
+function limited(kib: number, opened: "ledger" | "memory" | "records"): string {
     const line = 'trap "" XFSZ; ulimit -f "$0"; exec "$@"';
-    const blocks = String(kib);
-    const { stdout, stderr } = spawnSync("bash", ["-c", line, blocks, process.execPath, "--input-type=module", "-e", script], {
+    const script = scriptAt("packages/host/tests/ledger/limited.ts");
+    const { stdout, stderr } = spawnSync("bash", ["-c", line, String(kib), process.execPath, script, opened], {
         cwd: folder,
         encoding: "utf8",
         env: { PATH: process.env.PATH, NODE_DISABLE_COMPILE_CACHE: "1" },
@@ -51,38 +49,20 @@ test("a device is no memory either", async () => {
 });
 
 test.each([2, 16])("a ledger that a limit of %i KiB keeps from being made leaves no file", (kib) => {
-    const said = limited(
-        kib,
-        `import { openSqlite } from ${source("ledger/sqlite.ts")};
-         try { openSqlite("l.db", { config: "." }).close(); console.log("made"); } catch (error) { console.log(error.code); }`,
-    );
+    const said = limited(kib, "ledger");
     expect(["full\n", "io\n"]).toContain(said);
     expect(readdirSync(folder)).toEqual([]);
 });
 
 test.each([2, 8])("a memory that a limit of %i KiB keeps from being made leaves no file", (kib) => {
-    const said = limited(
-        kib,
-        `import { sqliteStore } from ${source("memory/sqlite.ts")};
-         try { (await sqliteStore(process.cwd() + "/m.db", "m.db", "n")).close(); console.log("made"); } catch (error) { console.log(error.name); }`,
-    );
+    const said = limited(kib, "memory");
     expect(said).toBe("ToolFail\n");
     expect(readdirSync(folder)).toEqual([]);
 });
 
 test("a record that does not fit leaves the lines before it whole, and no lock", () => {
-    const said = limited(
-        2,
-        `import { jsonlStore } from ${source("memory/jsonl.ts")};
-         const memory = jsonlStore(process.cwd() + "/m.jsonl", "m.jsonl");
-         const one = (id, text) => memory.add({ id, created_at: "t", updated_at: "t", record: { text } }, new AbortController().signal);
-         await one("a", "small");
-         await one("b", "x".repeat(4000)).catch((error) => console.log(error.code));
-         const found = [];
-         for await (const { id } of memory.newest()) found.push(id);
-         console.log(found.join());`,
-    );
-    expect(said).toBe("EFBIG\na\n");
+    const said = limited(2, "records");
+    expect(said).toBe("added EFBIG a\n");
     expect(readdirSync(folder)).toEqual(["m.jsonl"]);
 });
 
