@@ -215,8 +215,30 @@ describe("TypeScript", () => {
         expect(wrong).toEqual([]);
     });
 
+    /** What a process has once: Node's test runner, standard input, hooks of its loader, a Temporal core. */
+    const ownProcess = /node:test|process\.|\.\/desk\.remit|@remit\/temporal/;
+    let ended: Promise<Record<string, string | null>> | undefined;
+    async function together(): Promise<Record<string, string | null>> {
+        const files = of("ts").flatMap((sample) => (ownProcess.test(sample.text) ? [] : [places.get(sample) as string]));
+        for (const file of files) linkPackages(dirname(file));
+        const report = join(room, "together.json");
+        const failed = await run(process.execPath, [join(root, "tests/docs/together.mjs"), report, ...files], room).then(
+            () => null,
+            String,
+        );
+        const said = JSON.parse(readFileSync(report, "utf8")) as Record<string, string | null>;
+        // a failure of the process that no sample is named for counts against each
+        const all = Object.values(said).every((one) => one === null) ? failed : null;
+        return Object.fromEntries(files.map((file) => [file, file in said ? (said[file] ?? all) : `not run: ${failed}`]));
+    }
+
     test.concurrent.each(named(of("ts")))("%s runs", async (_, sample) => {
         const file = places.get(sample) as string;
+        if (!ownProcess.test(sample.text)) {
+            ended ??= together();
+            expect((await ended)[file]).toBe(null);
+            return;
+        }
         linkPackages(dirname(file));
         const flags = sample.text.includes("./desk.remit") ? ["--import", "remit-lang/register"] : [];
         await run(process.execPath, [...flags, file], dirname(file));
