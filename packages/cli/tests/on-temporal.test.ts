@@ -11,11 +11,16 @@ import { calls, ended, watch } from "../../serve/tests/room.ts";
 import { shareBundles } from "../../temporal/tests/bundles.ts";
 import { BIN, type Ran, type Room, room } from "./remit.ts";
 
-/** Runs a command until what it says will do. Each holds this thread up, so that no time limit of the test ends it: it is told after many. */
+/**
+ * Runs a command until what it says will do. Each holds this thread up, so that no time limit of the test ends it: it is told after many. Between two
+ * the processor is left to the server and the worker that are waited for.
+ */
 function eventually(args: readonly string[], when: (ran: Ran) => boolean): Ran {
+    const asleep = new Int32Array(new SharedArrayBuffer(4));
     let ran = here.remit(...args);
     for (let tries = 0; !when(ran); tries++) {
         if (tries > 400) throw new Error(`remit ${args.join(" ")}: ${ran.code} ${ran.out} ${ran.err}`);
+        Atomics.wait(asleep, 0, 0, 200);
         ran = here.remit(...args);
     }
     return ran;
