@@ -6,6 +6,9 @@ import type { Json, Site } from "@remit/language";
 import type { Broken } from "./broken.ts";
 import { FAILURE_KINDS, type Failure, type FailureKind } from "./effect.ts";
 
+/** The end of a run at a question. Known by what it is, wherever a step hands it on. */
+export const ABORTED: Failure = { kind: "cancelled", message: "the run was ended at a question" };
+
 export class Fail {
     readonly kind: FailureKind;
     /** Of a violation with the line of the rule, once that is known. */

@@ -6,13 +6,13 @@
  * GE6: the `use`s visible are those that stand textually before the `generate` in its function, after the agent's own; each is evaluated now,
  *     in the slots of the frame it stands in.
  */
-import { isObject, type Site } from "@remit/language";
+import type { Site } from "@remit/language";
 import { modelFlow } from "../authority/flows.ts";
 import type { Refusal } from "../authority/refusal.ts";
 import type { Code, Slots } from "../compile/code.ts";
 import type { GenerateDetail, HandoverDetail } from "../compile/instructions.ts";
 import { withPc } from "../compile/strict.ts";
-import { Fail } from "../effect/failure.ts";
+import { ABORTED, Fail } from "../effect/failure.ts";
 import { continueGenerate, startGenerate } from "../prompt/generate.ts";
 import type { GenerateSetup, GenerateStep, ItemInput, StepEffect } from "../prompt/setup.ts";
 import { type ModelTurn, opOf, type Outcome } from "../effect/effect.ts";
@@ -81,11 +81,11 @@ function take(m: Ops, { fiber, frame, I }: Call, native: GenerateWait, step: Gen
         });
         return null;
     }
-    if (step.events.some(({ kind, data }) => kind === "ask.decided" && isObject(data) && data["decision"] === "abort")) {
+    if ("failure" in step) {
+        if (step.failure !== ABORTED) throw failFrom(m, step.failure, site, step.origins);
         m.finish(aborted(site));
         return null;
     }
-    if ("failure" in step) throw failFrom(m, step.failure, site, step.origins);
     const value = fromJson(step.value, m.run.heap);
     const l = m.tracer === null ? m.run.labels.of(step.origins) : m.tracer.said(native.path, site, `model ${model}`, step.origins);
     return l === 0 ? value : new Labelled(value, l);

@@ -13,6 +13,7 @@
  */
 import { defined, isObject, type Json, LOOK, statedOrigin } from "@remit/language";
 import { ANSWERS, FAILURE_KINDS, type Failure, type Outcome, type ToolCall, type ToolRequest } from "../effect/effect.ts";
+import { ABORTED } from "../effect/failure.ts";
 import { addUsage } from "../effect/usage.ts";
 import type { Gatekeeper } from "../state/gate.ts";
 import { describedShape, type Filled, fill, type Hidden, nameOf, NoReference } from "./hidden.ts";
@@ -154,7 +155,7 @@ class Turn {
             data: { decision, ...resultData(outcome) },
             labels: [],
         });
-        if (decision === "abort") this.ended ??= { kind: "cancelled", message: "the run was ended at a question" };
+        if (decision === "abort") this.ended = ABORTED;
         if (yes && isLook) {
             const meant = lookedAt(call.args, hidden);
             return "error" in meant ? done(call, toolError(meant.error)) : this.shown(call, meant);
@@ -210,7 +211,8 @@ class Turn {
         }
         this.usage = addUsage(this.usage, step.usage);
         if ("value" in step) return done(call, this.kept({ value: step.value, origins: step.origins }, null));
-        if (FAILURE_KINDS[step.failure.kind] !== "failure") this.ended ??= step.failure;
+        if (step.failure === ABORTED) this.ended = ABORTED;
+        else if (FAILURE_KINDS[step.failure.kind] !== "failure") this.ended ??= step.failure;
         // HID3. What went wrong may be told in words of what was read.
         return done(call, toolError("The reader gave no answer of that form."));
     }

@@ -5,7 +5,7 @@
  */
 import { isObject, canonicalJson, type Json, type Site } from "@remit/language";
 import type { Outcome } from "../effect/effect.ts";
-import { Fail } from "../effect/failure.ts";
+import { ABORTED, Fail } from "../effect/failure.ts";
 import { notedIn } from "../ledger/notes.ts";
 import type { Said } from "./delegations.ts";
 import type { Ops } from "./ops.ts";
@@ -100,7 +100,7 @@ export function keepTold(m: Ops, told: { readonly path: string; readonly outcome
 
 /** The end of a run at a question. */
 export function aborted(site: Site | null): Fail {
-    return new Fail("cancelled", "the run was ended at a question", { site, whole: true });
+    return new Fail(ABORTED.kind, ABORTED.message, { site, whole: true });
 }
 
 /** Of a question that no effect of the machine waits for: about an agent's own use, or a tool that has changed. */
