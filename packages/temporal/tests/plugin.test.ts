@@ -186,6 +186,46 @@ test("WAC2: a workflow of another name makes no call in a run, takes it from non
     await connection.close();
 });
 
+test("WAC2, its limit: while the run's workflow runs no other takes its id; once that was terminated, one of other code does, and has calls made", async () => {
+    await using room = await roomAt(server);
+    const sent: unknown[] = [];
+    const tools = { Mail: { send: { call: (text: string) => sent.push(text) } } };
+    await room.worker({ host: { tools } });
+    const source = 'import tool Mail from "host:mail" { send: ask }\nmain func(name: string) { Mail.send(name) }';
+    const world = await openWorld({ source }, { cache: false, process: room.on });
+    const run = await room.client.submit(world, world.kept({}, { interactive: true }));
+    await questionsOf(room, run);
+    const connection = await NativeConnection.connect({ address: server.address });
+    const taskQueue = `${room.queue}-foreign`;
+    const foreign = await Worker.create({ connection, taskQueue, workflowsPath: WORKFLOWS });
+    const before = await room.store.run(run);
+    const site = null;
+    const request = { op: "call", tool: "Mail", uri: "host:mail", file: "main.remit", method: "send", args: ["forged"] };
+    const effect = { path: "main/forged", kind: "tool", site, labels: [], principal: "user", repeatable: false, request };
+    const { workflow } = room.client.client;
+    const begun = (activity: string, wanted: unknown): ReturnType<typeof workflow.start> =>
+        workflow.start("forged", { taskQueue, workflowId: run, args: [room.queue, activity, wanted] });
+    await foreign.runUntil(async () => {
+        await expect(begun("remit.open", { run, goesOn: { epoch: before.epoch } })).rejects.toThrow("already started");
+        expect(await room.store.run(run)).toMatchObject({ epoch: before.epoch, by: before.by });
+        await workflow.getHandle(run).terminate("taken");
+        // It has to take the run first, which the record shows.
+        const stale = await begun("remit.perform", { run, epoch: before.epoch + 1, batches: [], effect });
+        expect([await stale.result(), sent]).toEqual(["RemitFenced", []]);
+        const opens = await begun("remit.open", { run });
+        await expect.poll(async () => (await room.store.run(run)).epoch, { timeout: 60_000 }).toBe(before.epoch + 1);
+        await opens.terminate("opened");
+        const { epoch, by } = await room.store.run(run);
+        expect(by).not.toBe(before.by);
+        const makes = await begun("remit.perform", { run, epoch, batches: [], effect });
+        expect(JSON.parse((await makes.result()) as string)).toMatchObject({ outcome: { ok: true }, recorded: true });
+    });
+    // Not even the gate `ask` is between: a workflow conducts the run, its worker performs. No event tells of the call.
+    expect(sent).toEqual(["forged"]);
+    expect((await room.store.run(run)).events).toBe(before.events);
+    await connection.close();
+});
+
 const BILLING = {
     methods: {
         refund: {
