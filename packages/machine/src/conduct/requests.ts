@@ -121,8 +121,9 @@ export function request(ops: RequestOps, effect: Effect, of: Asked): void {
     ops.begin(effect, of);
 }
 
-/** What a request arose in ended first: what was begun and has no outcome says so. */
+/** What a request arose in ended first: what was begun and has no outcome says so, and no person answers the question any more. */
 export function leaveRequest(ops: Pick<RequestOps, "note">, work: Work, reason: string): void {
+    if (work.effect.kind === "ask") ops.note({ ...eventOf(work, 1, { why: reason }), kind: "ask.withdrawn" });
     if (isPersonal(work.effect)) return;
     const failure: Json = { kind: "cancelled", message: reason, site: work.effect.site as unknown as Json };
     ops.note(eventOf(work, 1, { ok: false, failure }));

@@ -133,7 +133,7 @@ function waitingIn(events: readonly LedgerEvent[]): string[] {
     const open = new Set<string>();
     for (const { kind, path } of events) {
         if (kind === "ask.requested") open.add(path);
-        else if (kind === "ask.decided") open.delete(path);
+        else if (kind === "ask.decided" || kind === "ask.withdrawn") open.delete(path);
         else if (kind === "run.ended") return [];
     }
     return [...open];

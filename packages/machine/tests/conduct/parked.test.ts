@@ -8,8 +8,11 @@ import {
     Conductor,
     type Decision,
     Machine,
+    type LedgerEvent,
+    type MachineEvent,
     type News,
     type Outcome,
+    traceText,
 } from "../../src/index.ts";
 import { formOf } from "../run/text.ts";
 
@@ -29,6 +32,7 @@ class Kept {
     /** How often a part computes on between two pieces of news. */
     private readonly computes: number;
     readonly documents: Json[] = [];
+    readonly events: MachineEvent[] = [];
     readonly outcomes: { readonly path: string; readonly outcome: Outcome }[] = [];
     readonly begun = new Set<string>();
     contains = 0;
@@ -65,7 +69,8 @@ class Kept {
         };
     }
 
-    keep({ outcomes = [], pending = [], begin = [], state }: Batch): void {
+    keep({ outcomes = [], pending = [], begin = [], state, events = [] }: Batch): void {
+        this.events.push(...events);
         this.outcomes.push(...outcomes);
         for (const { path } of outcomes) this.begun.delete(path);
         for (const { path, begun } of pending) if (begun) this.begun.add(path);
@@ -119,6 +124,23 @@ test("the question comes first, then the turn; its use is made without another o
     // The numbers of uses go on: each path stands once in the ledger.
     expect(begins(next(use(2, "write", "b")))).toEqual([`${TURN}/hand[3]`]);
     expect(begins(next(use(3, "write", "b")))).toEqual([`${TURN}/hand[4]/ask`]);
+});
+
+test("a question of an agent whose turn ended before the answer is withdrawn in the record, and is no longer waited for", () => {
+    const withdrawn = (kept: Kept) => kept.events.filter(({ kind }) => kind === "ask.withdrawn");
+    const kept = new Kept();
+    const next = kept.part();
+    next();
+    expect(begins(next(use(1, "write", "b")))).toEqual([`${TURN}/hand[0]/ask`]);
+    expect(withdrawn(kept)).toEqual([]);
+    next({ kind: "outcome", path: TURN, outcome: { ok: false, failure: { kind: "unreachable", message: "it is gone" } } });
+    expect(withdrawn(kept)).toMatchObject([{ path: `${TURN}/hand[0]/ask`, principal: expect.stringContaining("Fixer") }]);
+    // Up to there: the run goes on.
+    const until = kept.events.slice(0, kept.events.findIndex(({ kind }) => kind === "ask.withdrawn") + 1);
+    const shown = (all: readonly MachineEvent[]): string =>
+        traceText(all.map((one, i) => ({ ...one, seq: i + 1, run: "r", time: "2026-01-01T00:00:00.000Z" }) as unknown as LedgerEvent));
+    expect(shown(until.slice(0, -1))).toContain("waits for an answer");
+    expect(shown(until)).not.toContain("waits for an answer");
 });
 
 test("a crash after the turn began again is one like any other: a person says what became of it", () => {
