@@ -157,7 +157,7 @@ export function answerRequest(ops: RequestOps, work: Work, said: Outcome | null)
 function noPerson({ about, work }: Asked): string {
     const message = "no person was there to answer";
     if (about === undefined || canBeToldAgain(work.effect)) return message;
-    return `${message}, and this turn cannot be told again later: it goes on with a session that ends with the agent's process`;
+    return `${message}, and this turn cannot be told again later: it goes on with a session that ends with the agent's process. To be asked, run it on a terminal or on a server; or let the agent's remit say may`;
 }
 
 function restsThen(ops: RequestOps, work: Work): void {
