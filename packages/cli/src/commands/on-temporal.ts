@@ -38,7 +38,8 @@ export async function dev(args: string[], options: Options): Promise<number> {
         ...(file === undefined ? {} : { file: String(file) }),
     });
     try {
-        say(`Temporal answers at ${server.address}${ui === undefined ? "" : `; its pages are at http://127.0.0.1:${ui}`}.`);
+        const pages = ui === undefined ? "" : ` Its pages are at http://127.0.0.1:${ui}.`;
+        say(`Temporal answers at ${server.address}: name it to other commands, --address ${server.address}.${pages}`);
         return await work({ ...options, address: server.address }, stopped);
     } finally {
         await server.stop();
