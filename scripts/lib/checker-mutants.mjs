@@ -210,10 +210,18 @@ export const CHECKER_MUTANTS = [
     [
         "an index labels what is changed",
         `${F}aliases.ts`,
-        "        this.label(of.class, by);\n        this.reads",
-        "        this.reads",
+        "this.raise(of.class, by ?? find(of.class).labelled.by);",
+        "this.raise(of.class, find(of.class).labelled.by);",
         [CHANGES],
     ],
+    [
+        "what is put into a labelled list is raised",
+        `${F}aliases.ts`,
+        "this.raise(of.class, by ?? find(of.class).labelled.by);",
+        "this.raise(of.class, by);",
+        [CHANGES],
+    ],
+    ["raising reaches what is inside", `${F}aliases.ts`, "at = at.inside === null ? null : find(at.inside)) {", "at = null) {", [CHANGES]],
     [
         "what stands on the right of `and`, `or`, `??`",
         `${F}aliases.ts`,

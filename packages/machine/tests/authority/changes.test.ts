@@ -26,6 +26,15 @@ const ROWS: readonly Row[] = [
     { name: "on the right of `and`", body: choosing("x = s > 1 and (if true { k = m\ntrue } else { true })") },
     { name: "by what was assigned under a condition", body: choosing("x = 0\nif s > 1 { x = 1 }\nif x > 0 { k = m }") },
     { name: "by an item beside one at an index", body: choosing("q = [1, 2, 3]\nq[s] = 5\nif q[0] > 1 { k = m }") },
+    { name: "by what was put at an index", body: choosing("q = [[1], [2], [3]]\np = [1]\nq[s] = p\nif p.length > 9 { k = m }") },
+    {
+        name: "by what was put into a list that was changed under a condition",
+        body: choosing("o = { n: 0 }\nif s > 1 { o.n = 1 }\np = [1]\no.v = [[p]]\nif p.length > 9 { k = m }"),
+    },
+    {
+        name: "by what is inside a list that was changed under a condition",
+        body: choosing("p = [1]\no = { in: { p: p } }\nif s > 1 { o.x = 1 }\nif p.length > 9 { k = m }"),
+    },
     {
         name: "by what a function changed that was called under a condition",
         body: through("if s > 1 { put(o) }"),

@@ -232,13 +232,22 @@ class Look {
         this.all.note(find(at).labelled, by ?? this.pc());
     }
 
+    /** With all that is reached through it, as the machine does it (CL3 to CL5 there). */
+    private raise(of: Class, by: By): void {
+        const seen = new Set<Class>();
+        for (let at: Class | null = find(of); at !== null && !seen.has(at); at = at.inside === null ? null : find(at.inside)) {
+            seen.add(at);
+            this.label(at, by);
+        }
+    }
+
     /** `by`: an index or key that carries something. */
     private change(node: tree.Expr | tree.Stmt, object: tree.Expr, of: Ref, values: readonly Ref[], by: By): void {
         if (of.class === null) return;
         const isOwn = object.kind === "ident" && this.scope.own.has(object.name);
         this.all.change(this.func, node, this.held(object, of), isOwn ? this.all.variable(this.scope, object.name) : null);
         for (const v of values) this.hold(of.class, v);
-        this.label(of.class, by);
+        this.raise(of.class, by ?? find(of.class).labelled.by);
         this.reads(of.labelled ?? by);
     }
 
