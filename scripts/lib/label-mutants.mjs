@@ -12,8 +12,6 @@ const CHOICE = `${AUTHORITY}choice.test.ts`;
 const CONTAINERS = `${AUTHORITY}containers.test.ts`;
 const RULES = `${AUTHORITY}rules.test.ts`;
 const FLOWS = `${AUTHORITY}flows.test.ts`;
-const BUILTIN = "packages/machine/tests/builtin/labels.test.ts";
-const VALUES = "packages/machine/tests/value/labels.test.ts";
 
 /** [rule, file, text, to, tests] */
 export const MUTANTS = [
@@ -399,7 +397,7 @@ export const MUTANTS = [
         `${M}value/access.ts`,
         "        l = m.labels.union(l, index.l);\n        index = index.v;\n    }\n    if (object instanceof List) {",
         "        index = index.v;\n    }\n    if (object instanceof List) {",
-        [VALUES],
+        [RULES],
     ],
     ["an item has the label of its list", `${M}value/access.ts`, "        return join(m, item, l);", "        return item;", [RULES]],
     [
@@ -430,35 +428,35 @@ export const MUTANTS = [
         `${M}value/operators.ts`,
         "l = m.labels.union(l, m.labels.union(deepLabels(m, a, at), deepLabels(m, b, at)));",
         "",
-        [VALUES],
+        [RULES],
     ],
     [
         "a whole has the labels of its items",
         `${M}value/operators.ts`,
         "                l = m.labels.union(l, item.l);\n                rest.push",
         "                rest.push",
-        [VALUES],
+        [RULES],
     ],
     [
         "a whole has the labels of its lists and keys",
         `${M}value/value.ts`,
         "return o instanceof List ? o.label : labels.union(o.keyLabel, o.label);",
         "return o instanceof List ? o.label : 0;",
-        [VALUES],
+        [RULES],
     ],
     [
         "`and`, `or` have the labels of both sides",
         `${M}compile/closures.ts`,
         "const both = b instanceof Labelled ? f[0].labels.union(l, b.l) : l;",
         "const both = l;",
-        [VALUES],
+        [RULES],
     ],
     [
         "`??` has the label of what was absent",
         `${M}compile/closures.ts`,
         "return a instanceof Labelled && a.v === null ? join(f[0], right(f), a.l) : a;",
         "return a instanceof Labelled && a.v === null ? right(f) : a;",
-        [VALUES],
+        [RULES],
     ],
     [
         "the variable of a loop has the label of the list",
@@ -480,7 +478,7 @@ export const MUTANTS = [
         `${M}compile/literals.ts`,
         "for (const item of from.items.slice()) f[0].heap.push(made, item);\n                met = f[0].labels.union(met, l);",
         "for (const item of from.items.slice()) f[0].heap.push(made, item);",
-        [VALUES],
+        [RULES],
     ],
     ["keys of what is spread go along", `${M}compile/literals.ts`, "else made.keyLabel = from.keyLabel;", "", [RULES]],
     [
@@ -545,21 +543,21 @@ export const MUTANTS = [
         `${M}builtin/args.ts`,
         "return arg instanceof Labelled ? rt.labels.union(l, arg.l) : l;",
         "return l;",
-        [BUILTIN],
+        [RULES],
     ],
     [
         "`filter` has the labels of what kept",
         `${M}builtin/lists.ts`,
         "if (keep instanceof Labelled) met = rt.labels.union(met, keep.l);\n        if (truthy(keep)) out.push(item);",
         "if (truthy(keep)) out.push(item);",
-        [BUILTIN],
+        [RULES],
     ],
     [
         "`unique` has the labels of the items",
         `${M}builtin/lists.ts`,
         "        met = rt.labels.union(met, labels);\n        if (seen",
         "        if (seen",
-        [BUILTIN],
+        [RULES],
     ],
     [
         "`keys` has the label of the keys",
@@ -575,13 +573,13 @@ export const MUTANTS = [
         "return label(rt, otherwise ?? null, met);",
         [RULES],
     ],
-    ["`join` has the labels of the items", `${M}builtin/strings.ts`, "        met = labelsWith(rt, met, item);\n", "", [BUILTIN]],
+    ["`join` has the labels of the items", `${M}builtin/strings.ts`, "        met = labelsWith(rt, met, item);\n", "", [RULES]],
     [
         "JSON text has the labels of all in it",
         `${M}builtin/json-writer.ts`,
         "if (value instanceof Labelled) this.met = rt.labels.union(this.met, value.l);",
         "",
-        [BUILTIN],
+        [RULES],
     ],
 
     [
