@@ -43,22 +43,26 @@ type SiteOf = (file: number, at: ClauseForm["at"]) => Site | null;
 /** Names of arguments by method; null: the tool does not tell them. */
 export type Arguments = ReadonlyMap<string, readonly string[] | null>;
 
-/** The rules about the thing that some imports lead to. */
-export function rulesOf(
+/** Gives the rules about the thing that some imports lead to. */
+export function rulesIn(
     program: Program,
     policy: ProjectPolicy,
-    [key, imports]: readonly [string, readonly Imported[]],
     siteOf: SiteOf,
-): Rule[] {
-    const rules: Rule[] = [];
-    for (const { form, file } of imports) for (const clause of form.clauses ?? []) rules.push(...ofClause(clause, siteOf(file, clause.at)));
-    const forms = imports.map(({ form }) => form);
-    for (const clause of addedTo(policy, key, forms)) rules.push(...ofClause(clause, clause.site ?? null));
-    for (const { file, clause, site } of clausesWithFields(program, policy, siteOf))
-        for (const { of, method } of fieldsOf(clause))
-            if (imports.some((one) => one.file === file && one.form.name === of)) rules.push(...named(method, [], site));
-    for (const { ref, site } of refsAbout(program, policy, imports, siteOf)) rules.push(...named(ref.method, argumentsOfRef(ref), site));
-    return rules;
+): (thing: readonly [key: string, imports: readonly Imported[]]) => Rule[] {
+    const withFields = clausesWithFields(program, policy, siteOf);
+    return ([key, imports]) => {
+        const rules: Rule[] = [];
+        for (const { form, file } of imports)
+            for (const clause of form.clauses ?? []) rules.push(...ofClause(clause, siteOf(file, clause.at)));
+        const forms = imports.map(({ form }) => form);
+        for (const clause of addedTo(policy, key, forms)) rules.push(...ofClause(clause, clause.site ?? null));
+        for (const { file, clause, site } of withFields)
+            for (const { of, method } of fieldsOf(clause))
+                if (imports.some((one) => one.file === file && one.form.name === of)) rules.push(...named(method, [], site));
+        for (const { ref, site } of refsAbout(program, policy, imports, siteOf))
+            rules.push(...named(ref.method, argumentsOfRef(ref), site));
+        return rules;
+    };
 }
 
 /** Clauses that name fields of results, with the file whose names they use. */

@@ -19,7 +19,7 @@ import {
 import type { AgentEntry, Compiled } from "../compile/program.ts";
 import { type Counter, countersOf } from "./counts.ts";
 import type { Field, Table } from "./evidence.ts";
-import { type Rule, rulesOf } from "./named.ts";
+import { type Rule, rulesIn } from "./named.ts";
 import { type Clauses, clausesOf, compileRemit, NO_CLAUSES, type PolicySaid, type Remit } from "./policy.ts";
 
 /** By file and name of an import. */
@@ -63,13 +63,11 @@ export class Rulebook {
         let isCounting = false;
         let tracks = policy.untrusted !== undefined;
         let said = policy.untrusted !== undefined || (policy.reach ?? []).length > 0;
+        const rulesOf = rulesIn(program.program, policy, (file, at) => program.site(file, at));
         for (const [key, imports] of importsByThing(program.program)) {
             for (const one of imports) put(this.keys, one, key);
             const what = imports[0]?.form.what;
-            const rules =
-                what === "tool" || what === "memory"
-                    ? rulesOf(program.program, policy, [key, imports], (file, at) => program.site(file, at))
-                    : [];
+            const rules = what === "tool" || what === "memory" ? rulesOf([key, imports]) : [];
             if (rules.length > 0) {
                 for (const one of imports) put(this.rules, one, rules);
                 said = true;

@@ -186,6 +186,8 @@ export class Compiled {
     readonly base: Compiled | null;
     readonly functions: Fn[] = [];
     readonly files: FileEntry[] = [];
+    /** Of so many of the files. */
+    private readonly agentNames = { files: 0, all: new Set<string>() };
     readonly fileImports: ImportEntry[] = [];
     /** Values that a run has for the whole program: file imports, and what blocks with a name gave. */
     values = 0;
@@ -362,7 +364,7 @@ export class Compiled {
         }
         const named = entry.named.get(name);
         if (named !== undefined) return { kind: "block", number: named };
-        const beside = this.besideImported(file, name, new Set());
+        const beside = this.namesAgent(name) ? this.besideImported(file, name, new Set()) : undefined;
         if (beside !== undefined) return { kind: "agent", agent: beside, value: beside.value };
         const row = findBuiltin("global", name);
         return row === undefined ? undefined : { kind: "builtin", row };
@@ -374,6 +376,14 @@ export class Compiled {
         const verb = verbIn(name);
         const fn = number !== null ? blocks[number] : verb === null ? undefined : this.verb(verb);
         return fn === undefined ? undefined : { kind: "func", fn, value: capabilityOf(fn) };
+    }
+
+    /** Some file declares an agent of this name. Few names are, and each look at what is imported goes through all of it. */
+    private namesAgent(name: string): boolean {
+        const { files, agentNames } = this;
+        for (; agentNames.files < files.length; agentNames.files++)
+            for (const one of files[agentNames.files]?.agents.keys() ?? []) agentNames.all.add(one);
+        return agentNames.all.has(name);
     }
 
     /** AgentScript makes every agent of an imported file callable, not only the one that was named. */
