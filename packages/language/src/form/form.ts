@@ -131,6 +131,5 @@ export type StageForm = Flows["stage"];
 export type StageArgForm = Records["StageArg"];
 export type StageValueForm = Values[keyof Values];
 export type StageNameForm = Records["StageName"];
-export type StageRefForm = Values["ref"];
 export type StageWithForm = Records["StageWith"];
 export type CredentialForm = Records["Credential"];

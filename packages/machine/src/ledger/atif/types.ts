@@ -219,10 +219,8 @@ export type TrajectoryAgent = Shaped<"Agent">;
 export type Step = Shaped<"Step">;
 export type Content = string | ContentPart[];
 export type ContentPart = Shaped<"ContentPart">;
-export type MediaSource = Shaped<"Source">;
 export type AtifToolCall = Shaped<"ToolCall">;
 export type ObservationResult = Shaped<"ObservationResult">;
-export type SubagentRef = Shaped<"SubagentTrajectoryRef">;
 export type Metrics = Shaped<"Metrics">;
 export type FinalMetrics = Shaped<"FinalMetrics">;
 
