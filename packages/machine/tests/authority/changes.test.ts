@@ -28,8 +28,9 @@ const ROWS: readonly Row[] = [
     { name: "by an item beside one at an index", body: choosing("q = [1, 2, 3]\nq[s] = 5\nif q[0] > 1 { k = m }") },
     { name: "by what was put at an index", body: choosing("q = [[1], [2], [3]]\np = [1]\nq[s] = p\nif p.length > 9 { k = m }") },
     {
-        name: "by what was put into a list that was changed under a condition",
-        body: choosing("o = { n: 0 }\nif s > 1 { o.n = 1 }\np = [1]\no.v = [[p]]\nif p.length > 9 { k = m }"),
+        name: "by what was put into a list that carries it",
+        body: choosing('q = s.split(",")\np = [1]\nq.add(p)\nif p.length > 9 { k = m }'),
+        secrets: ["a", "a,b"],
     },
     {
         name: "by what is inside a list that was changed under a condition",
