@@ -83,6 +83,7 @@ export { CONCURRENCY } from "./conduct/works.ts";
 export * from "./conduct/messages.ts";
 export { askedMethod, calledMethod, type MethodOf } from "./authority/methods.ts";
 export { answeredOutcome } from "./conduct/by-hand.ts";
+export { madeIn } from "./conduct/parked.ts";
 export { type Recovered, repeats } from "./conduct/recover.ts";
 export { isStrike, Retelling, type Told, type ToldPart, type ToldPlace, toldParts, toldPlaces } from "./conduct/retelling.ts";
 

@@ -5,7 +5,7 @@
  *
  * U3: the cost depends on the size of the state and on what came after it, not on the length of the run.
  */
-import { type Answered, type Conducted, type Recovered, repeats } from "@remit/machine";
+import { type Answered, type Conducted, madeIn, type Recovered, repeats } from "@remit/machine";
 import { type KeptRun, keptRun, type LedgerStore, type RunInfo, type SavedState } from "../ledger/store.ts";
 import type { Host } from "./host.ts";
 
@@ -39,5 +39,9 @@ export async function continueRun(
         if (outcome !== null) answers.push({ path, attempt, outcome });
         else if (!repeats(effect) && (await host.repeatable?.(effect)) === true) repeatable.push(path);
     }
-    return { info, machine, recovered: { outcomes, answers, begun, repeatable } };
+    const turns = machine.pending.filter(({ kind, path }) => kind === "agent" && begun.includes(path));
+    // U3: only where an agent was at work when the run broke off
+    const events = turns.length === 0 ? [] : await Array.fromAsync(store.events(info.id));
+    const made = turns.map(({ path }) => madeIn(path, events));
+    return { info, machine, recovered: { outcomes, answers, begun, repeatable, made } };
 }

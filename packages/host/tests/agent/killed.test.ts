@@ -19,10 +19,12 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-/** One `agent()` whose hand runs a command, then a yield whose function runs one. */
-function written(command: string): void {
-    const create = { do: "request", method: "terminal/create", params: { command } };
-    const acts = [create, { do: "request", method: "terminal/wait_for_exit", params: { terminalId: "terminal-1" } }];
+/** One `agent()` whose hand runs these commands, one after another, then a yield whose function runs one. */
+function written(...commands: string[]): void {
+    const acts = commands.flatMap((command, i) => [
+        { do: "request", method: "terminal/create", params: { command } },
+        { do: "request", method: "terminal/wait_for_exit", params: { terminalId: `terminal-${i + 1}` } },
+    ]);
     writeFileSync(
         join(root, "main.remit"),
         `import tool Shell from "shell: unconfined" { run: may }
@@ -100,4 +102,19 @@ test("killed by what a hand did, before it is on record: nobody knows, nothing i
     expect(result.failure).toBeUndefined();
     expect(result).toMatchObject({ ok: true, value: { worked: expect.stringContaining("not known whether this happened"), answered: 0 } });
     expect(log()).toBe("hand\nanswer\n");
+});
+
+test("killed after what a hand did is on record, and told again: the agent does it again, and it happens once", async () => {
+    written("echo hand >> log", "test -e before || { touch before; kill -9 $PPID; }");
+    killed(0);
+    const { result, events, verified } = await resumed(() => ({ answer: "again" }));
+    expect(result.failure).toBeUndefined();
+    expect(result).toMatchObject({ ok: true, value: { worked: "well", answered: 0 } });
+    expect(log()).toBe("hand\nanswer\n");
+    const begun = events.filter(({ kind, path }) => kind === "tool.started" && path.includes("/hand["));
+    expect(new Set(begun.map(({ path }) => path)).size).toBe(begun.length);
+    expect(verified).toBe(true);
+    const ledger = await openLedger(join(root, "ledger.db"), { config: join(root, "config") });
+    expect(await ledger.replay(result.run)).toMatchObject({ equal: true });
+    await ledger.close();
 });

@@ -73,12 +73,12 @@ export class Conductor {
             say: (decision) => this.say(decision),
             settled: (work) => this.reports.tell(work),
             left: (work, reason) => leaveRequest(this.ops, work, reason),
+            made: options.recovered?.made ?? [],
         });
         this.reports = new Reports(this.time, (event, answered) => this.reported(event, answered));
         this.unknowns = new Unknowns(this.time, (decision) => this.say(decision));
-        const { recovered } = options;
-        if (recovered === undefined && before == null) this.phase = "running";
-        else this.recover(recovered ?? { outcomes: [], begun: begunBefore(machine), repeatable: [] });
+        if (options.recovered === undefined && before == null) this.phase = "running";
+        else this.recover(options.recovered ?? { outcomes: [], begun: begunBefore(machine), repeatable: [] });
     }
 
     /** Milliseconds of the run's time at `at`. */

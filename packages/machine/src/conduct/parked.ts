@@ -5,10 +5,14 @@
  *
  * H5: in a turn that is told again nothing is made twice: a use that its agent made before is answered with the outcome that it had, each once. What
  *     the agent asks about anew, because it says something else this time, is asked about anew.
+ * H8: the same holds for a turn that a crash broke off and a person lets be told again: what its agent made is read from the record. What failed, and
+ *     what has no outcome there, is made again.
  * H6: an answer stands for the use that it was given about: a yes for one use, a no to the end of the turn.
  */
 import { canonicalJson, type Json } from "@remit/language";
 import type { AgentTurn, Effect, Outcome } from "../effect/effect.ts";
+import type { LedgerEvent } from "../ledger/events.ts";
+import { field, listIn, objectIn } from "../ledger/read.ts";
 import type { Said } from "../state/delegations.ts";
 import { any, count, flag, is, json, list, says, shape, type Told, text, tuple } from "../shape/build.ts";
 import type { AgentUse, UseUp } from "./messages.ts";
@@ -78,6 +82,25 @@ export function canBeToldAgain({ kind, request }: Effect): boolean {
 
 export function madeOf({ tool, method, args }: AgentUse): string {
     return canonicalJson([tool, method, [...args]]);
+}
+
+/** H8. What the agent of a turn made by these events of the run. */
+export function madeIn(turn: string, events: Iterable<LedgerEvent>): ParkedDoc {
+    const begun = new Map<string, string>();
+    const made: { use: string; outcome: Json }[] = [];
+    let uses = 0;
+    for (const event of events) {
+        const { path, kind, labels } = event;
+        const nth = path.startsWith(turn) ? /^\/hand\[(\d+)\]/.exec(path.slice(turn.length))?.[1] : undefined;
+        if (nth === undefined) continue;
+        uses = Math.max(uses, Number(nth) + 1);
+        const { tool, method, args } = objectIn(field(event, "request"));
+        if (kind === "tool.started" && typeof tool === "string" && typeof method === "string")
+            begun.set(path, madeOf({ tool, method, args: listIn(args) }));
+        const use = kind === "tool.ended" && field(event, "ok") === true ? begun.get(path) : undefined;
+        if (use !== undefined) made.push({ use, outcome: { ok: true, value: field(event, "value") ?? null, origins: [...labels] } });
+    }
+    return { path: turn, uses, asks: [], said: [], made };
 }
 
 /** H5. What such a use gave before; undefined: it was not made before, or that was told already. */

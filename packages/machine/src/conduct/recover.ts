@@ -11,6 +11,7 @@ import { opOf } from "../effect/effect.ts";
 import type { MachineEvent } from "../ledger/events.ts";
 import { answeredOutcome } from "./by-hand.ts";
 import type { Answered, Conducted, Missing, UnknownAnswer } from "./messages.ts";
+import type { ParkedDoc } from "./parked.ts";
 
 /** What a run begins with that goes on. */
 export interface Recovered {
@@ -20,6 +21,8 @@ export interface Recovered {
     readonly begun: readonly string[];
     /** Of those: performing them a second time does no harm, as their host says. */
     readonly repeatable: readonly string[];
+    /** Of turns of agents among those: what their agents made by then (H8). */
+    readonly made?: readonly ParkedDoc[];
     /** Effects without an outcome, where the machine asked for more since it was loaded; else those that it says. */
     readonly pending?: readonly Effect[];
     /** Known without asking: told and committed. */

@@ -7,6 +7,7 @@ import type { Json } from "@remit/language";
 import type { AgentTurn, Effect } from "../effect/effect.ts";
 import type { Admitted } from "./draft.ts";
 import type { ConductDoc, Decision, PendingEffect } from "./messages.ts";
+import type { ParkedDoc } from "./parked.ts";
 import { type Asked, docOf, isPersonal, type Work, workOf } from "./requests.ts";
 import type { RunTime } from "./time.ts";
 
@@ -22,6 +23,8 @@ export interface WorksOps {
     settled(work: Work): void;
     /** It arose in what was settled, and had no outcome by then. */
     left(work: Work, reason: string): void;
+    /** What agents made in turns that broke off. */
+    readonly made: readonly ParkedDoc[];
 }
 
 export class Works {
@@ -38,16 +41,20 @@ export class Works {
     private readonly time: RunTime;
     private readonly ops: WorksOps;
 
+    /** H8: by path of the turn. */
+    private readonly made: Map<string, ParkedDoc>;
+
     constructor(time: RunTime, sessions: readonly string[], ops: WorksOps) {
         this.time = time;
         this.sessions = new Set(sessions);
+        this.made = new Map(ops.made.map((one) => [one.path, one]));
         this.ops = ops;
     }
 
     /** It counts as running from here on; `after` says when it is begun. */
     begin(effect: Effect, of: Asked | null, after: Decision[]): void {
         const { path, deadline } = effect;
-        this.running.set(path, this.unparked(path) ?? workOf(effect, of));
+        this.running.set(path, this.unparked(path) ?? this.toldAgain(path, effect) ?? workOf(effect, of));
         if (isPersonal(effect)) this.time.person(1);
         if (deadline !== undefined) this.time.set(`deadline\n${path}`, deadline);
         if (effect.kind === "agent") this.sessions.add((effect.request as unknown as AgentTurn).session);
@@ -140,6 +147,13 @@ export class Works {
         this.parked.delete(path);
         this.later.delete(path);
         return Object.assign(work, { held: false });
+    }
+
+    /** H8. */
+    private toldAgain(path: string, effect: Effect): Work | undefined {
+        const doc = this.made.get(path);
+        if (doc === undefined || !this.made.delete(path)) return undefined;
+        return Object.assign(workOf(effect, null, doc), { held: false });
     }
 
     /** What a person is waited for: of a turn that is held its questions. */

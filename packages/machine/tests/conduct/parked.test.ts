@@ -7,8 +7,9 @@ import {
     type ConductEnd,
     Conductor,
     type Decision,
-    Machine,
     type LedgerEvent,
+    Machine,
+    madeIn,
     type MachineEvent,
     type News,
     type Outcome,
@@ -47,7 +48,8 @@ class Kept {
         const machine = isNew
             ? Machine.start(compileProgram(this.program), OPTIONS)
             : Machine.load(compileProgram(this.program), OPTIONS, this.documents);
-        const recovered = { outcomes: this.outcomes.slice(this.contains), begun: [...this.begun], repeatable: [] };
+        const made = [...this.begun].map((path) => madeIn(path, this.events as readonly MachineEvent[] as readonly LedgerEvent[]));
+        const recovered = { outcomes: this.outcomes.slice(this.contains), begun: [...this.begun], repeatable: [], made };
         const conductor = new Conductor(machine, { saves: true, ...(isNew ? {} : { recovered }) });
         let at = 0;
         /** All that is decided up to the next news, commits aside. */
@@ -152,6 +154,22 @@ test("a crash after the turn began again is one like any other: a person says wh
     const after = kept.part()();
     expect(after.find((one) => one.kind === "unknown")).toMatchObject({ effect: { path: TURN } });
     expect(begins(after)).toEqual([]);
+});
+
+test("H8: of a turn that a crash broke off nothing is made twice that has an outcome, where a person lets it be told again", () => {
+    const kept = new Kept();
+    const next = kept.part();
+    next();
+    for (const [n, path] of ["a", "b"].entries()) expect(begins(next(use(n, "read", path)))).toEqual([`${TURN}/hand[${n}]`]);
+    next({ kind: "outcome", path: `${TURN}/hand[0]`, outcome: { ok: true, value: "was", origins: ["tool:Repo"] } });
+
+    const again = kept.part();
+    again();
+    expect(begins(again({ kind: "known", path: TURN, said: { answer: "again" } }))).toEqual([TURN]);
+    expect(told(again(use(1, "read", "a")))).toMatchObject([{ n: 1, outcome: { ok: true, value: "was" } }]);
+    expect(begins(again(use(2, "read", "b")))).toEqual([`${TURN}/hand[3]`]);
+    // each is told once
+    expect(begins(again(use(3, "read", "a")))).toEqual([`${TURN}/hand[4]`]);
 });
 
 test("a yes for the session is the machine's, a no stands to the end of the turn", () => {
