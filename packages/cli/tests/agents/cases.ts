@@ -82,7 +82,8 @@ export function programs(traits: Traits): void {
             const run = here.run({ terminal: true }, "run", "main.remit", "--trust", "--input", '{"log": "red"}');
             // a key is heard from the moment the line to type it in is there
             const question = (nth: number): Promise<void> =>
-                run.until((seen) => (seen.split("May Fixer call Repo.write?")[nth] ?? "").includes("v view all > "));
+                // the progress line names the question, too, where it is drawn in between
+                run.until((seen) => (seen.split("\nMay Fixer call Repo.write?")[nth] ?? "").includes("v view all > "));
             await question(1);
             run.child.stdin?.write("o\n");
             await question(2);
