@@ -4,7 +4,7 @@
  * Boundary: pure; from text to pieces and marks. Nodes are `words.ts`'s.
  *
  * MDN1: hostile text costs time in proportion to its length: no mark is looked for twice, nothing nests deeper than `DEEPEST`.
- * MDN2: a piece is whole once the next one begins, so that text that still grows changes the last piece alone.
+ * MDN2: text that still grows changes the last two pieces alone: the last line, half there, may be taken for a piece of its own.
  */
 
 export type Piece =
@@ -27,13 +27,13 @@ export type Emphasis = "em" | "strong" | "del";
 
 /** Lists and quotes inside each other. */
 export const DEEPEST = 6;
-/** What is indented by so much is inside an item: models do so below a number, too. */
+/** What is indented by so much more than an item is inside it: models do so below a number, too. */
 const INSIDE = 2;
 /** Columns of a table. */
 const WIDEST = 40;
 
 const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/;
-const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
+const HEADING = /^ {0,3}(#{1,6})(?:[ \t](.*))?$/;
 const RULE = /^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$/;
 const QUOTE = /^ {0,3}> ?/;
 const ITEM = /^( {0,3})(?:([-*+])|(\d{1,9})[.)])(?: {1,4}(?=\S)|[ \t]*$)/;
@@ -123,6 +123,7 @@ function listAt(lines: readonly string[], at: number): Read {
     const isNumbered = first[3] !== undefined;
     const items: string[][] = [];
     let width = 0;
+    let inside = INSIDE;
     let to = at;
     while (to < lines.length) {
         const line = lines[to] as string;
@@ -133,14 +134,15 @@ function listAt(lines: readonly string[], at: number): Read {
             // Blank lines belong to the list where the list goes on after them.
             const after = endOf(lines, to, (one) => BLANK.test(one));
             const next = lines[after];
-            if (next === undefined || !(indentOf(next) >= INSIDE || isSibling(ITEM.exec(next), isNumbered))) break;
+            if (next === undefined || !(indentOf(next) >= inside || isSibling(ITEM.exec(next), isNumbered))) break;
             last.push("");
             to = after;
             continue;
         }
-        if (to > at && indent >= INSIDE) last.push(line.slice(Math.min(indent, width)));
+        if (to > at && indent >= inside) last.push(line.slice(Math.min(indent, width)));
         else if (item !== null && isSibling(item, isNumbered) && !RULE.test(line)) {
             width = item[0].length;
+            inside = indent + INSIDE;
             items.push([line.slice(width)]);
         } else if (item === null && last.at(-1) !== "" && !begins(lines, to, 0)) last.push(line.trimStart());
         else break;
@@ -169,10 +171,8 @@ function tableAt(lines: readonly string[], at: number): Read | null {
     const head = cellsOf(lines[at] as string);
     if (head.length > WIDEST) return null;
     const to = endOf(lines, at + 2, (line) => line.includes("|") && !BLANK.test(line));
-    const rows = lines.slice(at + 2, to).map((line) => {
-        const cells = cellsOf(line);
-        return head.map((_, i) => cells[i] ?? "");
-    });
+    // A short row stays short (MDN1): filled up, a bar in each line were forty cells.
+    const rows = lines.slice(at + 2, to).map((line) => cellsOf(line).slice(0, head.length));
     return { piece: { kind: "table", head, rows }, to };
 }
 

@@ -4,7 +4,7 @@
  * Boundary: from text to nodes, by `markdown.ts`. Nothing is loaded and nothing leads anywhere: a link is its text with its address beside it.
  *
  * WRD1: the elements are those of this file alone, none has an attribute from the text; HTML in an answer is text (CPT1).
- * WRD2: of text that grows only the last piece is made anew.
+ * WRD2: of text that grows only the last pieces are made anew; text that stays is read once, however often the page around it is drawn.
  */
 import { type ComponentChildren, h } from "preact";
 import { useMemo, useState } from "preact/hooks";
@@ -17,11 +17,9 @@ const MOST = 100_000;
 /** `isGoing`: more of it comes. */
 export function Words({ text, isGoing = false }: { readonly text: string; readonly isGoing?: boolean }): ComponentChildren {
     const [isRaw, setRaw] = useState(false);
-    const shown = said(text);
+    const { shown, pieces, isPlain } = useMemo(() => read(text, isGoing), [text, isGoing]);
     const caret = isGoing ? h("span", { class: "caret", "aria-hidden": "true" }) : null;
     if (shown.length > MOST) return h("div", { class: "words raw" }, shown, caret);
-    const pieces = piecesOf(shown);
-    const isPlain = pieces.every(({ raw, piece }) => piece.kind === "paragraph" && isText(marksOf(raw), raw));
     const toggle = isPlain || isGoing ? null : h(Written, { isRaw, setRaw });
     if (isRaw) return h("div", { class: "words raw" }, shown, toggle);
     return h(
@@ -31,6 +29,17 @@ export function Words({ text, isGoing = false }: { readonly text: string; readon
         caret,
         toggle,
     );
+}
+
+/** `isPlain`: Markdown changes nothing of it; of text that goes on, it is not asked. */
+function read(
+    text: string,
+    isGoing: boolean,
+): { readonly shown: string; readonly pieces: ReturnType<typeof piecesOf>; readonly isPlain: boolean } {
+    const shown = said(text);
+    const pieces = shown.length > MOST ? [] : piecesOf(shown);
+    const isPlain = !isGoing && pieces.every(({ raw, piece }) => piece.kind === "paragraph" && isText(marksOf(raw), raw));
+    return { shown, pieces, isPlain };
 }
 
 function isText(marks: readonly Mark[], raw: string): boolean {
