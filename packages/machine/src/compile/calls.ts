@@ -20,7 +20,7 @@ import { type Context, expr, fails, lookUp, siteOf } from "./context.ts";
 import { checkArguments, checkResult } from "./contracts.ts";
 import { asLambda } from "./effects.ts";
 import { handoverOf } from "./handover.ts";
-import { defaultsFrom, FnLambda, isALambda, LooseLambda, replacedHere, runsOver, SlotLambda, StrictLambda } from "./lambdas.ts";
+import { asWritten, defaultsFrom, FnLambda, isALambda, LooseLambda, runsOver, SlotLambda, StrictLambda } from "./lambdas.ts";
 import { inside } from "./loose.ts";
 import { type Rows, rowFor, rowsOf } from "./members.ts";
 import type { Fn } from "./program.ts";
@@ -156,10 +156,9 @@ function userCall(cx: Context, fn: Fn, e: ExprForm & { kind: "call" }, at: Site 
     return userCallAs(cx, fn, args, at);
 }
 
-/** A lambda runs as closures, in which what an agent wrote never does. */
 export function unlessReplaced(fn: Fn, at: Site | null, code: Code): Code {
     return (f) => {
-        if (f[0].replaced?.has(fn.id) === true) throw replacedHere(fn, at);
+        asWritten(f[0], fn, at);
         return code(f);
     };
 }

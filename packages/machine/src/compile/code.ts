@@ -13,6 +13,12 @@ import type { Capability, Value } from "../value/value.ts";
 
 export type { Builtin };
 
+/** Who defined a function anew, and labels of the place where that was. */
+export interface Redefined {
+    readonly agent: readonly [file: number, name: string];
+    readonly by?: readonly string[];
+}
+
 /** What closures see of a run. */
 export interface RunState extends Runtime {
     /** Steps left in the present slice. Below zero after a decrement: call `over`. */
@@ -28,7 +34,7 @@ export interface RunState extends Runtime {
     /** Set where code runs under a remit: gives a capability that is named the rights of the principal that names it. */
     readonly minter: ((c: Capability) => Capability) | null;
     /** Functions of the program that were defined anew while it runs, by number; null where there are none. */
-    readonly replaced: ReadonlyMap<number, unknown> | null;
+    readonly replaced: ReadonlyMap<number, Redefined> | null;
     /** `.only(…)`. */
     narrow(c: Capability, layer: readonly Permit[]): Capability;
     /** Whether the code that runs may catch this failure here. */

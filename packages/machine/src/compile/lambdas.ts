@@ -54,7 +54,7 @@ export class FnLambda implements Lambda {
     }
     call(args: readonly Value[]): Value {
         const { m, fn } = this;
-        if (m.replaced?.has(fn.id) === true) throw replacedHere(fn, null);
+        asWritten(m, fn, null);
         const g = slotsOf(fn.closure.slots, m, args.slice(0, this.arity));
         for (let i = args.length; i < this.arity; i++) g[i + 1] = (this.defaults[i] as Code)(g);
         if (--m.left < 0) m.over();
@@ -86,6 +86,7 @@ export class StrictLambda implements Lambda {
     call(args: readonly Value[]): Value {
         const { f, fn, caller, over } = this;
         const { flow } = caller;
+        asWritten(f[0], fn, null);
         const g = slotsOf(fn.strictClosure.slots, f[0], args.slice(0, this.arity));
         if (over !== null) for (let i = 1; i <= this.arity; i++) g[i] = join(f[0], g[i] as Value, over.label);
         for (let i = args.length; i < this.arity; i++) g[i + 1] = (this.defaults[i] as Code)(g);
@@ -117,6 +118,7 @@ export class LooseLambda implements Lambda {
     }
     call(args: readonly Value[]): Value {
         const { f, fn, flow, over } = this;
+        asWritten(f[0], fn, null);
         const g = slotsOf(fn.looseClosure.slots, f[0], args.slice(0, this.arity));
         if (over !== null && over.label !== this.known) for (let i = 1; i <= this.arity; i++) g[i] = join(f[0], g[i] as Value, over.label);
         for (let i = args.length; i < this.arity; i++) g[i + 1] = (this.defaults[i] as Code)(g);
@@ -149,9 +151,13 @@ export function defaultsFrom(fn: Fn, given: number): Code[] {
     });
 }
 
-export function replacedHere(fn: Fn, at: Site | null): Fail {
-    return new Fail("value", `${fn.name} was defined anew by an agent and cannot be called in a lambda`, {
+/** A lambda runs as closures, in which what an agent wrote never does: fails where the function was defined anew, by which that is known. */
+export function asWritten({ replaced, labels }: RunState, fn: Fn, at: Site | null): void {
+    const one = replaced?.get(fn.id);
+    if (one === undefined) return;
+    throw new Fail("value", `${fn.name} was defined anew by an agent and cannot be called in a lambda`, {
         site: at,
+        labels: labels.of([`agent:${one.agent[1]}`, ...(one.by ?? [])]),
         hint: "call it in a `for`",
     });
 }

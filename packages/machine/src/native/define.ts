@@ -83,7 +83,7 @@ export const define: Begins<DefineDetail> = {
         settle(m);
         const source = printForm({ format: FORM, files: [form] })[0] ?? "";
         const origin = `agent:${author.name}`;
-        m.emit("program.changed", path, frame.parent, site, [origin], {
+        m.emit("program.changed", path, frame.parent, site, by, {
             function: func.name,
             author: shownName(author.name),
             replaces: before !== undefined,
@@ -95,7 +95,7 @@ export const define: Begins<DefineDetail> = {
             return true;
         }
         const request = { op: "keep", name: func.name, author: shownName(author.name), source };
-        m.raise(fiber, { kind: "author", path, site, request, labels: [origin], origin });
+        m.raise(fiber, { kind: "author", path, site, request, labels: by, origin });
         frame.native = { kind: "effect", path };
         return false;
     },

@@ -249,7 +249,7 @@ export class Run implements RunState {
         return new Fail("limit.bytes", `the run may make ${this.maxBytes} bytes of data`, { whole: true });
     }
 
-    replaced: ReadonlyMap<number, unknown> | null = null;
+    replaced: RunState["replaced"] = null;
 
     narrow(c: Capability, layer: readonly Permit[]): Capability {
         return this.narrower(c, layer);

@@ -1,7 +1,7 @@
 /** DN1–DN3: functions that an agent defined, used when the session in which it did is over. */
 import type { Json } from "@remit/language";
 import { describe, expect, test } from "vitest";
-import type { Effect, Outcome } from "../../src/index.ts";
+import type { Effect, Outcome, Policy } from "../../src/index.ts";
 import { answer, end, events, failed, kind, origins, run, said, turns, withFixer } from "./handing.ts";
 
 const kept = (e: Effect): Outcome | undefined => (e.kind === "author" ? said({ file: ".remit/defined/f.remit" }, []) : undefined);
@@ -38,6 +38,32 @@ describe("define … keep, after its session", () => {
         expect(
             end(run(building("return try { spend 500 steps { f(1) }  1 } catch e { [e.kind] }"), { agents: [endless], world: kept })),
         ).toEqual(["limit.steps"]);
+    });
+
+    test.each([
+        ["basic mode", {}],
+        ["basic mode that keeps who chose", { untrusted: { gate: "never" } }],
+        ["strict mode", { strict: true }],
+    ] satisfies [string, Policy][])("does not stand for a lambda by its name, where it would be what it was: %s", (_mode, policy) => {
+        const ran = run(building("return try { [1, 2].map(f) } catch e { e.message }", "func f(x) { x }"), {
+            agents: [DOUBLE],
+            world: kept,
+            options: { policy },
+        });
+        expect(end(ran)).toBe("f was defined anew by an agent and cannot be called in a lambda");
+        expect(origins(ran)).toContain("agent:Fixer");
+    });
+
+    test("who decided that it was defined is known of the change, of what is written for review and of the failure of a lambda", () => {
+        const text = withFixer(
+            'm = Inbox.read({})\nx = "a"\nif m.did != "" { delegate all to Fixer { Fixer.yield(spec: 1) } }\ntry { [1].map(f) } catch e { x = "b" }\nOut.write({ path: x })',
+            'import tool Inbox from "mcp://inbox"\nimport tool Out from "mcp://out"\nfunc f(x) { x }',
+        );
+        const ran = run(text, { agents: [DOUBLE], world: kept, options: { policy: { strict: true } } });
+        const all = ["agent:Fixer", "tool:Inbox"];
+        expect(ran.events.flatMap((e) => (e.kind === "program.changed" ? [e.labels] : []))).toEqual([all]);
+        expect(ran.effects.flatMap((e) => (e.kind === "author" ? [e.labels] : []))).toEqual([all]);
+        expect(ran.effects.at(-1)?.labels).toEqual(all);
     });
 
     test("what the block lent it is not lent any more", () => {
