@@ -100,8 +100,7 @@ class Turn {
         const carried = filled?.used === true ? { carried: Object.fromEntries(filled.named) } : {};
         const judged = this.gate.judge(checked.offer, args, { origins, ...carried }, callSuffix(this.before, at));
         if (judged.kind === "refused") {
-            // A loop that hides is told whether a call came through, and nothing else of it.
-            if (hidden === undefined) this.seen = originsUnion(this.seen, judged.by ?? []);
+            this.toldBy(judged.by ?? []);
             // HID3. A refusal shows the value that it is about.
             const why =
                 filled?.used === true ? `The program does not let ${call.name} have what the references stand for.` : judged.message;
@@ -136,6 +135,11 @@ class Turn {
         return { ...done(call, result), files };
     }
 
+    /** Who decided that a call is refused. A loop that hides is told whether a call came through, and nothing else of it. */
+    private toldBy(by: readonly string[]): void {
+        if (this.hidden === undefined) this.seen = originsUnion(this.seen, by);
+    }
+
     /** A call whose effect came back. */
     back(call: Call, at: number, outcome: Outcome, inner: Inner): Call {
         if (call.stage === "read") return this.reading(call, at, inner.goOn(call.inner ?? null, outcome));
@@ -148,7 +152,7 @@ class Turn {
         const isLook = this.before.hidden !== undefined && call.name === LOOK;
         const offer = isLook ? this.lookOffer() : this.offerOf(call);
         const carried = call.carried === undefined ? {} : { carried: call.carried };
-        const { yes, decision, described, daily, why: used } = this.gate.answer(offer, call.args, { origins, ...carried }, outcome);
+        const { yes, decision, described, daily, used } = this.gate.answer(offer, call.args, { origins, ...carried }, outcome);
         this.events.push({
             kind: "ask.decided",
             suffix: `${callSuffix(this.before, at)}/ask`,
@@ -161,7 +165,8 @@ class Turn {
             return "error" in meant ? done(call, toolError(meant.error)) : this.shown(call, meant);
         }
         if (yes) return { ...call, stage: "call", allowed: described, ...(daily === undefined ? {} : { daily }) };
-        const why = used !== undefined && call.carried === undefined ? `: ${used}` : outcome.ok ? "" : `: ${outcome.failure.message}`;
+        if (used !== undefined) this.toldBy(used.by);
+        const why = used !== undefined && call.carried === undefined ? `: ${used.why}` : outcome.ok ? "" : `: ${outcome.failure.message}`;
         return done(call, toolError(`The call of ${call.name} was not allowed${why}. It was not made.`));
     }
 

@@ -400,8 +400,8 @@ export interface Gatekeeper {
         outcome: Outcome,
     ): {
         readonly yes: boolean;
-        /** Why it is not made, where not the answer says so. */
-        readonly why?: string;
+        /** Why it is not made, where not the answer says so, and origins of those who decided that. */
+        readonly used?: { readonly why: string; readonly by: readonly string[] };
         readonly daily?: Reach["daily"];
         readonly decision: string;
         readonly described: string;
@@ -480,7 +480,11 @@ export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, mod
             if (said !== "once" && said !== "session") return { yes: false, ...told };
             // While the person was asked, others used what is counted.
             if (decision.kind === "refused" && decision.why === "count")
-                return { yes: false, why: refusalText(refusalOf(wish, decision)), ...told };
+                return {
+                    yes: false,
+                    used: { why: refusalText(refusalOf(wish, decision)), by: decidersOf(m, decision, wish.target) },
+                    ...told,
+                };
             const { daily } = pass(m, wish, decision.kind === "refused" ? UNBOUND : decision.reach, null);
             return { yes: true, ...told, ...(daily === undefined ? {} : { daily }) };
         },

@@ -200,6 +200,16 @@ describe("tool loops", () => {
         expect([told(1), told(2)]).toEqual([[], ["Out.write"]]);
     });
 
+    test("nor does it choose less where it was used up while a person was asked", () => {
+        const told = (most: number) => {
+            const text = program('m = Inbox.read({})\ng = generate({ input: "Do it.", tools: [Own, Out] })')
+                .replace('"mcp://own" { trusted', `"mcp://own" { trusted, read: ask, read: at most ${most}`)
+                .replace('"file://out"', `"file://out" { write: may, arg path: ${ALL}, arg content: ${ALL} }`);
+            return writes(under(never, text, { answer: turns(["Own_read", "Own_read"]), yes: "once" }));
+        };
+        expect([told(1), told(2)]).toEqual([[], ["Out.write"]]);
+    });
+
     test("what a tool says of itself chooses nothing where the lock has it so, and does where it is another", () => {
         const saying = (pinned?: boolean) => {
             const text = program('g = generate({ input: "Do it.", tools: [Inbox, Out] })');
