@@ -37,7 +37,7 @@ beforeAll(async () => {
         ...how,
         stdio: ["ignore", "ignore", "pipe"],
     });
-    address = await says(dev, "stderr", /answers at (\S+?)\.\n[\s\S]*This worker/);
+    address = await says(dev, "stderr", /answers at (\S+?): [\s\S]*This worker/);
     const refuses = spawn(process.execPath, ["401.mjs"], { ...how, stdio: ["ignore", "pipe", "inherit"] });
     provider = `http://127.0.0.1:${await says(refuses, "stdout", /port (\d+)\./)}/v1#m`;
 });

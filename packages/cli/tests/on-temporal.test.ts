@@ -67,7 +67,7 @@ beforeAll(async () => {
     await new Promise<void>((resolve, reject) => {
         dev.stderr?.on("data", (chunk: Buffer) => {
             said += chunk.toString("utf8");
-            address = /answers at (\S+?)\.\n/.exec(said)?.[1] ?? "";
+            address = /answers at (\S+?): /.exec(said)?.[1] ?? "";
             if (said.includes("This worker")) resolve();
         });
         dev.once("exit", () => reject(new Error(`the server did not start: ${said}`)));
