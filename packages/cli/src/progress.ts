@@ -5,7 +5,7 @@
  *
  * Boundary: reads ledger events, knows no machine.
  */
-import { isObject, type Json } from "@remit/language";
+import { isObject, type Json, shownUse } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
 import { type Batch, batches, type Batches } from "./batch.ts";
 import { count, duration, paint, plainLine } from "./io.ts";
@@ -36,7 +36,7 @@ const BEGINS: Partial<Record<LedgerEvent["kind"], (d: Data, event: LedgerEvent) 
     // what an agent does with its own hands stands in its request
     "tool.started": (d) => {
         const { tool, method } = isObject(d["request"]) ? d["request"] : d;
-        return `${text(tool)}.${text(method)}`;
+        return shownUse(`${text(tool)}.${text(method)}`);
     },
     "memory.started": (d) => `${text(d["memory"])}.${text(d["operation"])}`,
     "agent.started": (d) => `agent ${text(d["agent"])}`,
@@ -47,7 +47,7 @@ const BEGINS: Partial<Record<LedgerEvent["kind"], (d: Data, event: LedgerEvent) 
     "ask.requested": (d) => {
         const { tool, method } = fields(d["request"]);
         // a call that had begun when the run was interrupted
-        if (d["effect"] === "tool") return `What became of ${text(tool)}.${text(method)}?`;
+        if (d["effect"] === "tool") return `What became of ${shownUse(`${text(tool)}.${text(method)}`)}?`;
         return text(d["question"]) || text(fields(d["request"])["question"]) || "a question";
     },
 };

@@ -24,7 +24,7 @@ test("without a terminal the program is the result, and nothing runs", () => {
     const { code, out, err } = at.remit("translate", "compare", "a.md", "and", "b.md", ...script(`\`\`\`remit\n${PROGRAM}\`\`\``));
     expect({ code, out }).toEqual({ code: 0, out: PROGRAM });
     expect(err).toMatch(/save#0 +"out\.md" +after merge#0/);
-    expect(err).toMatch(/user +Verb_files \(tool file:\/\/workspace\) +may/);
+    expect(err).toMatch(/user +verbs \(tool file:\/\/workspace\) +may/);
     expect(existsSync(join(at.folder, "out.md"))).toBe(false);
     expect(at.remit("check", "--json", "x.remit").code).toBe(1);
 });
@@ -43,7 +43,7 @@ test("--yes runs it; what is not trusted is asked about all the same, and where 
     const reading = 'memory static ( read "a.md" )\n';
     expect(at.remit("translate", "x", "--yes", ...script(reading))).toMatchObject({ code: 0, out: '"one\\n"\n' });
     const saving = at.remit("translate", "x", "--yes", ...script(PROGRAM));
-    expect(saving).toMatchObject({ code: 1, out: "", err: expect.stringContaining("Verb_files.write was not allowed") });
+    expect(saving).toMatchObject({ code: 1, out: "", err: expect.stringContaining("save was not allowed") });
     expect(existsSync(join(at.folder, "out.md"))).toBe(false);
 });
 

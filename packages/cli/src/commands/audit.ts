@@ -13,7 +13,7 @@ import {
     shownStore,
     today,
 } from "@remit/host";
-import { type Json, siteOf } from "@remit/language";
+import { type Json, shownUse, siteOf } from "@remit/language";
 import {
     accepting,
     against,
@@ -199,7 +199,7 @@ function showReached(reached: readonly Reached[]): void {
     const head = ["who", "use", "data from", "was", "unasked", "after a yes", "not allowed", "refused"];
     const lines = reached.map(({ principal, use, arg, origin, unasked, asked, denied, refused }) => [
         principal,
-        use,
+        shownUse(use),
         origin,
         arg === null ? "what chose it" : `in ${arg}`,
         ...[unasked, asked, denied, refused].map((n) => (n === 0 ? "" : String(n))),

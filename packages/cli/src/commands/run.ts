@@ -13,7 +13,7 @@ import {
     shellWord,
     type Unperformed,
 } from "@remit/host";
-import { isObject, type Json, nearest } from "@remit/language";
+import { isObject, type Json, nearest, shownUse } from "@remit/language";
 import type { AuditFinding } from "@remit/machine";
 import { showDiagnostics } from "../diagnostics.ts";
 import { showFailure } from "../failure.ts";
@@ -139,7 +139,7 @@ function showUnperformed(calls: readonly Unperformed[], json: boolean): void {
     say(calls.length === 0 ? "Nothing was left unperformed." : "Not performed:");
     for (const { path, call, args } of calls) {
         const text = args.map((one) => safeJson(one)).join(", ");
-        say(`  ${plainLine(`${call}(${text.length > 200 ? `${text.slice(0, 200)}…` : text})`)}  ${plainLine(path)}`);
+        say(`  ${plainLine(`${shownUse(call)}(${text.length > 200 ? `${text.slice(0, 200)}…` : text})`)}  ${plainLine(path)}`);
     }
 }
 

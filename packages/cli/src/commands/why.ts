@@ -1,6 +1,6 @@
 /** `remit why`: from a value back to where its data entered. */
 import { openLedger, type RunInfo, whyOf } from "@remit/host";
-import { columns, type Json, type Site } from "@remit/language";
+import { columns, type Json, shownUse, type Site } from "@remit/language";
 import { chooserIn } from "@remit/machine";
 import { secretsNow } from "../here.ts";
 import { sourceLines } from "../debug/text.ts";
@@ -28,7 +28,7 @@ export default async function why(args: string[], options: Record<string, unknow
         if (choosers.length > 0) printLines(`${plain(place)} was chosen after reading ${listed(choosers)}`);
         const rows = found.chain.map(({ what, site, path }) => [
             "",
-            what === "value" ? "" : plain(what),
+            what === "value" ? "" : plain(what.replace(/^tool (.*)$/s, (_, use: string) => `tool ${shownUse(use)}`)),
             at(site),
             codeAt(run, site),
             colour("dim", plain(path)),
@@ -38,7 +38,7 @@ export default async function why(args: string[], options: Record<string, unknow
         for (const { tool, method, args, ok, seq } of found.hands) {
             const said = plain(safeJson(args.length === 1 ? (args[0] as Json) : [...args])).slice(0, 200);
             const how = ok === true ? "" : ok === null ? ", no end" : ", failed";
-            printLines(`  ${plain(`${tool}.${method}`)}  ${said}  ${colour("dim", `entry ${seq}${how}`)}`);
+            printLines(`  ${plain(shownUse(`${tool}.${method}`))}  ${said}  ${colour("dim", `entry ${seq}${how}`)}`);
         }
         return EXIT.ok;
     } finally {

@@ -6,7 +6,7 @@
  * CHM1: no known secret goes along, and of arguments only names and origins, unless the channel says that they do.
  * CHM2: what others wrote is one line, made plain: it cannot look like a line of ours, an address of a header or a mark of the channel's own.
  */
-import { isObject, type Json, plainLine } from "@remit/language";
+import { isObject, type Json, plainLine, shownUse } from "@remit/language";
 import { shownApprovers } from "@remit/machine";
 import { type Ask, detailOf } from "../ledger/asks.ts";
 import type { Scrubber } from "../secret/scrub.ts";
@@ -61,7 +61,7 @@ export function messageOf(ask: Ask, { secrets, values, answers, elsewhere }: Tel
         path: cut(path, MOST_NAME),
         text: cut(request.question, MOST_VALUE),
         who: cut(typeof about["principal"] === "string" ? about["principal"] : "", MOST_NAME),
-        what: cut(method === "" ? (tool ?? "") : `${tool}.${method}`, MOST_NAME),
+        what: cut(method === "" ? (tool ?? "") : shownUse(`${tool}.${method}`), MOST_NAME),
         arguments: argumentsOf(about, values),
         options: request.options,
         approvers: shownApprovers(ask.owner),

@@ -9,7 +9,7 @@
  * TL3: whatever a tool gives carries the origin `tool:NAME`.
  */
 import { existsSync, realpathSync } from "node:fs";
-import { isObject, type Json } from "@remit/language";
+import { isObject, type Json, shownUse } from "@remit/language";
 import type { Effect, Failure, Outcome, ToolDescription, ToolRequest } from "@remit/machine";
 import { type Config, NO_CONFIG } from "../config/config.ts";
 import { createCredentials, type Credentials } from "../credential/credentials.ts";
@@ -225,7 +225,7 @@ async function open(about: ToolImport, context: ToolContext): Promise<ToolHandle
 }
 
 function failureOf(error: unknown, request: ToolRequest, effect: Effect, signal: AbortSignal): Failure {
-    const call = request.op === "describe" ? request.tool : `${request.tool}.${request.method ?? ""}`;
+    const call = request.op === "describe" ? request.tool : shownUse(`${request.tool}.${request.method ?? ""}`);
     const about = `Tool ${call} (${withoutCredentials(request.uri)}) failed: `;
     if (error instanceof CredentialError) return { kind: error.kind, message: about + error.message, site: effect.site, hint: error.hint };
     if (error instanceof ToolFail)

@@ -5,6 +5,7 @@ import type { AmongForm, BoundForm, ClauseForm, CountForm, ReadersForm, SpendFor
 import { columns } from "../text/columns.ts";
 import { patternsText } from "./range.ts";
 import { argText, nameText } from "../syntax/strings.ts";
+import { shownImport, shownUse } from "./uses.ts";
 import type { AuthorityRow } from "./rows.ts";
 
 export const AUTHORITY_HEAD = ["who", "what", "gate", "by", "where", "besides"] as const;
@@ -45,7 +46,8 @@ export function authorityCells(rows: readonly AuthorityRow[]): string[][] {
 function whatText(row: AuthorityRow): string {
     if (row.what === "nothing") return "nothing";
     if (row.what === "endorse") return "endorse";
-    return `${unnamed(row.name)}${row.method === "*" ? "" : `.${nameText(row.method)}`}${row.bounds.map(boundText).join("")}${(row.counts ?? []).map((one) => ` ${countText(one)}`).join("")}${exceptText(row)} (${row.what} ${unnamed(row.uri)})`;
+    const name = row.method === "*" ? shownImport(unnamed(row.name)) : shownUse(`${unnamed(row.name)}.${nameText(row.method)}`);
+    return `${name}${row.bounds.map(boundText).join("")}${(row.counts ?? []).map((one) => ` ${countText(one)}`).join("")}${exceptText(row)} (${row.what} ${unnamed(row.uri)})`;
 }
 
 /** `main` for the main agent without a name, as everywhere. */

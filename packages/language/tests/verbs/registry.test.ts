@@ -10,6 +10,7 @@ import {
     NATIVE_VERBS,
     readAnswer,
     registryOf,
+    shownUse,
     source,
     type tree,
     validateProgram,
@@ -99,6 +100,13 @@ describe("the code of verbs", () => {
         // Shown only where the file is taken for an ordinary one.
         const found = check({ ...loaded, diagnostics: [] }).diagnostics.filter((d) => d.severity === "error" && d.code !== "NOT_CALLABLE");
         expect(found).toEqual([]);
+    });
+
+    test("what the code of a verb does is told by the verb's name", () => {
+        for (const { name, effects } of [...NATIVE_VERBS.values(), STOCK])
+            for (const effect of effects.filter((one) => one.startsWith("tool:")))
+                expect(shownUse(effect.slice("tool:".length))).toBe(name);
+        expect(["Verb_files.write", "Mail.send"].map(shownUse)).toEqual(["save", "Mail.send"]);
     });
 
     test("PRL1: a program gets what it uses, at places that do not depend on what else it uses", () => {

@@ -6,7 +6,7 @@
  * DT1: each new thing is told once, however often it happens.
  * DT2: what a new grant explains is not told again: using what was just given is not a second finding.
  */
-import { boundText, type Json, type Program, resourceOf, siteAt } from "@remit/language";
+import { boundText, type Json, type Program, resourceOf, shownUse, siteAt } from "@remit/language";
 import { shownPrincipal } from "../authority/authority.ts";
 import { placeOf } from "../authority/match.ts";
 import type { LedgerEvent } from "../ledger/events.ts";
@@ -138,7 +138,7 @@ function grantIn(event: LedgerEvent, questions: Map<string, LedgerEvent>): Seen 
         if (detail === null) return null;
         const who = shownPrincipal(String(detail["principal"] ?? asked?.principal ?? ""));
         const what = String(detail["capability"] ?? "");
-        return { key: `${who} was allowed ${what} for the session`, who, things: [bare(what)] };
+        return { key: `${who} was allowed ${shownUse(what)} for the session`, who, things: [bare(what)] };
     }
     if (event.kind !== "delegate.granted") return null;
     const who = shownPrincipal(String(data["to"] ?? ""));
@@ -171,7 +171,7 @@ function useIn(event: LedgerEvent): Seen | null {
     const name = String(data["tool"] ?? data["memory"] ?? "");
     const method = data["method"] ?? data["operation"];
     const what = typeof method === "string" ? `${name}.${method}` : name;
-    return { key: `${who} calls ${what}${origin(data)}`, who, things: [name] };
+    return { key: `${who} calls ${shownUse(what)}${origin(data)}`, who, things: [name] };
 }
 
 function origin(data: Data): string {

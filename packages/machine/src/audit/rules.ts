@@ -9,7 +9,7 @@
  * RUL1: what is found follows from the events in their order and the program alone: told event by event or all at once, it is the same.
  * RUL2: texts in the events are compared and shown, never followed.
  */
-import { isObject, type Json, type Program, trustedOrigins } from "@remit/language";
+import { isObject, type Json, type Program, shownUse, trustedOrigins } from "@remit/language";
 import { shownPrincipal } from "../authority/authority.ts";
 import { refusalIn, refusalText } from "../authority/refusal.ts";
 import type { EventKind, LedgerEvent } from "../ledger/events.ts";
@@ -141,7 +141,7 @@ const LOOK: { readonly [K in EventKind]?: Look } = {
     "policy.denied": (audit, event, data) => {
         const refusal = refusalIn(data);
         const what = String(data["capability"] ?? data["why"] ?? "something");
-        const said = () => `${shownPrincipal(event.principal)} tried ${what}, which it may not (${String(data["why"])})`;
+        const said = () => `${shownPrincipal(event.principal)} tried ${shownUse(what)}, which it may not (${String(data["why"])})`;
         const message = refusal === null ? said() : refusalText(refusal);
         const flow = data["flow"] === undefined ? {} : { detail: (data["flow"] ?? {}) as Data };
         const by = refusal === null ? {} : { principal: shownPrincipal(refusal.principal) };
@@ -158,7 +158,7 @@ const LOOK: { readonly [K in EventKind]?: Look } = {
         if (question === undefined || (data["decision"] !== "once" && data["decision"] !== "session")) return;
         const detail = ((question.data as Data)["detail"] ?? {}) as Data;
         const refusal = refusalIn(detail);
-        const message = `${refusal === null ? String(detail["capability"]) : refusalText(refusal)}, and a person said yes`;
+        const message = `${refusal === null ? shownUse(String(detail["capability"])) : refusalText(refusal)}, and a person said yes`;
         const evidence = [evidenceOf(question), evidenceOf(event)];
         add(audit, "flow-approved", event, message, { evidence, principal: shownPrincipal(question.principal) });
     },
@@ -184,14 +184,19 @@ function lookAtCall(audit: Audit, event: LedgerEvent, data: Data): void {
     used.set(key, (used.get(key) ?? new Set()).add(method ?? ""));
     for (const rule of audit.invariants)
         if (breaks(call, rule))
-            add(audit, "invariant", event, `${rule.text}: ${principal} called ${name}${method === null ? "" : `.${method}`}`);
+            add(
+                audit,
+                "invariant",
+                event,
+                `${rule.text}: ${principal} called ${shownUse(`${name}${method === null ? "" : `.${method}`}`)}`,
+            );
     // By what only reads nothing goes anywhere but the address itself.
     const did = meant(call).method;
     if (what === "memory" || did === null || declared.reads(name, uri, String(data["scheme"]), did)) return;
     for (const { from, certain, shown } of taints(audit, event, data, call)) {
         const more = shown.length - MAX_SHOWN;
         const argument = more > 0 ? `${shown.slice(0, MAX_SHOWN).join(", ")} and ${more} more` : shown.join(", ");
-        const message = `${name}.${did} goes where ${from.join(", ")} ${certain ? "says" : "may have said"} (argument ${argument})`;
+        const message = `${shownUse(`${name}.${did}`)} goes where ${from.join(", ")} ${certain ? "says" : "may have said"} (argument ${argument})`;
         add(audit, "taint-to-target", event, message, { detail: { argument, origins: from }, confidence: certain ? 1 : 0.5 });
     }
 }

@@ -3,7 +3,7 @@
  *
  * Boundary: pure, from the question's detail to words and values. How it looks is each face's; what of it others wrote is made plain there.
  */
-import { type Json, isObject, shownName, type Site } from "@remit/language";
+import { type Json, isObject, shownName, shownUse, type Site } from "@remit/language";
 import type { Flow } from "./decide.ts";
 import { flowIn, flowText } from "./refusal.ts";
 
@@ -56,7 +56,7 @@ export function askedCall(detail: Json): AskedCall | null {
     const isFlow = about["why"] === "flow" && flows.length > 0;
     return {
         who: typeof about["principal"] === "string" ? who(about["principal"]) : "",
-        what: text(about["capability"]),
+        what: shownUse(text(about["capability"])),
         uri: text(about["uri"]),
         by: chosenBy(about),
         note: text(about["note"]),

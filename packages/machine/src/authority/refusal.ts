@@ -6,7 +6,7 @@
  *
  * RF1: what is said names the rule, the line where it stands, the argument and what of it breaks the rule; `remedyOf` names the one thing to do.
  */
-import { isObject, type Json, nearest, type Site } from "@remit/language";
+import { isObject, type Json, nearest, shownUse, type Site } from "@remit/language";
 import { BROKEN } from "../effect/broken.ts";
 import type { FailureKind } from "../effect/effect.ts";
 import { shownPrincipal } from "./authority.ts";
@@ -155,8 +155,9 @@ export function kindOf({ why }: Pick<Refusal, "why">): FailureKind {
     return WHY[why].kind;
 }
 
-export function refusalText({ principal, capability, why, clause, flow, unknown, bound, outside, count }: Refusal): string {
+export function refusalText({ principal, capability: use, why, clause, flow, unknown, bound, outside, count }: Refusal): string {
     if (unknown !== undefined) return unknownText(unknown);
+    const capability = shownUse(use);
     const at = clause === null ? "" : ` (${placeText(clause)})`;
     if (outside !== undefined) return `${capability} ${outsideText(outside)}${at}`;
     if (count !== undefined) return `${brokenCountText(count, capability)}${at}`;
@@ -177,8 +178,9 @@ function unknownText({ what, name, of, site }: Unknown): string {
     return `the rule ${at} names the ${what} '${name}', which ${of} does not have`;
 }
 
-/** `what`: the use, as it is shown. */
-export function flowText(what: string, { arg, origins, rule, unsaid, choice }: Flow, clause: Site | null): string {
+/** `use`: `Mail.send`. */
+export function flowText(use: string, { arg, origins, rule, unsaid, choice }: Flow, clause: Site | null): string {
+    const what = shownUse(use);
     const at = clause === null ? "" : placeText(clause);
     const from = origins.join(", ");
     if (choice === true) {

@@ -6,7 +6,7 @@
  * RM1: a change names what it is put in place of, or the import or remit that it is added to. Where a rule already speaks, a second one beside it lets
  *     nothing in.
  */
-import { type Json, argText } from "@remit/language";
+import { type Json, argText, shownUse } from "@remit/language";
 import type { Flow } from "./decide.ts";
 import { NOT_THERE } from "./named.ts";
 
@@ -47,7 +47,7 @@ export function flowRemedy(capability: string, flow: Flow): string | null {
     const point = capability.indexOf(".");
     const [tool, method] = point < 0 ? [capability, ""] : [capability.slice(0, point), capability.slice(point + 1)];
     if (arg === "*") return readersRemedy(tool, method, flow);
-    const what = choice === true ? `decides whether ${capability} is called` : `may stand in ${arg} of ${capability}`;
+    const what = choice === true ? `decides whether ${shownUse(capability)} is called` : `may stand in ${arg} of ${shownUse(capability)}`;
     const opens = `then whatever comes from ${listed(origins)} ${what}`;
     const otherwise = choice === true ? "or decide by a value that is trusted" : "or use a value that comes from elsewhere";
     if (unsaid !== true) {

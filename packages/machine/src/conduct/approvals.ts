@@ -6,7 +6,7 @@
  *
  * AV3: a call that was allowed is made only while the tool describes its method as it did when it was allowed; otherwise it is asked about again.
  */
-import type { Json } from "@remit/language";
+import { type Json, shownUse } from "@remit/language";
 import { calledMethod } from "../authority/methods.ts";
 import type { AskRequest, Effect, Outcome, ToolRequest } from "../effect/effect.ts";
 import { describedIn, REDESCRIBED } from "../state/verdicts.ts";
@@ -23,7 +23,7 @@ export function changed({ path, principal, site, labels, request }: Effect): Eff
         origins: { "*": [...labels] },
         site: site as unknown as Json,
     };
-    const question = `${tool}.${method} is not described as it was when it was allowed. May it be called all the same?`;
+    const question = `${shownUse(`${tool}.${method}`)} is not described as it was when it was allowed. May it be called all the same?`;
     const ask: AskRequest = { question, detail: about, options: ["once", "session", "deny", "abort"] };
     return { path: `${path}${REDESCRIBED}`, kind: "ask", principal, site, request: ask as unknown as Json, labels };
 }

@@ -6,7 +6,7 @@
  * TR1: a line says what happened, what came of it, how long it took and what it used, and is at most `WIDTH` characters of data.
  * TR2: an event that was redacted, or of a kind that is not listed, still has its line.
  */
-import type { Json } from "@remit/language";
+import { type Json, shownUse } from "@remit/language";
 import { refusalIn, refusalText } from "../authority/refusal.ts";
 import type { LedgerEvent } from "./events.ts";
 import { shortened } from "../value/text.ts";
@@ -285,7 +285,7 @@ const LINES: { readonly [family: string]: Describe } = {
             ],
         };
     },
-    tool: call((one) => `tool ${plainText(calledText(one, "tool"))}.${plainText(calledText(one, "method", "?"))}`),
+    tool: call((one) => `tool ${plainText(shownUse(`${calledText(one, "tool")}.${calledText(one, "method", "?")}`))}`),
     memory: call((one) => `memory ${plainText(text(one, "memory"))}.${plainText(text(one, "operation") || text(one, "op", "?"))}`),
     agent: call((one) => `agent ${plainText(text(one, "agent"))}.${plainText(text(one, "function", "main"))}`),
     "agent.turn": (one, w) => {

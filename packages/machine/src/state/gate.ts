@@ -8,7 +8,7 @@
  * A11b: no person is asked about arguments that cannot be shown whole.
  * A12: a violation names who committed it, so that its own code cannot catch it.
  */
-import { canonicalJson, type Json, readsByScheme, type Site, schemeOf, nameText } from "@remit/language";
+import { canonicalJson, type Json, readsByScheme, type Site, schemeOf, shownUse, nameText } from "@remit/language";
 import { type Decision, decide, type Standing, type Use } from "../authority/decide.ts";
 import { brokenBound } from "../authority/bound.ts";
 import { type CountedUse, countedIn, withDaily } from "../authority/counts.ts";
@@ -160,7 +160,7 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
     if (known === false) throw denied(frame.principal, textOf(meant), site, "the answer for the session is no");
     if (known !== undefined) return pass(m, wish, allowedAs(decision.reach, known), call);
     if (cut)
-        throw new Fail("value", `${target.name} is given more than a person can be shown, who would have to allow it`, {
+        throw new Fail("value", `${shownUse(textOf(target))} is given more than a person can be shown, who would have to allow it`, {
             site,
             hint: "pass less, or less deeply nested, or in parts",
         });
@@ -170,7 +170,7 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
         frame.approved = null;
         return pass(m, wish, allowedAs(decision.reach, described), call);
     }
-    const question = `May ${m.authority.nameOf(frame.principal)} call ${textOf(meant)}?`;
+    const question = `May ${m.authority.nameOf(frame.principal)} call ${shownUse(textOf(meant))}?`;
     const request = { question, detail: about, options: [...ANSWERS] } satisfies AskRequest as unknown as Json;
     m.raise(fiber, { kind: "ask", path: `${path}/ask`, site, request, labels, origin: "user" });
     m.emit("ask.requested", `${path}/ask`, path, site, labels, request);
@@ -383,7 +383,7 @@ export function answered(m: Ops, call: Call, native: AskWait, outcome: Outcome):
 }
 
 function denied(principal: string, capability: string, site: Site | null, why: string): Fail {
-    return new Fail("denied", `${capability} was not allowed${why === "" ? "" : `: ${why}`}`, { site, by: principal });
+    return new Fail("denied", `${shownUse(capability)} was not allowed${why === "" ? "" : `: ${why}`}`, { site, by: principal });
 }
 
 // ---- calls that a model chose -----------------------------------------------------------------------------------------

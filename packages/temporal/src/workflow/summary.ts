@@ -3,6 +3,7 @@
  *
  * Boundary: text of names that the program wrote; never an argument, a value or a prompt.
  */
+import { shownUse } from "@remit/language";
 import type { Effect, ModelTurn, ToolRequest } from "@remit/machine";
 
 /** Temporal takes 400 bytes. */
@@ -18,7 +19,7 @@ function named(kind: Effect["kind"], request: Effect["request"]): string {
     switch (kind) {
         case "tool": {
             const { op, tool, method } = request as unknown as ToolRequest;
-            return op === "describe" ? `describe ${tool}` : method === undefined ? tool : `${tool}.${method}`;
+            return op === "describe" ? `describe ${tool}` : method === undefined ? tool : shownUse(`${tool}.${method}`);
         }
         case "model": {
             const { op, model } = request as unknown as ModelTurn;
