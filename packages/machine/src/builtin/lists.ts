@@ -208,11 +208,16 @@ const groupBy: Method = (rt, self, l, args) => {
     return label(rt, rt.heap.object(pairs), met);
 };
 
+/** One more item at the end of a list, counted among the bytes of the run. */
+export function addTo(rt: Runtime, list: List, item: Value): void {
+    rt.charge(8);
+    rt.heap.push(list, item);
+}
+
 const add: Method = (rt, self, l, args) => {
     const value = args[0] as Arg;
     if (typeof value === "object" && value !== null && "call" in value) throw wrong("add", "item", "a value", value);
-    rt.charge(8);
-    rt.heap.push(self, value as Value);
+    addTo(rt, self, value as Value);
     return label(rt, self, l);
 };
 

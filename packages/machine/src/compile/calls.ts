@@ -8,6 +8,7 @@
 
 import { builtinHint, type ExprForm, isNamespace, type Site, withArticle } from "@remit/language";
 import type { Builtin, Lambda } from "../builtin/builtin.ts";
+import { addTo } from "../builtin/lists.ts";
 import { findBuiltin } from "../builtin/table.ts";
 import { Fail } from "../effect/failure.ts";
 import { located, unknownProperty } from "../value/access.ts";
@@ -322,7 +323,9 @@ export function methodCode(object: Code, name: string, args: readonly Arg[], saf
             if (--m.left < 0) m.over();
             if (self instanceof List && !isALambda(given)) {
                 try {
-                    m.heap.push(self, given);
+                    // Where nothing asks who chose, an item is not counted: a run that was recorded has to come out as it did.
+                    if (m.tracks) addTo(m, self, given);
+                    else m.heap.push(self, given);
                 } catch (error) {
                     throw located(error, at);
                 }

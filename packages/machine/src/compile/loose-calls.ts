@@ -6,6 +6,7 @@
 import type { ExprForm, Site } from "@remit/language";
 import { located } from "../value/access.ts";
 import type { Lambda } from "../builtin/builtin.ts";
+import { addTo } from "../builtin/lists.ts";
 import { deepLabels, join, labelOf, rawOf } from "../value/operators.ts";
 import { Labelled, List, type Value } from "../value/value.ts";
 import { type Arg, argsOf, callMethod, type Method, NESTING, refusalOf, SHARING, unlessReplaced } from "./calls.ts";
@@ -137,7 +138,7 @@ function adding({ flow, object, method, at, inner }: Place, slot: number, item: 
             writable(m, self, given, { pc, chosen: 0, at, loose: true });
         }
         try {
-            m.heap.push(self, given);
+            addTo(m, self, given);
         } catch (error) {
             throw located(error, at);
         }

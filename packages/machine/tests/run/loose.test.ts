@@ -1,7 +1,7 @@
 /** W10, W11: where choices are kept, the loose form of code gives everything the labels that frames give it. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Outcome } from "../../src/index.ts";
+import type { MachineEvent, Outcome } from "../../src/index.ts";
 import { type Answer, type How, type Ran, runAll } from "./forms.ts";
 import { formOf } from "./text.ts";
 
@@ -123,14 +123,14 @@ const answer =
         return { ok: true, value: tool === "S" ? secret : 0, origins: [`tool:${tool}`] };
     };
 
-test("code in its loose form and on frames gives the same values and labels", () => {
+test("code in its loose form and on frames gives the same values and labels, and uses as much", () => {
     fc.assert(
         fc.property(block, fc.constantFrom(0, 1, 2, 3), fc.constantFrom(5, 9, 14), (body, secret, slice) => {
             const form = formOf(whole(body));
-            const of = (more: How["options"]): Pick<Ran, "result" | "effects" | "steps"> => {
+            const of = (more: How["options"]): Pick<Ran, "result" | "effects" | "steps"> & { readonly end: MachineEvent | undefined } => {
                 const options = { input: 2, inputLabels: ["tool:U"], ...more };
-                const { result, effects, steps } = runAll(form, { answer: answer(secret), options });
-                return { result, effects, steps };
+                const { result, effects, steps, events } = runAll(form, { answer: answer(secret), options });
+                return { result, effects, steps, end: events.at(-1) };
             };
             const loose = of({});
             expect(of({ mode: "frames" })).toEqual(loose);
