@@ -79,11 +79,11 @@ function noteOf(
     };
 }
 
-/** As a clause lists them. */
+/** As a clause lists them, with what may choose without it. */
 function originsOf({ files }: Program, from: readonly string[]): string {
     const kinds = new Map(files.flatMap(({ imports }) => imports.map(({ name, what }) => [name, what] as const)));
     const names = new Set(from.map((one) => /^\w+/.exec(one)?.[0] ?? one));
-    return [...names].map((name) => JSON.stringify(`${kinds.get(name) ?? "tool"}:${name}`)).join(", ");
+    return ["trusted", ...[...names].map((name) => `${kinds.get(name) ?? "tool"}:${name}`)].map((one) => JSON.stringify(one)).join(", ");
 }
 
 function rangeOf(sources: Sources, { file, line, column, endLine = line, endColumn = column }: Site): Range | null {

@@ -25,7 +25,7 @@ function notes(text: string, policy: ProjectPolicy = ask): string[] {
 describe("who decides", () => {
     test("is noted with the call, the place and the clause", () => {
         expect(notes(program(`if m.yes {\n${WRITE} }`))).toEqual([
-            `CHOICE_ASKED ${WRITE} } | what comes from Inbox.read may decide whether Out.write is called: the run then asks (untrusted: ask) | 8 | choice write: from("tool:Inbox")`,
+            `CHOICE_ASKED ${WRITE} } | what comes from Inbox.read may decide whether Out.write is called: the run then asks (untrusted: ask) | 8 | choice write: from("trusted", "tool:Inbox")`,
         ]);
     });
 
@@ -49,7 +49,9 @@ describe("who decides", () => {
 
     test("of handing over, with the clause that the import of the agent takes", () => {
         const text = program('if m.yes {\nFar.yield(a: "b") }', 'import agent Far from "acp://far"\n');
-        expect(notes(text)).toEqual([expect.stringMatching(/whether Far\.yield is called.*\| choice yield: from\("tool:Inbox"\)$/)]);
+        expect(notes(text)).toEqual([
+            expect.stringMatching(/whether Far\.yield is called.*\| choice yield: from\("trusted", "tool:Inbox"\)$/),
+        ]);
     });
 
     test("a clause alone asks, too", () => {

@@ -60,7 +60,7 @@ export function flowRemedy(capability: string, flow: Flow): string | null {
     if (tool.startsWith("Verb_"))
         return `use ${method} of a tool that the program imports in place of the verb: a clause of its import can let ${listed(origins)} in; ${otherwise}`;
     if (choice === true)
-        return `add \`choice ${method}: from(${quoted(origins)})\` to the import of ${tool}: ${opens}; ${otherwise}, or endorse it where that is right`;
+        return `add \`choice ${method}: from(${quoted(["trusted", ...origins])})\` to the import of ${tool}: ${opens}; ${otherwise}, or endorse it where that is right`;
     if (rule === NOT_THERE) return `call ${arg} by a name that ${tool} has; ${otherwise}, or endorse it where that is right`;
     if (!/^[a-z0-9_.-]+$/i.test(arg)) return null;
     const of = method === "" ? argText(arg) : `${method}.${argText(arg)}`;

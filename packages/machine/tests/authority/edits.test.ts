@@ -114,6 +114,13 @@ const ROWS: readonly (readonly [string, Row])[] = [
     ["what a model wrote of it", row("", `x = ${WEB}\nuse x as page\n${send('generate({ input: "Go." })')}`, send(FAR), NEVER)],
     ["who chooses what no clause speaks of", row("", when(WEB), when(FAR), NEVER)],
     [
+        "who chooses beside what is trusted",
+        {
+            ...row("", `if Sure.get({}).text != "" { ${when(WEB)} }`, `if Sure.get({}).text != "" { ${when(FAR)} }`, NEVER),
+            with: `${mail("")}import tool Sure from "mcp://sure" { trusted }\n`,
+        },
+    ],
+    [
         "who hands control over",
         { ...yields("", "1", "1", "1", ""), body: when(WEB, "Ext.yield(p: 1)"), other: when(FAR, "Ext.yield(p: 1)"), policy: NEVER },
     ],
