@@ -111,7 +111,7 @@ export const FOREIGN_ITEMS: ReadonlyMap<string, string> = new Map([
     ["struct", "A contract with a name is a shape: `shape Order { id: string }`."],
     ["enum", 'Values to choose from are a shape, too: `shape Level "low" | "high"`.'],
     ["class", "Functions stand in an `agent` or beside it, fields in a `shape`: there are no classes."],
-    ["export", "Leave the word out: what imports the file has its agents."],
+    ["export", "Leave the word out: agents and functions need no `export`."],
     ["async", "Leave the word out: a call waits for its result."],
 ]);
 export const FOREIGN_CONSTANT = "There are no variables at the top of a file. A function stands for a constant: `func limit() { 3 }`.";

@@ -152,6 +152,7 @@ const FILES: readonly Row[] = [
     ["import os\nmain func() { 1 }", 1, 8, "SYNTAX", "One of `tool`"],
     ["interface A { name: string }\nmain func() { 1 }", 1, 1, "SYNTAX", "`shape Order { id: string }`"],
     ["class A:\n  pass\nmain func() { 1 }", 1, 1, "SYNTAX", "there are no classes"],
+    ["export func f(x) -> string { x }\nmain agent B { main func() { 1 } }", 1, 1, "SYNTAX", "functions need no `export`"],
     ["export default agent A { func f() { 1 } }\nmain agent B { main func() { 1 } }", 1, 1, "SYNTAX", "Leave the word out"],
     ['main agent A {\n system "x"\n main func() { 1 } }', 2, 2, "SYNTAX", 'Write `role "…"`'],
     ["main agent A {\n tools: []\n main func() { 1 } }", 2, 2, "SYNTAX", "tools: [Name]"],

@@ -85,11 +85,17 @@ function parseItem(p: State): Item | undefined {
 }
 
 function itemHint(p: State): string {
-    if (atStages(p)) return "Stages stand inside a block: `memory static ( … >=> … )`.";
     const next = peek(p, 1);
+    // `export func f() -> string` has the arrow of a stage.
+    if (!isForeignItem(p, next) && atStages(p)) return "Stages stand inside a block: `memory static ( … >=> … )`.";
     if (isWord(p.k) && next === T.Colon) return FOREIGN_SETTING;
     if (isWord(p.k) && (next === T.Assign || FOREIGN_STARTS.get(tokenText(p)) === "name")) return FOREIGN_CONSTANT;
     return FOREIGN_ITEMS.get(tokenText(p)) ?? "Statements stand inside functions: `main agent { main func() { … } }`.";
+}
+
+/** A word of another language before a declaration; alone it may be the name of a stage. */
+function isForeignItem(p: State, next: number): boolean {
+    return FOREIGN_ITEMS.has(tokenText(p)) && (next === T.Func || next === T.Agent || next === T.Main || next === T.Shape);
 }
 
 /** On to the next line that begins a declaration, brackets skipped whole. */
