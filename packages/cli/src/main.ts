@@ -7,6 +7,7 @@ import { examples } from "./examples.ts";
 import { changing, ofBlocks } from "./of-blocks.ts";
 import { ofCredentials } from "./of-credentials.ts";
 import { bounds, place } from "./bounds.ts";
+import { ofProjects } from "./of-projects.ts";
 import { ofServing } from "./of-serving.ts";
 import { writePipes } from "./pipes.ts";
 import { VERSION } from "./version.ts";
@@ -86,6 +87,7 @@ export function build(finish: (code: number) => void, only?: string): Command {
             "Run agent programs whose every bound is in writing: what a model sees, what code may do and spend, and the record it leaves.",
         )
         .showSuggestionAfterError()
+        .showHelpAfterError("  remit --help lists the commands")
         .exitOverride()
         .configureHelp({
             sortSubcommands: false,
@@ -420,39 +422,7 @@ function ofRuns(add: Add): void {
     );
 }
 
-// ---- projects
-
-function ofProjects(add: Add): void {
-    add("init [folder]", "Make a project that runs", () => import("./commands/init.ts"))
-        .option("--npm", "also a package.json that names remit-lang")
-        .option("--template <name>", "start, triage, extract, research, review, service or nightly; asked for on a terminal")
-        .option("--from <framework>", "only print a small agent in langgraph, ai-sdk or mastra beside the same one here")
-        .option("--force", "write into a folder that is not empty");
-    add("models [what] [name]", "List models: configured, reachable, and why not", () => import("./commands/models.ts"))
-        .usage("[options] [list | pull local]")
-        .option("--json", "as JSON")
-        .option("--workspace <dir>", "project folder");
-    add("tools [file]", "List tools of a project or a program: reachable methods and which only read", () => import("./commands/tools.ts"))
-        .option("--json", "as JSON")
-        .option("--trust", "start servers named by this project's configuration")
-        .option("--workspace <dir>", "project folder");
-    add("skills [what] [subject]", "List Agent Skills, show one, or validate a folder", () => import("./commands/skills.ts"))
-        .usage("[options] [list | show NAME | validate DIR]")
-        .option("--json", "as JSON");
-    add("lock [files...]", "Pin the agents, skills and tools of programs by digest in remit.lock", () => import("./commands/lock.ts"))
-        .option("--check", "only say what has changed; exit with 1 where anything has")
-        .option("--trust", "let this project's configuration say what its agents are")
-        .option("--workspace <dir>", "project folder");
-    add(
-        "trust [folder]",
-        "Let a project's configuration and skills count: start commands, load modules, speak to models",
-        () => import("./commands/trust.ts"),
-    )
-        .option("--yes", "trust without asking, where no person is at a terminal")
-        .option("--revoke", "take it back")
-        .option("--show", "only say");
-    add("errors [name]", "What a kind of failure or a code of check means, and what to do", () => import("./commands/errors.ts"));
-}
+// ---- options that commands share
 
 function ledger(command: Command): Command {
     return command.option("--ledger <file>", "ledger: a file, or postgres://USER@HOST/DATABASE (REMIT_LEDGER)");

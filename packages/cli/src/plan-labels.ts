@@ -23,13 +23,16 @@ export function placeOf({ site }: Pick<PlanNode, "site">): string {
 
 /** What a stage says with `with { … }` of how it runs. */
 export function optionsOf(node: PlanNode): string {
-    const { timeout, retries, on_error, queue, model } = node;
+    const { timeout, retries, on_error, queue, model, as, priority, rate } = node;
     const said = [
         timeout === undefined ? "" : `timeout ${duration(timeout)}`,
         retries === undefined ? "" : `retries ${retries}`,
         on_error === undefined ? "" : `on_error ${on_error}`,
         queue === undefined ? "" : `queue ${queue}`,
         model === undefined ? "" : `model ${model}`,
+        as === undefined ? "" : `as ${as}`,
+        priority === undefined ? "" : `priority ${priority}`,
+        rate === undefined ? "" : `rate ${rate}`,
     ];
     return plainLine(said.filter((one) => one !== "").join(", "));
 }

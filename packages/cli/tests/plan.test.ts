@@ -23,6 +23,13 @@ test("a plan names every node, what it waits for and its place", () => {
     expect(out).toMatch(/both#0 +after shout#0, shout#1 +pair\.remit:3:49/);
 });
 
+test("what a stage says of how it runs stands in the table", () => {
+    here.write("bounded.remit", "func one() { 1 }\nfunc two(n) { n }\nmemory static ( one >=> two with { timeout: 90s, retries: 2 } )\n");
+    const { out } = here.remit("plan", "bounded.remit");
+    expect(out).toMatch(/NODE +ARGUMENTS +WITH +WAITS FOR +PLACE\n +one#0 +bounded\.remit:3:17\n/);
+    expect(out).toMatch(/two#0 +timeout 1 min 30 s, retries 2 +after one#0 +bounded\.remit:3:25/);
+});
+
 test("as JSON and as a flowchart", () => {
     const plans = JSON.parse(here.remit("plan", "pair.remit", "--json").out) as { nodes: { id: string }[]; results: string[] }[];
     expect(plans.map((plan) => [plan.nodes.map((node) => node.id), plan.results])).toEqual([

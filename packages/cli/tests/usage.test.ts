@@ -33,6 +33,12 @@ main agent A {
 });
 afterAll(() => at.clear());
 
+test("a command that there is not is answered with where the commands are listed", () => {
+    const { code, out, err } = at.remit("unknowncommand");
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toBe("error: unknown command 'unknowncommand'\n  remit --help lists the commands\n");
+});
+
 test.each([
     [["--input", "1", "--input", "2"], "error: --input is given twice\n  one value counts: leave the other out"],
     [["--timeout", "0"], "error: --timeout takes a number above 0"],

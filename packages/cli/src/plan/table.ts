@@ -1,16 +1,19 @@
 /** A plan as a table: nodes, arguments, what each waits for, and its place; as a list on a terminal that is too narrow for the table. */
 import type { Plan } from "@remit/machine";
 import { columnsOf, type Paint, paint, plainLine, table } from "../io.ts";
-import { argsOf, placeOf, titleOf } from "../plan-labels.ts";
+import { argsOf, optionsOf, placeOf, titleOf } from "../plan-labels.ts";
 
 export function tableOf(plan: Plan, colour: Paint = paint(process.stdout), width = columnsOf(process.stdout)): string {
+    // Few plans say how a stage runs.
+    const isSaid = plan.nodes.some((node) => optionsOf(node) !== "");
     const rows = plan.nodes.map((node) => [
         `  ${plainLine(node.id)}`,
         argsOf(node),
+        ...(isSaid ? [optionsOf(node)] : []),
         node.requires.length === 0 ? "" : plainLine(`after ${node.requires.join(", ")}${node.join === "list" ? " (as one list)" : ""}`),
         placeOf(node),
     ]);
-    const all = table(rows, ["  NODE", "ARGUMENTS", "WAITS FOR", "PLACE"]).split("\n");
+    const all = table(rows, ["  NODE", "ARGUMENTS", ...(isSaid ? ["WITH"] : []), "WAITS FOR", "PLACE"]).split("\n");
     const isNarrow = width !== undefined && all.some((line) => line.length >= width);
     const [head = "", ...rest] = all;
     const lines = isNarrow ? rows.flatMap(listed) : [colour("dim", head), ...rest];
@@ -21,6 +24,12 @@ export function tableOf(plan: Plan, colour: Paint = paint(process.stdout), width
     return [title, ...lines, ...nested].join("\n");
 }
 
-function listed([node = "", args = "", waits = "", place = ""]: readonly string[]): string[] {
-    return [`${node}  ${place}`, ...[args, waits].filter((one) => one !== "").map((one) => `    ${one}`)];
+function listed(row: readonly string[]): string[] {
+    return [
+        `${row[0]}  ${row.at(-1)}`,
+        ...row
+            .slice(1, -1)
+            .filter((one) => one !== "")
+            .map((one) => `    ${one}`),
+    ];
 }
