@@ -212,13 +212,16 @@ test("the concurrency limit holds; what waits for room is kept as not begun", as
 test("D3: cancel tells the performers, keeps what still finishes, leaves the rest pending", async () => {
     const { run, store } = await setup();
     const cancel = new AbortController();
-    setTimeout(() => cancel.abort(), 5);
+    let performing = 0;
     const end = await run(
         staged([[effect("slow"), effect("finishes")]]),
-        async (one, io) =>
-            one.path === "slow"
+        (one, io) => {
+            // Cancelled when both are at work, however long that takes.
+            if (++performing === 2) setImmediate(() => cancel.abort());
+            return one.path === "slow"
                 ? forever(one, io)
-                : new Promise((resolve) => io.signal.addEventListener("abort", () => resolve(echo(one)))),
+                : new Promise((resolve) => io.signal.addEventListener("abort", () => resolve(echo(one))));
+        },
         { signal: cancel.signal },
     );
     expect(end).toEqual({ status: "stopped" });
