@@ -188,6 +188,8 @@ export class Compiled {
     readonly files: FileEntry[] = [];
     /** Of so many of the files. */
     private readonly agentNames = { files: 0, all: new Set<string>() };
+    /** Numbers of files by their names. */
+    private readonly fileNumbers = new Map<string, number>();
     readonly fileImports: ImportEntry[] = [];
     /** Values that a run has for the whole program: file imports, and what blocks with a name gave. */
     values = 0;
@@ -224,6 +226,8 @@ export class Compiled {
             if (home >= 0) this.lend(made, home);
             this.files.push(made);
         });
+        // Of two of one name the first counts.
+        for (const [file, { form }] of this.files.entries()) if (!this.fileNumbers.has(form.file)) this.fileNumbers.set(form.file, file);
     }
 
     /** The imports of another file by their names, as far as a remit can be about them: they stay that file's, with its clauses. */
@@ -404,7 +408,7 @@ export class Compiled {
 
     /** The capability of an import, by the name of its file. */
     capabilityAt(fileName: string, name: string): Capability {
-        const file = this.files.findIndex((f) => f.form.file === fileName);
+        const file = this.fileNumbers.get(fileName) ?? -1;
         const found = this.files[file]?.imports.get(name)?.value;
         return found ?? new Capability("tool", file, name);
     }
