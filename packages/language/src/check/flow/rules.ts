@@ -51,10 +51,17 @@ export interface Refused {
     readonly why: string;
 }
 
+interface Numbered {
+    readonly at: number;
+    readonly rule: Rule<ArgClause>;
+}
+
 export class Rules {
     /** By key of the thing. */
     private readonly args = new Map<string, Rule<ArgClause>[]>();
     private readonly readers = new Map<string, Rule<ReadersClause>[]>();
+    /** Those of an import by method, null for every method: an import may have as many clauses as there are uses of it. */
+    private readonly ofMethods = new Map<Binding, Map<string | null, Numbered[]>>();
     /** Names and places that clauses about arguments speak of. */
     private readonly names = new Set<string>();
     private placed = false;
@@ -149,9 +156,9 @@ export class Rules {
         if (use.kind === "model") return this.readBy(use, args);
         const { method, args: given } = meant(cap, use.method, args);
         if (method === null) return null;
-        for (const rule of this.args.get(this.keyOf(cap)) ?? []) {
+        for (const rule of this.argRules(cap, method)) {
             const { clause } = rule;
-            if (clause.ask === true || (clause.method !== undefined && !same(cap, clause.method, method))) continue;
+            if (clause.ask === true) continue;
             for (const { v, facts, places } of argumentsOf(given, clause.name)) {
                 const fact = notAllowed(clause, facts);
                 if (fact === null || mayPass(clause, v)) continue;
@@ -164,6 +171,22 @@ export class Rules {
             }
         }
         return this.readBy({ ...use, method }, given);
+    }
+
+    /** Clauses about arguments of this method, in the order in which they are said. */
+    private argRules(cap: Cap, method: string): readonly Rule<ArgClause>[] {
+        const uri = cap.binding.import?.uri.value ?? "";
+        let known = this.ofMethods.get(cap.binding);
+        if (known === undefined) {
+            known = new Map();
+            for (const [at, rule] of (this.args.get(this.keyOf(cap)) ?? []).entries()) {
+                const of = rule.clause.method;
+                put(known, of === undefined ? null : methodName(uri, of), { at, rule });
+            }
+            this.ofMethods.set(cap.binding, known);
+        }
+        const found = [...(known.get(null) ?? []), ...(known.get(methodName(uri, method)) ?? [])];
+        return found.sort((a, b) => a.at - b.at).map(({ rule }) => rule);
     }
 
     /** What only some may read, and another would. */
@@ -203,7 +226,7 @@ export class Rules {
     }
 }
 
-function put<T>(map: Map<string, T[]>, key: string, value: T): void {
+function put<K, T>(map: Map<K, T[]>, key: K, value: T): void {
     const known = map.get(key);
     if (known === undefined) map.set(key, [value]);
     else known.push(value);
