@@ -134,6 +134,8 @@ test("TOW1: a run that waits there is drained and goes on here; an execution tha
     expect(await room.client.release(drained)).toMatchObject({ how: "drained" });
     expect(await resumed(room, drained, how)).toHaveLength(3);
     await room.client.client.workflow.getHandle(terminated).terminate("by a person");
+    // What a query tells of it is how far it came.
+    expect(await room.client.status(terminated)).toMatchObject({ state: "stopped", questions: [] });
     const { epoch, ...gone } = await room.client.release(terminated);
     expect(gone).toEqual({ how: "gone", status: "TERMINATED" });
     await expect(resumed(room, terminated, how)).rejects.toMatchObject({ code: "owned" });

@@ -199,6 +199,7 @@ const statusThere: There = async (client, run, options) => {
         return EXIT.ok;
     }
     print(`${now.run}  ${now.state}  ${now.steps} steps`);
+    if (now.state === "failed") say(`remit result ${now.run} says why`);
     for (const path of now.performing) print(`  performing ${plainLine(path)}`);
     for (const part of now.parts) print(`  block ${plainLine(part.path)} is run ${part.run}`);
     for (const one of asked) print(shownQuestion(one.question, one.run));

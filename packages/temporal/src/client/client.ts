@@ -26,6 +26,7 @@ import {
     Client,
     type Connection,
     WorkflowExecutionAlreadyStartedError,
+    type WorkflowExecutionStatusName,
     WorkflowFailedError,
     WorkflowNotFoundError,
     type WorkflowHandle,
@@ -199,7 +200,7 @@ export function remitClient(options: RemitClientOptions): RemitClient {
                 throw failed(error, id);
             }
         },
-        status: (id) => flow(id).query<Status>(QUERIES.status),
+        status: (id) => statusOf(flow(id)),
         questions: (id) => asked(client, id),
         ledger: (id, from = 1) => flow(id).query<LedgerPage, [number]>(QUERIES.ledger, from),
         answer: async (id, answer, shown) => {
@@ -221,6 +222,26 @@ export function remitClient(options: RemitClientOptions): RemitClient {
         reachable: (run) => reachable(client, run),
         schedules: schedulesOf({ client, store, queue, settings: whole }),
     };
+}
+
+/** State of a run whose execution the server ended: by a person, by a limit of its, or as what the run begins with failed. */
+const ENDED: Partial<Record<WorkflowExecutionStatusName, Status["state"]>> = {
+    FAILED: "failed",
+    TIMED_OUT: "failed",
+    TERMINATED: "stopped",
+    CANCELLED: "stopped",
+};
+
+/** A query tells how far the execution came, also of one that has ended. */
+async function statusOf(flow: WorkflowHandle): Promise<Status> {
+    const now = await flow.query<Status>(QUERIES.status);
+    if (!["opening", "running", "waiting"].includes(now.state)) return now;
+    const { name } = (await flow.describe()).status;
+    // It ended between the two.
+    if (name === "COMPLETED") return flow.query<Status>(QUERIES.status);
+    // A run that waits for what cannot be given there fails by it, and goes on waiting.
+    const state = name === "FAILED" && now.state === "waiting" ? undefined : ENDED[name];
+    return state === undefined ? now : { ...now, state, performing: [], questions: [], parts: [] };
 }
 
 /** By a key. One to a question that is not open is left as it is: the workflow refuses it. */
