@@ -370,7 +370,7 @@ function ofRuns(add: Add): void {
     const trace = ledger(
         add("trace <run>", "Show what a run did (`remit trace verify RUN` checks the chain)", () => import("./commands/trace.ts")),
     )
-        .option("--follow", "keep showing events while the run goes on")
+        .option("--follow", "keep showing events to the run's end; waits for a first run, and for answers, until Ctrl-C")
         .option("--ndjson", "events, one JSON object a line")
         .option("--atif", "as an ATIF trajectory (JSON)")
         .option("-o, --output <file>", "with --atif: write to FILE, pictures and sounds into a folder beside it")

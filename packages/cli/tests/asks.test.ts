@@ -1,7 +1,9 @@
 /** Questions as a person meets them: on a terminal, from another process, and where nobody is. */
 import { spawn } from "node:child_process";
+import { on } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BIN, type Room, room } from "./remit.ts";
@@ -54,6 +56,23 @@ function person(answers: readonly string[], ...args: string[]): Promise<{ code: 
     let count = 0;
     return new Promise((resolve) => shell.once("close", (code) => resolve({ code, seen })));
 }
+
+test("a run is followed from before it begins, over a question, to its end", async () => {
+    const { child, ran } = at.started({}, "trace", "last", "--follow");
+    const says = async (text: string): Promise<void> => {
+        for await (const [chunk] of on(child.stderr as Readable, "data")) if (String(chunk).includes(text)) return;
+    };
+    await says("No run yet");
+    const waiting = says("waits for an answer: remit asks");
+    const id = /run (\S+)/.exec(run("--park").err)?.[1] as string;
+    await waiting;
+    expect(at.remit("resume", id, "--yes").code).toBe(0);
+    const { code, out, err } = await ran;
+    expect(code).toBe(0);
+    expect(err.match(/waits for an answer/g)).toHaveLength(1);
+    expect(err).toContain(`${id}: done`);
+    expect(out).toContain("c.txt");
+});
 
 test("where nobody is the answer is no, with what to do about it", () => {
     const { code, err } = run();

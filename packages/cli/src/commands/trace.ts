@@ -11,9 +11,9 @@ export default async function trace(args: string[], options: Record<string, unkn
     if (args[0] === "verify") return verify(args[1], options);
     if (args.length > 1) throw new UsageError(`remit trace takes one run, not ${args.length}`);
     if (options["output"] !== undefined && !options["atif"]) throw new UsageError("--output is for --atif");
+    if (options["follow"]) return follow(args[0] as string, options);
     const { store, run } = await openRun(args[0] as string, options);
     try {
-        if (options["follow"]) return await follow(store, run.id, options);
         if (options["ndjson"]) {
             for await (const event of exported(store, run.id, { secrets: secretsNow() })) await write(`${safeJson(event)}\n`);
             return EXIT.ok;
@@ -73,15 +73,48 @@ async function verify(id: string | undefined, options: Record<string, unknown>):
     }
 }
 
-async function follow(store: LedgerStore, id: string, options: Record<string, unknown>): Promise<number> {
-    const secrets = secretsNow();
-    let next = 1;
+/** Milliseconds between two looks. */
+const PAUSE = 150;
+const pause = (): Promise<void> => new Promise((done) => setTimeout(done, PAUSE));
+
+/** To the run's end; like `tail -f` it waits for what is not there yet: for a first run where `last` is asked for, and for the answer to a question. */
+async function follow(id: string, options: Record<string, unknown>): Promise<number> {
     let stopped = false;
     // The launcher of an older Node passes a Ctrl-C on as SIGTERM.
     for (const signal of ["SIGINT", "SIGTERM"] as const)
         process.once(signal, () => {
             stopped = true;
         });
+    const isStopped = (): boolean => stopped;
+    if (id === "last" && !(await hasRun(options))) {
+        say("No run yet: waits for the first one.");
+        while (!(await hasRun(options))) {
+            await pause();
+            if (stopped) return EXIT.cancelled;
+        }
+    }
+    const { store, run } = await openRun(id, options);
+    try {
+        return await followed(store, run.id, options, isStopped);
+    } finally {
+        await store.close();
+    }
+}
+
+async function hasRun(options: Record<string, unknown>): Promise<boolean> {
+    const store = await openForReading(options);
+    if (store === null) return false;
+    try {
+        return (await store.runs(1)).length > 0;
+    } finally {
+        await store.close();
+    }
+}
+
+async function followed(store: LedgerStore, id: string, options: Record<string, unknown>, isStopped: () => boolean): Promise<number> {
+    const secrets = secretsNow();
+    let next = 1;
+    let told = false;
     const depth = (path: string): string => "  ".repeat(Math.max(0, path.split("/").length - 1));
     const watched = watching();
     for (;;) {
@@ -95,12 +128,18 @@ async function follow(store: LedgerStore, id: string, options: Record<string, un
                     );
         }
         const run = await store.run(id);
-        if (stopped) return EXIT.cancelled;
-        if (run.status === "done" || run.status === "failed" || !run.live) {
+        if (isStopped()) return EXIT.cancelled;
+        const waits = run.status === "waiting";
+        if (!waits && (run.status === "done" || run.status === "failed" || !run.live)) {
             say(`${run.id}: ${run.status === "running" ? "interrupted" : run.status}`);
             return EXIT.ok;
         }
-        await new Promise((done) => setTimeout(done, 150));
+        if (waits && !told)
+            say(
+                `${run.id} waits for an answer: ${run.by?.startsWith("temporal ") === true ? `remit approve ${run.id}` : `remit asks ${run.id}`}`,
+            );
+        told = waits;
+        await pause();
     }
 }
 
