@@ -62,7 +62,7 @@ export function objectArgument(name: string, method: string, args: readonly Json
         Array.isArray(first)
     )
         throw new ToolFail(`${name}.${method} expects one json object argument`, {
-            hint: `write ${name}.${method}({ … }): its fields have names`,
+            hint: `write ${name}.${method}({ … }): its fields have names; a stage names them, too, ${name}.${method}(field: value), or takes the object that flows in`,
         });
     return first;
 }

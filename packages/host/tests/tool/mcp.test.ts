@@ -70,9 +70,10 @@ describe.each([["--legacy-only"], ["--modern-only"], ["both eras"]])("over stdio
         expect(unknown.message).toBe(
             "Tool Notes.erase (mcp://notes) failed: the server 'notes' has no tool 'erase'. Available: search, add, touch, refuse, count, wait, environment, greet, crash",
         );
-        expect((await failure(tools, NOTES, "search", "moon", { name: "Notes" })).message).toContain(
-            "Notes.search expects one json object argument",
-        );
+        expect(await failure(tools, NOTES, "search", "moon", { name: "Notes" })).toMatchObject({
+            message: expect.stringContaining("Notes.search expects one json object argument"),
+            hint: expect.stringContaining("a stage names them, too, Notes.search(field: value)"),
+        });
         // What does not hold against the tool's schema is the tool's error, not a broken connection.
         expect(await perform(tools, NOTES, "add", [{ note: 7 }])).toMatchObject({ ok: true, value: { ok: false, isError: true } });
         expect(readFileSync(join(here.folder, "notes.txt"), "utf8")).toBe("tides are caused by the moon\n");

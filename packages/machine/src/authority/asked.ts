@@ -96,7 +96,13 @@ function chose(about: Fields, { origins, rule, unsaid }: Flow): string {
     const from = origins.join(", ");
     const who = chosenBy(about);
     const said = who === "the program" ? `the program comes here by what ${from} says` : `${who} chose this after reading ${from}`;
-    return `${said}; ${unsaid === true ? "no clause lets that choose" : "the clause lists who may choose, and that is not among them"} (${rule})`;
+    // What is not pinned of a tool's description counts as read; the question does not tell it from a result.
+    const isModel = text(about["chosen_by"]).startsWith("model:");
+    const pin =
+        isModel && origins.some((one) => one.startsWith("tool:"))
+            ? "; where that is only a description of the tool, `remit lock` pins it"
+            : "";
+    return `${said}${pin}; ${unsaid === true ? "no clause lets that choose" : "the clause lists who may choose, and that is not among them"} (${rule})`;
 }
 
 function why(about: Fields): string {

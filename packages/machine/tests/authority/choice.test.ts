@@ -230,7 +230,7 @@ describe("tool loops", () => {
         const asked = ran.effects.find((e) => e.kind === "ask")?.request as { detail: Json };
         expect(askedCall(asked.detail)?.why).toEqual([
             expect.stringMatching(
-                /^the model Claude.* chose this after reading tool:Inbox; no clause lets that choose \(untrusted: ask\)$/,
+                /^the model Claude.* chose this after reading tool:Inbox; where that is only a description of the tool, `remit lock` pins it; no clause lets that choose \(untrusted: ask\)$/,
             ),
         ]);
     });
