@@ -250,7 +250,7 @@ function method(w: Walk, e: Call, callee: Member): Type {
             const rows = BUILTINS_ON[type.kind];
             const row = rows.get(name);
             if (row !== undefined) return builtin(w, e, row, `${name}()`, type, from);
-            if (type.kind === "object" && property(type, name) === undefined) return unknown(w, e);
+            if (type.kind === "object" && property(type, name) === undefined && !isOfLists(e, name)) return unknown(w, e);
             const message = `${describe(type)} has no method '${name}'`;
             const near =
                 elsewhereNamed(callee, type.kind) ??
@@ -260,6 +260,11 @@ function method(w: Walk, e: Call, callee: Member): Type {
             return unknown(w, e);
         }
     }
+}
+
+/** A call after an object that means a list's method: a key that is not known may hold a function, but no function takes a lambda. */
+function isOfLists(e: Call, name: string): boolean {
+    return builtinWritten(name, "object") !== undefined && e.args.some((arg) => arg.value.kind === "lambda");
 }
 
 function elsewhereNamed({ object, name: { text: name, range } }: Member, kind: string): Extra | undefined {

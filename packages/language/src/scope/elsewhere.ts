@@ -51,7 +51,9 @@ export function builtinMeant(name: string, kind: string): string | undefined {
 
 /** How what another language calls `name` is written here, where no method does it. */
 export function builtinWritten(name: string, kind: string): string | undefined {
-    return WRITTEN.get(`${kind} ${name}`);
+    const written = WRITTEN.get(`${kind} ${name}`);
+    if (written !== undefined || kind !== "object" || BUILTINS_ON.list.get(name)?.lambda === undefined) return written;
+    return `it is a method of a list: write .values() or .entries() after the object, then .${name}(…)`;
 }
 
 /** The sentence for a method that such a value has not; undefined where no other comes near. */
