@@ -161,11 +161,18 @@ test("of a run that is not on Temporal the ledger tells, whether a server is the
     });
     here.write("asks.remit", 'memory static ( approve "May it?" )\n');
     expect(here.remit("run", "asks.remit", "--park").code).toBe(3);
-    for (const place of [away, at()]) {
-        expect(here.remit("status", "last", ...place)).toMatchObject({ code: 3, out: expect.stringContaining("  waiting  ") });
+    for (const [place, why] of [
+        [away, /^no Temporal server answers at 127\.0\.0\.1:9: /],
+        [at(), /^run \S+ has no workflow on this Temporal server: /],
+    ] as const) {
+        expect(here.remit("status", "last", ...place)).toMatchObject({
+            code: 3,
+            out: expect.stringContaining("  waiting  "),
+            err: expect.stringMatching(why),
+        });
         const { code, err } = here.remit("signal", "last", "name", "x", ...place);
         expect(code).toBe(2);
-        expect(err).toMatch(/error: run \S+ is not on Temporal: it is waiting\n/);
+        expect(err).toMatch(/error: the ledger has no execution on Temporal for run \S+: it is waiting\n/);
     }
 });
 

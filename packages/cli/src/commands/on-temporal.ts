@@ -155,6 +155,8 @@ const ofAny = (what: There, told: (info: RunInfo, options: Options) => number): 
             if (!(error instanceof (await temporal()).ConnectError)) throw error;
             const info = await ledgerInfo(args[0] as string, options);
             if (info.by !== undefined || info.status === "running") throw error;
+            // A server that is away may have an execution of it all the same.
+            say(`${plainLine(error.message)}: what the ledger knows of the run is told`);
             return told(info, options);
         }
     };
@@ -176,7 +178,7 @@ function notThere({ id, status, live }: RunInfo): UsageError {
     const hint = live
         ? "Ctrl-C stops it in its terminal"
         : `remit resume ${id} goes on with it here, remit resume ${id} --on temporal there; remit asks ${id} shows its questions`;
-    return new UsageError(`run ${id} is not on Temporal: it is ${status}`, hint);
+    return new UsageError(`the ledger has no execution on Temporal for run ${id}: it is ${status}`, hint);
 }
 
 export const result = ofAny(
@@ -210,8 +212,7 @@ const statusThere: There = async (client, run, options) => {
 export const status = ofAny(statusThere, ({ id: run, status: state, steps, events }, options) => {
     if (options["json"] === true) printJson({ run, state, steps, performing: [], questions: [], parts: [], events, asked: [] }, true);
     else print(`${run}  ${state}  ${steps} steps`);
-    if (state !== "done")
-        say(`no execution on Temporal has this run: remit asks ${run} shows its questions, remit trace ${run} what it did`);
+    if (state !== "done") say(`remit asks ${run} shows its questions, remit trace ${run} what it did`);
     return state === "waiting" ? EXIT.waiting : EXIT.ok;
 });
 
