@@ -30,6 +30,14 @@ export interface Hit {
     readonly flow: Flow;
 }
 
+/** What was decided. `does`: it does more than read. */
+interface Chosen {
+    readonly method: string | null;
+    readonly does: boolean;
+}
+
+type Choosing = Pick<Standing, "clauses" | "untrusted" | "labels" | "trusted" | "neutral" | "one">;
+
 /** All of them: who is asked is shown every one, and says yes to no other. */
 export function flowsOf(use: Use, method: string | null, on: Standing): readonly Hit[] {
     const { args } = on.clauses;
@@ -52,7 +60,8 @@ export function flowsOf(use: Use, method: string | null, on: Standing): readonly
     }
     hits.push(...unnamed);
     if (on.untrusted !== null && method !== null && use.key.startsWith("tool:")) hits.push(...untrustedFlows(use, method, on));
-    hits.push(...choiceFlows(use, method, on), ...readersFlows(use, method, on));
+    const by = on.labels.union(use.chosen, on.labels.choosers(use.given.whole));
+    hits.push(...choiceFlows(by, { method, does: doesMore(use, method) }, on), ...readersFlows(use, method, on));
     return hits;
 }
 
@@ -60,13 +69,10 @@ export function flowsOf(use: Use, method: string | null, on: Standing): readonly
  * Who decided that a use happens, held against the clauses that speak of it, all of them; where the program has none, against `untrusted`, of a use
  * that does more than read.
  */
-function choiceFlows(use: Use, method: string | null, on: Standing): readonly Hit[] {
+export function choiceFlows(by: number, { method, does }: Chosen, on: Choosing): readonly Hit[] {
     const { untrusted } = on;
     const { choices } = on.clauses;
-    if (choices.length === 0 && untrusted === null) return NO_HITS;
-    const by = on.labels.union(use.chosen, on.labels.choosers(use.given.whole));
-    if (by === 0) return NO_HITS;
-    const does = doesMore(use, method);
+    if (by === 0 || (choices.length === 0 && untrusted === null)) return NO_HITS;
     const origins = on.labels.origins(by);
     const hits: Hit[] = [];
     let said = false;
@@ -82,12 +88,12 @@ function choiceFlows(use: Use, method: string | null, on: Standing): readonly Hi
     return [...hits, { rule: { ask: gate === "ask", site }, flow }];
 }
 
-function mayChoose(origin: string, from: readonly string[] | null, on: Standing): boolean {
+function mayChoose(origin: string, from: readonly string[] | null, on: Choosing): boolean {
     return !isOrigin(origin) || on.neutral(origin) || lists(from, origin, on);
 }
 
 /** Made only where a choice is not allowed: the check itself stands before every call. */
-function choiceFlow(origins: readonly string[], from: readonly string[] | null, head: string, on: Standing): Flow {
+function choiceFlow(origins: readonly string[], from: readonly string[] | null, head: string, on: Choosing): Flow {
     const words = from === null ? "trusted" : `from(${from.map((one) => JSON.stringify(one)).join(", ")})`;
     return { arg: "", origins: origins.filter((origin) => !mayChoose(origin, from, on)), rule: head + words, choice: true };
 }
@@ -224,7 +230,7 @@ function allowed(origin: string, rule: ArgRule, on: Standing): boolean {
 }
 
 /** Whether a list of a clause has an origin. Null: trusted ones. */
-function lists(from: readonly string[] | null, origin: string, on: Standing): boolean {
+function lists(from: readonly string[] | null, origin: string, on: Choosing): boolean {
     if (from === null) return on.trusted(origin);
     const source = sourceOf(origin);
     return from.some((o) => (o === source && on.one(source)) || (o === "trusted" && on.trusted(origin)));

@@ -115,6 +115,14 @@ const WHY = {
         (who, what) => `${who} defines ${what}, which no delegation lets it`,
         (who) => `write \`delegate all to ${who} { … }\` around the yield where that is right`,
     ),
+    "let define": {
+        kind: "violation.flow",
+        says: (_who, what) => `who decided that ${agentIn(what)} may define functions may not`,
+        flow: (what, { origins, rule }) =>
+            `whether ${agentIn(what)} may define functions was decided by what comes from ${origins.join(", ")}, which may not decide it (${rule})`,
+        remedy: (_who, what) =>
+            `write \`delegate all to ${agentIn(what)} { … }\` where nothing that is not trusted decides, and nothing with labels in strict code; or endorse the value that decides`,
+    },
     hand: remit(
         (who, what) => `${who} hands on ${what}, which was not given to it`,
         () => "hand on what was given to the one who hands it on",
@@ -148,6 +156,11 @@ const WHY = {
             `a delegation gives only what the one who delegates has: add \`may ${what}\` to ${whose}, which it may then use itself, too`,
     ),
 } as const satisfies { readonly [why: string]: Words };
+
+/** Of `Fixer.yield`, as the clauses of an agent outside the program name it. */
+function agentIn(what: string): string {
+    return what.endsWith(".yield") ? what.slice(0, -".yield".length) : what;
+}
 
 export type Why = keyof typeof WHY;
 
@@ -214,7 +227,8 @@ export function remedyOf({ principal, capability, why, clause, flow, unknown, bo
           ? "the remit that binds the run"
           : `the remit at ${placeText(clause)}`;
     const said = words.remedy(who, capability, whose);
-    return why === "flow" && flow !== undefined ? (flowRemedy(capability, flow) ?? said) : said;
+    const isAtImport = why === "flow" || (why === "let define" && flow?.choice === true && capability.endsWith(".yield"));
+    return isAtImport && flow !== undefined ? (flowRemedy(capability, flow) ?? said) : said;
 }
 
 /** `main.remit:3`. */

@@ -223,8 +223,12 @@ export class Standing {
 
 /** Delegations to a principal that are in force where a fiber stands, innermost first. */
 export function inForce(m: Ops, fiber: Fiber, principal: string): Delegation[] {
-    if (m.standing.delegations.size === 0) return [];
-    const found: Delegation[] = [];
+    return m.standing.delegations.size === 0 ? [] : delegations(m, fiber, principal).map(({ d }) => d);
+}
+
+/** With the frames that stand inside their blocks. */
+export function delegations(m: Ops, fiber: Fiber, principal: string): { readonly d: Delegation; readonly frame: Frame }[] {
+    const found: { d: Delegation; frame: Frame }[] = [];
     for (let f: Fiber | null = fiber; f !== null; f = f.parent)
         for (let i = f.frames.length - 1; i >= 0; i--) {
             const frame = f.frames[i] as Frame;
@@ -233,7 +237,7 @@ export function inForce(m: Ops, fiber: Fiber, principal: string): Delegation[] {
                 const region = regions[r] as (typeof regions)[number];
                 if (region.kind !== "delegate" || frame.pc < region.from || frame.pc >= region.to) continue;
                 const d = m.standing.delegations.get(frame.locals[region.slot] as number);
-                if (d !== undefined && d.to === principal) found.push(d);
+                if (d !== undefined && d.to === principal) found.push({ d, frame });
             }
         }
     return found;

@@ -338,6 +338,73 @@ main agent A { main func(input) {\nm = Inbox.read({})\n${main} } }`,
     });
 });
 
+describe("letting an agent define functions, which shows where it did not, too", () => {
+    const inner = 'agent X { main func(h) { "func answer(agent) { define f = func() { 2 }\\nreturn 1 }" } }';
+    type Part = { readonly [part in "head" | "agent" | "more"]?: string } & { readonly policy?: Policy };
+    /** End, uses and rules broken, for a mail that says yes and for one that says no. */
+    const both = (body: string, { head = "", agent = inner, more = "", policy = never }: Part = {}) => {
+        const source = `${head}import tool Inbox from "mcp://inbox"
+import tool Own from "mcp://own" { trusted }
+import tool U from "mcp://u" { send: may }
+${agent}
+${more}
+func f() { 1 }
+func go() { ${block()} }
+main agent A { main func(input) {\nm = Inbox.read({})\no = Own.read({})\n${body}\nif f() == 2 { x = 1 } else { U.send({ a: "b" }) }\nreturn 1 } }`;
+        return [true, false].map((yes) => {
+            const ran = handing(source, {
+                agents: [answer("define f = func() { 2 }\nreturn 1", "z")],
+                world: (e) => {
+                    const { tool, op } = e.request as { tool?: string; op?: string };
+                    return op === "call" && tool !== "U" ? { ok: true, value: { yes }, origins: [`tool:${tool}`] } : world(e);
+                },
+                options: { input: { text: "mine" }, policy },
+            });
+            const why = ran.events.flatMap((e) => (e.kind === "policy.denied" ? (refusalIn(e.data as Json)?.flow?.rule ?? "") : []));
+            return [kindOf(ran), writes(ran), why];
+        });
+    };
+    const block = (use = "X.yield()"): string => `delegate all to X { ${use} }`;
+    const under = (rule: string): Json => ["violation.flow", [], [rule]];
+    const sent: Json = [1, ["U.send"], []];
+    const far = (clauses = ""): string => `import agent X from "acp://x" { remit { may U }${clauses} }`;
+
+    test.each([
+        ["around the block", `if m.yes { ${block()} }`],
+        ["in it", block("if m.yes { X.yield() }")],
+        ["through a function", "if m.yes { go() }"],
+    ])("takes a trusted choice under untrusted: %s", (_name, body) => {
+        expect(both(body)).toEqual([under("untrusted: never"), sent]);
+        expect(both(body, { policy: { untrusted: { gate: "ask" } } })).toEqual([under("untrusted: ask"), sent]);
+    });
+
+    test("leaves nothing to tell where another principal's refusal is caught", () => {
+        const agent = `agent H { remit { may X }\nfunc go(yes) { if yes { ${block()} } } }`;
+        expect(both("try { H.go(m.yes) } catch e { x = 1 }", { more: agent })).toEqual([[1, ["U.send"], ["untrusted: never"]], sent]);
+    });
+
+    test.each([
+        ["around the block", `if o.yes { ${block()} }`],
+        ["in it", block("if o.yes { X.yield() }")],
+    ])("takes a choice without labels in strict code: %s", (_name, body) => {
+        expect(both(body, { head: "flow strict\n", policy: {} })).toEqual([under("flow strict"), sent]);
+    });
+
+    test("is what a trusted choice may lead to, and one that a clause of the agent's import lets", () => {
+        const open = [[1, [], []], sent];
+        expect(both(`if o.yes { ${block()} }`)).toEqual(open);
+        const body = `if m.yes { ${block("X.yield(z: 1)")} }`;
+        expect(both(body, { agent: far() })).toEqual([under("untrusted: never"), sent]);
+        expect(both(body, { agent: far(', choice yield: from("tool:Inbox")') })[1]).toEqual(sent);
+        expect(both(body, { agent: far(', choice yield: from("user")') })).toEqual([under('choice yield: from("user")'), sent]);
+        for (const [kind] of both(block("X.yield(z: m)"), { agent: far() })) expect(kind).toBe("violation.flow");
+    });
+
+    test("does not concern what is delegated by name", () => {
+        expect(both("if m.yes { delegate Inbox to X { x = 1 } }")).toEqual([sent, sent]);
+    });
+});
+
 describe("handing control over to an agent outside the program", () => {
     const over = (clauses: string, use: string, policy: Policy = never): boolean => {
         const agent = `import agent Far from "stub:noop" { remit { may Out.write }${clauses} }`;

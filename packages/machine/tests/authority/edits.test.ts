@@ -125,6 +125,15 @@ const ROWS: readonly (readonly [string, Row])[] = [
         { ...yields("", "1", "1", "1", ""), body: when(WEB, "Ext.yield(p: 1)"), other: when(FAR, "Ext.yield(p: 1)"), policy: NEVER },
     ],
     [
+        "who lets an agent define functions",
+        {
+            ...yields("", "1", "1", "1", ""),
+            body: when(WEB, "delegate all to Ext { Ext.yield(p: 1) }"),
+            other: when(FAR, "delegate all to Ext { Ext.yield(p: 1) }"),
+            policy: NEVER,
+        },
+    ],
+    [
         "who hands control over, of a list",
         {
             ...yields("", "1", "1", "1", ""),

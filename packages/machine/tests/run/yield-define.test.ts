@@ -57,13 +57,13 @@ describe("define … keep, after its session", () => {
     test("who decided that it was defined is known of the change, of what is written for review and of the failure of a lambda", () => {
         const text = withFixer(
             'm = Inbox.read({})\nx = "a"\nif m.did != "" { delegate all to Fixer { Fixer.yield(spec: 1) } }\ntry { [1].map(f) } catch e { x = "b" }\nOut.write({ path: x })',
-            'import tool Inbox from "mcp://inbox"\nimport tool Out from "mcp://out"\nfunc f(x) { x }',
+            'import tool Inbox from "mcp://inbox"\nimport tool Out from "mcp://out" { write: may, choice write: from("agent:Fixer", "tool:Inbox") }\nfunc f(x) { x }',
         );
-        const ran = run(text, { agents: [DOUBLE], world: kept, options: { policy: { strict: true } } });
-        const all = ["agent:Fixer", "tool:Inbox"];
+        const ran = run(text, { agents: [DOUBLE], world: kept });
+        const all = ["agent:Fixer", "choice:agent:Fixer", "choice:tool:Inbox"];
         expect(ran.events.flatMap((e) => (e.kind === "program.changed" ? [e.labels] : []))).toEqual([all]);
         expect(ran.effects.flatMap((e) => (e.kind === "author" ? [e.labels] : []))).toEqual([all]);
-        expect(ran.effects.at(-1)?.labels).toEqual(all);
+        expect(ran.effects.at(-1)?.labels).toEqual(all.slice(1));
     });
 
     test("what the block lent it is not lent any more", () => {
