@@ -21,7 +21,7 @@ const LATER = {
     "language/check":
         "authority block-code blocks bounds calls check context contracts effects entry expressions flows folders functions generate handover methods names origins outside remits resources results sites stage-targets stage-values stages statements things tools unlooked",
     "language/check/flow": "aliases calls classes known rules walk ways",
-    "language/contract": "check coerce fits from-tree infer open problem schema show signature",
+    "language/contract": "check coerce fits from-tree infer problem schema show signature",
     "language/diagnostics": "nearest render",
     "language/form": "errors failing measure nodes policy raise schema stages",
     "language/load": "program schemes",

@@ -63,17 +63,20 @@ export class Rulebook {
         let isCounting = false;
         let tracks = policy.untrusted !== undefined;
         let said = policy.untrusted !== undefined || (policy.reach ?? []).length > 0;
-        const rulesOf = rulesIn(program.program, policy, (file, at) => program.site(file, at));
+        // Only where a tool or a memory is imported: what reads them is loaded for those.
+        let rulesOf: ReturnType<typeof rulesIn> | null = null;
         for (const [key, imports] of importsByThing(program.program)) {
             for (const one of imports) put(this.keys, one, key);
             const what = imports[0]?.form.what;
-            const rules = what === "tool" || what === "memory" ? rulesOf([key, imports]) : [];
+            const isUsed = what === "tool" || what === "memory";
+            if (isUsed) rulesOf ??= rulesIn(program.program, policy, (file, at) => program.site(file, at));
+            const rules = rulesOf === null || !isUsed ? [] : rulesOf([key, imports]);
             if (rules.length > 0) {
                 for (const one of imports) put(this.rules, one, rules);
                 said = true;
             }
             const made = clausesOf(program, imports, added(policy, key, imports));
-            const counters = what === "tool" || what === "memory" ? countersOf(program.program, policy, [key, imports], made) : [];
+            const counters = isUsed ? countersOf(program.program, policy, [key, imports], made) : [];
             isCounting ||= counters.some(({ isDaily }) => !isDaily);
             if (counters.length > 0) for (const one of imports) put(this.counters, one, counters);
             if (made === NO_CLAUSES) continue;
