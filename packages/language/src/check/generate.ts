@@ -5,7 +5,6 @@
  *
  * GN1: every option but `input` is a literal, so that what a model is asked can be read from the source.
  */
-import { listText } from "../text/words.ts";
 import { GENERATE_OPTIONS, type OptionKind, unfit } from "../form/options.ts";
 import type { Code } from "../diagnostics/codes.ts";
 import { FOREIGN_OPTIONS } from "../syntax/foreign.ts";
@@ -84,11 +83,9 @@ export function generate(w: Walk, e: Generate): Type {
         w.report("INVALID_GENERATE_INPUT", head(e), "generate has no input", { hint: 'write generate({ input: "…" })' });
     const imports = [...w.file.names.values()].find((one) => one.kind === "llm");
     const example = imports === undefined ? `model Model, and import llm Model from "…" at the top of the file` : `model ${imports.name}`;
-    missing(w, e, [
-        ...(w.config.model === null && !model ? [["model", example] as const] : []),
-        ...(w.config.role === null ? [["role", 'role "…"'] as const] : []),
-        ...(w.config.description === null ? [["description", 'description "…"'] as const] : []),
-    ]);
+    if (w.config.model === null && !model) missing(w, e, "model", example);
+    if (w.config.role === null) missing(w, e, "role", 'role "…"');
+    if (w.config.description === null) missing(w, e, "description", 'description "…"');
     if (e.contract !== undefined) checkContract(report, w.file, e.contract, false);
     raise(w, "model", head(e), false);
     if (w.agent !== null) w.agent.generates = true;
@@ -112,24 +109,9 @@ function head(e: Generate): { start: number; end: number } {
     return { start: e.range.start, end: Math.min(e.range.end, e.range.start + 8) };
 }
 
-/** `lines`: names of what is in no scope, each with what to write; one finding for all of them. */
-function missing(w: Walk, e: Generate, lines: readonly (readonly [name: string, example: string])[]): void {
-    if (lines.length === 0) return;
-    const where = `write ${lines.length === 1 ? "it" : "each of them"} in the ${w.agent === null ? "" : "agent or in the "}function`;
-    w.report(
-        "MISSING_GENERATE_CONFIG",
-        head(e),
-        `no ${listText(
-            lines.map(([name]) => name),
-            "or",
-        )} is in scope here`,
-        {
-            hint: `${where}: ${listText(
-                lines.map(([, example]) => example),
-                "and",
-            )}`,
-        },
-    );
+function missing(w: Walk, e: Generate, key: string, example: string): void {
+    const where = w.agent === null ? "write it in the function" : "write it in the agent or in the function";
+    w.report("MISSING_GENERATE_CONFIG", head(e), `no ${key} is in scope here`, { hint: `${where}: ${example}` });
 }
 
 /** Marks every `use` in force as seen; what is before a seen one is seen already. The agent's own are looked at with the agent. */
