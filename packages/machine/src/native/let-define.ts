@@ -3,7 +3,7 @@
  *
  * Boundary: the refusal. Whether an agent was let define at all is `define.ts`.
  *
- * DN4: a call of a function that was not defined shows that it was not, and nothing in it could carry who decided that. So where somebody's choice is
+ * DN4: a call of a function that was not defined shows that it was not, and nothing in it could carry who decided that. So where choices are
  *     told apart, only such a choice lets an agent define as may decide what follows: a trusted one, or one that the agent's import allows.
  */
 import { shownName } from "@remit/language";
