@@ -102,12 +102,13 @@ test("a page that the server does not list lends nothing, whatever code it has",
     await page.close();
 });
 
-test("the page of docs/serve.md lends its tools, once it has the code", async () => {
-    const text = readFileSync(new URL("../../../docs/serve.md", import.meta.url), "utf8");
+test("the page of docs/serve-http.md lends its tools, once it has the code", async () => {
+    const text = readFileSync(new URL("../../../docs/serve-http.md", import.meta.url), "utf8");
     const sample = /```html\n([\s\S]*?)```/.exec(text)?.[1] ?? "";
+    expect(sample).toContain("http://127.0.0.1:41730");
     const { code } = await at.owner.request<{ code: string }>("POST", "/v1/pairings", {});
     const { id } = await at.owner.open();
-    html = `<!doctype html><title>docs</title><script>window.cart = { items: [] };</script>${sample.replace("http://127.0.0.1:4100", at.server.url)}`;
+    html = `<!doctype html><title>docs</title><script>window.cart = { items: [] };</script>${sample.replace("http://127.0.0.1:41730", at.server.url)}`;
     const page = await (await browser.newContext()).newPage();
     page.on("dialog", (dialog) => void dialog.accept(code));
     const lent = watch(at.owner, id, (event, data) => event === "lent.registered" && data["tool"] === "add");
