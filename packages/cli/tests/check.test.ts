@@ -16,19 +16,20 @@ interface Found {
 }
 const errorsOf = (json: string): Found[] => (JSON.parse(json) as Found[]).filter((one) => one.severity === "error");
 
-test("all that a generate lacks is one mistake, in check as in run", () => {
+test("each thing that a generate lacks is a mistake, in check as in run", () => {
     at.write(
         "a.remit",
         'import llm M from "mock:"\nmain agent A {\n    model M\n    main func(input) {\n        generate({ input: "x" })\n    }\n}\n',
     );
     const { code, err } = at.remit("check", "a.remit");
     expect(code).toBe(1);
-    expect(err).toMatch(/\n1 error\n$/);
+    expect(err).toMatch(/\n2 errors\n$/);
     expect(errorsOf(at.remit("check", "a.remit", "--json").out).map((one) => one.message)).toEqual([
-        "no role or description is in scope here",
+        "no role is in scope here",
+        "no description is in scope here",
     ]);
     const run = at.remit("run", "a.remit").err;
-    expect(run.match(/error MISSING_GENERATE_CONFIG/g)).toHaveLength(1);
+    expect(run.match(/error MISSING_GENERATE_CONFIG/g)).toHaveLength(2);
 });
 
 test("a mistake of a file that two programs import is told once", () => {
