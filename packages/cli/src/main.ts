@@ -3,6 +3,7 @@
  * costs only what is used.
  */
 import { Help, Command, CommanderError, Option } from "commander";
+import type { Add } from "./adding.ts";
 import { examples } from "./examples.ts";
 import { changing, ofBlocks } from "./of-blocks.ts";
 import { ofCredentials } from "./of-credentials.ts";
@@ -14,7 +15,6 @@ import { VERSION } from "./version.ts";
 import { columnsOf, EXIT, fitting, once, paint, plain, say, UsageError, watchPipes } from "./io.ts";
 
 /** What a command's work gets: its arguments, then its options. Returns the exit code. */
-type Work = (args: string[], options: Record<string, unknown>) => Promise<number>;
 
 /** Runs the command line in a process of its own. */
 export function start(argv: readonly string[]): Promise<void> {
@@ -146,7 +146,6 @@ export function build(finish: (code: number) => void, only?: string): Command {
 }
 
 /** A command of this name, what it does, and where its work is. */
-type Add = (name: string, description: string, load: () => Promise<{ default: Work }>) => Command;
 
 // ---- running
 

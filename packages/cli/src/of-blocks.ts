@@ -1,11 +1,10 @@
 /** The commands about blocks and about runs on Temporal: names, options, examples. */
 import type { Command } from "commander";
+import type { Add, Work } from "./adding.ts";
 import { once } from "./io.ts";
 import { decisionKey, place } from "./bounds.ts";
 
-type Work = (args: string[], options: Record<string, unknown>) => Promise<number>;
 type Commands = typeof import("./commands/on-temporal.ts");
-type Add = (name: string, description: string, load: () => Promise<{ default: Work }>) => Command;
 
 const load = (name: keyof Commands) => async (): Promise<{ default: Work }> => ({
     default: (await import("./commands/on-temporal.ts"))[name],

@@ -1,9 +1,8 @@
 /** The commands about credentials: names, options, examples. */
 import type { Command } from "commander";
+import type { Add, Work } from "./adding.ts";
 
-type Work = (args: string[], options: Record<string, unknown>) => Promise<number>;
 type Commands = typeof import("./commands/credentials.ts");
-type Add = (name: string, description: string, load: () => Promise<{ default: Work }>) => Command;
 
 const load = (name: keyof Commands) => async (): Promise<{ default: Work }> => ({
     default: (await import("./commands/credentials.ts"))[name],

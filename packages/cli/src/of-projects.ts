@@ -1,8 +1,5 @@
 /** The commands that begin a project and keep it in order: names and options. */
-import type { Command } from "commander";
-
-type Work = (args: string[], options: Record<string, unknown>) => Promise<number>;
-type Add = (name: string, description: string, load: () => Promise<{ default: Work }>) => Command;
+import type { Add } from "./adding.ts";
 
 export function ofProjects(add: Add): void {
     add("init [folder]", "Make a project that runs", () => import("./commands/init.ts"))

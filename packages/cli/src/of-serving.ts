@@ -1,9 +1,7 @@
 /** The commands of the server and of those who use it: names, options, examples. */
 import type { Command } from "commander";
+import type { Add } from "./adding.ts";
 import { decisionKey, limits, server } from "./bounds.ts";
-
-type Work = (args: string[], options: Record<string, unknown>) => Promise<number>;
-type Add = (name: string, description: string, load: () => Promise<{ default: Work }>) => Command;
 
 /** `ledger` puts the option of that name on a command. */
 export function ofServing(add: Add, ledger: (command: Command) => Command): void {
