@@ -14,7 +14,7 @@ export async function openForReading(options: Record<string, unknown>): Promise<
         if (options["ledger"] !== undefined) throw new UsageError(`there is no ledger at ${shownLedger(path)}`);
         return null;
     }
-    if (!isLedgerAddress(path) && !isFile(path)) {
+    if (!isLedgerAddress(path) && !isLedgerThere(path)) {
         if (options["ledger"] !== undefined) throw new UsageError(`there is no ledger at ${path}`);
         return null;
     }
@@ -28,7 +28,7 @@ export async function openForReading(options: Record<string, unknown>): Promise<
 }
 
 /** Whether a ledger is at this place; an error where that cannot be told, as in the folder of another user. */
-export function isFile(path: string): boolean {
+export function isLedgerThere(path: string): boolean {
     try {
         return statSync(path, { throwIfNoEntry: false }) !== undefined;
     } catch (error) {

@@ -143,7 +143,7 @@ const of =
  * Of a run that may be none of Temporal's. The ledger is asked first: it knows how a run has ended, wherever that was, and which one a process has. One
  * that failed or waits may have been given to an execution a moment ago: where the server has none of it, or is away, the ledger's word is told.
  */
-const ofAny = (what: There, told: (info: RunInfo, options: Options) => number): ReturnType<typeof of> => {
+const ofAny = (what: There, told: (info: RunInfo, options: Options) => number = notThere): ReturnType<typeof of> => {
     const there = of(what, async (store, args, options) => {
         const info = await store.run(args[0] as string);
         return info.status === "done" || (info.live && info.by === undefined) ? told(info, options) : null;
@@ -154,7 +154,7 @@ const ofAny = (what: There, told: (info: RunInfo, options: Options) => number): 
         } catch (error) {
             if (!(error instanceof (await temporal()).ConnectError)) throw error;
             const info = await ledgerInfo(args[0] as string, options);
-            if (info.by !== undefined || info.status === "running") throw error;
+            if (mayBeThere(info)) throw error;
             // A server that is away may have an execution of it all the same.
             say(`${plainLine(error.message)}: what the ledger knows of the run is told`);
             return told(info, options);
@@ -171,14 +171,19 @@ async function ledgerInfo(run: string, options: Options): Promise<RunInfo> {
     }
 }
 
-/** A run that no execution has, to which nothing can be said there. */
-function notThere({ id, status, live }: RunInfo): UsageError {
+/** An execution may have it. A run that was submitted has no owner before a worker opens it. */
+function mayBeThere({ by, status }: RunInfo): boolean {
+    return by !== undefined || status === "running";
+}
+
+/** Of a run that no execution has, to which nothing can be said there. Throws `UsageError`. */
+function notThere({ id, status, live }: RunInfo): never {
     if (status === "done" || status === "failed")
-        return new UsageError(`run ${id} has ended: ${status}`, `remit trace ${id} shows what became of it`);
+        throw new UsageError(`run ${id} has ended: ${status}`, `remit trace ${id} shows what became of it`);
     const hint = live
         ? "Ctrl-C stops it in its terminal"
         : `remit resume ${id} goes on with it here, remit resume ${id} --on temporal there; remit asks ${id} shows its questions`;
-    return new UsageError(`the ledger has no execution on Temporal for run ${id}: it is ${status}`, hint);
+    throw new UsageError(`the ledger has no execution on Temporal for run ${id}: it is ${status}`, hint);
 }
 
 export const result = ofAny(
@@ -187,7 +192,7 @@ export const result = ofAny(
         const { id: run, status, value = null, failure } = info;
         const json = options["json"] === true;
         if (status === "done") printJson(value, json);
-        else if (failure === undefined) throw notThere(info);
+        else if (failure === undefined) notThere(info);
         else showFailure(failure, { run, json });
         return status === "done" ? EXIT.ok : EXIT.failed;
     },
@@ -216,22 +221,17 @@ export const status = ofAny(statusThere, ({ id: run, status: state, steps, event
     return state === "waiting" ? EXIT.waiting : EXIT.ok;
 });
 
-export const cancel = ofAny(
-    async (client, run) => {
-        await client.cancel(run);
-        say(`asked to stop: remit result ${run} waits for its end`);
-        return EXIT.ok;
-    },
-    (info) => {
-        throw notThere(info);
-    },
-);
+export const cancel = ofAny(async (client, run) => {
+    await client.cancel(run);
+    say(`asked to stop: remit result ${run} waits for its end`);
+    return EXIT.ok;
+});
 
 /** Throws `UsageError` where no execution has the run: what it asks stands in the ledger, and `remit answer` answers it. */
 async function asksThere(store: LedgerStore, [run = "", which, said]: readonly string[]): Promise<null> {
-    const { id, by, status } = await store.run(run);
-    // A run that was submitted has no owner before a worker opens it.
-    if (by !== undefined || status === "running") return null;
+    const info = await store.run(run);
+    if (mayBeThere(info)) return null;
+    const { id, status } = info;
     const open = (await store.asks.list(id)).filter((one) => one.state === "open");
     const [one] = which === undefined ? open : open.filter((ask) => ask.id.startsWith(which) || ask.path === which);
     let hint = `remit trace ${id} shows what became of it`;
@@ -303,6 +303,4 @@ const signalThere: There = async (client, run, options, [name, value]) => {
     return EXIT.ok;
 };
 
-export const signal = ofAny(signalThere, (info) => {
-    throw notThere(info);
-});
+export const signal = ofAny(signalThere);

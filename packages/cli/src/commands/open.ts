@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isLedgerAddress, LedgerError } from "@remit/host";
 import { ledgerHere } from "../here.ts";
-import { isFile } from "../ledger.ts";
+import { isLedgerThere } from "../ledger.ts";
 import { EXIT, paint, plainLine, print, say, UsageError } from "../io.ts";
 import { portOf } from "../amounts.ts";
 import { serving } from "../serving.ts";
@@ -18,7 +18,7 @@ import { untilStopped } from "../stopped.ts";
 
 export default async function open([id]: string[], options: Record<string, unknown>): Promise<number> {
     const ledger = ledgerHere(options);
-    if (!isLedgerAddress(ledger) && !isFile(ledger))
+    if (!isLedgerAddress(ledger) && !isLedgerThere(ledger))
         throw new UsageError(`there is no ledger at ${ledger}`, "remit run FILE makes the first run");
     const { runMeant, Server, ServeError } = await serving();
     const stopped = untilStopped();

@@ -5,11 +5,12 @@ import { argsOf, optionsOf, placeOf, titleOf } from "../plan-labels.ts";
 
 export function tableOf(plan: Plan, colour: Paint = paint(process.stdout), width = columnsOf(process.stdout)): string {
     // Few plans say how a stage runs.
-    const isSaid = plan.nodes.some((node) => optionsOf(node) !== "");
-    const rows = plan.nodes.map((node) => [
+    const said = plan.nodes.map(optionsOf);
+    const isSaid = said.some((one) => one !== "");
+    const rows = plan.nodes.map((node, i) => [
         `  ${plainLine(node.id)}`,
         argsOf(node),
-        ...(isSaid ? [optionsOf(node)] : []),
+        ...(isSaid ? [said[i] ?? ""] : []),
         node.requires.length === 0 ? "" : plainLine(`after ${node.requires.join(", ")}${node.join === "list" ? " (as one list)" : ""}`),
         placeOf(node),
     ]);

@@ -9,6 +9,7 @@ import { unknownIn } from "../authority/schemas.ts";
 import { isEndorse } from "../form/lower.ts";
 import type { Among, Amount, Bound, Count, Import, ImportClause, Name, Readers, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
+import { withArticle } from "../text/words.ts";
 import { type Binding, type Checking, type FileScope, type Walk, reporter, type Report } from "../scope/model.ts";
 import { shown } from "../syntax/entry.ts";
 import { fix } from "../text/fix.ts";
@@ -259,7 +260,7 @@ function checkClauses(a: Whole, report: Report, node: Import, file: FileScope): 
             report(
                 "REMIT_REFERENCE",
                 clause.range,
-                `the import of ${node.what === "llm" || node.what === "agent" ? "an" : "a"} ${node.what}${node.what === "agent" ? " of the program" : ""} has no such clause`,
+                `the import of ${withArticle(node.what)}${node.what === "agent" ? " of the program" : ""} has no such clause`,
                 node.what === "agent" ? { hint: "say who may choose at the imports of what the agent uses" } : undefined,
             );
             continue;
