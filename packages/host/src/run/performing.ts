@@ -68,6 +68,9 @@ export function performing(effect: Effect, options: PerformingOptions): Performi
     const parts = partsOf(secrets, (part) => up({ n: 0, part }));
     // Only an agent reports and has hands: every other effect goes without them.
     const notes = effect.kind === "agent" ? notesOf(secrets, (note) => up({ n: 0, note })) : null;
+    const reported = (note: AgentNote): void => {
+        if (!isOver) notes?.part(note);
+    };
     const letters = lettersOf(effect, up);
     const { asked } = letters;
     const io: PerformIO = {
@@ -86,7 +89,7 @@ export function performing(effect: Effect, options: PerformingOptions): Performi
             return "ruling" in down && down.ruling.allowed ? null : outcomeIn(down);
         },
         ...(parent === undefined ? {} : { parent }),
-        ...(notes === null ? {} : handsOf(asked, (note) => !isOver && notes.part(note))),
+        ...(notes === null ? {} : handsOf(asked, reported)),
     };
 
     function over(outcome: Outcome | null, why?: Missing): void {
@@ -124,12 +127,12 @@ export function performing(effect: Effect, options: PerformingOptions): Performi
 }
 
 /** What an agent wants to do, and what it reports. */
-function handsOf(asked: Letters["asked"], note: (note: AgentNote) => unknown): Pick<PerformIO, "may" | "use" | "note"> {
+function handsOf(asked: Letters["asked"], note: (one: AgentNote) => void): Pick<PerformIO, "may" | "use" | "note"> {
     async function used(use: AgentUse, make: boolean, until?: AbortSignal, part?: (part: Json) => void): Promise<Down> {
         return asked((n) => ({ n, use, make, ...(part === undefined ? {} : { parts: true }) }), until, part);
     }
     return {
-        note: (one) => void note(one),
+        note,
         may: async (use, until) => rulingIn(await used(use, false, until)),
         use: async (use, until, part) => outcomeIn(await used(use, true, until, part)),
     };

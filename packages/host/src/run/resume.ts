@@ -5,7 +5,7 @@
  *
  * U3: the cost depends on the size of the state and on what came after it, not on the length of the run.
  */
-import { type Answered, type Conducted, madeIn, type Recovered, repeats } from "@remit/machine";
+import { type Answered, type Conducted, type LedgerEvent, madeIn, type Recovered, repeats } from "@remit/machine";
 import { type KeptRun, keptRun, type LedgerStore, type RunInfo, type SavedState } from "../ledger/store.ts";
 import type { Host } from "./host.ts";
 
@@ -40,8 +40,10 @@ export async function continueRun(
         else if (!repeats(effect) && (await host.repeatable?.(effect)) === true) repeatable.push(path);
     }
     const turns = machine.pending.filter(({ kind, path }) => kind === "agent" && begun.includes(path));
+    const inTurns: LedgerEvent[] = [];
     // U3: only where an agent was at work when the run broke off
-    const events = turns.length === 0 ? [] : await Array.fromAsync(store.events(info.id));
-    const made = turns.map(({ path }) => madeIn(path, events));
+    if (turns.length > 0)
+        for await (const event of store.events(info.id)) if (turns.some(({ path }) => event.path.startsWith(path))) inTurns.push(event);
+    const made = turns.map(({ path }) => madeIn(path, inTurns));
     return { info, machine, recovered: { outcomes, answers, begun, repeatable, made } };
 }
