@@ -25,7 +25,7 @@ export function Words({ text, isGoing = false }: { readonly text: string; readon
     return h(
         "div",
         { class: "words" },
-        pieces.map(({ raw }, i) => h(Block, { key: i, raw })),
+        pieces.map((one, i) => h(Block, { key: i, ...one })),
         caret,
         toggle,
     );
@@ -56,8 +56,8 @@ function Written({ isRaw, setRaw }: WrittenProps): ComponentChildren {
 }
 
 /** WRD2. */
-function Block({ raw }: { readonly raw: string }): ComponentChildren {
-    return useMemo(() => blocks(raw, 0), [raw]);
+function Block({ raw, piece }: ReturnType<typeof piecesOf>[number]): ComponentChildren {
+    return useMemo(() => block(piece, 0), [raw, piece.kind]);
 }
 
 function blocks(text: string, depth: number): ComponentChildren {
