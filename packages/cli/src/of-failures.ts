@@ -219,31 +219,33 @@ export function failuresPage(): string {
     const kinds = Object.keys(ABOUT_FAILURES) as FailureKind[];
     return `# Failures
 
-A run that fails ends with exit code 1 (0: done; 2: the command was wrong and nothing began; 3: it waits for an answer; 130: stopped by Ctrl-C). It says the kind of the failure, a message, the place in the program, and often a line \`help:\` or \`goes on:\` with a command. The kind is \`kind\` of a caught failure, too. Each kind has a section below; \`remit errors KIND\` shows it in a terminal. Which code can catch which kind is in the [language reference](language-failures.md#failures); what \`remit check\` says before a run is in [Diagnostics](diagnostics.md).
+A run that fails ends with exit code 1. It says the kind of the failure, a message, the place in the program, and often a line \`help:\` or \`goes on:\` with a command. ([The other exit codes](cli.md#streams-and-exit-codes).) A caught failure has the kind as \`kind\`. \`remit errors KIND\` shows a section of this page in a terminal. Which code can catch which kind: [language reference](language-failures.md#failures). What \`remit check\` says before a run: [Diagnostics](diagnostics.md).
 
 ## What to do first
 
 1. \`remit trace last\` shows what the run did up to the failure, \`remit explain last\` what the model was sent, \`remit debug last\` the variables at that place.
 2. Look up the kind below, and mend the cause.
-3. Go on with the run. What has an outcome is not performed again, and not paid for again.
+3. Go on with the run. What has an outcome is not done or paid for again.
 
 | the run | goes on with |
 | --- | --- |
 | failed because a server, a model or a tool did | \`remit resume last --retry\` |
 | reached a limit of the run or of a \`spend\` block | \`remit resume last --raise usd=2\`; the last line of the run is the exact command |
-| reached \`turns\` of a \`generate\` | nothing: give the \`generate\` more turns and run the program anew |
-| failed at an effect whose outcome you know | \`remit resume last --answer PATH=VALUE\` |
+| reached \`turns\` of a \`generate\` | nothing: give the \`generate\` more turns, and run the program anew |
+| failed at an effect whose outcome you know | \`remit resume last --answer PATH=VALUE\`; the value is held against its contract |
 | was killed, or stopped by Ctrl-C (exit code 130) | \`remit resume last\` |
 | waits for an answer (exit code 3) | \`remit asks\`, \`remit answer\`, then \`remit resume last\` |
-| failed by a mistake in its program | nothing: a run finishes on the program that it began with. Mend the program and run it anew |
+| failed by a mistake in its program | nothing, because a run finishes on the program that it began with: mend it, and run it anew |
 
-**What is tried again without you.** A model turn that meets passing trouble (a rate limit, a broken connection) is tried three more times, after waits of at most a minute each; then it fails as \`rate_limited\` or \`unreachable\`. A call of a tool is made once: [a loop](language-failures.md#failures) tries it again, and a stage of a [block](blocks.md#options-of-a-stage) has \`retries\`.
+**What is tried again without you.** A model turn that meets passing trouble is tried three more times, after waits of at most a minute each. A call of a tool is made once; [a loop](language-failures.md#failures) can try it again, and a stage of a [block](blocks.md#options-of-a-stage) has \`retries\`.
 
 **After a kill** an effect may have begun and have no outcome. A read and a model turn are done again. Of everything else the run asks what became of it: \`remit resume last --answer 'PATH=done:{"ok":true}'\`, \`PATH=again\` or \`PATH=give-up\`.
 
-**In a \`parallel for\`** the other items finish first. Then one failure tells all: each message once, with the numbers of its items; \`detail\` of the caught failure lists every item. \`stop after 20 failures\` ends the loop early.
+**In a \`parallel for\`** the other items finish first. Then one failure tells each message once, with the numbers of its items.
 
-This page is made from \`packages/cli/src/of-failures.ts\`.
+${kinds.map((kind) => `## ${kind}\n\n${sectionOf(ABOUT_FAILURES[kind])}\n`).join("\n")}`;
+}
 
-${kinds.map((kind) => `## ${kind}\n\n${aboutFailure(kind)}\n`).join("\n")}`;
+function sectionOf({ what, causes, remedies }: AboutFailure): string {
+    return `${what}\n\nCauses: ${causes.join(" ")}\n\n${remedies.map((one) => `- ${one}`).join("\n")}`;
 }

@@ -27,26 +27,14 @@ export function diagnosticsPage(): string {
     });
     return `# Diagnostics
 
-What \`remit check\` says about a program before it runs. What goes wrong while a program runs has a kind in place of a code; [Failures](failures.md) says what leads to each kind, and what to do. In short:
+What \`remit check\` says about a program before it runs. What goes wrong while a program runs has a kind in place of a code: [Failures](failures.md).
 
-| kind | what to do |
-| --- | --- |
-| \`tool\` | read the tool's own words in the message; mend the arguments, catch the failure, or \`remit resume last --retry\` |
-| \`model\`, \`refusal\`, \`unreachable\`, \`timeout\`, \`rate_limited\` | \`remit models\` says what can be reached; then \`remit resume last --retry\` |
-| \`contract\`, \`value\`, \`invalid_payload\` | \`remit explain last\` shows the replies; give \`attempts\`, descriptions of fields, a check of what comes in |
-| \`denied\` | a person, or no person, said no: run it on a terminal, or with \`--park\` |
-| \`violation.…\` | code used what no line gives; the message names the rule and its line: \`remit check --authority FILE\` |
-| \`limit.…\`, such as \`limit.turns\` | a bound is used up: raise one of a \`generate\` or a yield in the program (\`turns: 12\`), one of the run or of a \`spend\` block with \`remit resume last --raise tokens=200k\` |
-| \`raised\`, \`cancelled\` | the program, or a person, ended it |
-
-Each diagnostic has a code, a message, \`file:line:column\`, often a hint, and sometimes fixes. \`remit check --fix\` applies the fixes that keep the meaning, \`remit fmt --fix\` those of old spellings as well.
+A diagnostic is printed as \`file:line:column: error CODE: message\`, with the line of the program below it, often a hint, and sometimes fixes. \`remit check --fix\` applies the fixes that keep the meaning, \`remit fmt --fix\` those of old spellings as well.
 
 - **An error** keeps the program from running: \`remit check\` and \`remit run\` end with exit code 1, and nothing was begun. **A warning** and **a note** do not. A code has one severity everywhere, and AgentScript's name where the rule is the same.
 - **What to do** is in the hint below the message. In the tables it stands where one sentence fits every case; elsewhere the hint depends on the place: read it there.
 - \`remit errors CODE\` shows a row of the tables in a terminal, and \`remit errors KIND\` a kind of failure.
 - \`remit check --json FILE\` prints a list of objects with \`code\`, \`severity\`, \`message\`, \`file\` and \`range\` (\`start\` and \`end\`, in UTF-16 units from the beginning of the file), and with \`hint\`, \`fixes\` and \`related\` places where there are any. A script goes by the code: words of messages change.
-
-This page is made from the tables in \`packages/language/src\`.
 
 ${sections.join("\n")}`;
 }

@@ -43,7 +43,7 @@ function numbers(name: string, args: readonly Arg[]): number[] {
 export const NUMBER_BUILTINS: readonly Builtin[] = [
     row(
         "round(digits?)",
-        "Rounded to whole numbers or to that many decimal places (negative: tens, hundreds …), halves away from zero.",
+        "Rounded to whole numbers or to that many decimal places, up to 15 (negative, down to -15: tens, hundreds …), halves away from zero.",
         round,
     ),
     row("floor()", "The largest whole number that is not above it.", Math.floor),
