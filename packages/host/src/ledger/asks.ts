@@ -70,6 +70,8 @@ export interface NewAsk {
 export type Taken =
     | { readonly kind: "none" }
     | { readonly kind: "open"; readonly ask: Ask }
+    /** It stands for this call, under a description that the tool does not give now: open, or answered and not used. */
+    | { readonly kind: "kept"; readonly ask: Ask }
     | { readonly kind: "decided"; readonly decision: string; readonly late: boolean };
 
 export interface Asks {
@@ -85,8 +87,11 @@ export interface Asks {
     note(id: string, note: Pick<AskNote, "kind" | "who" | "text">): Promise<void>;
     /** Rejects with `AskError`; then nothing was changed. */
     decide(id: string, decision: string, by: string): Promise<Ask>;
-    /** The answer to the question of this path that is bound like this; given once. */
-    take(run: string, path: string, bound: string): Promise<Taken>;
+    /**
+     * The answer to the question of this path that is bound like this; given once. `undescribed`: the tool cannot be described now, so that a question
+     * that is bound by its own description is kept; a no to it is given all the same.
+     */
+    take(run: string, path: string, bound: string, undescribed?: (schema: string) => string): Promise<Taken>;
 }
 
 /** Why an answer is not taken, and what to do. */
@@ -221,7 +226,7 @@ export function asksOver(rows: AskRows, key: () => KeyObject, unused: Unused | n
         },
         note: async (id, note) => noted(asking, one(await rows.byId(id), id), note),
         decide: (id, decision, by) => decide(asking, id, decision, by),
-        take: (run, path, bound) => take(asking, run, path, bound),
+        take: (run, path, bound, undescribed) => take(asking, run, path, { bound, undescribed }),
     };
 }
 
@@ -337,11 +342,21 @@ async function decide(asking: Asking, id: string, decision: string, by: string):
     return shown(asking, next);
 }
 
-async function take(asking: Asking, run: string, path: string, bound: string): Promise<Taken> {
+interface Bound {
+    readonly bound: string;
+    readonly undescribed: ((schema: string) => string) | undefined;
+}
+
+async function take(asking: Asking, run: string, path: string, { bound, undescribed }: Bound): Promise<Taken> {
     const { rows, unused } = asking;
     // A record that was changed without the key is passed over.
     const row = (await rows.ofPath(run, path)).find((r) => (r.state === "open" || r.state === "answered") && isSound(asking, r));
-    if (row === undefined || row.bound !== bound) return { kind: "none" };
+    if (row === undefined) return { kind: "none" };
+    if (row.bound !== bound) {
+        if (undescribed?.(row.schema) !== row.bound) return { kind: "none" };
+        const isYes = row.decision === "once" || row.decision === "session";
+        if (isYes || (row.state === "open" && !isExpired(asking, row))) return { kind: "kept", ask: await shown(asking, row) };
+    }
     if (row.state === "answered") {
         // AU1.
         if (unused !== null && !unused.take(row.seal as string)) return { kind: "none" };

@@ -9,6 +9,8 @@
  * AP3: every answer says how the tool described its method when it was asked, also one that a performer of the caller's own gives. The machine keeps
  *     that with the answer (AV3).
  * AP4: no person there is a no, unless the run may wait (`park`): then its state is kept, and the process may end.
+ * AP6: while a tool cannot be described, a question that was put stays as it is: a yes to it is neither used nor asked for again, and counts once the
+ *     tool describes the method as it did. A no needs no description.
  * AP5: a question that the project sends to a channel waits, whatever was said of waiting; at the terminal it is put only to a person who may answer it.
  */
 import { canonicalJson, type Json } from "@remit/language";
@@ -28,8 +30,15 @@ import { SERVER } from "../config/channels.ts";
 import { type Ask, AskError, type Asks, boundOf } from "../ledger/asks.ts";
 import { sha256 } from "../ledger/blob.ts";
 import type { Scrubber } from "../secret/scrub.ts";
-import type { Later, Performer, PerformIO } from "./host.ts";
+import type { Later, Missing, Performer, PerformIO } from "./host.ts";
 import type { Handlers } from "./setup.ts";
+
+/** What a tool says of a method now; null where nothing is said. */
+export interface Described {
+    readonly said: Json;
+    /** Why nothing can be said now, where that may change; null: all is said. */
+    readonly missing: Missing | null;
+}
 
 export interface Asking {
     readonly run: string;
@@ -40,8 +49,7 @@ export interface Asking {
     readonly expires: number;
     /** A question without an answer is kept for later. */
     readonly park: boolean;
-    /** What a tool says of a method now; null where nothing can be said. */
-    readonly describe: (about: MethodOf, signal: AbortSignal) => Promise<Json>;
+    readonly describe: (about: MethodOf, signal: AbortSignal) => Promise<Described>;
     /** Absolute folder of `file://workspace`. */
     readonly workspace: string;
     readonly secrets: Scrubber;
@@ -63,19 +71,16 @@ const LOOK_MS = 400;
 
 export function approving(on: Handlers, asking: Asking): Approving {
     const { asks, run, owner } = asking;
-    async function schemaOf(method: MethodOf | null, signal: AbortSignal): Promise<string> {
-        return method === null ? "" : sha256(canonicalJson(await asking.describe(method, signal)));
-    }
-
     const ask: Approving["ask"] = async (effect, io, own) => {
         const { detail } = effect.request as unknown as AskRequest;
-        const schema = await schemaOf(askedMethod(detail), io.signal);
-        const outcome = await (own === undefined ? put(effect, io, schema) : own(effect, io));
+        const { schema, missing } = await schemaOf(asking, askedMethod(detail), io.signal);
+        const outcome = await (own === undefined ? put(effect, io, { schema, missing }) : own(effect, io));
         return "later" in outcome || !outcome.ok || schema === "" ? outcome : { ...outcome, described: schema };
     };
 
-    async function put(effect: Effect, io: PerformIO, schema: string): Promise<Outcome | Later> {
-        const bound = boundOf(run, effect.path, effect.request as unknown as AskRequest, schema);
+    async function put(effect: Effect, io: PerformIO, { schema, missing }: Schema): Promise<Outcome | Later> {
+        const boundBy = (described: string): string => boundOf(run, effect.path, effect.request as unknown as AskRequest, described);
+        const bound = boundBy(schema);
         const request = await withWhatChanges(effect, asking);
         const given = (decision: string): Outcome => ({ ok: true, value: decision, origins: ["user"] });
         const route = asking.routes?.route(request, owner) ?? { owner, here: true, channels: [] };
@@ -83,7 +88,10 @@ export function approving(on: Handlers, asking: Asking): Approving {
         const isHere = on.ask !== undefined && isRouted && mayAnswer(route.owner, owner);
         const waits = asking.park || route.channels.length > 0;
 
-        const before = await asks.take(run, effect.path, bound);
+        const before = await asks.take(run, effect.path, bound, missing === null ? undefined : boundBy);
+        // The clients of a server are asked anew: its turn would end with a question that is left.
+        const isLeft = before.kind === "kept" && !(on.atServer === true && before.ask.state === "open");
+        if (isLeft) return kept(before.ask, missing as Missing, io);
         if (before.kind === "decided") return before.late ? denied(effect, "no answer came in time") : given(before.decision);
         // What is open already was left for later, and stays so until it expires.
         if (!isHere && !waits && before.kind !== "open")
@@ -110,7 +118,7 @@ export function approving(on: Handlers, asking: Asking): Approving {
         await asking.routes?.deliver(open, route, { asks, signal: io.signal, tell, elsewhere: asking.elsewhere });
         if (!isHere || !mayAnswer(open.owner, owner)) return { later: true };
 
-        const said = await asked(request, effect, open, io.signal);
+        const said = await asked(asks, open, io.signal, (signal) => on.ask?.(request, { effect, ask: open, signal }));
         if (said === null) return { later: true };
         if (said !== ELSEWHERE) await recorded(asks, open, request.options.includes(said) ? said : "deny", owner);
         const taken = await asks.take(run, effect.path, bound);
@@ -118,28 +126,35 @@ export function approving(on: Handlers, asking: Asking): Approving {
         return taken.late ? denied(effect, "no answer came in time") : given(taken.decision);
     }
 
-    /** What the person here says, or `ELSEWHERE` where the record says it: answered from another process meanwhile, or its time is up. */
-    async function asked(request: AskRequest, effect: Effect, open: Ask, signal: AbortSignal): Promise<string | typeof ELSEWHERE | null> {
-        const other = new AbortController();
-        const both = AbortSignal.any([signal, other.signal]);
-        try {
-            const here = Promise.resolve(on.ask?.(request, { effect, ask: open, signal: both }) ?? null);
-            return await Promise.race([here, elsewhere(asks, open, other.signal)]);
-        } finally {
-            other.abort();
-        }
-    }
-
     async function call(effect: Effect, io: PerformIO, perform: Performer): Promise<Outcome | Later> {
         const { allowed } = effect.request as unknown as ToolRequest;
         const method = allowed === undefined ? null : calledMethod(effect);
-        const isSame = method === null || (await schemaOf(method, io.signal)) === allowed;
+        const isSame = method === null || (await schemaOf(asking, method, io.signal)).schema === allowed;
         const instead = isSame ? null : ((await io.changed?.()) ?? null);
         if (instead === null) return perform(effect, io);
         return !instead.ok && isLater(instead) ? { later: true } : instead;
     }
 
     return { ask, call };
+}
+
+interface Schema {
+    /** SHA-256 of what the tool says of the method; empty where the question is about none. */
+    readonly schema: string;
+    readonly missing: Described["missing"];
+}
+
+async function schemaOf({ describe }: Asking, method: MethodOf | null, signal: AbortSignal): Promise<Schema> {
+    if (method === null) return { schema: "", missing: null };
+    const { said, missing } = await describe(method, signal);
+    return { schema: sha256(canonicalJson(said)), missing };
+}
+
+/** AP6. An agent waits for its question, not for what is missing. */
+function kept({ state }: Ask, { message, hint }: Missing, io: PerformIO): Later {
+    const stays = state === "open" ? "its question stays open" : "the answer to its question is kept";
+    io.emit({ type: "notice", text: `${message}; ${stays}` });
+    return state === "open" || io.parent !== undefined ? { later: true } : { later: true, why: { message: `${message}; ${stays}`, hint } };
 }
 
 /** A write tells what it changes. */
@@ -155,6 +170,22 @@ async function recorded(asks: Asks, { id }: Ask, decision: string, by: string): 
         await asks.decide(id, decision, by);
     } catch (error) {
         if (!(error instanceof AskError)) throw error;
+    }
+}
+
+/** What the person here says, or `ELSEWHERE` where the record says it: answered from another process meanwhile, or its time is up. */
+async function asked(
+    asks: Asks,
+    open: Ask,
+    signal: AbortSignal,
+    here: (signal: AbortSignal) => ReturnType<NonNullable<Handlers["ask"]>> | undefined,
+): Promise<string | typeof ELSEWHERE | null> {
+    const other = new AbortController();
+    const both = AbortSignal.any([signal, other.signal]);
+    try {
+        return await Promise.race([Promise.resolve(here(both) ?? null), elsewhere(asks, open, other.signal)]);
+    } finally {
+        other.abort();
     }
 }
 

@@ -8,7 +8,7 @@
  */
 import { author } from "../agent/author.ts";
 import { resolve } from "node:path";
-import type { Json, Program } from "@remit/language";
+import { type Json, type Program, shownUse } from "@remit/language";
 import { type AgentTurn, type Effect, type MethodOf, traceparent } from "@remit/machine";
 import type { LedgerStore } from "../ledger/store.ts";
 import type { Answering, Models } from "../model/models.ts";
@@ -21,7 +21,7 @@ import type { Tools } from "../tool/tools.ts";
 import { basics } from "./basics.ts";
 import { counting } from "./counting.ts";
 import { type Host, type Performer, type Performers, hostOf } from "./host.ts";
-import { approving } from "./approving.ts";
+import { approving, type Described } from "./approving.ts";
 import { questionRoutes, type Routes } from "../channel/routes.ts";
 import { given } from "../input/given.ts";
 import { type BlockRunner, nestedRuns } from "./nested.ts";
@@ -59,7 +59,7 @@ export interface World {
     /** Nothing is performed: nothing is counted in the ledger either. */
     readonly isDry: boolean;
     /** What a tool says of a method now; null where it is not there, cannot be reached, or is not to be reached. */
-    describe(about: MethodOf, asked: Asking): Promise<Json>;
+    describe(about: MethodOf, asked: Asking): Promise<Described>;
 }
 
 /** `root`: absolute folder of the program's tree, empty where there is none; `file`: its main file's name there. */
@@ -139,7 +139,7 @@ export function worldOf(
         answering: () => answering(),
         unperformed: () => rehearsed?.unperformed() ?? [],
         describe: async (about, asked) =>
-            mode !== undefined || options.performers?.tool !== undefined ? null : methodOf(await tools.get(), about, asked),
+            mode !== undefined || options.performers?.tool !== undefined ? NOTHING_SAID : methodOf(await tools.get(), about, asked),
     };
 }
 
@@ -158,14 +158,17 @@ function brought({ tools = {}, registry, queues }: HostOptions): {
     };
 }
 
-async function methodOf(tools: Tools, { tool, uri, file, method }: MethodOf, asked: Asking): Promise<Json> {
+const NOTHING_SAID: Described = { said: null, missing: null };
+
+async function methodOf(tools: Tools, { tool, uri, file, method }: MethodOf, asked: Asking): Promise<Described> {
     const { ToolFail } = await import("../tool/tool.ts");
     try {
         const { methods } = await tools.describe({ name: tool, uri, file }, asked);
-        return (methods.find((one) => one.name === method) as Json | undefined) ?? null;
+        return { said: (methods.find((one) => one.name === method) as Json | undefined) ?? null, missing: null };
     } catch (error) {
-        if (error instanceof ToolFail) return null;
-        throw error;
+        if (!(error instanceof ToolFail)) throw error;
+        const message = `${shownUse(`${tool}.${method}`)} cannot be described now: ${error.message}`;
+        return { said: null, missing: { message, hint: error.hint ?? "make the tool reachable again" } };
     }
 }
 
@@ -230,7 +233,7 @@ export function withPeople(world: World, { run, store, on, asks, as, elsewhere =
     const { secrets, blocks } = world;
     const nested = isWhole(store) ? { run: nestedRuns({ store, run, secrets, on, host, elsewhere: blocks }) } : {};
     const { ask: own, ...others } = world.own;
-    const asked = hostOf({ ...people(on, park), ...nested, ...others, ask: (effect, io) => approvals.ask(effect, io, own) });
+    const asked = hostOf({ ...people(on, park), ...nested, ...others, ask: parking((effect, io) => approvals.ask(effect, io, own)) });
     const perform: Host["perform"] = (effect, io) => world.host.perform(effect, io);
     const one: Host = {
         ...world.host,

@@ -398,6 +398,27 @@ main agent A { main func(input) { parallel for to in ["a", "b"] max 2 { Mail.sen
         expect(sent).toEqual([{ to: "bob" }]);
     });
 
+    test("AP6: while the tool cannot be described its question and a yes stay, to be used when it can; a no counts at once", async () => {
+        const { run } = await begin();
+        const { id } = await one(run);
+        const without = async (): Promise<RunResult> => {
+            const ledger = await openLedger(store);
+            return (await ledger.resume<Json>(run, { tools: {}, park: false })).result;
+        };
+        expect(await without()).toMatchObject({ status: "waiting" });
+        expect(await one(run)).toMatchObject({ id });
+        await store.asks.decide(id, "once", ME);
+        expect(await without()).toMatchObject({
+            status: "waiting",
+            failure: { message: expect.stringMatching(/Mail\.send.*cannot be described now.*answer to its question is kept/) },
+        });
+        expect((await store.asks.list(run)).map((ask) => [ask.id, ask.state])).toEqual([[id, "answered"]]);
+        expect((await again(run)).status).toBe("waiting");
+        expect(sent).toEqual([{ to: "bob" }]);
+        await store.asks.decide((await one(run)).id, "deny", ME);
+        expect(await without()).toMatchObject({ status: "failed", failure: { kind: "denied" } });
+    });
+
     test("a tool that changes under an answer for the session is asked about again, it is not taken to be the same", async () => {
         const asked: string[] = [];
         const text = `import tool Mail from "host:mail" { send: ask }
