@@ -20,7 +20,7 @@ export function ofServing(add: Add, ledger: (command: Command) => Command): void
         .option("-m, --model <uri>", "model for every `import llm` (REMIT_MODEL)")
         .option("-w, --workspace <dir>", "folder the tools may reach; default: the current folder")
         .option("--host <address>", "address to listen on; default: 127.0.0.1")
-        .option("--port <n>", "port to listen on; default: a free one")
+        .option("--port <n>", "port to listen on; default: the first free one from 41730 to 41739, else any")
         .option("--origin <origin...>", "origin of pages that may use the server, such as https://shop.example")
         .option("--limit <name=value...>", "a bound of the server, such as sessions=50 or ask=10min; docs/serve-running.md lists them")
         .option("--as <identity>", "on whose behalf turns of the owner are, such as user:alice (REMIT_AS)")
