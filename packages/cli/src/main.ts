@@ -157,6 +157,7 @@ function toRun(add: Add): void {
         .option("--trace", "show the trace on standard error when the run has ended")
         .option("--trace-file <file>", "write every event to FILE, one JSON object a line")
         .option("--check", "check only, run nothing")
+        .option("--main", "start with the main agent or main func, also where the file has blocks")
         .option("--agent <name>", "start with this agent's main func")
         .option("--function <name>", "start with this function")
         .option("--variant <site=name...>", "choose a candidate of a `use one of`")

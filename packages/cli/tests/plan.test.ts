@@ -47,6 +47,19 @@ test("remit run runs the blocks, and the trace shows the nodes", () => {
     expect(here.remit("trace", "last").out).toContain("memory static block as pair (3 nodes)");
 });
 
+test("remit run --main begins where the program would without its blocks", () => {
+    here.write("two.remit", 'agent A { main func() { "A" } }\nmain agent B { main func() { "B" } }\nmemory static ( echo "block" )\n');
+    expect(here.remit("run", "two.remit", "-q").out).toBe('"block"\n');
+    expect(here.remit("run", "two.remit", "--main", "-q").out).toBe('"B"\n');
+    expect(here.remit("run", "pair.remit", "--main")).toMatchObject({
+        code: 2,
+        out: "",
+        err: expect.stringContaining("no main agent and no main func"),
+    });
+    const two = here.remit("run", "two.remit", "--main", "--agent", "A");
+    expect(two).toMatchObject({ code: 2, out: "", err: expect.stringContaining("--main and --agent cannot be used together") });
+});
+
 test("a temporal block where no server answers fails with what to do", () => {
     here.write("there.remit", "func one() { 1 }\ntemporal static ( one )\n");
     const { code, err } = here.remit("run", "there.remit", "--address", "127.0.0.1:9");

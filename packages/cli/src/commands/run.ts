@@ -5,6 +5,7 @@ import {
     doubtsOf,
     load,
     loadConfig,
+    type LoadOptions,
     monitor,
     profileOfRun,
     readJson,
@@ -41,14 +42,7 @@ export default async function run(args: string[], given: Record<string, unknown>
         ...(options["frozen"] ? { frozen: true } : {}),
         ...(options["inputOrigin"] === undefined ? {} : { inputOrigins: origins(options["inputOrigin"] as string[]) }),
         ...(options["variant"] === undefined ? {} : { variants: variants(options["variant"] as string[]) }),
-        ...(options["agent"] === undefined && options["function"] === undefined
-            ? {}
-            : {
-                  entry: {
-                      ...(options["agent"] ? { agent: String(options["agent"]) } : {}),
-                      ...(options["function"] ? { func: String(options["function"]) } : {}),
-                  },
-              }),
+        ...entryOf(options),
     });
     watch.root = program.root || dirname(resolve(file));
     if (!options["quiet"] && program.diagnostics.length > 0) {
@@ -141,6 +135,16 @@ function showUnperformed(calls: readonly Unperformed[], json: boolean): void {
         const text = args.map((one) => safeJson(one)).join(", ");
         say(`  ${plainLine(`${shownUse(call)}(${text.length > 200 ? `${text.slice(0, 200)}…` : text})`)}  ${plainLine(path)}`);
     }
+}
+
+function entryOf({ main, agent, function: func }: Record<string, unknown>): Pick<LoadOptions, "entry"> {
+    if (main) {
+        const other = agent !== undefined ? "--agent" : func !== undefined ? "--function" : undefined;
+        if (other !== undefined) throw new UsageError(`--main and ${other} cannot be used together`);
+        return { entry: { main: true } };
+    }
+    if (agent === undefined && func === undefined) return {};
+    return { entry: { ...(agent ? { agent: String(agent) } : {}), ...(func ? { func: String(func) } : {}) } };
 }
 
 /** AgentScript's options, and short forms, in Remit's words. */

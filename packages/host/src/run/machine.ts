@@ -3,7 +3,7 @@
  *
  * Boundary: from a caller's words and stored options to the machine's; no policy.
  */
-import { type Program, shownName } from "@remit/language";
+import { BLOCKS, type Program, shownName } from "@remit/language";
 import { type Conducted, Machine, type StartOptions, type VariantSite, compileProgram, variantSites } from "@remit/machine";
 import type { KeptRun } from "../ledger/store.ts";
 import { leaving } from "../secret/exits.ts";
@@ -15,9 +15,10 @@ import type { Entry, KeptOptions } from "./options.ts";
 /** Which function a run begins with. Throws `RemitError` where there is none of that name. */
 export function entryOf(program: Program, entry: Entry | undefined): StartOptions["entry"] {
     if (entry === undefined || (entry.agent === undefined && entry.func === undefined)) {
-        if (program.entry === undefined)
-            throw wrong("this file has no main agent and no main func", "name a function to run with --function");
-        return program.entry;
+        const hasBlocks = program.entry?.func === BLOCKS;
+        const start = entry?.main === true && hasBlocks ? program.main : program.entry;
+        if (start === undefined) throw wrong("this file has no main agent and no main func", "name a function to run with --function");
+        return start;
     }
     const main = program.files.length - 1;
     const form = program.files[main];

@@ -11,6 +11,8 @@ import type { AskOptions } from "./setup.ts";
 
 /** The program's entry by name; absent parts are the program's own. */
 export interface Entry {
+    /** Where it would begin without its blocks; then the other parts are absent. */
+    readonly main?: true;
     readonly agent?: string;
     readonly func?: string;
 }
