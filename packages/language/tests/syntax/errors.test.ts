@@ -48,6 +48,7 @@ const BODIES: readonly (readonly [string, readonly string[]])[] = [
     ["context max\n a", ['SYNTAX after "max"']],
     ["context = 1\n max = 2\n context max\n a", []],
     ["use x maximum 4k as y\n z = ]", ['SYNTAX "maximum"', 'SYNTAX "]"']],
+    ['use x as "y" generate({ input: "z" })\n z = ]', ['SYNTAX "generate"', 'SYNTAX "]"']],
     ["use x limit 4k tokens keep end as y\n z", ['SYNTAX "limit"']],
     ["use x\n limit 4k", ['INVALID_NUMBER "4k"']],
     ["use x max 3k keep middle as y\n z", ['SYNTAX "middle"']],
@@ -249,6 +250,7 @@ test("fixes of a slip in a word, a unit or a bracket leave a text without errors
     expect(cured("agent A { remit { spend 4 turn } func f() { 1 } }")).toContain("spend 4 turns");
     expect(cured("agent A { remit { spend 10 mins } func f() { 1 } }")).toContain("spend 10 min ");
     expect(cured('func f(x) { use x max 4k token as "x" }')).toContain("4k tokens as");
+    expect(cured('func f(x) { use x as "y" x.trim() }')).toContain('as "y"\n x.trim()');
     expect(read("func f() { for i in 0..3 max 3 { i } }").diagnostics.map(({ message }) => message)).toEqual(["There are no ranges."]);
     expect(read('agent A { remit { ask Repo.write on "src/**" } func f() { 1 } }').diagnostics.map(({ hint }) => hint)).toEqual([
         'Which calls are meant is written with `in`: `Repo.write in "src/**"`.',

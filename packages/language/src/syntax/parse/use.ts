@@ -224,8 +224,10 @@ function parseLabel(p: State): Label | undefined {
         }
     }
     const hint = misplaced ? "The order is: expression, `max`, `keep`, `priority`, `as`." : "A label ends its line.";
-    expected(p, "the end of the line after the label", hint);
-    while (p.k !== T.EOF && p.k !== T.RBrace && !onNewLine(p)) advance(p);
+    // A label in quotes is whole: what follows is the next statement.
+    const whole = label.quoted && !misplaced;
+    expected(p, "the end of the line after the label", hint, whole ? insertion("Begin a new line", prevEnd(p), "\n") : undefined);
+    while (!whole && p.k !== T.EOF && p.k !== T.RBrace && !onNewLine(p)) skip(p);
     return label;
 }
 
