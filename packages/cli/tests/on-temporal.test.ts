@@ -1,9 +1,10 @@
 /** The command line against a real Temporal server: one command starts it with a worker, others begin, ask about and answer runs there. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
-import { once } from "node:events";
+import { on, once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import type { Json } from "@remit/language";
 import { type FoundServer, ServeClient, servers } from "@remit/serve";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -88,7 +89,7 @@ test("a run submitted and waited for, and a program here whose block runs there"
     expect(here.remit("trace", "verify").code).toBe(0);
 });
 
-test("a question is shown, answered and followed by the value", () => {
+test("a question is shown, answered and followed by the value", async () => {
     const bounds = ["--workspace", here.folder, "--expires", "2h"];
     const run = here.remit("submit", "save.remit", "--address", address, ...bounds, "--input", '{"text":"x"}').out.trim();
     const status = eventually(["status", run, "--address", address], ({ code, out }) => code !== 0 || out.includes("done"));
@@ -98,12 +99,26 @@ test("a question is shown, answered and followed by the value", () => {
     expect(Date.parse(asked.expires) - Date.parse(asked.asked)).toBeLessThan(2.5 * 3_600_000);
     expect(here.remit("asks", run).out).toContain(`remit approve ${run} ${asked.id}`);
     expect(here.remit("runs", "--waiting").out).toMatch(new RegExp(`^${run} .* waiting `, "m"));
+    const { child, ran: followed } = here.started({}, "trace", run, "--follow");
+    for await (const [chunk] of on(child.stderr as Readable, "data")) if (String(chunk).includes(`${run} waits for an answer`)) break;
     // The execution would not learn of an answer that only the ledger has.
     expect(here.remit("answer", run, asked.id, "once")).toMatchObject({ code: 1, err: expect.stringContaining("remit approve RUN ASK") });
     expect(here.remit("approve", run, "--address", address)).toMatchObject({ code: 1, err: expect.stringContaining("is not signed") });
     expect(here.remit("approve", run, "--address", address, "--decision-key", "public.pem")).toMatchObject({ code: 2 });
     expect(here.remit("approve", run, "--address", address, ...KEY).code).toBe(0);
     expect(here.remit("result", run, "--address", address)).toMatchObject({ code: 0, out: '"saved"\n' });
+    const { err } = await followed;
+    expect(err).toMatch(new RegExp(`^${run} waits for an answer: remit asks ${run}\\n${run}: done\\n$`));
+});
+
+test("a run that no worker has taken yet is Temporal's: it is told as running, and is not resumed here by mistake", () => {
+    const queue = ["--queue", "later", "--address", address];
+    const run = here.remit("submit", "shout.remit", ...queue).out.trim();
+    const twice = here.remit("submit", "shout.remit", ...queue, "--id", run);
+    expect(twice).toMatchObject({ code: 1, err: expect.stringContaining("has a run of that id already") });
+    expect(here.remit("runs").out).toMatch(new RegExp(`^${run} .* running `, "m"));
+    expect(here.remit("resume", run, "--yes")).toMatchObject({ code: 2, err: expect.stringContaining("goes on on Temporal") });
+    expect(here.remit("resume", run, "--on", "memory", "--grace", "0s", "--address", address)).toMatchObject({ code: 0, out: '"HI!!"\n' });
 });
 
 test("a run goes from here to Temporal and back, and the command says what became of it there", () => {

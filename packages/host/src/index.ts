@@ -107,7 +107,7 @@ export type {
     ToolWith,
 } from "./load/typed.ts";
 export type { Json } from "@remit/language";
-export { answerTo, isCarriedElsewhere, type Ledger, openLedger, type ResumeRunOptions } from "./run/open.ts";
+export { answerTo, isCarriedElsewhere, isOwnedElsewhere, type Ledger, openLedger, type ResumeRunOptions } from "./run/open.ts";
 export { type GoesOn, handOver } from "./run/handover.ts";
 export { fenced, type RunWorld, runWorld, type Takeover, takeover } from "./run/takeover.ts";
 export { remedyOptions } from "./run/remedies.ts";

@@ -5,7 +5,7 @@ export * from "./effect/usage.ts";
 export type { RunRequest } from "./effect/elsewhere.ts";
 export { actingIn } from "./authority/acting.ts";
 export { addressesIn } from "./authority/addresses.ts";
-export { partOf } from "./native/stage.ts";
+export { isOfRun, partOf } from "./native/stage.ts";
 export * from "./effect/failure.ts";
 export { whatIsNew } from "./ledger/known.ts";
 export * from "./ledger/events.ts";

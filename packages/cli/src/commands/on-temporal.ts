@@ -1,5 +1,5 @@
 /** Runs on a Temporal server: a development server, workers, and what a person does with a run there. */
-import { type LedgerStore, machineId, openStore, openWorld, type RunInfo, shownLedger } from "@remit/host";
+import { isOwnedElsewhere, type LedgerStore, machineId, openStore, openWorld, type RunInfo, shownLedger } from "@remit/host";
 import type { Json } from "@remit/language";
 import { mayAnswer, shownApprovers } from "@remit/machine";
 import type { Answer, Question, RemitClient, RemitWorkerOptions } from "@remit/temporal";
@@ -146,7 +146,7 @@ const of =
 const ofAny = (what: There, told: (info: RunInfo, options: Options) => number = notThere): ReturnType<typeof of> => {
     const there = of(what, async (store, args, options) => {
         const info = await store.run(args[0] as string);
-        return info.status === "done" || (info.live && info.by === undefined) ? told(info, options) : null;
+        return info.status === "done" || (info.live && !isOwnedElsewhere(info)) ? told(info, options) : null;
     });
     return async (args, options) => {
         try {
@@ -172,8 +172,8 @@ async function ledgerInfo(run: string, options: Options): Promise<RunInfo> {
 }
 
 /** An execution may have it. A run that was submitted has no owner before a worker opens it. */
-function mayBeThere({ by, status }: RunInfo): boolean {
-    return by !== undefined || status === "running";
+function mayBeThere(run: RunInfo): boolean {
+    return isOwnedElsewhere(run) || run.status === "running";
 }
 
 /** Of a run that no execution has, to which nothing can be said there. Throws `UsageError`. */

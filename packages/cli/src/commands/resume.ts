@@ -1,5 +1,5 @@
 /** `remit resume`: goes on with a run that was interrupted, stopped, or waits for an answer. */
-import { LedgerError, openLedger, readJson, RemitError, type ResumeRunOptions, type UnknownAnswer } from "@remit/host";
+import { isOwnedElsewhere, LedgerError, openLedger, readJson, RemitError, type ResumeRunOptions, type UnknownAnswer } from "@remit/host";
 import type { Json } from "@remit/language";
 import { dollars, milliseconds, whole } from "../amounts.ts";
 import { plainLine, UsageError } from "../io.ts";
@@ -28,7 +28,7 @@ export default async function resume(args: string[], options: Options): Promise<
         const info = await ledger.run(args[0] as string);
         watch.root = info.root || process.cwd();
         sameIdentity(options, await ledger.store.options(info.id));
-        const isThere = info.by?.startsWith("temporal ") === true;
+        const isThere = isOwnedElsewhere(info);
         if (isThere && on === undefined)
             throw new UsageError(`run ${info.id} goes on on Temporal`, `remit resume ${info.id} --on memory takes it over`);
         const signal = watch.begins();

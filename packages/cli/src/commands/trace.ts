@@ -1,9 +1,9 @@
 /** `remit trace`: what a run did, for people and for other tools; `remit trace verify` checks the chain. */
 import { here, secretsNow } from "../here.ts";
-import { exported, type LedgerStore, sendSpans, shownStore } from "@remit/host";
+import { exported, isCarriedElsewhere, type LedgerStore, sendSpans, shownStore } from "@remit/host";
 import { VERSION } from "../version.ts";
 import type { LedgerEvent } from "@remit/machine";
-import { otlp, traceText, watching } from "@remit/machine";
+import { isOfRun, otlp, traceText, watching } from "@remit/machine";
 import { counted, EXIT, fitting, paint, plain, plainLine, print, printLines, safeJson, say, UsageError } from "../io.ts";
 import { openForReading, openRun } from "../ledger.ts";
 
@@ -129,15 +129,14 @@ async function followed(store: LedgerStore, id: string, options: Record<string, 
         }
         const run = await store.run(id);
         if (isStopped()) return EXIT.cancelled;
-        const waits = run.status === "waiting";
+        // An execution elsewhere goes on while it waits for a person.
+        const asks = isCarriedElsewhere(run) ? (await store.asks.open()).find((one) => isOfRun(one.run, run.id))?.run : undefined;
+        const waits = run.status === "waiting" || asks !== undefined;
         if (!waits && (run.status === "done" || run.status === "failed" || !run.live)) {
             say(`${run.id}: ${run.status === "running" ? "interrupted" : run.status}`);
             return EXIT.ok;
         }
-        if (waits && !told)
-            say(
-                `${run.id} waits for an answer: ${run.by?.startsWith("temporal ") === true ? `remit approve ${run.id}` : `remit asks ${run.id}`}`,
-            );
+        if (waits && !told) say(`${run.id} waits for an answer: remit asks ${asks ?? run.id}`);
         told = waits;
         await pause();
     }

@@ -143,9 +143,14 @@ async function resumeRun<T>(store: LedgerStore, id: string, options: ResumeRunOp
     }
 }
 
+/** An execution on Temporal has the run, or ended without letting it go: no process has a name in the ledger. */
+export function isOwnedElsewhere({ by }: Pick<RunInfo, "by">): boolean {
+    return by !== undefined;
+}
+
 /** An execution on Temporal carries the run out, and has to be asked or told itself. */
-export function isCarriedElsewhere({ by, status }: Pick<RunInfo, "by" | "status">): boolean {
-    return by !== undefined && status === "running";
+export function isCarriedElsewhere(run: Pick<RunInfo, "by" | "status">): boolean {
+    return isOwnedElsewhere(run) && run.status === "running";
 }
 
 /**

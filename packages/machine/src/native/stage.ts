@@ -141,6 +141,11 @@ export function partOf(run: string, path: string): string {
     return `${run}.${path.replace(/[^A-Za-z0-9]+/g, "-")}`;
 }
 
+/** It is the run, or a block of it that is a run of its own. */
+export function isOfRun(one: string, run: string): boolean {
+    return one === run || one.startsWith(`${run}.`);
+}
+
 export const stage: Begins<StageDetail> & Waits<StageWait> = {
     begin(m, call, d) {
         const arg = (call.I.code as Code)(call.frame.locals);

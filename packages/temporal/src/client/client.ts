@@ -4,8 +4,9 @@
  * Boundary: between a ledger and Temporal's client. What a run is begun with is in the ledger before a workflow is.
  *
  * TC1: nothing is left half-submitted: where the workflow cannot be started the run is taken out of the ledger again.
+ * TC2: a run is Temporal's from its submission on, before a worker opens it: the ledger tells it as running, and it is not resumed here by mistake.
  */
-import type { KeyObject } from "node:crypto";
+import { type KeyObject, randomUUID } from "node:crypto";
 import type { Json, Program } from "@remit/language";
 import {
     type GoesOn,
@@ -15,6 +16,7 @@ import {
     LedgerError,
     type LedgerStore,
     newRunId,
+    type NewRun,
     type ProgramWorld,
     RemitError,
     type ResumeRunOptions,
@@ -38,6 +40,7 @@ import {
     type Answer,
     FAILURES,
     type LedgerPage,
+    ownerOf,
     QUERIES,
     type Question,
     QUEUE,
@@ -158,19 +161,11 @@ export function remitClient(options: RemitClientOptions): RemitClient {
     };
     return {
         client,
-        submit: async (program, kept, { id = newRunId(), start: more } = {}) => {
-            const { form, hash, file, root } = program;
+        submit: ({ form, hash, file, root }, kept, { id = newRunId(), start: more } = {}) => {
             const options = { ...kept, backend: "temporal" } as unknown as Json;
-            const writer = await store.create({ ...{ id, program: form, hash, file, root }, options });
-            await writer.release();
-            try {
-                await start(id, more);
-            } catch (error) {
-                // TC1.
-                await store.remove([id]);
-                throw refused(error, id);
-            }
-            return id;
+            // By a name of its own: the store takes the same name for the same submission made again (T8).
+            const by = `${ownerOf(client.options.namespace, id)}${randomUUID()}`;
+            return begun(store, { id, program: form, hash, file, root, by, options }, () => start(id, more));
         },
         goOn: async (run, { start: more, attach = false, resume } = {}) => {
             const begin = async (goesOn?: GoesOn): Promise<void> => {
@@ -222,6 +217,21 @@ export function remitClient(options: RemitClientOptions): RemitClient {
         reachable: (run) => reachable(client, run),
         schedules: schedulesOf({ client, store, queue, settings: whole }),
     };
+}
+
+/** TC1, TC2. Gives the id. */
+async function begun(store: LedgerStore, run: NewRun, start: () => Promise<void>): Promise<string> {
+    const { id } = run;
+    const writer = await store.create(run);
+    await writer.release();
+    try {
+        await start();
+    } catch (error) {
+        await (await store.own(id, { from: writer.epoch })).release();
+        await store.remove([id]);
+        throw refused(error, id);
+    }
+    return id;
 }
 
 /** State of a run whose execution the server ended: by a person, by a limit of its, or as what the run begins with failed. */

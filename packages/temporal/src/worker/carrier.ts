@@ -24,6 +24,7 @@ import {
     type RunElsewhere,
     type RunResult,
 } from "@remit/host";
+import { isOfRun } from "@remit/machine";
 import { WorkflowNotFoundError } from "@temporalio/client";
 import { type Asking, asked, isAway } from "../client/asked.ts";
 import { type RemitClient, type RemitClientSettings, remitClient } from "../client/client.ts";
@@ -55,7 +56,7 @@ export function runCarriers(options: RunCarrierOptions): RunCarriers {
         const queue = `remit-${randomUUID()}`;
         const held = new Map<string, { readonly of: OfRun; readonly news: News }>();
         const ofRun = (run: string): OfRun => {
-            const found = [...held].find(([id]) => run === id || run.startsWith(`${id}.`));
+            const found = [...held].find(([id]) => isOfRun(run, id));
             if (found === undefined) throw new Error(`this process has left the run ${run}`);
             const [, { of, news }] = found;
             const acted = (): void => {
