@@ -12,11 +12,21 @@ const AUTHORITY = "packages/machine/tests/authority/";
 const TABLE = `${AUTHORITY}flow-table.test.ts`;
 const CHANGES = `${AUTHORITY}changes.test.ts`;
 const HOSTILE = `${AUTHORITY}hostile.test.ts`;
+const TOLD = `${AUTHORITY}told.test.ts`;
 const CHOICES = "packages/language/tests/hostile/choices.test.ts";
 
 /** [rule, file, text, to, tests] */
 export const CHECKER_MUTANTS = [
     // What is certainly refused: `FLOW_REFUSED`.
+    [
+        "W7 an answer in strict code carries what the agent was told",
+        `${F}calls.ts`,
+        'const told = method === "send" || w.known.strict ?',
+        'const told = method === "send" ?',
+        [TOLD],
+    ],
+    ["what an agent says carries what it was asked", `${F}calls.ts`, 'const told = method === "send" || w', "const told = w", [TOLD]],
+    ["DN4 an agent that may define is told something", `${F}aliases.ts`, 'this.lets("define", e, found, ', "void (e, found, ", [TOLD]],
     [
         "WA6 a condition decides over what is done under it",
         `${F}walk.ts`,

@@ -12,6 +12,7 @@ const CHOICE = `${AUTHORITY}choice.test.ts`;
 const CONTAINERS = `${AUTHORITY}containers.test.ts`;
 const RULES = `${AUTHORITY}rules.test.ts`;
 const FLOWS = `${AUTHORITY}flows.test.ts`;
+const TOLD = `${AUTHORITY}told.test.ts`;
 
 /** [rule, file, text, to, tests] */
 export const MUTANTS = [
@@ -346,6 +347,29 @@ export const MUTANTS = [
         "if (compares) lend(f, flow, deepLabels(m, rawOf(self), null), along);",
         "",
         [RULES],
+    ],
+
+    [
+        "W7 an answer in strict code depends on what the agent was told",
+        `${M}state/agent-code.ts`,
+        "const isTold = heard.length > 0 &&",
+        "const isTold = heard.length < 0 &&",
+        [TOLD],
+    ],
+    ["SES3 a session remembers what it was told", `${M}native/turns.ts`, "if (heard.length > 0) session.heard = heard;", "", [TOLD]],
+    [
+        "DN4 strict code lets define by nothing that has labels",
+        `${M}native/let-define.ts`,
+        "if (origins.length > 0)",
+        "if (origins.length < 0)",
+        [TOLD],
+    ],
+    [
+        "DN4 only who may choose lets an agent define",
+        `${M}native/let-define.ts`,
+        "if (hit !== undefined) throw no(",
+        "if (hit === null) throw no(",
+        [CHOICE],
     ],
 
     [

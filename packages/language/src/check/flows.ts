@@ -41,7 +41,7 @@ export function checkFlows(checking: Checking, funcs: readonly FuncInfo[], trust
     const ownStrict = new Set(funcs.filter((func) => isStrict(func, checking.project)));
     if (rules.isEmpty && ownStrict.size === 0) return;
     const aliases = aliasesOf(funcs, (func) => ownStrict.has(func));
-    for (const one of aliases.mayRefuse()) tellChange(one);
+    for (const one of aliases.mayRefuse()) tellRefusal(one);
     if (rules.isEmpty) return;
     const entries = new Map<FuncInfo, Entry>();
     for (const func of funcs)
@@ -215,18 +215,33 @@ function reportInput(walk: FlowWalk, func: FuncInfo, rules: Rules, project: Proj
         }
 }
 
-/** A change that the machine refuses where the list or object does not carry what the reference does. */
-function tellChange({ func, range, by }: MayRefuse): void {
-    report(
-        func,
-        "FLOW_MAY_BE_REFUSED",
-        range,
-        "a value decides which list or object changes here; `flow strict` refuses the change if that list or object lacks the value's origins",
-        {
-            hint: "make a new list or object and assign it to the variable, or endorse the value that decides",
-            related: [{ message: "the value decides here", file: by.func.file.name, range: by.range }],
-        },
-    );
+/** What the machine refuses: a change where the list or object does not carry what the reference does, and a function that nothing carries. */
+const MAY_REFUSE = {
+    change: {
+        message:
+            "a value decides which list or object changes here; `flow strict` refuses the change if that list or object lacks the value's origins",
+        hint: "make a new list or object and assign it to the variable, or endorse the value that decides",
+        by: "the value decides here",
+    },
+    let: {
+        message: "a value decides that an agent may define functions here; `flow strict` refuses that if the value has origins",
+        hint: "delegate by name what the agent needs, or begin the block where nothing decides over it",
+        by: "the value decides here",
+    },
+    define: {
+        message:
+            "an agent that may define functions is told a value here; `flow strict` refuses what it then defines if the value has origins",
+        hint: "delegate by name what the agent needs, or tell it only what stands in the program",
+        by: "the value comes from here",
+    },
+} as const;
+
+function tellRefusal({ what, func, range, by }: MayRefuse): void {
+    const { message, hint, by: decides } = MAY_REFUSE[what];
+    report(func, "FLOW_MAY_BE_REFUSED", range, message, {
+        hint,
+        related: [{ message: decides, file: by.func.file.name, range: by.range }],
+    });
 }
 
 /** Where the argument stands that a clause names. */

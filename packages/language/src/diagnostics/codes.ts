@@ -140,7 +140,7 @@ const CHECKS = {
     FLOW_MAY_BE_REFUSED: {
         severity: "note",
         summary:
-            "A function gives a value to an argument whose clause will refuse it, if the function gets to that call; or the input reaches such an argument, if the run does not name another origin for it. In `flow strict`: a value decides which list or object changes, and the run refuses the change if that list or object lacks the value's origins.",
+            "A function gives a value to an argument whose clause will refuse it, if the function gets to that call; or the input reaches such an argument, if the run does not name another origin for it. In `flow strict`: a value decides which list or object changes, and the run refuses the change if that list or object lacks the value's origins; or a value decides that an agent may define functions, or is told to one that may.",
     },
     CHOICE_ASKED: {
         severity: "note",

@@ -14,7 +14,7 @@ import { join } from "../value/operators.ts";
 import { takeDone, turnDone } from "../state/activity.ts";
 import type { Frame } from "../state/fiber.ts";
 import { catchesViolation } from "../state/handlers.ts";
-import { type Handing, type HandoverState, type HandoverWait, labelOfSaid, sessionOf } from "../state/handover.ts";
+import { type Handing, type HandoverState, type HandoverWait, heardIn, labelOfSaid, sessionOf } from "../state/handover.ts";
 import type { Ops } from "../state/ops.ts";
 import { chargeNoted } from "../state/spending.ts";
 import { ENVELOPES } from "./agent-config.ts";
@@ -155,7 +155,7 @@ export function caughtByAgent(m: Ops, h: Handing, fail: Fail): void {
         trajectory: state.turns.length === 0 ? null : trajectory(m, wait, undefined, fail),
     });
     const what = `agent ${shownName(session.agent[1])}`;
-    const saw = [...state.labels, ...(session.doing?.origins ?? []), `agent:${session.agent[1]}`];
+    const saw = [...heardIn(session, state), ...(session.doing?.origins ?? []), `agent:${session.agent[1]}`];
     const labels = m.run.labels.union(fail.labels, labelOfSaid(m, h, what, saw));
     close(m, h.frame, wait, fail);
     m.deliver(fiber, join(m.run, m.fromJson(value), labels));

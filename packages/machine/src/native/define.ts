@@ -26,8 +26,8 @@ import { programFn, settle } from "../state/definitions.ts";
 import type { Ops, Begins } from "../state/ops.ts";
 import { refuse } from "../state/refusal.ts";
 import { delegations } from "../state/delegations.ts";
-import { isWritten } from "../state/agent-code.ts";
-import { isStrictlyOwn, mayLetDefine } from "./let-define.ts";
+import { isStrictlyOwn, isWritten, runsStrictly } from "../state/agent-code.ts";
+import { mayLetDefine } from "./let-define.ts";
 
 /** The contracts of what is replaced hold on: of parameters where the new function says nothing, of the result always. */
 function withContracts(func: FuncForm, before: Fn, site: Site | null): FuncForm {
@@ -65,7 +65,7 @@ export const define: Begins<DefineDetail> = {
         const lets = delegations(m, fiber, frame.principal).filter(({ d }) => d.all === true);
         if (lets.length === 0)
             throw refuse(m, { frame, I, path }, { principal: frame.principal, capability: func.name, why: "define", clause: null });
-        const strict = lets.some((one) => isStrictlyOwn(m, one.frame));
+        const strict = runsStrictly(m, fiber) || lets.some((one) => isStrictlyOwn(m, one.frame));
         mayLetDefine(m, { fiber, frame, I, path }, author, { strict, own: `agent:${author.name}` });
         const before = programFn(m, func.name);
         if (before !== undefined && before.form.params.length !== func.params.length)

@@ -7,7 +7,8 @@
 import type { DelegateDetail } from "../compile/instructions.ts";
 import type { Begins } from "../state/ops.ts";
 import { delegated } from "../state/delegations.ts";
-import { isStrictlyOwn, mayLetDefine } from "./let-define.ts";
+import { isStrictlyOwn } from "../state/agent-code.ts";
+import { mayLetDefine } from "./let-define.ts";
 
 export const delegate: Begins<DelegateDetail> = {
     begin(m, call, d) {

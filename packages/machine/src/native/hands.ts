@@ -37,7 +37,7 @@ import { answerNow } from "../state/verdicts.ts";
 import { isUnread, placeOf, unreadText } from "../state/descriptions.ts";
 import type { Fiber } from "../state/fiber.ts";
 import { countedBy, decideFor, detailOf, refusalOf, sessionKey, type Target, type Wish } from "../state/gate.ts";
-import type { HandoverWait } from "../state/handover.ts";
+import { type HandoverWait, heardIn } from "../state/handover.ts";
 import type { Ops } from "../state/ops.ts";
 import { hasSome, inForce, methodsOf, minted, policiesOn, type Said, waysOf } from "../state/delegations.ts";
 
@@ -313,7 +313,7 @@ export function rule(
         ...(own?.form.what === "tool" && own.value !== null ? [{ c: own.value, direct: true }] : []),
         ...handed.map((c) => ({ c, direct: c.right === null })),
     ];
-    const labels = m.run.labels.of([...native.state.labels, `agent:${session.agent[1]}`]);
+    const labels = m.run.labels.of([...heardIn(session, native.state), `agent:${session.agent[1]}`]);
     const whose: Whose = { principal: session.principal, labels: m.run.labels.origins(labels) };
     const who = m.authority.nameOf(session.principal);
     let record: { readonly [key: string]: Json } | undefined;

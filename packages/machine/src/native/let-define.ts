@@ -5,21 +5,15 @@
  *
  * DN4: a call of a function that was not defined shows that it was not, and nothing in it could carry who decided that. So where choices are
  *     told apart, only such a choice lets an agent define as may decide what follows: a trusted one, or one that the agent's import allows.
+ *     In strict code it is one without labels: what the agent was told is among those of its answer (W7).
  */
 import { shownName } from "@remit/language";
 import { choiceFlows } from "../authority/flows.ts";
 import type { Refusal } from "../authority/refusal.ts";
 import type { AgentEntry } from "../compile/program.ts";
 import type { Fail } from "../effect/failure.ts";
-import { isWritten } from "../state/agent-code.ts";
-import type { Frame } from "../state/fiber.ts";
 import type { Call, Ops } from "../state/ops.ts";
 import { refuse } from "../state/refusal.ts";
-
-/** What an agent wrote always runs strictly, and always depends on the agent. */
-export function isStrictlyOwn(m: Ops, frame: Frame): boolean {
-    return frame.isStrict && !isWritten(m, frame.fn);
-}
 
 /** `strict`: the code that delegates is. `own`: what the agent itself decides, which was let do so. */
 export function mayLetDefine(m: Ops, call: Call, agent: AgentEntry, { strict, own = "" }: { strict: boolean; own?: string }): void {

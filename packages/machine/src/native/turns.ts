@@ -16,7 +16,7 @@ import { leftToDo } from "../state/activity.ts";
 import { isUnread, placeOf } from "../state/descriptions.ts";
 import { askDescription } from "../state/effects.ts";
 import { waysOf } from "../state/delegations.ts";
-import { type Handing, handing, labelOfSaid, payerOf, sessionOf } from "../state/handover.ts";
+import { type Handing, handing, heardIn, labelOfSaid, payerOf, sessionOf } from "../state/handover.ts";
 import { pushAgent } from "../state/agent-code.ts";
 import { type Ops, waitingCall } from "../state/ops.ts";
 import { givenBy, givenHandles, handlesOf, handsOf, passed } from "./hands.ts";
@@ -192,6 +192,8 @@ export function turn(m: Ops, h: Handing, prompt: readonly AgentPart[]): void {
         pushAgent(m, h, entry, join(m.run, m.fromJson(said), labelOfSaid(m, h, "value", state.labels)));
         return;
     }
+    const heard = heardIn(session, state);
+    if (heard.length > 0) session.heard = heard;
     state.phase = "turn";
     state.waiting = [at];
     const payer = payerOf(state, session);

@@ -30,6 +30,7 @@ import {
     type Handing,
     handing,
     handoverAt,
+    heardIn,
     type HandoverState,
     type HandoverWait,
     labelOfSaid,
@@ -252,7 +253,7 @@ function answered(m: Ops, h: Handing, reply: AgentReply): void {
     const { site } = h.I;
     const session = sessionOf(m, wait);
     const name = shownName(session.agent[1]);
-    const labels = labelOfSaid(m, h, `agent ${name}`, [...wait.state.labels, `agent:${session.agent[1]}`]);
+    const labels = labelOfSaid(m, h, `agent ${name}`, [...heardIn(session, wait.state), `agent:${session.agent[1]}`]);
     if (reply.stop === "refusal") {
         const why = reply.text === "" ? "" : `: ${shortOf(reply.text)}`;
         throw new Fail("refusal", `${name} refused${why}`, { site, labels });

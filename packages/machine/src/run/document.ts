@@ -315,7 +315,7 @@ const COMMON = {
                         "what the agent of an agent() call did",
                     ),
                 },
-                {},
+                { heard: says(list(text), "origins of what its agent was handed over") },
             ),
         ),
         "with agents, that are open",

@@ -6,21 +6,22 @@
  * W6: it runs as the agent's principal, closed: it sees its parameters, its own functions, the built-ins and what the remit gives by the name that
  *     this has in the agent's file (the answer is refused where it names more; each use is decided like any other).
  * W7: it runs strictly, and what it depends on from the start is the agent: whatever it computes, writes, hands out or raises carries the
- *     agent's origin, its literals included.
+ *     agent's origin, its literals included. Where code strict by itself handed over, it depends on all that the agent was told, too.
  * W8: its code is gone when its call is over.
  */
 import { type Answer, type At, type FileForm, shownName, walk } from "@remit/language";
 import type { Handle } from "../agent/handshake.ts";
+import type { Session } from "../agent/session.ts";
 import { wrongCount } from "../compile/calls.ts";
 import type { AgentEntry, Fn } from "../compile/program.ts";
 import { Fail } from "../effect/failure.ts";
 import { Capability, type Value } from "../value/value.ts";
 import type { Machine } from "../run/machine.ts";
 import { agentStarted } from "./events.ts";
-import { Frame } from "./fiber.ts";
+import { type Fiber, Frame } from "./fiber.ts";
 import { entered, isStrict, mayNest } from "./frames.ts";
 import { chooses, flowOf } from "../compile/strict.ts";
-import { type Handing, payerOf, sessionOf } from "./handover.ts";
+import { type Handing, heardIn, labelOfSaid, payerOf, sessionOf } from "./handover.ts";
 import type { Ops } from "./ops.ts";
 
 /** Code of an agent that is in the running program. */
@@ -56,18 +57,37 @@ export function isWritten(m: Pick<Ops, "authored">, fn: Fn): boolean {
     return fn.file >= m.authored;
 }
 
+/** Whether code is strict by itself: what an agent wrote always is, and says nothing of what it is for. */
+export function isStrictlyOwn(m: Pick<Ops, "authored">, frame: Frame): boolean {
+    return frame.isStrict && !isWritten(m, frame.fn);
+}
+
+/** The same of the program's code that a fiber runs, or runs an agent's answer for. */
+export function runsStrictly(m: Pick<Ops, "authored">, fiber: Fiber): boolean {
+    for (let f: Fiber | null = fiber; f !== null; f = f.parent) {
+        const own = f.frames.findLast((frame) => !isWritten(m, frame.fn));
+        if (own !== undefined) return own.isStrict;
+    }
+    return false;
+}
+
 /** The function of an answer as a frame over the one that waits for it. */
 export function runWritten(m: Ops, h: Handing, answer: Answer): void {
     const { wait, path } = h;
-    const { agent, principal, token } = sessionOf(m, wait);
+    const session = sessionOf(m, wait);
+    const { agent, principal, token } = session;
     const file = m.takeIn({ form: answer.file, path, agent, live: true });
     const fn = m.compiled.files[file]?.funcs.get(answer.func) as Fn;
     const ways = [{ layers: [], alive: [] }];
     const own = new Capability("agent", ...agent, null, { holder: principal, from: principal, ways, only: [], alive: [token] });
     const { params } = wait.state;
     const args = answer.params.map((name): Value => (name === "agent" ? own : (wait.args.items[params.indexOf(name)] as Value)));
-    m.tracer?.at(h.I.site, path, `agent ${shownName(agent[1])}`);
-    push(m, h, { fn, args, origin: m.run.labels.of([`agent:${agent[1]}`]) });
+    const who = `agent ${shownName(agent[1])}`;
+    m.tracer?.at(h.I.site, path, who);
+    const heard = heardIn(session, wait.state);
+    const isTold = heard.length > 0 && (isBoundStrictly(m, session) || runsStrictly(m, h.fiber));
+    const author = `agent:${agent[1]}`;
+    push(m, h, { fn, args, origin: isTold ? labelOfSaid(m, h, who, [...heard, author]) : m.run.labels.of([author]), heard });
 }
 
 /** The main func of an agent of the program, which answers a turn. */
@@ -76,7 +96,7 @@ export function pushAgent(m: Ops, h: Handing, { main }: AgentEntry, asked: Value
     const wrong = wrongCount(fn, 1);
     if (wrong !== null) throw new Fail("value", wrong, { site: h.I.site, hint: "what it is asked is its first parameter" });
     const args = fn.form.params.map((p, i) => (i === 0 ? asked : m.fromJson(p.default ?? null)));
-    push(m, h, { fn, args, origin: 0 });
+    push(m, h, { fn, args, origin: 0, heard: [] });
 }
 
 interface Inner {
@@ -84,20 +104,26 @@ interface Inner {
     readonly args: readonly Value[];
     /** The label of the agent that wrote it, which makes it run strictly; else 0. */
     readonly origin: number;
+    /** Origins of what that agent was told. */
+    readonly heard: readonly string[];
+}
+
+/** Whether the call, or the agent's remit, says that its code is strict. */
+function isBoundStrictly({ authority }: Ops, { policy, agent, principal }: Session): boolean {
+    return authority.isStrict(principal) || (policy !== null && authority.policyNamed(policy, agent)?.strict === true);
 }
 
 /** A frame of the session's principal over the one that waits. */
-function push(m: Ops, { fiber, frame, path: of, wait }: Handing, { fn, args, origin }: Inner): void {
+function push(m: Ops, { fiber, frame, path: of, wait }: Handing, { fn, args, origin, heard }: Inner): void {
     const session = sessionOf(m, wait);
-    const { principal, policy, agent } = session;
+    const { principal, agent } = session;
     const entry = m.compiled.agent(...agent) as AgentEntry;
     mayNest(m, fiber);
-    const isBound = policy !== null && m.authority.policyNamed(policy, agent)?.strict === true;
-    const strict = isBound || isStrict(m, frame, fn, principal, origin);
+    const strict = isBoundStrictly(m, session) || isStrict(m, frame, fn, principal, origin);
     const form = fn.framesFor(strict || m.run.tracks);
     const locals = entered(m, frame, fn, { form, origin, loose: !strict }, args);
     // What it was handed over chose with it.
-    if (origin !== 0) chooses(locals, flowOf(fn), m.run.labels.of(wait.state.labels));
+    if (origin !== 0) chooses(locals, flowOf(fn), m.run.labels.of(heard));
     const path = `${of}/turn[${wait.state.turn - 1}]/${fn.name}`;
     agentStarted(m, frame, { fn, agent: entry, path }, args);
     const account = payerOf(wait.state, session);

@@ -106,6 +106,11 @@ export function sessionOf(m: Pick<Ops, "sessions">, { state }: HandoverWait): Se
     return m.sessions.get(state.session) as Session;
 }
 
+/** Origins of all that an agent was handed over by the time of a call (SES3). */
+export function heardIn({ heard = [] }: Session, { labels }: HandoverState): readonly string[] {
+    return heard.length === 0 ? labels : [...new Set([...heard, ...labels])].sort();
+}
+
 /** The account that pays for a call. */
 export function payerOf(state: HandoverState, session: Session): number {
     return state.account === 0 ? session.account : state.account;

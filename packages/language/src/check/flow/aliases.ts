@@ -15,7 +15,7 @@ import { rootOf } from "../../syntax/nodes.ts";
 import type * as tree from "../../syntax/tree.ts";
 import type { Range } from "../../text/source.ts";
 import { BUILTINS_ON, isNamespace, METHODS } from "../../scope/builtins.ts";
-import type { FuncInfo } from "../../scope/model.ts";
+import type { Binding, FuncInfo } from "../../scope/model.ts";
 import { Aliases, type By, type Cell, type Class, find, first, newly, type Ref, SCALAR, type Scope, type Variable } from "./classes.ts";
 import { calledBy } from "./known.ts";
 
@@ -164,6 +164,9 @@ class Look {
                 this.looping(s, null, () => this.block(s.body));
                 return;
             case "delegate":
+                if (s.all) this.lets("let", s, this.func.file.names.get(s.to.text), this.pc());
+                this.block(s.body);
+                return;
             case "spend":
                 this.block(s.body);
                 return;
@@ -433,7 +436,10 @@ class Look {
         for (const option of e.options ?? []) this.expr(option.value);
         if (found !== null) {
             const args = this.args(e);
-            return "kind" in found ? this.effect(e, e.range) : this.userCall(e, found, args);
+            if (!("kind" in found)) return this.userCall(e, found, args);
+            if (callee.kind === "member" && callee.name.text === "yield")
+                this.lets("define", e, found, this.pc() ?? first(args, (v) => this.deep(v)));
+            return this.effect(e, e.range);
         }
         if (callee.kind === "member") {
             const { object } = callee;
@@ -443,6 +449,11 @@ class Look {
         const args = this.args(e);
         const name = callee.kind === "ident" && !this.scope.own.has(callee.name) ? callee.name : "";
         return BUILTINS_ON.global.has(name) ? this.computed(e, args) : this.unknown(e, [this.expr(callee), ...args]);
+    }
+
+    private lets(what: "let" | "define", node: tree.Expr | tree.Stmt, agent: Binding | undefined, by: By): void {
+        const { func } = this;
+        if (agent?.kind === "agent") this.all.letsDefine(node, { what, func, agent: agent.import?.uri.value ?? agent.name, by });
     }
 
     private args(e: tree.Call): Ref[] {

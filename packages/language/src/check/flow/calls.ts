@@ -163,7 +163,9 @@ function agentCall(w: Walking, e: Call, method: string, cap: Cap): Val {
     for (const option of e.options ?? []) w.expr(option.value);
     if (method !== "yield" && method !== "send") return UNKNOWN;
     w.sink(e, { kind: "out", tool: capVal(cap), method, args, ranges: rangesOf(e), range: e.range, call: e });
-    return carrying(w.carried(cap, null, args, e.range));
+    // In strict code a function that it answers with depends on what it was told, as a text does anywhere.
+    const told = method === "send" || w.known.strict ? args.reduce((all, v) => union(all, deep(v)), w.pc) : NO_FACTS;
+    return carrying(union(w.carried(cap, null, args, e.range), told));
 }
 
 function builtin(w: Walking, e: Call, callee: Member, object: Val, method: string): Val {

@@ -52,8 +52,11 @@ export interface Ref {
 
 export const SCALAR: Ref = { class: null, labelled: null, chosen: null, fresh: true };
 
-/** A change that may be refused. `by`: what decides whether. */
+/**
+ * A change that may be refused; that an agent is let define functions, or what it defines after it was told something. `by`: what decides whether.
+ */
 export interface MayRefuse {
+    readonly what: "change" | "let" | "define";
     readonly func: FuncInfo;
     readonly range: Range;
     readonly by: Place;
@@ -76,6 +79,8 @@ export class Aliases {
     private readonly made = new Map<object, Class>();
     private readonly regions = new Map<object, Cell>();
     private readonly changes = new Map<Expr | Stmt, { readonly func: FuncInfo; readonly chosen: By }>();
+    /** Where strict code lets an agent define functions, and where it hands over to one. */
+    private readonly lets = new Map<Expr | Stmt, Lets>();
     /** Who changes what in this round, through which name; null for one that no name of the function tells. */
     private readonly changed: (readonly [FuncInfo, Class, Variable | null])[] = [];
     /** Who goes through what, item by item. */
@@ -192,6 +197,11 @@ export class Aliases {
         if (this.scopes.get(func)?.strict === true) this.changes.set(node, { func, chosen: of.chosen });
     }
 
+    /** Strict code lets an agent define functions, or hands over to it: by this. */
+    letsDefine(node: Expr | Stmt, one: Lets): void {
+        if (this.scopes.get(one.func)?.strict === true) this.lets.set(node, one);
+    }
+
     iterate(func: FuncInfo, { class: at }: Ref): void {
         if (at !== null) this.iterated.push([func, at]);
     }
@@ -208,10 +218,16 @@ export class Aliases {
     }
 
     mayRefuse(): MayRefuse[] {
-        return [...this.changes].flatMap(([{ range }, { func, chosen }]) => {
+        const changes = [...this.changes].flatMap(([{ range }, { func, chosen }]): MayRefuse[] => {
             const by = chosen ?? (this.grown ? { func, range } : null);
-            return by === null ? [] : [{ func, range, by }];
+            return by === null ? [] : [{ what: "change", func, range, by }];
         });
+        const let_ = new Set([...this.lets.values()].flatMap(({ what, agent }) => (what === "let" ? [agent] : [])));
+        const lets = [...this.lets].flatMap(([{ range }, { what, func, agent, by: given }]): MayRefuse[] => {
+            const by = given ?? (this.grown ? { func, range } : null);
+            return by === null || !let_.has(agent) ? [] : [{ what, func, range, by }];
+        });
+        return [...changes, ...lets];
     }
 
     /** Names of a function whose inside may change unseen (CS4). */
@@ -254,6 +270,16 @@ export class Aliases {
         for (const [func, of] of this.iterated) told.iterated.set(find(of), (told.iterated.get(find(of)) ?? new Set()).add(func));
         return told;
     }
+}
+
+/** `let`: a block begins in which an agent may define functions; `define`: it is handed control. */
+interface Lets {
+    readonly what: "let" | "define";
+    readonly func: FuncInfo;
+    /** Which agent, by its import. */
+    readonly agent: string;
+    /** What decides over it, or is told. */
+    readonly by: By;
 }
 
 /** By class. */
