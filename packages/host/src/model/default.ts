@@ -80,9 +80,11 @@ export function describeUri(uri: string): string {
 
 /** Which model answered, why, and what puts a better one in its place. */
 export function describeModel(chosen: Chosen): string {
-    const better =
-        "Put a better one in its place with one line: export REMIT_MODEL=anthropic://claude-sonnet-4-5 (with ANTHROPIC_API_KEY; openai://, google:// and ollama:// work alike), or --model URI.";
-    if (chosen.uri === "") return `No model can be used: ${chosen.why}. ${better.replace("Put a better one in its place", "Choose one")}`;
+    const choice =
+        "with one line: export REMIT_MODEL=anthropic://claude-sonnet-4-5 (with ANTHROPIC_API_KEY; openai://, google:// and ollama:// work alike), or --model URI.";
+    const better = `Put a better one in its place ${choice}`;
+    if (chosen.uri === "")
+        return `No model can be used: ${chosen.why}. \`remit models pull local\` brings a small one that needs no account. Choose another ${choice}`;
     const [model, where] = [describeUri(chosen.uri), `in place of ${chosen.instead}`];
     const line = chosen.standsIn === true ? `Answers ${where}: ${model}: ${chosen.why}.` : `Answered by ${model}: ${chosen.why}.`;
     return chosen.instead === null && !["local:", "mock:", "scripted:"].some((own) => chosen.uri.startsWith(own))

@@ -236,7 +236,7 @@ describe("which model answers", () => {
         expect((await choose("openai://m", { OPENAI_API_KEY: KEY })).text).toBe("Answered by openai://m: the program imports it.");
         // `remit models` asks about no program
         expect((await choose(null, {})).text).toMatch(
-            /^No model can be used: no Ollama has a model here; the local model cannot be used: /,
+            /^No model can be used: no Ollama has a model here; the local model cannot be used: .*`remit models pull local`.*REMIT_MODEL=/,
         );
     });
 

@@ -129,6 +129,8 @@ const BODIES: readonly Row[] = [
     ['csv = "a"\ncsv.parse(csv)', 1, 5, "UNKNOWN_METHOD", "hides the built-in csv.parse"],
     ['x = generate({ input: "x" }) -> {\n a: Optional[number]\n}\nx', 1, 5, "SYNTAX", "What may be none is written `string?`."],
     ['x = generate({ input: "x" }) -> {\n a: enum("b", "c")\n}\nx', 1, 5, "SYNTAX", 'Write `"low" | "high"`.'],
+    ["y = for x in xs max 9 { x }\nid(y)", 0, 5, "SYNTAX", "Write `parallel for`"],
+    ["return for x in [1, 2] max 9 { { a: x, b: [x] } }", 0, 8, "SYNTAX", "Write `parallel for`"],
     ["y = input in xs\nid(y)", 0, 11, "UNKNOWN_IDENTIFIER", "text.contains(part)"],
 ];
 

@@ -25,6 +25,7 @@ import {
     lineBreakBefore,
     OLD_BUDGET,
     onNewLine,
+    peek,
     prevEnd,
     report,
     type State,
@@ -234,6 +235,20 @@ function parseIndex(p: State, object: Expr): Expr {
     return { kind: "index", range: { start: object.range.start, end: prevEnd(p) }, object, index };
 }
 
+/** `= for x in xs`, also as an argument, item or field; not the `[x.a for x in xs]` of other languages, which is told as such. */
+function isLoopValue(p: State): boolean {
+    const before = p.kinds[p.pos - 1] as number;
+    const wanted = before === T.Return || before === T.Assign || before === T.Colon || before === T.Comma || before === T.LParen;
+    return wanted && isWord(peek(p, 1)) && peek(p, 2) === T.In && !onNewLine(p) && !lineBreakBefore(p, 1);
+}
+
+/** `x =` with nothing after it, then a statement: its word `k` could only be an unknown name. No statement begins in brackets. */
+function noOperand(p: State, k: number): boolean {
+    if ((p.mode & LINE_ENDS) === 0 || !onNewLine(p) || isBound(p, k)) return false;
+    expected(p, "an expression");
+    return true;
+}
+
 function parsePrimary(p: State): Expr {
     p.height = 1;
     const k = p.k;
@@ -265,16 +280,15 @@ function parsePrimary(p: State): Expr {
             case T.Endorse:
                 if (endorseFollows(p)) return parseEndorse(p);
                 break;
+            case T.For:
+                if (isLoopValue(p)) return parseParallel(p);
+                if (noOperand(p, k)) return missing(p);
+                break;
             case T.Return:
             case T.Use:
             case T.Repeat:
-            case T.For:
             case T.Loop:
-                // `x =` with nothing after it, then a statement: the word could only be an unknown name. No statement begins in brackets.
-                if ((p.mode & LINE_ENDS) !== 0 && onNewLine(p) && !isBound(p, k)) {
-                    expected(p, "an expression");
-                    return missing(p);
-                }
+                if (noOperand(p, k)) return missing(p);
                 break;
             default:
                 break;

@@ -36,6 +36,7 @@ import {
     expected,
     expectName,
     here,
+    insertion,
     isBound,
     isWord,
     jump,
@@ -234,10 +235,14 @@ function durationOption(p: State, key: GenerateOption["key"]): GenerateOption | 
 
 // ---- parallel for ------------------------------------------------------------------------------------------------
 
+/** The present token is `parallel`, or the `for` of `x = for …` that lacks it. */
 export function parseParallel(p: State): Expr {
     const from = start(p);
     if (!enter(p)) return missing(p);
-    advance(p);
+    if (p.k === T.For) {
+        const hint = "Write `parallel for`, which gives the list of what its passes give, or `items.map(item => …)`.";
+        report(p, "SYNTAX", "`for` gives no value.", tokenRange(p, p.pos), hint, insertion("Insert `parallel`", from, "parallel ", false));
+    } else advance(p);
     if (!take(p, T.For)) {
         expected(p, "`for` after `parallel`", "Write `parallel for item in items max 10 { … }`.");
         if (peek(p, 1) !== T.In) return skipIteration(p, from);
