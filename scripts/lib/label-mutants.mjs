@@ -648,6 +648,13 @@ export const MUTANTS = [
         "let all = 0;",
         [STRICT, "packages/machine/tests/run/yield-hostile.test.ts"],
     ],
+    [
+        "LIC1 that a model's call was within a count tells who used it",
+        `${M}prompt/calls.ts`,
+        "this.toldBy(this.gate.within(offer, call.args));",
+        "",
+        [STRICT, CHOICE],
+    ],
     ["W2 a gate sees the place", `${M}state/gate.ts`, "m.run, frame.placeLabel);", "m.run, 0);", [STRICT, CHOICE]],
     [
         "who named the method chose the use",

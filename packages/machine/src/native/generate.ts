@@ -24,7 +24,7 @@ import { ENVELOPES } from "./agent-config.ts";
 import { failFrom } from "../state/effects.ts";
 import { pick } from "../state/events.ts";
 import type { GenerateWait } from "../state/fiber.ts";
-import { gatekeeper } from "../state/gate.ts";
+import { gatekeeper } from "../state/gatekeeper.ts";
 import { refuse } from "../state/refusal.ts";
 import type { Ops, Call, Begins, Waits } from "../state/ops.ts";
 import { hasSome } from "../state/delegations.ts";

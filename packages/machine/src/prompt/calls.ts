@@ -15,7 +15,7 @@ import { defined, isObject, type Json, LOOK, statedOrigin } from "@remit/languag
 import { ANSWERS, FAILURE_KINDS, type Failure, type Outcome, type ToolCall, type ToolRequest } from "../effect/effect.ts";
 import { ABORTED } from "../effect/failure.ts";
 import { addUsage } from "../effect/usage.ts";
-import type { Gatekeeper } from "../state/gate.ts";
+import type { Gatekeeper } from "../state/gatekeeper.ts";
 import { describedShape, type Filled, fill, type Hidden, nameOf, NoReference } from "./hidden.ts";
 import { checkCall, type Offer } from "./offers.ts";
 import { askedOf, lookedAt, lookOffer, READER, readerState } from "./reader.ts";
@@ -173,6 +173,8 @@ class Turn {
     private performed(call: Call, at: number, outcome: Outcome): Call {
         const offer = this.offerOf(call);
         const suffix = callSuffix(this.before, at);
+        // That it was within a count says as much as that it would not have been.
+        this.toldBy(this.gate.within(offer, call.args));
         // A result or an error may repeat what references stood for, whatever the tool is trusted with (HID3).
         const told = outcome.origins ?? [];
         const source = `tool:${offer.tool}`;

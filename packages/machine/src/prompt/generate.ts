@@ -21,7 +21,7 @@ import type { Runtime } from "../builtin/builtin.ts";
 import { type Failure, type Message, type ModelReply, type ModelTurn, opOf, type Outcome, type ToolCall } from "../effect/effect.ts";
 import { addUsage } from "../effect/usage.ts";
 import { Fail } from "../effect/failure.ts";
-import type { Gatekeeper } from "../state/gate.ts";
+import type { Gatekeeper } from "../state/gatekeeper.ts";
 import { continueFit, countsOf, type Fit, shownItems } from "./budget.ts";
 import { feedbackText, instructionText, type Rejection } from "./feedback.ts";
 import { messagesOf } from "./layers.ts";

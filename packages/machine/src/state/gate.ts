@@ -12,8 +12,8 @@ import { canonicalJson, type Json, readsByScheme, type Site, schemeOf, shownUse,
 import { type Decision, decide, type Standing, type Use } from "../authority/decide.ts";
 import { brokenBound } from "../authority/bound.ts";
 import { type CountedUse, countedIn, withDaily } from "../authority/counts.ts";
-import { flowJson, type Refusal, refusalJson, refusalText } from "../authority/refusal.ts";
-import { aliasOf, aliasOfJson, carriedGiven, type Given, jsonGiven, valuesGiven } from "../authority/given.ts";
+import { flowJson, type Refusal, refusalJson } from "../authority/refusal.ts";
+import { aliasOf, aliasOfJson, type Given, jsonGiven, valuesGiven } from "../authority/given.ts";
 import {
     type AskRequest,
     type Effect,
@@ -25,11 +25,9 @@ import {
     verdictOf,
 } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
-import type { Offer } from "../prompt/offers.ts";
 import type { Capability, Value } from "../value/value.ts";
-import { chooserIn, isOrigin } from "../value/label.ts";
 import { aborted, answerFor, describedIn, keepAnswer } from "./verdicts.ts";
-import { awaitDescription, isToBeAsked, isUnread, namedOn, placeOf, unreadText } from "./descriptions.ts";
+import { awaitDescription, isToBeAsked, namedOn, placeOf } from "./descriptions.ts";
 import { shownArgs } from "./events.ts";
 import type { AskWait, Fiber, Frame } from "./fiber.ts";
 import { type Ops, type Call, deniedAs, type Waits } from "./ops.ts";
@@ -68,7 +66,7 @@ export function isFree(m: Ops, frame: Frame, c: Capability, chosen: "program" | 
     );
 }
 
-const UNBOUND: Reach = {};
+export const UNBOUND: Reach = {};
 const NOT_DELEGATED: readonly [] = [];
 
 /** What a principal wants to do with a thing. */
@@ -182,14 +180,14 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
  * Who decided that a use is refused, besides what it is given. Of a count (LIC1) it is those who chose the uses before; where it depends on what a tool
  * says of itself, the tool.
  */
-function decidersOf(m: Ops, decision: Decision & { readonly kind: "refused" }, { c, name }: Target): readonly string[] {
+export function decidersOf(m: Ops, decision: Decision & { readonly kind: "refused" }, { c, name }: Target): readonly string[] {
     if (decision.why === "count") return [...m.standing.met];
     const isTold = decision.why === "name" || decision.flow?.unsaid === true;
     return isTold && m.described.has(placeOf(c)) ? [`tool:${name}`] : [];
 }
 
 /** COU1. From here on the use counts in the run; in the ledger from its call on. `call`: of the program's code, not of a model's turn. */
-function pass(m: Ops, wish: Wish, reach: Reach, call: Call | null): Reach {
+export function pass(m: Ops, wish: Wish, reach: Reach, call: Call | null): Reach {
     const { run, daily } = countedBy(m, wish);
     if (call !== null && run.length + daily.length > 0) keptWithin(m, call.frame, call.I);
     m.standing.count(run, 1);
@@ -226,7 +224,7 @@ export function release(m: Pick<Ops, "authority" | "compiled" | "standing">, eff
 }
 
 /** Who said which method is called. Who chose the place of the call and its arguments is among what it is given. */
-function namedBy(m: Ops, named = 0): number {
+export function namedBy(m: Ops, named = 0): number {
     return m.run.tracks ? m.run.labels.withoutChoosers(named) : 0;
 }
 
@@ -287,7 +285,7 @@ export function sessionKey(m: Ops, { principal, target: { c, method } }: Wish, d
 }
 
 /** A use as it is shown: what it is given as it was written, who chose it, and where it stands. */
-interface Shown {
+export interface Shown {
     readonly args: readonly Json[];
     readonly given: Given;
     readonly chosenBy: string;
@@ -351,7 +349,7 @@ export function allowedAs(reach: Reach, described: string): Reach {
 }
 
 /** Keeps what an answer says for the rest of the run. */
-function keepSaid(m: Ops, use: string, outcome: Outcome): void {
+export function keepSaid(m: Ops, use: string, outcome: Outcome): void {
     const said = verdictOf(outcome);
     if (said === "session" || said === "deny session") keepAnswer(m, { use, said: said === "session" && describedIn(outcome) });
 }
@@ -384,111 +382,6 @@ export function answered(m: Ops, call: Call, native: AskWait, outcome: Outcome):
 
 function denied(principal: string, capability: string, site: Site | null, why: string): Fail {
     return new Fail("denied", `${shownUse(capability)} was not allowed${why === "" ? "" : `: ${why}`}`, { site, by: principal });
-}
-
-// ---- calls that a model chose -----------------------------------------------------------------------------------------
-
-/** What a `generate` asks before it makes a call of the model. */
-export interface Gatekeeper {
-    judge(offer: Offer, args: Json, said: Said, path: string): Judged;
-    /** Whether something of these origins is not trusted. */
-    hides(origins: readonly string[]): boolean;
-    answer(
-        offer: Offer,
-        args: Json,
-        said: Said,
-        outcome: Outcome,
-    ): {
-        readonly yes: boolean;
-        /** Why it is not made, where not the answer says so, and origins of those who decided that. */
-        readonly used?: { readonly why: string; readonly by: readonly string[] };
-        readonly daily?: Reach["daily"];
-        readonly decision: string;
-        readonly described: string;
-    };
-}
-
-/** Where a call that a model made comes from. */
-export interface Said {
-    /** Sorted, of all that the model had seen. */
-    readonly origins: readonly string[];
-    /** Further ones of arguments, which the model did not see. */
-    readonly carried?: { readonly [arg: string]: readonly string[] };
-}
-
-export type Judged =
-    | { readonly kind: "may"; readonly reach: Reach }
-    | { readonly kind: "ask"; readonly detail: Json; readonly reach: Reach }
-    /** `message`: what the model is told. `by`: origins of those who decided that. */
-    | { readonly kind: "refused"; readonly message: string; readonly by?: readonly string[] };
-
-export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, model: string): Gatekeeper {
-    const look = (offer: Offer, args: Json, { origins, carried = {} }: Said) => {
-        // What a server says of its own tool of that name is nothing that it says of another.
-        const alias = aliasOfJson(offer.uri, offer.method, args);
-        const seen = m.run.labels.of(origins);
-        const named = new Map(Object.entries(carried).map(([arg, more]) => [arg, m.run.labels.of(more)]));
-        const labels = [...named.values()].reduce((all, one) => m.run.labels.union(all, one), seen);
-        // Of a generic call the arguments are one, and everything else in it chose the tool.
-        const chose =
-            alias === null ? seen : [...named].reduce((all, [arg, one]) => (arg === "args" ? all : m.run.labels.union(all, one)), seen);
-        const imported = m.compiled.capabilityAt(offer.file, offer.tool);
-        const c = offer.right === undefined ? imported : imported.with(offer.right);
-        const method = alias?.method ?? offer.method;
-        const wish: Wish = {
-            principal: frame.principal,
-            target: { c, name: offer.tool, uri: offer.uri, method, direct: offer.right === undefined },
-            given: alias === null ? carriedGiven(args, { seen, named, labels: m.run.labels }) : jsonGiven(alias.args, labels),
-            chosenBy: "model",
-            chosen: m.run.labels.union(namedBy(m, chose), m.run.labels.choosers(chose)),
-            readOnly: alias === null && offer.readOnly,
-        };
-        return {
-            wish,
-            shown: carriedGiven(args, { seen, named, labels: m.run.labels }),
-            all: m.run.labels.origins(labels),
-            decision: decideFor(m, fiber, wish),
-        };
-    };
-    return {
-        hides: (origins) =>
-            origins.some((one) => (isOrigin(one) ? !m.authority.trusts(one) && !m.authority.neutral(one) : chooserIn(one) !== null)),
-        judge: (offer, args, said, path) => {
-            const { wish, shown: given, all, decision } = look(offer, args, said);
-            if (isUnread(m, wish.target.c)) return { kind: "refused", message: unreadText(offer.tool) };
-            if (decision.kind === "may") return { kind: "may", reach: pass(m, wish, decision.reach, null) };
-            // What is shown is the call as it was made.
-            const shown: Shown = { args: [args], given, chosenBy: `model:${model}`, site: I.site };
-            const about = { ...detailOf(m, wish, decision, shown), generate: label };
-            if (decision.kind === "ask") {
-                const known = answerFor(m, sessionKey(m, wish, decision));
-                if (typeof known === "string") return { kind: "may", reach: pass(m, wish, allowedAs(decision.reach, known), null) };
-                if (known === false) return { kind: "refused", message: `${offer.tool}.${offer.method} was not allowed for this session.` };
-                return { kind: "ask", detail: about, reach: decision.reach };
-            }
-            return {
-                kind: "refused",
-                message: refuse(m, { frame, path, I }, refusalOf(wish, decision), { labels: all, about }).message,
-                by: decidersOf(m, decision, wish.target),
-            };
-        },
-        answer: (offer, args, from, outcome) => {
-            const said = verdictOf(outcome);
-            const { wish, decision } = look(offer, args, from);
-            keepSaid(m, sessionKey(m, wish, decision), outcome);
-            const told = { decision: said, described: describedIn(outcome) };
-            if (said !== "once" && said !== "session") return { yes: false, ...told };
-            // While the person was asked, others used what is counted.
-            if (decision.kind === "refused" && decision.why === "count")
-                return {
-                    yes: false,
-                    used: { why: refusalText(refusalOf(wish, decision)), by: decidersOf(m, decision, wish.target) },
-                    ...told,
-                };
-            const { daily } = pass(m, wish, decision.kind === "refused" ? UNBOUND : decision.reach, null);
-            return { yes: true, ...told, ...(daily === undefined ? {} : { daily }) };
-        },
-    };
 }
 
 /** A question about a use: its instruction runs again, or fails. */

@@ -191,23 +191,24 @@ describe("tool loops", () => {
     });
 
     test("what used up a count chooses what a model does that is told so", () => {
-        const told = (most: number) => {
+        const told = (count: string) => {
             const text = program('m = Inbox.read({})\nif m.yes { x = Own.read({}) }\ng = generate({ input: "Do it.", tools: [Own, Out] })')
-                .replace('"mcp://own" { trusted', `"mcp://own" { trusted, read: at most ${most}`)
+                .replace('"mcp://own" { trusted', `"mcp://own" { trusted${count}`)
                 .replace('"file://out"', `"file://out" { write: may, arg path: ${ALL}, arg content: ${ALL} }`);
             return writes(under(never, text, { answer: turns(["Own_read"]) }));
         };
-        expect([told(1), told(2)]).toEqual([[], ["Out.write"]]);
+        // That it is not used up says as much as that it is.
+        expect([told(", read: at most 1"), told(", read: at most 2"), told("")]).toEqual([[], [], ["Out.write"]]);
     });
 
     test("nor does it choose less where it was used up while a person was asked", () => {
-        const told = (most: number) => {
+        const told = (count: string) => {
             const text = program('m = Inbox.read({})\ng = generate({ input: "Do it.", tools: [Own, Out] })')
-                .replace('"mcp://own" { trusted', `"mcp://own" { trusted, read: ask, read: at most ${most}`)
+                .replace('"mcp://own" { trusted', `"mcp://own" { trusted, read: ask${count}`)
                 .replace('"file://out"', `"file://out" { write: may, arg path: ${ALL}, arg content: ${ALL} }`);
             return writes(under(never, text, { answer: turns(["Own_read", "Own_read"]), yes: "once" }));
         };
-        expect([told(1), told(2)]).toEqual([[], ["Out.write"]]);
+        expect([told(", read: at most 1"), told(", read: at most 2"), told("")]).toEqual([[], [], ["Out.write"]]);
     });
 
     test("what a tool says of itself chooses nothing where the lock has it so, and does where it is another", () => {

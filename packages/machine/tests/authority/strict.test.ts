@@ -331,6 +331,31 @@ U.tell({ v: late })`;
     expect(told(false)).toEqual([[[{ v: "in time" }], ["tool:T"]]]);
 });
 
+test.each([1, 2, 9])("that a model's call came through, or not, tells who else used what is counted: at most %i (LIC1)", (most) => {
+    const source = `flow strict\n${TOOLS}\nimport tool Own from "mcp://own" { look: at most ${most} }
+main agent A { model M  role "r"  description "d"
+main func() { s = T.secret({})
+if s { x = Own.look({}) }
+generate({ input: "x", tools: [Own, U] })
+1 } }`;
+    const told = (secret: boolean): Json =>
+        runAll(formOf(source), {
+            answer: (e): Outcome => {
+                const { op, messages = [] } = e.request as { op?: string; messages?: readonly { role: string }[] };
+                if (op === "describe") {
+                    const methods = ["look", "tell"].map((name) => ({ name, input: { type: "object" }, readOnly: true }));
+                    return { ok: true, value: { methods }, origins: [] };
+                }
+                if (e.kind !== "model") return answer(secret)(e);
+                const name = ["Own_look", "U_tell"][messages.filter(({ role }) => role === "tool").length];
+                const calls = name === undefined ? [] : [{ id: name, name, args: {} }];
+                return { ok: true, value: { text: "t", value: "t", calls, finish: calls.length > 0 ? "tool" : "stop" }, origins: [] };
+            },
+        }).effects.flatMap(({ request, labels }) => ((request as { method?: string }).method === "tell" ? [[...labels]] : []));
+    expect(told(true)).toEqual([expect.arrayContaining(["tool:T"])]);
+    expect(told(false)).toEqual(told(true));
+});
+
 describe("effects under a condition", () => {
     const guarded = TOOLS.replace('import tool U from "https://u.example"', 'import tool U from "mcp://u" { arg to: trusted }');
     const source = (flow: string, body: string): string => text(flow, body).replace(TOOLS, guarded);

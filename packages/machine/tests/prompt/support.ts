@@ -1,6 +1,6 @@
 /** Runs the coroutine of a `generate` against answers given by the test, its state going through JSON text at every step. */
 import { verdictOf } from "../../src/effect/effect.ts";
-import type { Gatekeeper } from "../../src/state/gate.ts";
+import type { Gatekeeper } from "../../src/state/gatekeeper.ts";
 import type { Contract, Json } from "@remit/language";
 import {
     continueGenerate,
@@ -30,6 +30,7 @@ export interface Ran {
 /** The gate of a program that says nothing about authority. */
 export const KEEPER: Gatekeeper = {
     hides: (origins) => origins.some((one) => one !== "user" && !one.startsWith("model:")),
+    within: () => [],
     judge: (offer, args) => (offer.readOnly ? { kind: "may", reach: {} } : { kind: "ask", detail: { args }, reach: {} }),
     answer: (_offer, _args, _origins, outcome) => {
         const decision = verdictOf(outcome);
