@@ -18,6 +18,9 @@ export type Arg = Value | Lambda;
 /** The most arguments a built-in takes that takes any number. */
 export const ANY_NUMBER = 255;
 
+/** Units of a text that a failure shows. */
+const MAX_SHOWN = 40;
+
 /** The label set of an operand, joined to `l`. */
 export function labelsWith(rt: Runtime, l: number, arg: Arg | undefined): number {
     return arg instanceof Labelled ? rt.labels.union(l, arg.l) : l;
@@ -32,6 +35,13 @@ export function wrong(call: string, param: string, wanted: string, arg: Arg | un
     const raw = arg === undefined ? null : rawOf(arg);
     if (raw instanceof Capability) return capabilityIsNotData(raw, arg === undefined ? 0 : labelOf(arg));
     return new Fail("value", `${call}: ${param} must be ${wanted}, not ${aNameOf(raw)}`, { labels: arg === undefined ? 0 : labelOf(arg) });
+}
+
+/** As `wrong`, of an operand whose kind is right: it is shown itself, where it is short. */
+export function wrongValue(call: string, param: string, wanted: string, arg: Arg | undefined): Fail {
+    const raw = arg === undefined || isLambda(arg) ? null : rawOf(arg);
+    if (typeof raw !== "number" && (typeof raw !== "string" || raw.length > MAX_SHOWN)) return wrong(call, param, wanted, arg);
+    return new Fail("value", `${call}: ${param} must be ${wanted}, not ${JSON.stringify(raw)}`, { labels: labelOf(arg as Value) });
 }
 
 export function textOf(call: string, param: string, arg: Arg | undefined): string {
@@ -51,7 +61,7 @@ export function wholeOf(call: string, param: string, arg: Arg | undefined, absen
     if (arg === undefined) return absent;
     const raw = isLambda(arg) ? false : rawOf(arg);
     if (raw === null) return absent;
-    if (typeof raw !== "number" || !Number.isInteger(raw)) throw wrong(call, param, "a whole number", arg);
+    if (typeof raw !== "number" || !Number.isInteger(raw)) throw wrongValue(call, param, "a whole number", arg);
     return raw;
 }
 

@@ -13,7 +13,7 @@ import { Fail } from "../effect/failure.ts";
 import { MAX_DEPTH } from "../value/json.ts";
 import { type List, MAX_STRING, type Obj, type Raw, type Value } from "../value/value.ts";
 import { WORK } from "../value/work.ts";
-import { type Arg, cut, isLambda, label, labelsWith, room, roomForItems, textOf, wholeOf, wrong } from "./args.ts";
+import { type Arg, cut, isLambda, label, labelsWith, room, roomForItems, textOf, wholeOf, wrong, wrongValue } from "./args.ts";
 import type { Builtin, Runtime } from "./builtin.ts";
 import { JsonWriter } from "./json-writer.ts";
 import { shapeOf } from "./row.ts";
@@ -222,7 +222,7 @@ function text(rt: Runtime, args: readonly Arg[]): Value {
     const value = args[0] as Arg;
     if (isLambda(value)) throw wrong("json.text", "its argument", "a value", value);
     const indent = wholeOf("json.text", "indent", args[1], 0);
-    if (indent < 0 || indent > MAX_INDENT) throw wrong("json.text", "indent", `between 0 and ${MAX_INDENT}`, args[1]);
+    if (indent < 0 || indent > MAX_INDENT) throw wrongValue("json.text", "indent", `between 0 and ${MAX_INDENT}`, args[1]);
     const made = jsonText(value, rt, indent);
     return label(rt, made.text, labelsWith(rt, made.labels, args[1]));
 }

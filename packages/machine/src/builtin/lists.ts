@@ -15,7 +15,7 @@ import { Fail } from "../effect/failure.ts";
 import { rawOf, truthy } from "../value/operators.ts";
 import { Labelled, type List, type Value } from "../value/value.ts";
 import { WORK } from "../value/work.ts";
-import { type Arg, isLambda, label, labelsWith, lambdaOf, listOf, rangeOf, roomForItems, textOf, wrong } from "./args.ts";
+import { type Arg, isLambda, label, labelsWith, lambdaOf, listOf, rangeOf, roomForItems, textOf, wrong, wrongValue } from "./args.ts";
 import type { Builtin, Lambda, Runtime } from "./builtin.ts";
 import { copyOf, Keys } from "./canonical.ts";
 import { type Method as MethodOf, rowsOn } from "./row.ts";
@@ -102,7 +102,7 @@ const reduce: Method = (rt, self, l, args) => {
 const sortBy: Method = (rt, self, l, args) => {
     const f = lambdaOf("sort_by", args[0]);
     const order = args[1] === undefined ? "ascending" : textOf("sort_by", "order", args[1]);
-    if (order !== "ascending" && order !== "descending") throw wrong("sort_by", "order", '"ascending" or "descending"', args[1]);
+    if (order !== "ascending" && order !== "descending") throw wrongValue("sort_by", "order", '"ascending" or "descending"', args[1]);
     const n = self.items.length;
     roomForItems(rt, 2 * n);
     let met = labelsWith(rt, l, args[1]);

@@ -4,7 +4,7 @@
  * NU1: `round` rounds the number as it is written (its shortest decimal form), halves away from zero: `1.005.round(2)` is 1.01, `(-2.5).round()`
  *     is -3. No result is a negative zero.
  */
-import { type Arg, numberOf, wholeOf, wrong } from "./args.ts";
+import { type Arg, numberOf, wholeOf, wrongValue } from "./args.ts";
 import type { Builtin } from "./builtin.ts";
 import { joining, type RowOf, rowsOn } from "./row.ts";
 
@@ -24,7 +24,7 @@ const MAX_DIGITS = 15;
 
 function round(self: number, args: readonly Arg[]): number {
     const digits = wholeOf("round", "digits", args[0], 0);
-    if (Math.abs(digits) > MAX_DIGITS) throw wrong("round", "digits", `between -${MAX_DIGITS} and ${MAX_DIGITS}`, args[0]);
+    if (Math.abs(digits) > MAX_DIGITS) throw wrongValue("round", "digits", `between -${MAX_DIGITS} and ${MAX_DIGITS}`, args[0]);
     if (!Number.isFinite(self)) return self;
     const size = Math.round(shifted(Math.abs(self), digits));
     return Math.sign(self) * shifted(size, -digits);

@@ -12,7 +12,22 @@ import { LONG } from "../value/operators.ts";
 import { wholeAfter, wholeBefore } from "../value/text.ts";
 import type { Value } from "../value/value.ts";
 import { WORK } from "../value/work.ts";
-import { type Arg, cut, LARGE, label, labelsWith, listOf, part, rangeOf, room, roomForItems, textOf, wholeOf, wrong } from "./args.ts";
+import {
+    type Arg,
+    cut,
+    LARGE,
+    label,
+    labelsWith,
+    listOf,
+    part,
+    rangeOf,
+    room,
+    roomForItems,
+    textOf,
+    wholeOf,
+    wrong,
+    wrongValue,
+} from "./args.ts";
 import type { Builtin, Runtime } from "./builtin.ts";
 import { matchText } from "./match.ts";
 import { joining, type RowOf, rowsOn } from "./row.ts";
@@ -79,7 +94,7 @@ function lines(rt: Runtime, self: string): Value {
 function replace(rt: Runtime, self: string, args: readonly Arg[]): Value {
     const old = textOf("replace", "old", args[0]);
     const by = textOf("replace", "new", args[1]);
-    if (old === "") throw wrong("replace", "old", "a string that is not empty", args[0]);
+    if (old === "") throw wrongValue("replace", "old", "a string that is not empty", args[0]);
     const between = parts(rt, self, old);
     if (between.length === 1) return self;
     room(rt, self.length + (between.length - 1) * (by.length - old.length));
