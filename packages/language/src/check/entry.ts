@@ -23,7 +23,10 @@ export function checkEntry(file: FileScope): void {
             beside.node.name?.range ?? { start: beside.node.range.start, end: beside.node.range.start + 4 },
             "a file with agents starts with an agent, not with a main func beside them",
             {
-                hint: "take the word `main` away",
+                hint:
+                    mains.length === 0
+                        ? "put it into an agent that the file starts with: main agent Main { main func … }"
+                        : "take the word `main` away",
             },
         );
 }
@@ -35,6 +38,8 @@ export function checkStart(file: FileScope): void {
     // Then it starts with these.
     if (file.tree.items.some((item) => item.kind === "block")) return;
     const { agents } = file;
+    // A main func beside the agents is what is meant, and is told.
+    if (!agents.some((one) => one.node.main) && file.funcs.some((one) => one.agent === null && one.node.main)) return;
     const entry = agents.find((one) => one.node.main) ?? (agents.length === 1 ? agents[0] : undefined);
     if (entry === undefined) {
         if (agents.length === 0 && (file.funcs.length > 0 || file.shapes.size > 0)) return;

@@ -98,7 +98,7 @@ export const BUILTINS: readonly BuiltinRow[] = [
     { on: "json", name: "parse", min: 1, max: 1, result: "any", shares: "fresh" },
     { on: "json", name: "text", min: 1, max: 2, result: "string", shares: "fresh" },
 
-    { on: "csv", name: "parse", min: 1, max: 1, result: "list", shares: "fresh" },
+    { on: "csv", name: "parse", min: 1, max: 2, result: "list", shares: "fresh" },
     { on: "csv", name: "text", min: 1, max: 1, result: "string", shares: "fresh" },
 
     { on: "time", name: "now", min: 0, max: 0, result: "string", shares: "fresh", effect: "clock" },

@@ -5,7 +5,7 @@
  *
  * CSV1: the first row names the columns. Text that is no table (a ragged row, a name twice, a quote where none belongs) is a `value` failure with
  *     its line and column, and gives no rows.
- * CSV2: the rows carry the labels of the text, the text those of everything in the rows.
+ * CSV2: the rows carry the labels of the text and of the separator, the text those of everything in the rows.
  * CSV3: what `csv.text` writes of texts, `csv.parse` reads back as it was. It leaves nothing out: the columns are the keys of all rows, in the
  *     order in which they come.
  */
@@ -22,18 +22,23 @@ import { shapeOf } from "./row.ts";
 /** Most columns of a table. */
 const MAX_COLUMNS = 16_384;
 
-/** Ends a field that no quotes hold. */
-const ENDS = /[,"\r\n]/g;
+/** What separates fields, other than a comma: `;` where the comma is the decimal sign, a tab in what is copied from a spreadsheet. */
+const SEPARATORS = [",", ";", "\t", "|"];
 
 class Reader {
     private at = 0;
     private line = 1;
     private lineStart = 0;
     private readonly text: string;
+    private readonly separator: string;
+    /** Ends a field that no quotes hold. */
+    private readonly ends: RegExp;
     private readonly labels: number;
 
-    constructor(text: string, labels: number) {
+    constructor(text: string, separator: string, labels: number) {
         this.text = text;
+        this.separator = separator;
+        this.ends = new RegExp(`[${separator}"\r\n]`, "g");
         this.labels = labels;
         // A byte order mark is no part of the first name.
         if (text.startsWith("\ufeff")) this.at = this.lineStart = 1;
@@ -48,7 +53,12 @@ class Reader {
     }
 
     fail(what: string, line = this.line, column = this.at - this.lineStart + 1): Fail {
-        const hint = "a field with commas, quotes or line breaks stands in double quotes, and a quote in it twice";
+        const head = this.text.slice(0, 1000).split(/[\r\n]/, 1)[0] as string;
+        const other = head.includes(this.separator) ? undefined : SEPARATORS.find((one) => head.includes(one));
+        const hint =
+            other === undefined
+                ? "a field with separators, quotes or line breaks stands in double quotes, and a quote in it twice"
+                : `the first row has no ${shown(this.separator)}; where ${shown(other)} separates the fields, write csv.parse(text, ${JSON.stringify(other)})`;
         return new Fail("value", `csv.parse: ${what} at line ${line}, column ${column}`, { labels: this.labels, hint });
     }
 
@@ -59,7 +69,7 @@ class Reader {
             if (fields.length >= most) throw this.fail(`more than ${most} ${most === 1 ? "field stands" : "fields stand"} in this row`);
             fields.push(this.text[this.at] === '"' ? this.quoted() : this.plain());
             const next = this.text[this.at];
-            if (next === ",") {
+            if (next === this.separator) {
                 this.at++;
                 continue;
             }
@@ -69,8 +79,8 @@ class Reader {
     }
 
     private plain(): string {
-        ENDS.lastIndex = this.at;
-        const end = ENDS.exec(this.text)?.index ?? this.text.length;
+        this.ends.lastIndex = this.at;
+        const end = this.ends.exec(this.text)?.index ?? this.text.length;
         const field = cut(this.text, this.at, end);
         this.at = end;
         if (this.text[end] === '"') throw this.fail("a quote stands in a field that does not begin with one");
@@ -93,7 +103,7 @@ class Reader {
                 continue;
             }
             const next = this.text[this.at];
-            if (next !== undefined && next !== "," && next !== "\r" && next !== "\n")
+            if (next !== undefined && next !== this.separator && next !== "\r" && next !== "\n")
                 throw this.fail("something stands behind the quotes that end a field");
             const field = cut(this.text, start, end);
             return hasQuotes ? field.replaceAll('""', '"') : field;
@@ -116,11 +126,21 @@ class Reader {
     }
 }
 
+function shown(separator: string): string {
+    return separator === "\t" ? "tab" : `\`${separator}\``;
+}
+
 function parse(rt: Runtime, args: readonly Arg[]): Value {
-    const l = labelsWith(rt, 0, args[0]);
+    const l = labelsWith(rt, labelsWith(rt, 0, args[0]), args[1]);
     const text = textOf("csv.parse", "text", args[0]);
+    const separator = args[1] === undefined ? "," : textOf("csv.parse", "separator", args[1]);
+    if (!SEPARATORS.includes(separator))
+        throw new Fail("value", `csv.parse: ${JSON.stringify(separator.slice(0, 20))} separates no fields`, {
+            labels: l,
+            hint: `the separators are ${SEPARATORS.map((one) => JSON.stringify(one)).join(", ")}`,
+        });
     rt.work(WORK.chars(8 * text.length));
-    const reader = new Reader(text, l);
+    const reader = new Reader(text, separator, l);
     const rows: Value[] = [];
     if (!reader.isOver) {
         const names = reader.fields(MAX_COLUMNS);
@@ -196,8 +216,8 @@ function row(signature: string, summary: string, call: (rt: Runtime, args: reado
 
 export const CSV_BUILTINS: readonly Builtin[] = [
     row(
-        "csv.parse(text)",
-        "The rows of a table as objects of texts, by the names of its first row. A `value` failure with the line where a row has other fields than that, or quotes do not fit.",
+        "csv.parse(text, separator?)",
+        "The rows of a table as objects of texts, by the names of its first row. Fields are separated by a comma, or by the `;`, `|` or tab that is given. A `value` failure with the line where a row has other fields than that, or quotes do not fit.",
         parse,
     ),
     row(

@@ -4,9 +4,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { call, callGlobal, failure, labelled, list, object, origins, own, plain, runtime, TOOL, value } from "./support.ts";
 
-const parse = (text: string): Json => {
+const parse = (text: string, ...separator: string[]): Json => {
     const rt = runtime();
-    return plain(rt, callGlobal(rt, "csv", "parse", text));
+    return plain(rt, callGlobal(rt, "csv", "parse", text, ...separator));
 };
 const text = (rows: Json): Json => {
     const rt = runtime();
@@ -38,6 +38,32 @@ describe("csv.parse", () => {
     ];
     test.each(TABLES)("%j", (from, rows) => {
         expect(parse(from)).toEqual(rows);
+    });
+
+    test("fields are separated by what is given, and by nothing else", () => {
+        for (const one of [",", ";", "\t", "|"]) {
+            const other = one === "," ? ";" : ",";
+            const rows = parse(`a${one}b\n1${other}5${one}"x${one}y"\n`, one);
+            expect(rows).toEqual([{ a: `1${other}5`, b: `x${one}y` }]);
+        }
+        expect(failure(() => parse("a;b\n1;2;3\n", ";"))).toMatch(/more than 2 fields stand in this row at line 2, column 5$/);
+        for (const one of ["", ";;", '"', "\n", "."])
+            expect(failure(() => parse("a\n", one))).toMatch(/^value: csv\.parse: .* separates no fields$/);
+    });
+
+    test("a table with another separator says what to write", () => {
+        const hint = (text: string, ...separator: string[]): string | undefined => {
+            try {
+                parse(text, ...separator);
+            } catch (error) {
+                return (error as { hint?: string }).hint;
+            }
+            return undefined;
+        };
+        expect(hint("day;amount\n1;2,50\n")).toBe('the first row has no `,`; where `;` separates the fields, write csv.parse(text, ";")');
+        expect(hint("day\tamount\n1\t2,50\n")).toContain('where tab separates the fields, write csv.parse(text, "\\t")');
+        expect(hint("day,amount\n1,2;50;\n,,\n", ";")).toContain('where `,` separates the fields, write csv.parse(text, ",")');
+        expect(hint("a,b;c\n1,2,3\n")).toMatch(/^a field with separators/);
     });
 
     test("columns keep their order, those that look like numbers included; __proto__ is a name like any other", () => {
@@ -76,8 +102,10 @@ describe("csv.parse", () => {
         expect(failure(() => callGlobal(rt, "csv", "parse", TOOL))).toMatch(/^violation\.capability: /);
     });
 
-    test("rows and failures carry the labels of the text, and nothing else does", () => {
+    test("rows and failures carry the labels of the text and the separator, and nothing else does", () => {
         const rt = runtime();
+        const separated = callGlobal(rt, "csv", "parse", "a;b\n1;2\n", labelled(rt, ";", "tool:Web"));
+        expect(own(rt, separated)).toEqual(["tool:Web"]);
         const rows = callGlobal(rt, "csv", "parse", labelled(rt, "a\n1\n", "tool:Web"));
         expect(own(rt, rows)).toEqual(["tool:Web"]);
         expect(own(rt, call(rt, rows, "first"))).toEqual(["tool:Web"]);
