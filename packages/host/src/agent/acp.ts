@@ -28,19 +28,25 @@ import { version2 } from "./version2.ts";
 /** How long the end of a process is waited for once its output has ended, milliseconds. */
 const EXIT_MS = 1_000;
 
-export const openAcp: OpenAgent = (first, context) => {
+export const openAcp: OpenAgent = (first, context, kept) => {
     const target = targetOf(first.agent.uri, context);
-    return target.kind === "remote" ? openRemote(target, first, context) : openProcess(target, first, context);
+    return target.kind === "remote" ? openRemote(target, first, context) : openProcess({ target, kept }, first, context);
 };
 
-async function openProcess(target: ProcessTarget, first: AgentTurn, context: AgentsContext): Promise<AgentSession> {
+async function openProcess(
+    { target, kept }: { readonly target: ProcessTarget; readonly kept: Parameters<OpenAgent>[2] },
+    first: AgentTurn,
+    context: AgentsContext,
+): Promise<AgentSession> {
     const sdk = await import("@agentclientprotocol/sdk");
     const unconfined = first.agent.unconfined === true;
     const servers = passedOn(first.hands, context);
     const folders = foldersOf(first.hands, context.workspace);
+    const room = unconfined && folders.length > 0 ? null : kept();
     const confined = await confine({
         target,
         folders,
+        kept: room,
         sandbox: context.sandbox,
         unconfined,
         env: context.env,
@@ -62,6 +68,7 @@ async function openProcess(target: ProcessTarget, first: AgentTurn, context: Age
         },
         name: first.agent.name,
         workspace: context.workspace,
+        outlasts: room !== null || (unconfined && folders.length > 0),
         mode: target.mode,
         modeIfThere: modeIn(confined, target),
         readsItself: target.readsItself && !unconfined && folders.every(({ access }) => access !== "none"),
@@ -140,6 +147,7 @@ async function openRemote(target: RemoteTarget, first: AgentTurn, context: Agent
         },
         name: first.agent.name,
         workspace: context.workspace,
+        outlasts: true,
         mode: undefined,
         options: {},
         graceMs: target.graceMs,

@@ -4,6 +4,7 @@
  * Boundary: which session a turn belongs to, and how long it lives. How an agent is spoken to is its scheme's.
  *
  * AG1: a session is known by its run and the path of the call that opened it. It ends with that call, and all end with `close`.
+ * AG3: what a session keeps for another process is removed when the session is over, at the latest a month after its last use.
  * AG2: turns of one session come one after another.
  */
 import { realpathSync } from "node:fs";
@@ -15,6 +16,7 @@ import type { PerformIO, Performer } from "../run/host.ts";
 import { AgentFail, failureOf } from "./fail.ts";
 import type { Trace } from "./link.ts";
 import { findSandbox, type Sandbox } from "../process/sandbox.ts";
+import { sessionRooms } from "./rooms.ts";
 import type { AgentSession } from "./session.ts";
 
 export interface AgentsSetting {
@@ -46,12 +48,13 @@ export interface AgentsContext extends AgentsSetting {
     readonly sandbox: () => Promise<Sandbox>;
 }
 
-export type OpenAgent = (first: AgentTurn, context: AgentsContext) => AgentSession | Promise<AgentSession>;
+/** `kept`: the folder of what another process needs to take the session up; null where nothing is kept. */
+export type OpenAgent = (first: AgentTurn, context: AgentsContext, kept: () => string | null) => AgentSession | Promise<AgentSession>;
 
 export interface Agents {
     readonly perform: Performer;
-    /** The call that opened a session is over. */
-    end(session: string, run?: string): Promise<void>;
+    /** The call that opened a session is over. `keeps`: what it holds is kept for another process. */
+    end(session: string, run?: string, keeps?: boolean): Promise<void>;
     close(): Promise<void>;
 }
 
@@ -91,21 +94,25 @@ export function agents(setting: AgentsSetting): Agents {
             }),
     };
     const open = new Map<string, Kept>();
+    const ending = new Set<Promise<void>>();
+    const rooms = sessionRooms(env);
 
-    async function opened(turn: AgentTurn): Promise<AgentSession> {
+    async function opened(turn: AgentTurn, run: string | undefined): Promise<AgentSession> {
         const scheme = SCHEMES.find(({ fits }) => fits(turn.agent.uri));
         if (scheme === undefined)
             throw new AgentFail("unreachable", `nothing here opens '${turn.agent.uri}'`, {
                 hint: `agents are ${SCHEMES.map(({ form }) => form).join(", ")}`,
             });
-        return (await scheme.open())(turn, context);
+        const key = keyOf(turn.session, run);
+        const isNew = turn.load === undefined;
+        return (await scheme.open())(turn, context, () => (run === undefined ? null : rooms.of(key, isNew)));
     }
     async function turned(effect: Effect, io: PerformIO): Promise<Outcome> {
         const turn = effect.request as unknown as AgentTurn;
         const key = keyOf(turn.session, io.run);
         let kept = open.get(key);
         if (kept === undefined) {
-            const session = opened(turn);
+            const session = opened(turn, io.run);
             kept = { session, last: session };
             open.set(key, kept);
         }
@@ -126,31 +133,39 @@ export function agents(setting: AgentsSetting): Agents {
             return { ok: false, failure: failureOf(error, turn.agent.name, effect) };
         }
     }
-    async function ended(kept: Kept | undefined): Promise<void> {
-        try {
-            await (await kept?.session)?.end();
-        } catch (error) {
-            // A session that never opened has nothing to end, and was told of.
-            if (!(error instanceof AgentFail)) throw error;
-        }
+    function over(key: string, kept: Kept | undefined, keeps: boolean): Promise<void> {
+        open.delete(key);
+        const work = ended(kept).then(() => {
+            if (!keeps) rooms.remove(key);
+        });
+        ending.add(work);
+        const done = (): void => void ending.delete(work);
+        work.then(done, done);
+        return work;
     }
 
     return {
         perform: turned,
-        end: async (session, run) => {
+        end: async (session, run, keeps = false) => {
             const key = keyOf(session, run);
-            const kept = open.get(key);
-            open.delete(key);
-            await ended(kept);
+            await over(key, open.get(key), keeps);
         },
         close: async () => {
-            const all = [...open.values()];
-            open.clear();
-            await Promise.allSettled(all.map(ended));
+            for (const [key, kept] of open) over(key, kept, false);
+            await Promise.allSettled(ending);
         },
     };
 }
 
 function keyOf(session: string, run: string | undefined): string {
     return `${run ?? ""}\n${session}`;
+}
+
+async function ended(kept: Kept | undefined): Promise<void> {
+    try {
+        await (await kept?.session)?.end();
+    } catch (error) {
+        // A session that never opened has nothing to end, and was told of.
+        if (!(error instanceof AgentFail)) throw error;
+    }
 }

@@ -59,6 +59,8 @@ export interface ConfineOptions {
     readonly programs: readonly string[];
     /** Further paths that may be read. */
     readonly files?: readonly string[];
+    /** Where its home is, and the folder that it works in where it is given none: they outlast this process. Null: they end with it. */
+    readonly kept: string | null;
 }
 
 export async function confine(options: ConfineOptions): Promise<Confined> {
@@ -67,12 +69,13 @@ export async function confine(options: ConfineOptions): Promise<Confined> {
     if (sandbox?.kind === "none")
         throw new AgentFail("unreachable", `it must run in a sandbox, and ${sandbox.reason}`, { hint: sandbox.hint });
     const room = realpathSync(mkdtempSync(join(tmpdir(), "remit-agent-")));
-    const made = (name: string): string => {
-        const path = join(room, name);
+    const made = (name: string, within = room): string => {
+        const path = join(within, name);
         mkdirSync(path, { recursive: true, mode: 0o700 });
         return path;
     };
-    const folders = options.folders.length > 0 ? options.folders : [{ path: made("work"), access: "write" as const }];
+    const outlasts = options.kept === null ? room : realpathSync(options.kept);
+    const folders = options.folders.length > 0 ? options.folders : [{ path: made("work", outlasts), access: "write" as const }];
     const cwd = (folders[0] as SandboxFolder).path;
     let relayed: Relay | null = null;
     const copies: WorkingCopy[] = [];
@@ -101,7 +104,7 @@ export async function confine(options: ConfineOptions): Promise<Confined> {
             read: [target.command, process.execPath, ...options.programs]
                 .flatMap(programFolders)
                 .concat(target.programs.flatMap(programAlone), target.read, options.files ?? []),
-            home: made("home"),
+            home: made("home", outlasts),
             ...(relayed === null || socket === null ? {} : { socket: { outside: socket, inside: SOCKET_INSIDE } }),
         };
         const command = [target.command, ...target.args];

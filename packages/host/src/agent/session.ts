@@ -32,6 +32,8 @@ export interface SessionOptions extends ConnectionOptions, Wishes {
     /** Absolute folders that it can write itself, as its sandbox was made; null: all. */
     readonly writable?: readonly string[] | null;
     readonly copies?: readonly WorkingCopy[];
+    /** What the agent keeps of the session is there for a later process. */
+    readonly outlasts?: boolean;
     readonly close: () => Promise<void>;
 }
 
@@ -96,6 +98,7 @@ class AcpSession implements AgentSession {
             at.agent?.name === "OpenCode" && (writable === null || writable.some((folder) => inRoot(folder, path) !== null));
         this.current = new Turn({ ...about, at, session: this.id, workspace, graceMs, cost: this.cost, meta, writes, copies, kill });
         const { transcript } = this.current;
+        if (this.options.outlasts === true && at.capabilities.loadSession === true && this.id !== null) io.note?.({ loads: this.id });
         try {
             return await this.current.run();
         } finally {
@@ -125,6 +128,7 @@ class AcpSession implements AgentSession {
         const before = this.open;
         this.open = null;
         await before?.close();
+        this.id ??= turn.load ?? null;
         if (this.id === null && turn.turn > 0 && turn.fresh !== true)
             throw new AgentFail("unreachable", "its process was lost, and its session with it", {
                 hint: "run it again from the beginning of the yield",
@@ -162,7 +166,8 @@ class AcpSession implements AgentSession {
         const mcpServers = this.options.servers({ http: http === true, sse: sse === true }, turn);
         const place = { cwd: at.carrier.cwd, mcpServers };
         if (this.id !== null) {
-            await at.ask("session/load", "to take the session up again", { sessionId: this.id, ...place });
+            const loaded = await at.ask("session/load", "to take the session up again", { sessionId: this.id, ...place });
+            await choose(at, this.options, { ...loaded, sessionId: this.id }, turn);
             return;
         }
         const said = await at.ask("session/new", "a session", place);

@@ -58,8 +58,8 @@ export interface Host {
      * Asked only after a crash, for effects that began and have no outcome. Absent: only what the conductor knows of their kinds.
      */
     repeatable?(effect: Effect): boolean | Promise<boolean>;
-    /** A session with an agent is over: its process ends. `session`: path of the call that opened it. */
-    end?(session: string, run?: string): Promise<void>;
+    /** A session with an agent is over: its process ends. `session`: path of the call that opened it. `keeps`: another process takes it up. */
+    end?(session: string, run?: string, keeps?: boolean): Promise<void>;
     /** Ends processes and connections. Called once, when the run is over. */
     close?(): Promise<void>;
 }

@@ -100,7 +100,7 @@ class Local {
         down: ({ path, down }) => this.works.down(path, down),
         show: ({ path, part }) => this.options.part?.(path, part),
         // What ending it has to say counts for nothing; `close` of the host ends whatever is left.
-        close: ({ session }) => void this.options.host.end?.(session).catch(() => undefined),
+        close: ({ session, keeps }) => void this.options.host.end?.(session, undefined, keeps).catch(() => undefined),
         unknown: ({ effect }) => {
             this.asking = this.asking.then(() => this.ask(effect));
             this.asking.catch(this.fails);

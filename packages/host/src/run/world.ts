@@ -117,7 +117,7 @@ export function worldOf(
             ...rehearsed?.performers,
         },
         {
-            end: async (session, run) => (await outside.made())?.end(session, run),
+            end: async (session, run, keeps) => (await outside.made())?.end(session, run, keeps),
             repeatable: async (effect) => effect.kind === "tool" && (await tools.get()).repeatable(effect),
             close: async () => {
                 const open = await Promise.all([models.take(), tools.take(), memories.take(), outside.take()]);
@@ -237,7 +237,7 @@ export function withPeople(world: World, { run, store, on, asks, as, elsewhere =
     const perform: Host["perform"] = (effect, io) => world.host.perform(effect, io);
     const one: Host = {
         ...world.host,
-        end: async (session) => world.host.end?.(session, run),
+        end: async (session, _run, keeps) => world.host.end?.(session, run, keeps),
         perform: (effect: Effect, io) => {
             const ours = { ...io, ...(world.telemetry ? { traceparent: traceparent(run, effect.path) } : {}), run, owner };
             if (effect.kind === "tool") return approvals.call(effect, ours, perform);

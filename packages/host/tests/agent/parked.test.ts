@@ -1,5 +1,5 @@
 /** Questions of agents in the middle of their turns that wait for a person: the run ends, and later the turn is told again with the answer standing. */
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Json } from "@remit/language";
@@ -142,6 +142,30 @@ test("what is under way when a question is left for later ends first; what begin
     expect([result.status, read("log")]).toEqual(["waiting", "slow\n"]);
     await part('Fixer.send("go")', "session", agent);
     expect([read("log"), read("a.txt")]).toEqual(["slow\nafter\n", "a.txt"]);
+});
+
+test("H9: a turn that goes on with a session waits too where its agent takes sessions up: told again in the session that was loaded", async () => {
+    const acts = JSON.stringify([
+        { do: "about" },
+        { do: "request", method: "fs/write_text_file", params: { path: join(root, "a.txt"), content: "written" } },
+    ]);
+    const answer = `\`\`\`remit\nfunc answer(agent, acts) { return agent.send(${JSON.stringify(acts)}) }\n\`\`\``;
+    const body = `Fixer.yield(acts: ${JSON.stringify(JSON.stringify([[{ do: "say", text: answer }]]))})`;
+    const first = await part(body, null);
+    expect(first.result).toMatchObject({ status: "waiting" });
+    expect(first.open).toMatchObject([{ request: { question: "May Fixer call Repo.write?" } }]);
+    const rooms = join(root, ".local/state/remit/agents");
+    expect(readdirSync(rooms)).toHaveLength(1);
+
+    expect((await part(body, null)).asks.map(({ id }) => id)).toEqual(first.asks.map(({ id }) => id));
+    const { result, events, sound } = await part(body, "once");
+    expect(result.failure).toBeUndefined();
+    expect(read("a.txt")).toBe("written");
+    // What was said before is loaded, and not told once more.
+    expect(result.value).toContain('"turns":8');
+    expect(JSON.stringify(events)).not.toContain("what was said before");
+    expect(sound).toBe(true);
+    await expect.poll(() => readdirSync(rooms)).toEqual([]);
 });
 
 test("a turn that goes on with a session cannot be told again: the answer is no, and the agent is told why", async () => {

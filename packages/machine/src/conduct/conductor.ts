@@ -69,7 +69,7 @@ export class Conductor {
         const before = machine.conduct;
         this.time = new RunTime(options.spent ?? before?.spent ?? 0);
         if (options.timeout !== undefined) this.time.until("run", options.timeout);
-        this.works = new Works(this.time, before?.sessions ?? [], {
+        this.works = new Works(this.time, before ?? { sessions: [] }, {
             say: (decision) => this.say(decision),
             settled: (work) => this.reports.tell(work),
             left: (work, reason) => leaveRequest(this.ops, work, reason),
@@ -153,9 +153,7 @@ export class Conductor {
             case "notes":
                 this.reports.isDue = true;
                 return;
-            case "rate":
-                // What waits for it is admitted below.
-                return;
+            // Of a `rate` what waits for it is admitted below.
             case "sleep":
                 this.works.sleeping.delete(path);
                 // What was reported until then may be of what ends with it.
@@ -224,6 +222,7 @@ export class Conductor {
         if (work === undefined) return;
         const { path } = work.effect;
         if ("part" in up) this.works.show(work, up.part);
+        else if ("note" in up && "loads" in up.note) this.works.loaded(work, up.note.loads);
         else if ("note" in up) this.reports.add(work, up.note);
         else if ("changed" in up) request(this.ops, changed(work.effect), { work, n: up.n, parts: false, changed: true });
         else if ("stop" in up) {
@@ -263,6 +262,7 @@ export class Conductor {
         tell: ({ effect }: Work, down: Down) => void this.draft.after.push({ kind: "down", path: effect.path, down }),
         learn: (path, outcome) => this.tell(path, outcome),
         parks: () => this.phase === "running",
+        canBeginAgain: (turn) => this.works.canBeginAgain(turn),
         rests: (work) => {
             this.changed = true;
             if (!work.held) this.works.park(work, this.draft.after);
@@ -346,7 +346,7 @@ export class Conductor {
     private committed(n: number): void {
         const { after = [], ends = false } = this.commits.kept(n) ?? {};
         for (const decision of after)
-            if (decision.kind === "close") this.works.close(decision.session);
+            if (decision.kind === "close") this.works.close(decision.session, decision.keeps);
             else if (decision.kind === "begin") this.begun(decision);
             else this.say(decision);
         if (ends) this.over();
@@ -357,7 +357,7 @@ export class Conductor {
         const { effect } = decision;
         const work = this.works.running.get(effect.path);
         if (work?.effect !== effect) return;
-        if (this.phase === "running") this.say(decision);
+        if (this.phase === "running") this.say({ ...decision, effect: this.works.sent(effect) });
         else if (work.of !== null)
             this.answered(work, { ok: false, failure: { kind: "cancelled", message: "the run ends", site: effect.site } });
         else {
@@ -438,7 +438,7 @@ export class Conductor {
 
     private over(): void {
         this.phase = "over";
-        for (const session of this.works.sessions) this.works.close(session);
+        for (const session of this.works.sessions) this.works.close(session, this.end?.status === "waiting");
         this.say({ kind: "ended", end: this.end as ConductEnd });
     }
 

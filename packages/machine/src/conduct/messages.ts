@@ -9,7 +9,7 @@ import type { AgentNote, Effect, Failure, Outcome } from "../effect/effect.ts";
 import type { Usage } from "../effect/usage.ts";
 import type { MachineEvent } from "../ledger/events.ts";
 import type { Advance, Machine } from "../run/machine.ts";
-import { count, list, says, shape, type Told, text } from "../shape/build.ts";
+import { count, list, says, shape, type Told, text, tuple } from "../shape/build.ts";
 import { PARKED } from "./parked.ts";
 import type { Recovered } from "./recover.ts";
 
@@ -35,9 +35,15 @@ export interface Conducted
 export const CONDUCT = says(
     shape(
         { spent: count, sessions: list(text) },
-        { begun: list(text), idle: list(text), parked: list(PARKED), waits: list(shape({ path: text, left: count }, {})) },
+        {
+            begun: list(text),
+            idle: list(text),
+            parked: list(PARKED),
+            waits: list(shape({ path: text, left: count }, {})),
+            loads: list(tuple(text, text)),
+        },
     ),
-    "the conductor's: time that counts, effects that may have been begun, or else those that were not, sessions that may be open, turns of agents that wait for a person, milliseconds that what waits for time has left",
+    "the conductor's: time that counts, effects that may have been begun, or else those that were not, sessions that may be open, turns of agents that wait for a person, milliseconds that what waits for time has left, how agents call the sessions that another process can take up",
 );
 export type ConductDoc = Told<typeof CONDUCT>;
 
@@ -126,8 +132,8 @@ export type Decision =
     | { readonly kind: "stop"; readonly path: string; readonly reason: string; readonly waits: boolean }
     | { readonly kind: "down"; readonly path: string; readonly down: Down }
     | { readonly kind: "show"; readonly path: string; readonly part: Json }
-    /** A session with an agent is over. */
-    | { readonly kind: "close"; readonly session: string }
+    /** A session with an agent is over. `keeps`: for this process; a later one takes it up. */
+    | { readonly kind: "close"; readonly session: string; readonly keeps?: true }
     /** Ask a person what became of this effect. */
     | { readonly kind: "unknown"; readonly effect: Effect }
     /** Say `time` when the shell's clock says so; null: not any more. It stands until the next of its kind. */

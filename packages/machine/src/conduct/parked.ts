@@ -7,6 +7,8 @@
  *     the agent asks about anew, because it says something else this time, is asked about anew.
  * H8: the same holds for a turn that a crash broke off and a person lets be told again: what its agent made is read from the record. What failed, and
  *     what has no outcome there, is made again.
+ * H9: a turn that begins its session is told again in a new one. Any other goes on with what its session holds, which ended with the agent's process: it
+ *     is told again where the agent can take the session up in another process.
  * H6: an answer stands for the use that it was given about: a yes for one use, a no to the end of the turn.
  */
 import { canonicalJson, type Json } from "@remit/language";
@@ -74,10 +76,10 @@ export function parkedDoc(path: string, uses: number, { parked, said, made, befo
     };
 }
 
-/** Only a turn that begins its session can be told again: the session of any other ended with the agent's process. */
-export function canBeToldAgain({ kind, request }: Effect): boolean {
+/** Whether this turn of an agent begins its session. */
+export function beginsSession({ request }: Effect): boolean {
     const { turn, fresh } = request as unknown as AgentTurn;
-    return kind === "agent" && (turn === 0 || fresh === true);
+    return turn === 0 || fresh === true;
 }
 
 export function madeOf({ tool, method, args }: AgentUse): string {

@@ -20,7 +20,7 @@ import type { Ruling } from "../native/hands.ts";
 import { describedIn, REDESCRIBED } from "../state/verdicts.ts";
 import { kept, redescribed } from "./approvals.ts";
 import type { AgentUse, Down, Permission, UseUp } from "./messages.ts";
-import { canBeToldAgain, madeOf, type ParkedDoc, parkedDoc, takeSaid, type Telling, telling, toldBefore, agreesToMade } from "./parked.ts";
+import { madeOf, type ParkedDoc, parkedDoc, takeSaid, type Telling, telling, toldBefore, agreesToMade } from "./parked.ts";
 
 /** Path of the agent's turn in which the question at this path was put about the agent's own hands; null: it was about something else. */
 export function turnAskedIn(path: string): string | null {
@@ -82,6 +82,8 @@ export interface RequestOps {
     learn(path: string, outcome: Outcome): void;
     /** Whether a question may be left for later now. */
     parks(): boolean;
+    /** H9. */
+    canBeginAgain(turn: Effect): boolean;
     /** Everything that this turn waits for was answered, or left for later. */
     rests(work: Work): void;
 }
@@ -133,7 +135,7 @@ export function leaveRequest(ops: Pick<RequestOps, "note">, work: Work, reason: 
 export function answerRequest(ops: RequestOps, work: Work, said: Outcome | null): void {
     const of = work.of as Asked;
     const { about, makes } = of;
-    if (said === null && about !== undefined && (of.work.held || (ops.parks() && canBeToldAgain(of.work.effect)))) {
+    if (said === null && about !== undefined && (of.work.held || (ops.parks() && ops.canBeginAgain(of.work.effect)))) {
         of.work.requests.delete(of.n);
         of.work.telling.parked.push({ path: about.path, up: about.use, ask: work.effect });
         restsThen(ops, of.work);
@@ -141,7 +143,7 @@ export function answerRequest(ops: RequestOps, work: Work, said: Outcome | null)
     }
     const outcome: Outcome = said ?? {
         ok: false,
-        failure: { kind: "denied", message: noPerson(of), site: work.effect.site, detail: { later: true } },
+        failure: { kind: "denied", message: noPerson(ops, of), site: work.effect.site, detail: { later: true } },
     };
     ops.note(
         eventOf(work, 1, outcome.ok ? { ok: true, value: outcome.value } : { ok: false, failure: outcome.failure as unknown as Json }),
@@ -154,10 +156,10 @@ export function answerRequest(ops: RequestOps, work: Work, said: Outcome | null)
     restsThen(ops, of.work);
 }
 
-function noPerson({ about, work }: Asked): string {
+function noPerson(ops: RequestOps, { about, work }: Asked): string {
     const message = "no person was there to answer";
-    if (about === undefined || canBeToldAgain(work.effect)) return message;
-    return `${message}, and this turn cannot be told again later: it goes on with a session that ends with the agent's process. To be asked, run it on a terminal or on a server; or let the agent's remit say may`;
+    if (about === undefined || ops.canBeginAgain(work.effect)) return message;
+    return `${message}, and this turn cannot be told again later: it goes on with a session that ends with the agent's process, and the agent does not take it up in another. To be asked, run it on a terminal or on a server; or let the agent's remit say may`;
 }
 
 function restsThen(ops: RequestOps, work: Work): void {

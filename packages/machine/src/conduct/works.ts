@@ -7,7 +7,7 @@ import type { Json } from "@remit/language";
 import type { AgentTurn, Effect } from "../effect/effect.ts";
 import type { Admitted } from "./draft.ts";
 import type { ConductDoc, Decision, PendingEffect } from "./messages.ts";
-import type { ParkedDoc } from "./parked.ts";
+import { beginsSession, type ParkedDoc } from "./parked.ts";
 import { type Asked, docOf, isPersonal, type Work, workOf } from "./requests.ts";
 import type { RunTime } from "./time.ts";
 
@@ -37,6 +37,8 @@ export class Works {
     /** Asked for, not begun for want of room. */
     queue: Effect[] = [];
     readonly sessions: Set<string>;
+    /** By session: how its agent calls it, where another process can take it up. */
+    private readonly loads: Map<string, string>;
     private rested = false;
     private readonly time: RunTime;
     private readonly ops: WorksOps;
@@ -44,9 +46,10 @@ export class Works {
     /** H8: by path of the turn. */
     private readonly made: Map<string, ParkedDoc>;
 
-    constructor(time: RunTime, sessions: readonly string[], ops: WorksOps) {
+    constructor(time: RunTime, { sessions, loads = [] }: Pick<ConductDoc, "sessions" | "loads">, ops: WorksOps) {
         this.time = time;
         this.sessions = new Set(sessions);
+        this.loads = new Map(loads);
         this.made = new Map(ops.made.map((one) => [one.path, one]));
         this.ops = ops;
     }
@@ -57,8 +60,24 @@ export class Works {
         this.running.set(path, this.unparked(path) ?? this.toldAgain(path, effect) ?? workOf(effect, of));
         if (isPersonal(effect)) this.time.person(1);
         if (deadline !== undefined) this.time.set(`deadline\n${path}`, deadline);
-        if (effect.kind === "agent") this.sessions.add((effect.request as unknown as AgentTurn).session);
+        if (effect.kind === "agent") this.sessions.add(turnIn(effect).session);
         after.push({ kind: "begin", effect, ...(of === null ? {} : { parent: of.work.effect.path }) });
+    }
+
+    /** H9. */
+    loaded({ effect, of }: Work, id: string): void {
+        if (effect.kind === "agent" && of === null && id !== "" && id.length <= MOST_ID) this.loads.set(turnIn(effect).session, id);
+    }
+
+    /** H9. Whether such a turn can begin in another process. */
+    canBeginAgain(effect: Effect): boolean {
+        return effect.kind === "agent" && (beginsSession(effect) || this.loads.has(turnIn(effect).session));
+    }
+
+    /** As its performer is given it. */
+    sent(effect: Effect): Effect {
+        const id = effect.kind === "agent" && !beginsSession(effect) ? this.loads.get(turnIn(effect).session) : undefined;
+        return id === undefined ? effect : { ...effect, request: { ...(effect.request as { readonly [key: string]: Json }), load: id } };
     }
 
     /** `began`: when the budget whose time it is began, undefined where it is none's; `left`: what an earlier part of the run left of a wait. */
@@ -130,7 +149,7 @@ export class Works {
     /** A turn's agent is stopped, and its session ends with it: the turn waits for a person. */
     park(work: Work, after: Decision[]): void {
         this.drop(work.effect.path, "a question of its agent waits for a person");
-        after.push({ kind: "close", session: (work.effect.request as unknown as AgentTurn).session });
+        after.push({ kind: "close", session: turnIn(work.effect).session, ...(beginsSession(work.effect) ? {} : { keeps: true }) });
         this.hold(Object.assign(work, { held: true }));
     }
 
@@ -207,6 +226,7 @@ export class Works {
             sessions: [...this.sessions],
             ...(parked.length === 0 ? {} : { parked }),
             ...(waits.length === 0 ? {} : { waits }),
+            ...(this.loads.size === 0 ? {} : { loads: [...this.loads] }),
         };
     }
 
@@ -233,13 +253,23 @@ export class Works {
         return true;
     }
 
-    close(session: string): void {
+    /** `keeps`: another process takes it up, where it can. */
+    close(session: string, keeps = false): void {
         // A session that was begun anew has a number behind it.
         for (const one of [...this.sessions].filter((id) => id === session || id.startsWith(`${session}~`))) {
             this.sessions.delete(one);
-            this.ops.say({ kind: "close", session: one });
+            const isKept = keeps && this.loads.has(one);
+            if (!isKept) this.loads.delete(one);
+            this.ops.say({ kind: "close", session: one, ...(isKept ? { keeps: true } : {}) });
         }
     }
+}
+
+/** Longest name of a session, UTF-16 units. */
+const MOST_ID = 1000;
+
+function turnIn({ request }: Effect): AgentTurn {
+    return request as unknown as AgentTurn;
 }
 
 /** What comes first begins first; what says nothing is in the middle. */

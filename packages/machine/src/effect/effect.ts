@@ -428,6 +428,7 @@ const AGENT_TURN = shape(
     },
     {
         fresh: says(is(true), "the session begins with it: a further try of the same call"),
+        load: says(text, "how the agent calls the session: it is taken up where the process that had it has ended"),
         /** A wish, which the agent may not be able to fulfil. */
         model: text,
     },

@@ -57,7 +57,9 @@ export type AgentNote =
     /** What the turn used so far. */
     | { readonly usage: Usage }
     /** How the agent calls itself, and how its process is kept. */
-    | { readonly about: Pick<AgentReply, "agent" | "confinement"> };
+    | { readonly about: Pick<AgentReply, "agent" | "confinement"> }
+    /** How it calls the session, which another process can take up. It is kept in the continuation, and is in no event. */
+    | { readonly loads: string };
 
 export const AGENT_REPLY = shape(
     {
