@@ -95,7 +95,7 @@ export function agents(setting: AgentsSetting): Agents {
     };
     const open = new Map<string, Kept>();
     const ending = new Set<Promise<void>>();
-    const rooms = sessionRooms(env);
+    const rooms = sessionRooms(env, context.workspace);
 
     async function opened(turn: AgentTurn, run: string | undefined): Promise<AgentSession> {
         const scheme = SCHEMES.find(({ fits }) => fits(turn.agent.uri));

@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { type Environment, stateFolder } from "../ledger/place.ts";
+import { inRoot } from "./hands.ts";
 
 /** How long a session that no process came back to is kept, milliseconds. */
 const KEPT_MS = 30 * 24 * 3_600_000;
@@ -17,10 +18,13 @@ export interface SessionRooms {
     remove(key: string): void;
 }
 
-export function sessionRooms(env: Environment): SessionRooms {
+/** `workspace`: absolute. A state folder inside it is no place: agents that are granted the workspace would reach what other sessions keep. */
+export function sessionRooms(env: Environment, workspace: string): SessionRooms {
     const at = (key: string): string | null => {
         try {
-            return join(stateFolder(env), "agents", createHash("sha256").update(key).digest("hex").slice(0, 32));
+            const state = stateFolder(env);
+            if (inRoot(workspace, state) !== null) return null;
+            return join(state, "agents", createHash("sha256").update(key).digest("hex").slice(0, 32));
         } catch (error) {
             if (isNoPlace(error)) return null;
             throw error;

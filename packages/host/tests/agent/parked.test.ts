@@ -12,12 +12,16 @@ import { AGENT } from "./rig.ts";
 
 const ROOT = join(dirname(AGENT), "..", "..", "..", "..", "..");
 let root: string;
+let home: string;
 beforeEach(() => {
     root = realpathSync(mkdtempSync(join(tmpdir(), "remit-parked-")));
+    home = realpathSync(mkdtempSync(join(tmpdir(), "remit-parked-home-")));
     const tester = { command: [process.execPath, AGENT], sandbox: { read: [ROOT] }, graceMs: 300 };
     writeFileSync(join(root, "remit.json"), JSON.stringify({ agents: { tester } }));
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
+afterEach(() => {
+    for (const folder of [root, home]) rmSync(folder, { recursive: true, force: true });
+});
 
 type Played = (io: PerformIO, turn: AgentTurn) => Promise<Json>;
 const source = (body: string): string => `import tool Repo from "file://workspace"
@@ -33,7 +37,7 @@ main func() {
 async function part(body: string, answer: string | null, played?: Played) {
     writeFileSync(join(root, "main.remit"), source(body));
     const about = {
-        ...{ workspace: root, trust: true, env: { HOME: root, PATH: process.env.PATH } },
+        ...{ workspace: root, trust: true, env: { HOME: home, PATH: process.env.PATH } },
         ...(played === undefined
             ? {}
             : { performers: { agent: (effect: Effect, io: PerformIO) => said(played(io, effect.request as unknown as AgentTurn)) } }),
@@ -154,7 +158,7 @@ test("H9: a turn that goes on with a session waits too where its agent takes ses
     const first = await part(body, null);
     expect(first.result).toMatchObject({ status: "waiting" });
     expect(first.open).toMatchObject([{ request: { question: "May Fixer call Repo.write?" } }]);
-    const rooms = join(root, ".local/state/remit/agents");
+    const rooms = join(home, ".local/state/remit/agents");
     expect(readdirSync(rooms)).toHaveLength(1);
 
     expect((await part(body, null)).asks.map(({ id }) => id)).toEqual(first.asks.map(({ id }) => id));
