@@ -25,7 +25,7 @@ export function leaving(machine: Conducted, secrets: Scrubber): Conducted {
         },
         resolve: (path, outcome) => machine.resolve(path, outcome),
         exceed: (kind, message, hint) => machine.exceed(kind, message, hint),
-        began: (path) => machine.began?.(path) ?? null,
+        began: (path) => machine.began?.(path),
         rule: (path, use) => cleaned(machine.rule(path, use), secrets),
         save: (wanted) => {
             const saved = machine.save(wanted);

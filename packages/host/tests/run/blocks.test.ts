@@ -7,9 +7,11 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
 import { memoryStore } from "../../src/ledger/memory.ts";
 import type { LedgerStore } from "../../src/ledger/store.ts";
+
 import type { BlockRunner } from "../../src/run/nested.ts";
 import { openLedger } from "../../src/run/open.ts";
 import { load } from "../../src/run/program.ts";
+import type { Handlers } from "../../src/run/setup.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -53,6 +55,28 @@ test("a block of another backend is carried out there, with its place, what flow
         },
     ]);
     expect(seen).toEqual([`${handle.id}.blocks-block-1`]);
+});
+
+test("D4: a wait passes while a person is asked beside it; a branch that fails then ends the question", async () => {
+    const source = `${WORK}func heavy(x) { raise "too heavy" }
+memory static ( wait 20ms >=> work <*> echo 1 >=> approve "First?" with { timeout: 400ms, on_error: "none" } )
+memory static ( wait 20ms >=> heavy <*> approve "Second?" with { timeout: 400ms } )`;
+    let ended = 0;
+    // No answer comes before the question is over.
+    const ask: Handlers["ask"] = (_, { signal }) =>
+        new Promise((resolve) =>
+            signal.addEventListener("abort", () => {
+                ended++;
+                resolve(null);
+            }),
+        );
+    const program = await load({ source }, { tools, on: { ask } });
+    const handle = program.run("a");
+    await expect(handle.value).rejects.toMatchObject({ failure: { kind: "raised", message: "heavy#0 failed: too heavy" } });
+    const events = await Array.fromAsync(handle.events);
+    const first = events.filter(({ kind }) => kind === "tool.ended" || kind === "ask.decided").map(({ kind }) => kind);
+    expect(first).toEqual(["tool.ended", "ask.decided"]);
+    expect(ended).toBe(2);
 });
 
 const stores: [string, () => LedgerStore][] = [
