@@ -31,7 +31,7 @@ import { type Filled, fill, NoReference, widened } from "./hidden.ts";
 import { resultsOf } from "./image.ts";
 import { importsOf, offersOf } from "./offers.ts";
 import { HIDING_TOOLS } from "./reader.ts";
-import { originsOf, wholeBody } from "./render.ts";
+import { wholeBody } from "./render.ts";
 import { attemptData, endedData, resultData, startedData } from "./report.ts";
 import { checkResult, resultSchema } from "./result.ts";
 import { DEFAULT_TURNS, type GenerateSetup, type GenerateStep, type StepEffect, type StepEvent } from "./setup.ts";
@@ -108,17 +108,17 @@ function fit(state: State, events: readonly StepEvent[]): GenerateStep {
         const request = { op: "count", model: state.model, items } as unknown as Json;
         const suffix = countSuffix(state.counts);
         return suspend({ ...state, phase: "count", counts: state.counts + 1 }, events, [
-            { suffix, kind: "model", request, labels: promptOrigins(state) },
+            { suffix, kind: "model", request, labels: state.origins },
         ]);
     }
     const fitted: Fit = { ...state.fit, items: state.fit.items.map((item) => ({ ...item, body: wholeBody(item.body) })) };
-    return attempt({ ...state, fit: fitted, origins: promptOrigins(state) }, [...events, started(state)]);
+    return attempt({ ...state, fit: fitted }, [...events, started(state)]);
 }
 
 function counted(state: State, outcomes: readonly Outcome[]): GenerateStep {
     const outcome = outcomes[0] as Outcome;
     const data = { op: "count", model: { ...state.model }, ...resultData(outcome) };
-    const events: StepEvent[] = [{ kind: "model.ended", suffix: countSuffix(state.counts - 1), data, labels: promptOrigins(state) }];
+    const events: StepEvent[] = [{ kind: "model.ended", suffix: countSuffix(state.counts - 1), data, labels: state.origins }];
     if (!outcome.ok) return notStarted(state, outcome.failure, events);
     const reply = outcome.value;
     const items = isObject(reply) && Array.isArray(reply.items) ? reply.items : [];
@@ -143,13 +143,8 @@ function countSuffix(nth: number): string {
     return nth === 0 ? "count" : `count[${nth}]`;
 }
 
-/** Origins of the prompt as it is now fitted. */
-function promptOrigins(state: State): string[] {
-    return originsUnion(state.origins, ...state.fit.items.filter((item) => item.shown).map((item) => originsOf(item.body)));
-}
-
 function started(state: State): StepEvent {
-    return { kind: "generate.started", suffix: "", data: startedData(state), labels: promptOrigins(state) };
+    return { kind: "generate.started", suffix: "", data: startedData(state), labels: state.origins };
 }
 
 /** The end of a generate that never sent anything: the ledger still says what it was. */
@@ -432,7 +427,7 @@ function succeed(state: State, events: readonly StepEvent[], value: Json, trunca
 }
 
 function fail(state: State, events: readonly StepEvent[], failure: Failure): GenerateStep {
-    const origins = promptOrigins(state);
+    const { origins } = state;
     const ended: StepEvent = { kind: "generate.ended", suffix: "", data: endedData(state, { failure }), labels: origins };
     return { state: null, events: [...events, ended], failure, origins, usage: state.usage };
 }

@@ -12,7 +12,7 @@ import { type Hidden, hiddenAt, NoReference } from "./hidden.ts";
 import type { Offer } from "./offers.ts";
 import { checkAgainstSchema } from "./schema.ts";
 import { beginningOf, RESULT_LIMIT } from "./shown.ts";
-import { BEGUN, type State } from "./state.ts";
+import { BEGUN, originsUnion, type State } from "./state.ts";
 
 export const READER = "reader";
 
@@ -164,7 +164,7 @@ export function readerState(loop: State, { question, contract, from }: Asked): S
         instructionOrigins: loop.origins,
         fit: { stage: "done", items },
         tools: [],
-        origins: loop.origins,
+        origins: originsUnion(loop.origins, ...from.map(({ hidden }) => hidden.origins)),
     };
 }
 

@@ -67,7 +67,7 @@ export interface State {
     readonly hidden?: readonly Hidden[];
     readonly errors: readonly string[];
     readonly rejection: Rejection | null;
-    /** Sorted origins of everything the model has seen, and of what it said. */
+    /** Sorted origins of everything the model has seen or budgets left out of what it was to see, and of what it said. */
     readonly origins: readonly string[];
     readonly usage: Usage;
 }
@@ -114,7 +114,13 @@ export function prepare(setup: GenerateSetup, rt: Runtime): State {
         fit: startFit(items, contextMax),
         tools: setup.tools ?? [],
         ...(setup.options.hide === undefined ? {} : { hidden: [] }),
-        origins: originsUnion(rt.labels.origins(role.labels), rt.labels.origins(description.labels), instructionOrigins),
+        // Of what budgets leave out, too: how long an item is, its author says, and so whether it and those behind it are shown.
+        origins: originsUnion(
+            rt.labels.origins(role.labels),
+            rt.labels.origins(description.labels),
+            instructionOrigins,
+            ...items.map(({ body }) => originsOf(body)),
+        ),
     };
 }
 

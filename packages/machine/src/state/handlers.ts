@@ -188,6 +188,9 @@ export function timeUp(m: Machine, pending: Pending): void {
     if (account === undefined || fiber === undefined) return;
     m.stand(fiber, fiber.top);
     const who = { who: account.name, path: account.path };
+    // LIC1: also by whoever does not answer, and by those who chose that he is asked.
+    for (const { effect, fiber: f, origin, timer } of m.waiting.values())
+        if (timer === undefined && (f === fiber || isInside(f, fiber))) m.standing.meets([origin, ...effect.labels]);
     endRegion(m, fiber, overdrawn(m, m.accounts.exceeded(account, "time", who), pending.effect.path, pending.effect.site));
 }
 

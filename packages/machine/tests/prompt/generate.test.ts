@@ -623,7 +623,7 @@ describe("labels", () => {
         expect(data(ran, "generate.started").instruction).toEqual({ text: "do x", kind: "string", labels: ["tool:Web"] });
         expect(ran.origins).toEqual(["model:Claude", "tool:Web"]);
     });
-    test("of what was clipped away do not reach the value", () => {
+    test("of what was clipped away reach the value: how long it is decides what is shown", () => {
         const rt = runtime();
         const value = list(rt, labelled(rt, "alpha", "tool:A"), labelled(rt, "beta", "tool:B"));
         const ran = drive(
@@ -631,7 +631,7 @@ describe("labels", () => {
             rt,
             inOrder(text("x")),
         );
-        expect(ran.origins).toEqual(["model:Claude", "tool:A"]);
+        expect(ran.origins).toEqual(["model:Claude", "tool:A", "tool:B"]);
     });
     test("of a failure are those of what it may show", () => {
         const rt = runtime();
