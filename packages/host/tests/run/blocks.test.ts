@@ -7,7 +7,6 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
 import { memoryStore } from "../../src/ledger/memory.ts";
 import type { LedgerStore } from "../../src/ledger/store.ts";
-
 import type { BlockRunner } from "../../src/run/nested.ts";
 import { openLedger } from "../../src/run/open.ts";
 import { load } from "../../src/run/program.ts";
