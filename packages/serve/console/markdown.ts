@@ -172,8 +172,13 @@ function tableAt(lines: readonly string[], at: number): Read | null {
     if (head.length > WIDEST) return null;
     const to = endOf(lines, at + 2, (line) => line.includes("|") && !BLANK.test(line));
     // A short row stays short (MDN1): filled up, a bar in each line were forty cells.
-    const rows = lines.slice(at + 2, to).map((line) => cellsOf(line).slice(0, head.length));
+    const rows = lines.slice(at + 2, to).map((line) => within(cellsOf(line), head.length));
     return { piece: { kind: "table", head, rows }, to };
+}
+
+/** What a row has more than its head stands in its last cell, so that no letter is lost. */
+function within(cells: readonly string[], columns: number): readonly string[] {
+    return cells.length <= columns ? cells : [...cells.slice(0, columns - 1), cells.slice(columns - 1).join(" | ")];
 }
 
 /** Between bars; an escaped one is text. */

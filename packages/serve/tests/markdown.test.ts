@@ -140,6 +140,7 @@ test("MDN1: no letter is lost or made up", () => {
             const sorted = (of: string): string => [...letters(of)].sort().join("");
             expect(sorted(plain)).toBe(sorted(text));
         }),
+        { examples: [["a|b\n-|-\n[|-|a"]] },
     );
 });
 

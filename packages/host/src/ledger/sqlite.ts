@@ -153,13 +153,23 @@ function ledgerOf(reading: Reading, writing: Writing, beats: Set<() => void>): F
         at: (id) => guarded(path, () => reading.query("SELECT epoch, bound FROM runs WHERE id = ?").get(id)) as ReturnType<TakenFile["at"]>,
         standing: (id) =>
             guarded(path, () => {
-                const found = standingOf(reading, rowOf(reading, id));
+                const found = atOneMoment(reading, () => standingOf(reading, rowOf(reading, id)));
                 if (held(key(), found).held !== "yes")
                     throw new LedgerError("tampered", `run ${id} in ${path} was changed while it was written`);
                 return found;
             }),
         told: (row, at, attempt) => guarded(path, () => outcomeOf(reading, row, at, attempt)),
     };
+}
+
+/** All that is read stands as of one moment: what another process commits between two queries looked like a change by a stranger. */
+function atOneMoment<T>({ query }: Reading, read: () => T): T {
+    query("BEGIN").run();
+    try {
+        return read();
+    } finally {
+        query("COMMIT").run();
+    }
 }
 
 /** V1: what a later version wrote is not misread. */
