@@ -62,7 +62,8 @@ test.each(BODIES)("%s: value and ledger are those of this process", async (body,
 });
 
 test("a program here whose block runs there: value, question and ledger", async () => {
-    const on: Handlers = { ask: () => "once" };
+    const seen: LedgerEvent[] = [];
+    const on: Handlers = { ask: () => "once", event: (event) => seen.push(event) };
     await using there = temporalBlocks({ connect: { address: server.address }, queue: room.queue });
     const source = `import tool Work from "host:work" { call: ask }\nfunc work(x) { Work.call(x) }\ntemporal static ( work "q" >=> work ) as out\nmemory static ( work )`;
     const program = await load({ source }, { tools, ledger: room.store, blocks: there.blocks, on });
@@ -70,6 +71,8 @@ test("a program here whose block runs there: value, question and ledger", async 
     expect(await handle.value).toEqual(["q!!", "in!"]);
     const part = await room.store.run(`${handle.id}.blocks-block-0`);
     expect(part).toMatchObject({ status: "done", value: "q!!" });
+    const ofBlock = seen.filter(({ run }) => run === part.id);
+    expect(ofBlock).toEqual(await Array.fromAsync(room.store.events(part.id)));
 });
 
 test("ASD1: questions of a block are put side by side; one that is answered elsewhere is withdrawn here", async () => {

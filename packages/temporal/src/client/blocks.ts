@@ -22,7 +22,7 @@ import {
     RemitError,
 } from "@remit/host";
 import type { Json } from "@remit/language";
-import type { Failure, Outcome } from "@remit/machine";
+import type { Failure, LedgerEvent, Outcome } from "@remit/machine";
 import { Client } from "@temporalio/client";
 import type { DataConverter } from "@temporalio/common";
 import { ConnectError, type ConnectSettings, connect, placeOf } from "../server/connect.ts";
@@ -140,10 +140,17 @@ function stopped<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 /** The watcher of the run around it sees its events, too. */
-async function shown({ request, store, on }: BlockElsewhere, until: AbortSignal): Promise<void> {
+async function shown({ request, store, on, io }: BlockElsewhere, until: AbortSignal): Promise<void> {
     const { event } = on;
     if (event === undefined) return;
-    for await (const one of follow(store, request.run, { signal: until, live: () => !until.aborted })) event(one);
+    let next = 1;
+    const show = (one: LedgerEvent): void => {
+        next = one.seq + 1;
+        event(one);
+    };
+    for await (const one of follow(store, request.run, { signal: until, live: () => !until.aborted })) show(one);
+    // The result may be here before the last events have been read.
+    if (!io.signal.aborted) for await (const one of store.events(request.run, next)) show(one);
 }
 
 /** Of a credential that is missing: going on with the run around it is the answer, once; what is missing then is missing (TMC1). */
