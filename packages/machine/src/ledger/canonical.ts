@@ -14,22 +14,26 @@ export { canonicalJson };
 /** Key of `data` that holds measured times and nothing else. */
 export const TIMING = "timing";
 
-/** What two runs are compared by: the machine's own part of an event, without measured times and without what the build itself teaches. */
+/** What two runs are compared by: the machine's own part of an event, without measured times and without how the build itself names and teaches. */
 export function comparable(event: MachineEvent): MachineEvent {
     const { path, parent, kind, principal, site, labels } = event;
     const data = untimed(event.data);
     return { path, parent, kind, principal, site, labels, data: kind === "agent.asked" ? untaught(data) : data };
 }
 
-/** The beginning of a handshake up to the skill by which this build explains the language to an agent. */
-const SKILL = /^(\{"format":"remit-yield\/1","session":"[^"]*","turn":\d+,"skills":\{"protocol":\{)"inline":"(?:[^"\\]|\\.)*"/;
+/** The beginning of a handshake: the name that the build gives the session, and the skill by which it explains the language to an agent. */
+const OPENING = /^(\{"format":"remit-yield\/1",)"session":"[^"]*",("turn":\d+,"skills":\{)(?:"protocol":\{"inline":"(?:[^"\\]|\\.)*"\},?)?/;
+/** The address of a handshake, by the name of the session. */
+const ADDRESS = /^remit:[^/]*\//;
 
-/** Without the text of that skill: a build that explains the language in other words asks for the same. */
+/** Without that name and the text of that skill: a build that names the session otherwise, or explains the language in other words, asks for the same. */
 function untaught(data: Json): Json {
     if (!isObject(data) || !Array.isArray(data.prompt)) return data;
-    const prompt = data.prompt.map((part) =>
-        isObject(part) && typeof part.text === "string" ? { ...part, text: part.text.replace(SKILL, "$1") } : part,
-    );
+    const prompt = data.prompt.map((part): Json => {
+        if (!isObject(part) || typeof part.text !== "string" || !OPENING.test(part.text)) return part;
+        const text = part.text.replace(OPENING, "$1$2");
+        return { ...part, text, ...(typeof part.uri === "string" && { uri: part.uri.replace(ADDRESS, "remit:") }) };
+    });
     return { ...data, prompt };
 }
 

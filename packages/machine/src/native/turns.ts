@@ -11,6 +11,7 @@ import type { AgentPart, AgentTurn } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
 import { toJson } from "../value/json.ts";
 import { join } from "../value/operators.ts";
+import { hash32 } from "../value/text.ts";
 import type { Capability, Value } from "../value/value.ts";
 import { leftToDo } from "../state/activity.ts";
 import { isUnread, placeOf } from "../state/descriptions.ts";
@@ -119,8 +120,8 @@ function firstPrompt(m: Ops, h: Handing): AgentPart[] {
     const steps = m.accounts.leftOf(payer, "steps");
     const time = m.accounts.timeOf(payer);
     return opening({
-        // Not its path, in which names of the caller's functions stand.
-        session: `s${session.token}`,
+        // Not its path, in which names of the caller's functions stand, nor a number, which would tell how many there were before it.
+        session: `s${hash32(session.path, 0).toString(36)}${hash32(session.path, 1).toString(36)}`,
         turn: session.turns,
         first: session.turns === 0,
         skills: d.skills.flatMap((one) => skillOf(m, one.file, one.form.name)),

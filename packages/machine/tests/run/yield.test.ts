@@ -116,7 +116,7 @@ describe("what is sent", () => {
         });
         expect(handshake(ran)).toMatchObject({
             format: "remit-yield/1",
-            session: "s1",
+            session: expect.stringMatching(/^s[0-9a-z]+$/),
             turn: 0,
             params: [
                 { name: "log", contract: { type: "string" }, value: "boom", origins: ["user"] },
