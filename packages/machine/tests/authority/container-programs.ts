@@ -2,8 +2,7 @@
 import type { Json } from "@remit/language";
 import fc from "fast-check";
 import type { Effect, Outcome } from "../../src/index.ts";
-
-export const SECRET = "tool:T";
+import { SECRET } from "./pairs.ts";
 
 export const answer =
     (secret: Json) =>
@@ -53,7 +52,7 @@ both }
 func tell(x) { U.tell({ v: x }) }
 `;
 
-const { statement } = fc.letrec<{
+const { statement, decided } = fc.letrec<{
     number: string;
     test: string;
     key: string;
@@ -66,11 +65,13 @@ const { statement } = fc.letrec<{
     control: string;
     statement: string;
     block: string;
+    decided: string;
 }>((tie) => {
     const of = (text: TemplateStringsArray, ...parts: fc.Arbitrary<string | number>[]): fc.Arbitrary<string> =>
         fc.tuple(...parts).map((values) => text.reduce((all, piece, i) => `${all}${values[i - 1]}${piece}`));
     const name = (kind: keyof typeof NAMES): fc.Arbitrary<string> => fc.constantFrom(...NAMES[kind]);
     const k = fc.constantFrom("0", "1", "2");
+    const secret = fc.constantFrom("(s > 1)", "(s == 0)", "(s < 1)", "(s == 2)");
     const few = { depthSize: "small", withCrossShrink: true } as const;
     return {
         number: fc.oneof(
@@ -90,7 +91,7 @@ const { statement } = fc.letrec<{
         ),
         test: fc.oneof(
             few,
-            { weight: 4, arbitrary: fc.constantFrom("(s > 1)", "(s == 0)", "(s < 1)", "(s == 2)") },
+            { weight: 4, arbitrary: secret },
             of`(${tie("number")} ${fc.constantFrom("<", ">", "==", "!=")} ${tie("number")})`,
             of`(${tie("test")} ${fc.constantFrom("and", "or")} ${tie("test")})`,
             of`(${tie("test")} ${fc.constantFrom("and", "or")} ${name("list")}.add(${k}).length > 0)`,
@@ -180,6 +181,16 @@ y })`,
             { weight: 5, arbitrary: tie("control") },
         ),
         block: fc.array(tie("statement"), { minLength: 1, maxLength: 3 }).map((all) => all.join("\n")),
+        /** A change that the secret decides about, or where it is made. */
+        decided: fc.oneof(
+            of`if ${secret} {\n${tie("change")}\n${tie("block")}\n}`,
+            of`if ${secret} {\n${tie("alias")}\n} else {\n${tie("change")}\n}`,
+            of`loop until ${secret} max 3 {\n${tie("change")}\n}`,
+            of`for x in ${name("list")} max 3 {\nif ${secret} { ${fc.constantFrom("break", "continue")} }\n${tie("change")}\n}`,
+            of`try {\nif ${secret} { raise "no" }\n${tie("change")}\n} catch e {\n${tie("block")}\n}`,
+            of`${name("list")}[s] = ${tie("number")}`,
+            of`${name("object")}[keys[s % 4]] = ${tie("number")}`,
+        ),
     };
 });
 
@@ -196,5 +207,14 @@ l.length`,
         FUNCTIONS,
     );
 
-/** Statements of one, and whether each is caught by itself. */
-export const program = fc.tuple(fc.array(statement, { minLength: 1, maxLength: 6 }), fc.boolean());
+/** Statements of one, and whether each is caught by itself. The secret decides over some: else few would tell it where control flow carries no labels. */
+export const program = fc.tuple(
+    fc
+        .tuple(
+            fc.array(statement, { maxLength: 3 }),
+            fc.array(decided, { minLength: 1, maxLength: 2 }),
+            fc.array(statement, { maxLength: 3 }),
+        )
+        .map((parts) => parts.flat()),
+    fc.boolean(),
+);

@@ -2,26 +2,12 @@
 import type { Json, Program } from "@remit/language";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Effect, Outcome } from "../../src/index.ts";
+import type { Outcome } from "../../src/index.ts";
 import { cases } from "../cases.ts";
 import { type How, type Ran, runAll } from "../run/forms.ts";
 import { formOf } from "../run/text.ts";
-
-const TOOLS = `
-import tool T from "https://t.example"
-import tool U from "https://u.example"
-import llm M from "mock://m"
-`;
-
-/** The secret comes from a tool of its own; all other answers are public and the same whatever is asked. */
-const answer =
-    (secret: Json) =>
-    (e: Effect): Outcome => {
-        const r = e.request as { tool?: string; method?: string };
-        if (r.tool === "T") return { ok: true, value: secret, origins: ["tool:T"] };
-        if (e.kind === "model") return { ok: true, value: { text: "m", parsed: "m" } as Json, origins: ["model:M"] };
-        return { ok: true, value: { items: [1, 2, 3] }, origins: [] };
-    };
+import { differ, sameView, withoutOrigins } from "./pairs.ts";
+import { answer, block, TOOLS, whole } from "./strict-programs.ts";
 
 const text = (flow: string, statements: string, more = ""): string => `${flow}\n${TOOLS}\n${more}
 main func() {
@@ -477,121 +463,37 @@ x }
 
 // ---- noninterference -------------------------------------------------------------------------------------------------
 
-/** Variables: numbers a to d, lists l and m. `s` is the secret number. No two variables hold the same list. */
-const NUMBERS = ["a", "b", "c", "d"];
-const LISTS_OF = ["l", "m"];
-
-const { block } = fc.letrec<{ expression: string; test: string; statement: string; block: string }>((tie) => ({
-    expression: fc.oneof(
-        { depthSize: "small", withCrossShrink: true },
-        fc.constantFrom("s", ...NUMBERS, "0", "1", "2"),
-        fc.tuple(tie("expression"), fc.constantFrom("+", "-", "*", "/", "%"), tie("expression")).map(([x, op, y]) => `(${x} ${op} ${y})`),
-        fc.constantFrom(...LISTS_OF).map((l) => `${l}.length`),
-        fc.tuple(fc.constantFrom(...LISTS_OF), tie("expression")).map(([l, i]) => `${l}[${i}]`),
-        fc.tuple(fc.constantFrom(...LISTS_OF), tie("test")).map(([l, t]) => `${l}.filter(x => x > 1 or ${t}).length`),
-        fc.tuple(fc.constantFrom(...LISTS_OF), tie("expression")).map(([l, e]) => `(${l}.find(x => x == ${e}) ?? 7)`),
-        fc.tuple(fc.constantFrom(...LISTS_OF), tie("expression")).map(([l, e]) => `${l}.map(x => x + ${e}).sum()`),
-        tie("expression").map((e) => `check(${e})`),
-        tie("expression").map((e) => `choose(${e})`),
-    ),
-    test: fc.oneof(
-        { depthSize: "small" },
-        { weight: 3, arbitrary: fc.constantFrom("(s > 1)", "(s == 0)", "(s < 1)", "(s == 2)", "(choose(s) == 1)") },
-        fc.tuple(tie("expression"), fc.constantFrom("<", ">", "==", "!="), tie("expression")).map(([x, op, y]) => `(${x} ${op} ${y})`),
-        fc.tuple(tie("test"), fc.constantFrom("and", "or"), tie("test")).map(([x, op, y]) => `(${x} ${op} ${y})`),
-        tie("test").map((t) => `not ${t}`),
-    ),
-    statement: fc.oneof(
-        { depthSize: "small", withCrossShrink: true },
-        { weight: 8, arbitrary: fc.tuple(fc.constantFrom(...NUMBERS), fc.nat(9)).map(([v, k]) => `${v} = ${k}`) },
-        {
-            weight: 2,
-            arbitrary: fc.tuple(fc.constantFrom("s % 1", "1 / s", "l[s]", "m[s]", "check(s)", "choose(s)")).map(([e]) => `z = ${e}`),
-        },
-        fc.tuple(fc.constantFrom(...NUMBERS), tie("expression")).map(([v, e]) => `${v} = ${e}`),
-        fc.tuple(fc.constantFrom(...LISTS_OF), tie("expression")).map(([l, e]) => `${l}.add(${e})`),
-        fc.tuple(fc.constantFrom(...LISTS_OF), tie("expression")).map(([l, e]) => `grow(${l}, ${e})`),
-        fc.tuple(fc.constantFrom(...LISTS_OF), tie("expression")).map(([l, e]) => `${l}[0] = ${e}`),
-        fc.tuple(tie("test"), tie("block")).map(([t, b]) => `if ${t} {\n${b}\n}`),
-        fc.tuple(tie("test"), tie("block"), tie("block")).map(([t, x, y]) => `if ${t} {\n${x}\n} else {\n${y}\n}`),
-        fc.tuple(tie("test"), tie("block")).map(([t, b]) => `loop until ${t} max 3 {\n${b}\n}`),
-        fc
-            .tuple(tie("block"), tie("test"), fc.constantFrom("break", "continue"), tie("block"))
-            .map(([x, t, jump, y]) => `repeat * 3 {\n${x}\nif ${t} { ${jump} }\n${y}\n}`),
-        fc.tuple(fc.constantFrom(...LISTS_OF), fc.constantFrom(...NUMBERS)).map(([l, v]) => `for x in ${l} max 4 { ${v} = ${v} + 1 }`),
-        fc.tuple(tie("block"), tie("block")).map(([x, y]) => `try {\n${x}\n} catch e {\n${y}\n}`),
-        fc
-            .tuple(tie("block"), tie("test"), tie("block"))
-            .map(([x, t, y]) => `try {\n${x}\nif ${t} { raise "no" }\n${y}\n} catch e { a = 3 }`),
-    ),
-    block: fc.array(tie("statement"), { minLength: 1, maxLength: 4 }).map((list) => list.join("\n")),
-}));
-
-const HELPERS = `
-func check(n) { if n > 2 { raise "no" }
-n }
-func choose(n) { if n > 1 { return 1 }
-x = 2
-repeat * 2 { if n == x { break }
-x = x + 1 }
-x }
-func grow(list, n) { if n > 0 { list.add(n) } }
-`;
-
-/** `caught`: failures are caught around it; else they end the run, which tells that they happened (termination). */
-const whole = (body: string, caught = true): string => `flow strict\n${TOOLS}\n${HELPERS}
-main func() {
-s = T.secret({})
-a = 0
-b = 1
-c = 2
-d = 3
-l = [1, 2]
-m = [3]
-${caught ? `try {\n${body}\n} catch e { }` : body}
-ra = U.tell({ v: a })
-rb = U.tell({ v: b })
-rc = U.tell({ v: c })
-rd = U.tell({ v: d })
-rl = U.tell({ v: l })
-rm = U.tell({ v: m })
-1
-}
-`;
-
-/** What somebody sees who may see nothing of the secret, nor of what it chose. */
-function seen(ran: Ran): Json {
-    const isPublic = (labels: readonly string[]): boolean => !labels.includes("tool:T") && !labels.includes("choice:tool:T");
-    return ran.effects.filter((e) => isPublic(e.labels)).map((e) => [e.path, e.request]) as Json;
-}
-
-const RUNS = cases(500);
+const RUNS = cases(400);
 
 describe("noninterference", () => {
-    test("two runs that differ in the secret alone look the same to whoever may not see it", () => {
-        fc.assert(
-            fc.property(block, fc.boolean(), fc.constantFrom(0, 1, 2, 3), fc.constantFrom(0, 1, 2, 5), (body, caught, one, other) => {
-                const form = formOf(whole(body, caught));
-                const [a, b] = [runAll(form, { answer: answer(one) }), runAll(form, { answer: answer(other) })];
-                if (a.result.ok && b.result.ok) expect(seen(a)).toEqual(seen(b));
-            }),
-            { numRuns: RUNS, examples: [["a = (l.find(x => x == check(s)) ?? 7)\na = 0", true, 3, 0]] },
-        );
-    });
-
     /** Some clause asks who chooses, so that basic mode keeps it. */
     const KEPT = { policy: { clauses: { U: [{ kind: "choice", method: "head", at: [0, 0, 0, 0] }] } } } as const;
-    const basic = (body: string, caught = true): Program => formOf(whole(body, caught).replace("flow strict", ""));
+    const basic = (body: string, caught = true): Program => formOf(whole(body, caught).replace("flow strict", ""), true);
 
-    test("nor does basic mode show what the secret chose, where a rule asks who chooses", () => {
+    const secrets = fc.uniqueArray(fc.constantFrom(0, 1, 2, 3, 5), { minLength: 2, maxLength: 2 });
+
+    test("two runs that differ in the secret alone look the same to whoever may not see it, in basic mode to whoever may not see what it chose, too", () => {
+        let telling = 0;
         fc.assert(
-            fc.property(block, fc.boolean(), fc.constantFrom(0, 1, 2, 3), fc.constantFrom(0, 1, 2, 5), (body, caught, one, other) => {
-                const form = basic(body, caught);
-                const [a, b] = [one, other].map((secret) => runAll(form, { answer: answer(secret), options: KEPT })) as [Ran, Ran];
-                if (a.result.ok && b.result.ok) expect(seen(a)).toEqual(seen(b));
+            fc.property(block, fc.boolean(), secrets, (body, caught, both) => {
+                const of = (form: Program, options: How["options"] = {}): [Ran, Ran] =>
+                    both.map((secret) => runAll(form, { answer: answer(secret), options })) as [Ran, Ran];
+                sameView(...of(formOf(whole(body, caught), true)));
+                const plain = basic(body, caught);
+                sameView(...of(plain, KEPT));
+                if (differ(...of(plain))) telling++;
             }),
-            { numRuns: RUNS },
+            {
+                numRuns: RUNS,
+                examples: [
+                    ["a = (l.find(x => x == check(s)) ?? 7)\na = 0", true, [3, 0]],
+                    // What a session is called does not tell how many there were before.
+                    ["if s > 1 { a = X.yield(n: 0) }\nb = X.yield(n: 1)", false, [0, 2]],
+                ],
+            },
         );
+        // Where control flow carries no labels, 57 % of the pairs tell the secret.
+        expect(telling / RUNS).toBeGreaterThan(0.3);
     });
 
     test("a call that the end of a slice gave up raises on frames what it would have raised", () => {
@@ -605,6 +507,9 @@ describe("noninterference", () => {
         for (const slice of [1, 2, 3, 5, 8, 13]) expect(of(slice)).toEqual(ran);
     });
 
+    /** Those who chose are among the origins where choices are kept. */
+    const asked = (ran: Ran): Json[] => ran.effects.map(({ path, request }) => [path, withoutOrigins(request)]);
+
     test("which refuses nothing that it let pass, and is the same run however it is run", () => {
         fc.assert(
             fc.property(block, fc.constantFrom(0, 2), fc.integer({ min: 1, max: 9 }), (body, secret, slice) => {
@@ -612,9 +517,7 @@ describe("noninterference", () => {
                 const of = (how: How): Ran => runAll(form, { answer: answer(secret), ...how, options: { ...KEPT, ...how.options } });
                 const ran = of({});
                 const plain = runAll(form, { answer: answer(secret) });
-                expect(ran.effects.map(({ path, request }) => [path, request])).toEqual(
-                    plain.effects.map(({ path, request }) => [path, request]),
-                );
+                expect(asked(ran)).toEqual(asked(plain));
                 expect(of({ options: { slice } })).toEqual(ran);
                 expect(of({ saving: true, options: { slice: slice * 5 } })).toEqual(ran);
                 expect(of({ options: { mode: "frames" } })).toEqual(ran);
@@ -638,7 +541,7 @@ describe("noninterference", () => {
             's = T.secret({})\ntry { r = parallel for x in [1, 2, 3] max 3 stop after 1 failure { if x == 1 and s { raise "no" }\nU.tell({ v: x }) } } catch e { }\n1';
         const source = `${flow}\n${TOOLS}\nmain func() {\n${body}\n}`;
         const of = (secret: boolean, how: How = {}): Ran => once(source, secret, { ...how, options: { ...KEPT, concurrency: 1 } });
-        expect(seen(of(true))).toEqual(seen(of(false)));
+        sameView(of(true), of(false));
         expect(of(false).effects).toHaveLength(4);
         expect(of(false, { saving: true })).toEqual(of(false));
     });
@@ -658,11 +561,11 @@ describe("noninterference", () => {
     test("and each is the same run however it is sliced and saved", () => {
         fc.assert(
             fc.property(block, fc.constantFrom(0, 2), fc.integer({ min: 1, max: 9 }), (body, secret, slice) => {
-                const source = whole(body);
-                const ran = once(source, secret);
-                expect(once(source, secret, { options: { slice } })).toEqual(ran);
-                expect(once(source, secret, { saving: true, options: { slice: slice * 5 } })).toEqual(ran);
-                expect(once(source, secret, { options: { mode: "frames" } })).toEqual(ran);
+                const of = (how: How = {}): Ran => once(whole(body), secret, { ...how, unchecked: true });
+                const ran = of();
+                expect(of({ options: { slice } })).toEqual(ran);
+                expect(of({ saving: true, options: { slice: slice * 5 } })).toEqual(ran);
+                expect(of({ options: { mode: "frames" } })).toEqual(ran);
             }),
             { numRuns: cases(60) },
         );
@@ -676,6 +579,6 @@ describe("noninterference", () => {
     test("basic mode does not promise it", () => {
         const body = "if s > 1 { a = 5 }";
         const source = whole(body).replace("flow strict", "");
-        expect(seen(once(source, 0))).not.toEqual(seen(once(source, 2)));
+        expect(differ(once(source, 0), once(source, 2))).toBe(true);
     });
 });
