@@ -9,6 +9,8 @@ import type { Contract } from "../contract/contract.ts";
 import { neverFits } from "../contract/fits.ts";
 import { showContract } from "../contract/show.ts";
 import type { Expr, Stage, StageArg } from "../syntax/tree.ts";
+import { timeMeant } from "../syntax/tokens.ts";
+import { fix } from "../text/fix.ts";
 import { bindStage, type Bound } from "../verbs/binding.ts";
 import { FLOWING } from "../verbs/verb.ts";
 import { suggestion } from "./names.ts";
@@ -100,7 +102,8 @@ function checkBound(x: Reading, target: Target, bound: Bound<Named>): boolean {
     }
     for (const { arg } of bound.twice) x.report("INVALID_STAGE_ARGUMENT", (arg.name ?? arg).range, `'${arg.name?.text}' is given twice`);
     const [extra] = bound.extra;
-    if (extra !== undefined) {
+    const timed = extra === undefined ? null : otherTime(x, params, bound, extra.arg);
+    if (extra !== undefined && timed === null) {
         const isName = extra.arg.value.kind === "ident";
         x.report("INVALID_STAGE_ARGUMENT", extra.arg.range, `${kind} '${name}' has no parameter for this: it takes ${listOf(params)}`, {
             hint: isName ? `put >=> before ${(extra.arg.value as { name: string }).name} if it is the next stage` : undefined,
@@ -108,9 +111,24 @@ function checkBound(x: Reading, target: Target, bound: Bound<Named>): boolean {
     }
     for (const param of params) {
         const given = bound.values.get(param.name);
-        if (given !== undefined) checkArgument(x, given.arg, param, name);
+        if (given !== undefined && param !== timed) checkArgument(x, given.arg, param, name);
     }
     return bound.unknown.length + bound.twice.length + bound.extra.length === 0;
+}
+
+/** `wait 3 days`: the parameter of which the number and the word were meant. */
+function otherTime(x: Reading, params: readonly Param[], bound: Bound<Named>, { value, range }: StageArg): Param | null {
+    const param = params.find(({ verb }) => verb?.duration === true);
+    const number = param === undefined ? undefined : bound.values.get(param.name)?.arg;
+    if (param === undefined || number?.value.kind !== "number" || number.duration !== undefined || value.kind !== "ident") return null;
+    const meant = timeMeant(number.value.text, value.name);
+    if (meant === null) return null;
+    const at = { start: number.range.start, end: range.end };
+    x.report("INVALID_STAGE_ARGUMENT", at, `'${param.name}' takes a time with its unit, and '${value.name}' is none`, {
+        hint: "the units are ms, s, min and h: 30s, 5 min",
+        fixes: [fix(`Write \`${meant}\``, at, meant)],
+    });
+    return param;
 }
 
 const OBJECT: Contract = { type: "object", fields: [] };

@@ -213,6 +213,27 @@ export const METERS = ["tokens", "usd", "time", "steps", "calls", "turns", "byte
 /** Units of durations in milliseconds. */
 export const DURATION_UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, min: 60_000, h: 3_600_000 };
 
+/** Units of durations that are none here: the unit in their place, and how many of it one is. */
+const OTHER_TIMES: ReadonlyMap<string, readonly [number, string]> = new Map(
+    Object.entries({
+        "1 ms": "millisecond milliseconds msec",
+        "1 s": "sec secs second seconds",
+        "1 min": "m mins minute minutes",
+        "1 h": "hr hrs hour hours",
+        "24 h": "d day days",
+        "168 h": "w week weeks",
+    }).flatMap(([meant, words]) => {
+        const [times = "", unit = ""] = meant.split(" ");
+        return words.split(" ").map((word) => [word, [Number(times), unit]] as const);
+    }),
+);
+
+/** `3`, `days`: `72h`; null where the unit is no unit of time at all. */
+export function timeMeant(digits: string, unit: string): string | null {
+    const meant = OTHER_TIMES.get(unit.toLowerCase());
+    return meant === undefined ? null : `${Number(digits) * meant[0]}${meant[1]}`;
+}
+
 /** What can be imported. */
 export const IMPORT_KINDS = ["tool", "llm", "file", "agent", "memory", "skill"] as const;
 

@@ -5,6 +5,7 @@
  */
 import { fix } from "../../text/fix.ts";
 import { DURATION_UNITS, T } from "../tokens.ts";
+import { noUnitOfTime } from "./times.ts";
 import type {
     Block,
     Budget,
@@ -224,9 +225,7 @@ function durationOption(p: State, key: GenerateOption["key"]): GenerateOption | 
     const range = { start: from, end: to };
     jump(p, p.pos + size);
     const factor = Object.hasOwn(DURATION_UNITS, unit) ? (DURATION_UNITS[unit] as number) : undefined;
-    if (factor === undefined) {
-        report(p, "INVALID_NUMBER", `\`${unit}\` is no unit of time.`, range, "The units are `ms`, `s`, `min` and `h`.");
-    }
+    if (factor === undefined) noUnitOfTime(p, digits, unit, range);
     const duration: Duration = { range, text: digits + unit, milliseconds: Number(digits) * (factor ?? 1) };
     p.height = 1;
     const value: NumberLit = { kind: "number", range, value: duration.milliseconds, text: duration.text };

@@ -8,7 +8,7 @@
 import { fix } from "../../text/fix.ts";
 import { nearest } from "../../diagnostics/nearest.ts";
 import type { Range } from "../../text/source.ts";
-import { DURATION_UNITS, T } from "../tokens.ts";
+import { DURATION_UNITS, T, timeMeant } from "../tokens.ts";
 import type { BlockDecl, Expr, Flow, GenerateOption, Stage, StageArg } from "../tree.ts";
 import { closed, separated, bracketed } from "./brackets.ts";
 import { parseExpr, parseList, parseObject } from "./expressions.ts";
@@ -38,6 +38,7 @@ import {
     tokenRange,
     tokenText,
 } from "./state.ts";
+import { noUnitOfTime } from "./times.ts";
 
 const BACKENDS = ["memory", "temporal"] as const;
 const MODES = ["static", "dynamic"] as const;
@@ -294,18 +295,17 @@ function parseValue(p: State): Pick<StageArg, "value" | "duration"> {
     return { value: { kind: "member", range: { start: from, end: name.range.end }, object, name, safe: false } };
 }
 
-/** A number, or a time: `30s`, `2 min`. */
-function parseAmount(p: State): Pick<StageArg, "value" | "duration"> {
+/** A number, or a time: `30s`, `2 min`. `named`: an argument does not follow it, so that the word after it is its unit. */
+function parseAmount(p: State, named = false): Pick<StageArg, "value" | "duration"> {
     const { digits, suffix } = quantity(tokenText(p));
     const spaced = suffix === "" && isWord(peek(p, 1)) && !lineBreakBefore(p, 1) ? tokenText(p, p.pos + 1) : "";
-    const apart = spaced !== "" && Object.hasOwn(DURATION_UNITS, spaced);
+    const apart = Object.hasOwn(DURATION_UNITS, spaced) || (named && timeMeant(digits, spaced) !== null);
     const unit = apart ? spaced : suffix;
-    if (!Object.hasOwn(DURATION_UNITS, unit)) {
-        if (!/^(?!e\d|k$)[a-z]+$/i.test(suffix)) return { value: parseNumber(p) };
-        const range = tokenRange(p, p.pos);
-        report(p, "INVALID_NUMBER", `\`${suffix}\` is no unit of time.`, range, "The units are `ms`, `s`, `min` and `h`.");
-    }
     const range = { start: start(p), end: apart ? (p.ends[p.pos + 1] as number) : end(p) };
+    if (!Object.hasOwn(DURATION_UNITS, unit)) {
+        if (!apart && !/^(?!e\d|k$)[a-z]+$/i.test(suffix)) return { value: parseNumber(p) };
+        noUnitOfTime(p, digits, unit, range);
+    }
     jump(p, p.pos + (apart ? 2 : 1));
     const milliseconds = Number(digits) * (DURATION_UNITS[unit] ?? 1);
     const text = digits + unit;
@@ -363,7 +363,7 @@ function parseEntries(p: State, open: number, close: number): GenerateOption[] {
     do {
         const head = parseKey(p);
         if (head === undefined) continue;
-        const read = p.k === T.Number || p.k === T.Quantity ? parseAmount(p) : { value: parseExpr(p) };
+        const read = p.k === T.Number || p.k === T.Quantity ? parseAmount(p, true) : { value: parseExpr(p) };
         entries.push({ range: { start: head.key.range.start, end: prevEnd(p) }, key: head.key, ...read });
     } while (nextEntry(p, open, close));
     return entries;
