@@ -142,7 +142,7 @@ export const CHECKER_MUTANTS = [
         "return body === null;",
         [TABLE],
     ],
-    ["RU5 what a question may let pass is not refused", `${F}rules.ts`, "if (clause.ask === true || (", "if ((", [TABLE]],
+    ["RU5 what a question may let pass is not refused", `${F}rules.ts`, "if (clause.ask === true) continue;", "", [TABLE]],
     ["RU5 what is among others is not refused", `${F}rules.ts`, "return clause.among === true && !isNoWord(v);", "return false;", [TABLE]],
 
     // What may be refused: `FLOW_MAY_BE_REFUSED`.

@@ -687,7 +687,7 @@ export const MUTANTS = [
     [
         "what was handed over chose with the agent",
         `${M}state/agent-code.ts`,
-        "if (origin !== 0) chooses(locals, flowOf(fn), m.run.labels.of(wait.state.labels));",
+        "if (origin !== 0) chooses(locals, flowOf(fn), m.run.labels.of(heard));",
         "",
         [CHOICE],
     ],

@@ -1,8 +1,11 @@
 /** Random programs of strict code that change lists and objects in every way, under conditions by a secret. */
-import type { Json } from "@remit/language";
+import { ok } from "node:assert/strict";
+import { check, type Json, loadProgram, lower, type Program } from "@remit/language";
 import fc from "fast-check";
 import type { Effect, Outcome } from "../../src/index.ts";
-import { SECRET } from "./pairs.ts";
+import { type Ran, runAll } from "../run/forms.ts";
+import { formOf } from "../run/text.ts";
+import { differ, SECRET, sameView } from "./pairs.ts";
 
 export const answer =
     (secret: Json) =>
@@ -218,3 +221,28 @@ export const program = fc.tuple(
         .map((parts) => parts.flat()),
     fc.boolean(),
 );
+
+/** A program, and the lines of which the checker says that a change there may be refused. */
+export function checkedOf(text: string): { readonly form: Program; readonly told: ReadonlySet<number> } {
+    const checked = check(loadProgram("main.remit", { read: () => text, resolve: () => null }));
+    const told = checked.diagnostics.filter((one) => one.code === "FLOW_MAY_BE_REFUSED");
+    return { form: lower(checked), told: new Set(told.map((one) => text.slice(0, one.range.start).split("\n").length)) };
+}
+
+/**
+ * Holds runs by each secret of two to each other, and each change that is refused to the lines that the checker told. `tells`: they differ where control
+ * flow carries no labels.
+ */
+export function pairOf(statements: readonly string[], caught: boolean, secrets: readonly Json[]): { refused: number; tells: boolean } {
+    const { form, told } = checkedOf(whole(statements, false));
+    const both = (form: Program): [Ran, Ran] => secrets.map((secret) => runAll(form, { answer: answer(secret) })) as [Ran, Ran];
+    const runs = both(form);
+    let refused = 0;
+    for (const { result } of runs) {
+        if (result.ok || result.failure.kind !== "violation.flow") continue;
+        refused++;
+        ok(told.has(result.failure.site?.line ?? 0), `the checker tells nothing of line ${result.failure.site?.line}`);
+    }
+    sameView(...(caught ? both(formOf(whole(statements, true), true)) : runs));
+    return { refused, tells: differ(...both(formOf(whole(statements, caught).replace("flow strict", ""), true))) };
+}

@@ -1,9 +1,13 @@
 /** Two runs that differ in a secret alone, as an observer sees them who may see nothing of the secret, nor of what it chose. */
+import { deepStrictEqual } from "node:assert/strict";
 import type { Json } from "@remit/language";
-import { expect } from "vitest";
+import fc from "fast-check";
 import type { Ran } from "../run/forms.ts";
 
 export const SECRET = "tool:T";
+
+/** Two values of the secret. */
+export const secrets = fc.uniqueArray(fc.constantFrom(0, 1, 2, 3, 5), { minLength: 2, maxLength: 2 });
 
 const isPublic = (labels: readonly string[]): boolean => !labels.includes(SECRET) && !labels.includes(`choice:${SECRET}`);
 
@@ -35,7 +39,7 @@ export function views(a: Ran, b: Ran): readonly [Json, Json] {
 
 export function sameView(a: Ran, b: Ran): void {
     const [one, other] = views(a, b);
-    expect(one).toEqual(other);
+    deepStrictEqual(one, other);
 }
 
 export function differ(a: Ran, b: Ran): boolean {

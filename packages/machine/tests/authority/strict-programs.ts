@@ -1,9 +1,11 @@
 /** Random programs of numbers and lists, no two variables of which hold the same list, under conditions by a secret; and the world that they run in. */
-import type { Json } from "@remit/language";
+import type { Json, Program } from "@remit/language";
 import fc from "fast-check";
 import type { Effect, Outcome } from "../../src/index.ts";
 import { answer as answered, replied } from "../run/handing.ts";
-import { SECRET, withoutOrigins } from "./pairs.ts";
+import { type How, type Ran, runAll } from "../run/forms.ts";
+import { formOf } from "../run/text.ts";
+import { differ, SECRET, sameView, withoutOrigins } from "./pairs.ts";
 
 export const TOOLS = `
 import tool T from "https://t.example"
@@ -165,3 +167,17 @@ rm = U.tell({ v: m })
 1
 }
 `;
+
+/** Some clause asks who chooses, so that basic mode keeps it. */
+export const KEPT = { policy: { clauses: { U: [{ kind: "choice", method: "head", at: [0, 0, 0, 0] }] } } } as const;
+export const basic = (body: string, caught = true): Program => formOf(whole(body, caught).replace("flow strict", ""), true);
+
+/** Holds runs by each secret of two to each other, in strict code and in basic mode that keeps choices, and says whether they differ where it keeps none. */
+export function pairTells(body: string, caught: boolean, both: readonly Json[]): boolean {
+    const of = (form: Program, options: How["options"] = {}): [Ran, Ran] =>
+        both.map((secret) => runAll(form, { answer: answer(secret), options })) as [Ran, Ran];
+    sameView(...of(formOf(whole(body, caught), true)));
+    const plain = basic(body, caught);
+    sameView(...of(plain, KEPT));
+    return differ(...of(plain));
+}

@@ -1,13 +1,13 @@
 /** Strict mode: labels that control flow carries, in files, remits and policies; what stays unlabelled; that it is the same run however it is run. Why it is long: one table of cases, and the helpers that only they use. */
-import type { Json, Program } from "@remit/language";
+import type { Json } from "@remit/language";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Outcome } from "../../src/index.ts";
 import { cases } from "../cases.ts";
 import { type How, type Ran, runAll } from "../run/forms.ts";
 import { formOf } from "../run/text.ts";
-import { differ, sameView, withoutOrigins } from "./pairs.ts";
-import { answer, block, TOOLS, whole } from "./strict-programs.ts";
+import { differ, sameView, secrets, withoutOrigins } from "./pairs.ts";
+import { answer, basic, block, KEPT, pairTells, TOOLS, whole } from "./strict-programs.ts";
 
 const text = (flow: string, statements: string, more = ""): string => `${flow}\n${TOOLS}\n${more}
 main func() {
@@ -466,22 +466,11 @@ x }
 const RUNS = cases(400);
 
 describe("noninterference", () => {
-    /** Some clause asks who chooses, so that basic mode keeps it. */
-    const KEPT = { policy: { clauses: { U: [{ kind: "choice", method: "head", at: [0, 0, 0, 0] }] } } } as const;
-    const basic = (body: string, caught = true): Program => formOf(whole(body, caught).replace("flow strict", ""), true);
-
-    const secrets = fc.uniqueArray(fc.constantFrom(0, 1, 2, 3, 5), { minLength: 2, maxLength: 2 });
-
     test("two runs that differ in the secret alone look the same to whoever may not see it, in basic mode to whoever may not see what it chose, too", () => {
         let telling = 0;
         fc.assert(
             fc.property(block, fc.boolean(), secrets, (body, caught, both) => {
-                const of = (form: Program, options: How["options"] = {}): [Ran, Ran] =>
-                    both.map((secret) => runAll(form, { answer: answer(secret), options })) as [Ran, Ran];
-                sameView(...of(formOf(whole(body, caught), true)));
-                const plain = basic(body, caught);
-                sameView(...of(plain, KEPT));
-                if (differ(...of(plain))) telling++;
+                if (pairTells(body, caught, both)) telling++;
             }),
             {
                 numRuns: RUNS,
