@@ -93,7 +93,7 @@ function ofHostile(on: Setting, made: readonly Made[], runs: number): Suggestion
         if (use.what !== "tool" || use.does === "reads" || use.method === "*") continue;
         const open = [
             ...(use.choice === null ? [] : [null]),
-            ...use.args.filter(({ bounds }) => bounds.length === 0).map(({ name }) => name),
+            ...use.args.filter(({ how, bounds }) => how === "writes" && bounds.every(({ kind }) => kind === "way")).map(({ name }) => name),
         ];
         for (const arg of open) if (arg !== "*") put(parts, `${use.uri} ${use.method} ${arg ?? ""}`, { use, arg });
     }
@@ -148,9 +148,10 @@ function leftOf(on: Setting, { uri, clause }: Pick<Suggestion, "uri" | "clause">
     const left = usesUnder(on, withClause(on.base, uri, clause)).filter((one) => one.uri === uri && one.method === use.method);
     const rows = left.flatMap((one) => [
         ...(one.choice === null ? [] : ["data from elsewhere may still decide that it happens"]),
-        ...one.args.map(({ name, bounds }) => {
+        ...one.args.map(({ name, how, bounds }) => {
             const within = bounds.map(({ text }) => text).join("; ");
-            return `data from elsewhere may still stand in ${name === "*" ? "any other argument" : `'${name}'`}${within === "" ? "" : `, as far as this lets it: ${within}`}`;
+            const may = how === "writes" ? "stand in" : "pick which of the program's values stands in";
+            return `data from elsewhere may still ${may} ${name === "*" ? "any other argument" : `'${name}'`}${within === "" ? "" : `, as far as this lets it: ${within}`}`;
         }),
     ]);
     const always =

@@ -50,7 +50,8 @@ function stage(w: Calling, place: Place, form: FlowForm & { kind: "stage" }, inc
     if (meaning?.kind === "cap") return { value: called(w, place, { cap: meaning.cap, form, incoming }), place };
     if (meaning !== null) return { value: incoming, place };
     const verb = w.scope.verb(form.call);
-    const value = verb === undefined ? native(w, place, form, incoming) : functionStage(w, place, verb, { args: form.args, incoming });
+    const value =
+        verb === undefined ? native(w, place, form, incoming) : functionStage(w, place, verb, { args: form.args, incoming, by: form });
     if (form.call !== "when") return { value: join(value, w.shown(dataVal(incoming.data, incoming.picks))), place };
     const by = deciding(w.known.deepFacts(join(value, incoming)), w.site(place, form));
     return { value: incoming, place: { ...place, local: union(place.local, by) } };
@@ -63,7 +64,7 @@ interface Stage {
 }
 
 function called(w: Calling, place: Place, { cap, form, incoming }: Stage): Val {
-    if (cap.kind === "func") return functionStage(w, place, cap.func, { args: form.args, incoming });
+    if (cap.kind === "func") return functionStage(w, place, cap.func, { args: form.args, incoming, by: form });
     const { thing } = cap;
     const flows = join(incoming, w.known.read(incoming, null));
     const args = new Map<string, Val>();
@@ -75,14 +76,14 @@ function called(w: Calling, place: Place, { cap, form, incoming }: Stage): Val {
     if (isOutsideAgent(thing)) return handedOver(w, place, { cap, method: "send", args, by: "program", named: false, node: form });
     const own = w.scope.agentOf(thing);
     const main = own === null ? undefined : w.scope.mainOf(own.file, own.form);
-    return main === undefined ? flows : functionStage(w, place, main, { args: form.args, incoming });
+    return main === undefined ? flows : functionStage(w, place, main, { args: form.args, incoming, by: form });
 }
 
 function functionStage(
     w: Calling,
     place: Place,
     func: Func,
-    { args, incoming }: { readonly args: readonly StageArgForm[]; readonly incoming: Val },
+    { args, incoming, by }: { readonly args: readonly StageArgForm[]; readonly incoming: Val; readonly by: object },
 ): Val {
     const flows = join(incoming, w.known.read(incoming, null));
     const loose = joinOf([flows, ...args.filter(({ name }) => name === undefined).map(({ value }) => argOf(w, place, value))]);
@@ -90,7 +91,7 @@ function functionStage(
         const named = args.find((one) => one.name === name);
         return { name, value: named === undefined ? loose : argOf(w, place, named.value) };
     });
-    return userCall(w, place, func, { given, isOwn: false });
+    return userCall(w, place, func, { given, isOwn: false, by });
 }
 
 /** Verbs that the machine has: `map` calls what it names with each item; the others pass on what came in. */
@@ -102,10 +103,11 @@ function native(w: Calling, place: Place, form: FlowForm & { kind: "stage" }, in
     );
     const verbs = names.flatMap((name) => (w.scope.lookup(place.func.file, null, name) === null ? (w.scope.verb(name) ?? []) : []));
     const bare = { ...form, args: [] };
+    const each = { ...place, again: true };
     return joinOf([
         items,
-        ...caps.map((id) => called(w, place, { cap: w.scope.cap(id), form: bare, incoming: items })),
-        ...verbs.map((verb) => functionStage(w, place, verb, { args: [], incoming: items })),
+        ...caps.map((id) => called(w, each, { cap: w.scope.cap(id), form: bare, incoming: items })),
+        ...verbs.map((verb) => functionStage(w, each, verb, { args: [], incoming: items, by: form })),
     ]);
 }
 

@@ -26,8 +26,9 @@ import {
     unionOf,
     type Val,
 } from "./facts.ts";
+import { calledBy, isAgain, textsOf } from "./again.ts";
 import { ANY, type Known } from "./known.ts";
-import type { Rules } from "./rules.ts";
+import type { Rules, Ruling } from "./rules.ts";
 import { type Cap, type Func, isOutsideAgent, type Scope } from "./scope.ts";
 import type { Seeds } from "./seeds.ts";
 import type { ArgFacts, By, Seen, Uses } from "./uses.ts";
@@ -94,18 +95,27 @@ export function capsCall(w: Calling, place: Place, e: CallForm, called: Called):
 
 function capCall(w: Calling, place: Place, e: CallForm, cap: Cap, { method, given, isOwn }: Called): Val {
     const values = given.map(({ value }) => value);
-    if (cap.kind === "func") return userCall(w, place, cap.func, { given, isOwn });
+    if (cap.kind === "func") return userCall(w, place, cap.func, { given, isOwn, by: e });
     const { thing } = cap;
     switch (thing.what) {
         case "tool": {
             const generic = method === "call" && schemeOf(thing.import?.uri ?? "") === "mcp" ? genericOf(w, given) : null;
             const args = generic?.args ?? namedArgs(w, given);
+            const texts = generic === null ? textsOf(w, place, given) : undefined;
             const called = generic === null ? method : generic.method;
             const by = decidedAlso(w, place, e, generic?.by ?? NO_FACTS);
-            return toolUse(w, by, { cap, method: called, args, by: "program", named: (generic?.by.size ?? 0) > 0, node: e });
+            return toolUse(w, by, { cap, method: called, args, texts, by: "program", named: (generic?.by.size ?? 0) > 0, node: e });
         }
         case "memory":
-            return memoryUse(w, place, { cap, method, args: namedArgs(w, given), by: "program", named: false, node: e });
+            return memoryUse(w, place, {
+                cap,
+                method,
+                args: namedArgs(w, given),
+                texts: textsOf(w, place, given),
+                by: "program",
+                named: false,
+                node: e,
+            });
         case "agent":
             return agentCall(w, place, e, { cap, method, given });
         default:
@@ -161,9 +171,10 @@ export function userCall(
     w: Calling,
     place: Place,
     func: Func,
-    { given, isOwn }: { readonly given: readonly Pick<Given, "name" | "value">[]; readonly isOwn: boolean },
+    { given, isOwn, by }: { readonly given: readonly Pick<Given, "name" | "value">[]; readonly isOwn: boolean; readonly by: object | null },
 ): Val {
     const { known } = w;
+    calledBy(known, place, func, by);
     known.addTo("reached", [func.id]);
     known.addFacts(`entry ${func.id}`, w.decidedBy(place));
     known.addTo(`runs ${func.id}`, principalsOf(known, func.principal === null ? place.func : func));
@@ -191,6 +202,8 @@ export interface ToolUse {
     /** Null: any. */
     readonly method: string | null;
     readonly args: ReadonlyMap<string, Val>;
+    /** Of arguments that have the same value whenever it is made. */
+    readonly texts?: ReadonlyMap<string, string> | undefined;
     readonly by: By;
     readonly named: boolean;
     readonly hides?: boolean;
@@ -208,10 +221,11 @@ export function storeOf(thing: Thing): string {
 function seen(
     w: Calling,
     place: Place,
-    { cap, method, args, by, named, hides = false, certain = [], node }: ToolUse,
+    { cap, method, args, texts, by, named, hides = false, certain = [], node }: ToolUse,
 ): { readonly use: Seen; readonly data: Facts; readonly picks: Facts } {
     const { known, rules } = w;
     const found = new Map<string, ArgFacts>();
+    const told = new Map<string, string | null>();
     const called = method === null ? null : methodName(cap.thing.import?.uri ?? "", method);
     let data = NO_FACTS;
     let picks = NO_FACTS;
@@ -219,7 +233,10 @@ function seen(
     for (const [name, value] of args) {
         const deep = known.deep(value);
         const all = { data: union(deep.data, strict), picks: deep.picks };
-        if (factsOf(all).size > 0) for (const one of name === ANY ? rules.argsOf(cap.thing, called) : [name]) addTo(found, one, all);
+        for (const one of name === ANY ? rules.argsOf(cap.thing, called) : [name]) {
+            told.set(one, texts?.get(one) ?? null);
+            if (factsOf(all).size > 0) addTo(found, one, all);
+        }
         data = union(data, all.data);
         picks = union(picks, all.picks);
     }
@@ -236,6 +253,8 @@ function seen(
         in: new Set([place.func.id]),
         choice,
         args: found,
+        given: told,
+        again: by !== "program" || isAgain(known, place),
     };
     const use = choice.size === 0 && found.size === 0 ? whole : w.uses.see(known.idOf(node), whole);
     return { use, data, picks };
@@ -271,15 +290,19 @@ function oneUse(w: Calling, place: Place, asked: ToolUse): Val {
 function passing(w: Calling, use: Seen): Facts {
     const by = use.named && use.by === "program" ? "model" : use.by;
     const principals = [...use.in].flatMap((id) => [...w.known.set(`runs ${id}`)]);
-    const isOpen = principals.some((one) => "bounds" in w.rules.gate(one, use.thing, use.method, by));
     const { thing, method } = use;
-    if (!isOpen || w.rules.always(use) !== null) return NO_FACTS;
-    const chosen = [...use.choice].filter(([, fact]) => "bounds" in w.rules.choice(thing, method, fact));
+    if (!principals.some((one) => changes(w.rules.gate(one, thing, method, by))) || w.rules.always(use) !== null) return NO_FACTS;
+    const chosen = [...use.choice].filter(([, fact]) => changes(w.rules.choice(thing, method, fact)));
     // A choice that is not let through stops the whole call wherever it is there; a value may come by another way.
     const written = [...use.args].flatMap(([name, { data }]) =>
-        [...data].filter(([, fact]) => "bounds" in w.rules.arg(thing, method, name, fact)),
+        [...data].filter(([, fact]) => changes(w.rules.arg(thing, method, name, fact))),
     );
     return unionOf([...chosen, ...written].map((one) => new Map([one])));
+}
+
+/** What is let in only where the tool says that it reads changes nothing in it. */
+function changes(ruling: Ruling): boolean {
+    return "bounds" in ruling && ruling.bounds.every(({ kind }) => kind !== "reads");
 }
 
 export function memoryUse(w: Calling, place: Place, asked: ToolUse): Val {
@@ -304,14 +327,22 @@ function agentCall(
     const { cap, method, given } = called;
     const { thing } = cap;
     if (isOutsideAgent(thing))
-        return handedOver(w, place, { cap, method: method ?? "send", args: namedArgs(w, given), by: "program", named: false, node: e });
+        return handedOver(w, place, {
+            cap,
+            method: method ?? "send",
+            args: namedArgs(w, given),
+            texts: textsOf(w, place, given),
+            by: "program",
+            named: false,
+            node: e,
+        });
     const own = w.scope.agentOf(thing);
     if (own === null) return dataOf(w, given);
     const func = method === null || method === "yield" || method === "send" ? undefined : w.scope.func(own.file, own.form.name, method);
     const main = func ?? w.scope.mainOf(own.file, own.form);
     return main === undefined
         ? dataOf(w, given)
-        : join(userCall(w, place, main, { given, isOwn: false }), w.shown(dataVal(w.seeds.ofUse(thing, null))));
+        : join(userCall(w, place, main, { given, isOwn: false, by: e }), w.shown(dataVal(w.seeds.ofUse(thing, null))));
 }
 
 /** An agent outside the program: what it was told decides over all that it does, and what it gives is its own. */
@@ -331,6 +362,7 @@ export function handedOver(w: Calling, place: Place, asked: ToolUse): Val {
                 userCall(w, { ...place, local: union(place.local, words.data) }, cap.func, {
                     given: cap.func.form.params.map(() => ({ value: words })),
                     isOwn: false,
+                    by: null,
                 });
         }
     const words = union(knownAs(known.facts(told), [`agent:${thing.name}`]), w.seeds.ofUse(thing, null));
@@ -383,7 +415,7 @@ function actFunction(w: Calling, place: Place, e: CallForm, given: readonly Give
     }
     for (const one of scope.funcs)
         if (one.file === func.file && (one.agent === null || one.agent === func.agent) && (text === null || text === one.form.name))
-            out.push(userCall(w, at, one, { given: second === undefined ? [] : [second], isOwn: true }));
+            out.push(userCall(w, at, one, { given: second === undefined ? [] : [second], isOwn: true, by: e }));
     return joinOf(out);
 }
 
@@ -423,7 +455,7 @@ function builtin(
     }
     const items = known.read(v, null);
     let made = PLAIN;
-    const around = decidedAlso(w, place, object, factsOf(v));
+    const around = { ...decidedAlso(w, place, object, factsOf(v)), again: true };
     for (const { form, value } of given) {
         let result = value;
         if (form.kind === "lambda") {

@@ -13,6 +13,8 @@ export interface Fact {
     readonly must: readonly string[];
     /** Where the data entered: `Inbox.read`. */
     readonly from: string;
+    /** What it came back by: `what Notes keeps`. Its labels tell of no more than that. */
+    readonly way?: string;
     readonly entered: Site | null;
     /** Of what decides: the condition, loop, name or prompt that it decides by. */
     readonly decides?: Site | null;
@@ -75,16 +77,12 @@ export function through(facts: Facts, origin: string): Facts {
 
 /** The same data where nothing but these origins is certain any more. `via`: what it came by. */
 export function knownAs(facts: Facts, must: readonly string[], via?: string): Facts {
-    return each(facts, (fact) => ({ ...fact, must, ...(via === undefined ? {} : { from: by(fact.from, via) }) }));
+    return each(facts, (fact) => ({ ...fact, must, ...(via === undefined || fact.way !== undefined ? {} : { way: via }) }));
 }
 
 /** What references tell of data that is hidden, which no label shows. */
 export function shapesOf(facts: Facts): Facts {
     return each(facts, (fact) => ({ ...fact, must: [], only: "shape" }));
-}
-
-function by(from: string, via: string): string {
-    return from.includes(", by way of ") ? from : `${from}, by way of ${via}`;
 }
 
 /** Facts as what decides at a place. */

@@ -15,13 +15,13 @@ import { walk } from "../form/walk.ts";
 import { flowed } from "./blocks.ts";
 import { type Calling, handedOver, memoryUse, storeOf, toldTo, toolUse, userCall } from "./calls.ts";
 import { dataVal, deciding, join, knownAs, through, union } from "./facts.ts";
-import { ANY, Known } from "./known.ts";
+import { ANY, Known, varOf } from "./known.ts";
 import { type Reads, Rules } from "./rules.ts";
 import { type Func, isOutsideAgent, Scope, USER } from "./scope.ts";
 import { Seeds, type Descriptions } from "./seeds.ts";
 import { type HostileTable, tableOf } from "./table.ts";
 import { Uses } from "./uses.ts";
-import { type Place, placeIn, varOf, Walk } from "./walk.ts";
+import { type Place, placeIn, Walk } from "./walk.ts";
 
 export interface HostileOptions {
     readonly policy?: ProjectPolicy;
@@ -61,7 +61,12 @@ function begin({ scope, known, seeds }: Walk): void {
         known.addTo(`runs ${func.id}`, [func.principal ?? USER]);
         for (const { name } of func.form.params) known.add(varOf(func, name), join(known.opaque("input"), dataVal(seeds.ofInput())));
     };
-    for (const one of [program.entry, program.main]) if (one !== undefined) start(scope.func(one.file, one.agent ?? null, one.func));
+    for (const one of [program.entry, program.main]) {
+        const func = one === undefined ? undefined : scope.func(one.file, one.agent ?? null, one.func);
+        start(func);
+        // Where the program calls it, too, it runs again.
+        if (func !== undefined) known.addTo(`calls ${func.id}`, ["run"]);
+    }
     for (const agent of program.files[last]?.agents ?? []) start(scope.mainOf(last, agent));
     if (program.entry === undefined) for (const func of scope.funcs) if (func.file === last) start(func);
 }
@@ -127,7 +132,7 @@ function agentFuncs(w: Calling, place: Place, thing: Parameters<Scope["agentOf"]
     for (const form of own?.form.funcs ?? []) {
         const func = own === null ? undefined : w.scope.func(own.file, own.form.name, form.name);
         if (func !== undefined)
-            userCall(w, place, func, { given: form.params.map(({ name }) => ({ name, value: dataVal(words) })), isOwn: false });
+            userCall(w, place, func, { given: form.params.map(({ name }) => ({ name, value: dataVal(words) })), isOwn: false, by: null });
     }
 }
 

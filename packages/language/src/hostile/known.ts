@@ -5,6 +5,7 @@
  */
 import type { Site } from "../text/source.ts";
 import { type Facts, join, NO_FACTS, PLAIN, union, type Val, madeVal, factsOf, joinOf } from "./facts.ts";
+import type { Func } from "./scope.ts";
 
 /** Any field. */
 export const ANY = "*";
@@ -148,6 +149,15 @@ export class Known {
         return caps;
     }
 
+    /** The lists and objects that it may be, and those in it. */
+    madeIn(v: Val): ReadonlySet<string> {
+        const made = new Set(v.made);
+        this.eachInside(v, (one) => {
+            for (const id of one.made) made.add(id);
+        });
+        return made;
+    }
+
     private eachInside(v: Val, visit: (one: Val) => void): void {
         const seen = new Set(v.made);
         for (const id of seen)
@@ -156,4 +166,9 @@ export class Known {
                 for (const more of one.made) seen.add(more);
             }
     }
+}
+
+/** Where a variable of a function is kept. */
+export function varOf(func: Pick<Func, "id">, name: string): string {
+    return `var ${func.id} ${name}`;
 }

@@ -37,7 +37,19 @@ export type Does = "reads" | "more" | "keeps" | "unknown";
 
 /** What is left to hostile data, or lets it in: as it is written, and where. */
 export interface Bound {
-    readonly kind: "in" | "count" | "among" | "addresses" | "plain" | "links" | "picks" | "reads" | "shape" | "allowed" | "endorsed";
+    readonly kind:
+        | "in"
+        | "count"
+        | "among"
+        | "addresses"
+        | "plain"
+        | "links"
+        | "picks"
+        | "reads"
+        | "shape"
+        | "allowed"
+        | "endorsed"
+        | "way";
     readonly text: string;
     readonly site: Site | null;
 }
@@ -292,8 +304,9 @@ function stopped(outcome: Stop["outcome"], rule: string, site: Site | null): Rul
 }
 
 /** What is known of the data itself. */
-function marked({ endorsed = [], only }: Fact): Bound[] {
+function marked({ endorsed = [], only, way }: Fact): Bound[] {
     return [
+        ...(way === undefined ? [] : [{ kind: "way", text: `by way of ${way}`, site: null } as const]),
         ...(only === "shape" ? [SHAPE] : []),
         ...endorsed.map((site): Bound => ({ kind: "endorsed", text: "endorsed as trusted", site })),
     ];

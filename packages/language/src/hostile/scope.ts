@@ -8,7 +8,7 @@ import { Tables, type Thing } from "../authority/tables.ts";
 import { idOf as holderId } from "../authority/grants.ts";
 import type { ProjectPolicy } from "../authority/project.ts";
 import { type AgentForm, type FuncForm, type ImportForm, type Program, VERBS_FILE } from "../form/form.ts";
-import { walk } from "../form/walk.ts";
+import { type FormNode, walk } from "../form/walk.ts";
 
 export interface Func {
     readonly id: string;
@@ -140,18 +140,27 @@ function namesOf(func: FuncForm): { locals: Set<string>; fixed: Set<string> } {
     const locals = new Set(func.params.map(({ name }) => name));
     const fixed = new Set(locals);
     const times = new Map<string, number>();
+    const bound = new Set<string>();
     walk(func.body, (node) => {
         if (node.kind === "assign" && node.target.kind === "name") {
             locals.add(node.target.name);
             times.set(node.target.name, (times.get(node.target.name) ?? 0) + 1);
-        } else if (node.kind === "for" || node.kind === "parallel") locals.add(node.item);
-        else if ((node.kind === "try" || node.kind === "try.expr") && node.name !== undefined) locals.add(node.name);
-        else if (node.kind === "lambda") for (const name of node.params) locals.add(name);
+        } else for (const name of boundBy(node)) bound.add(name);
     });
-    for (const name of times.keys()) fixed.delete(name);
+    for (const name of [...times.keys(), ...bound]) fixed.delete(name);
+    for (const name of bound) locals.add(name);
     // A name that the body gives a value once, outside of everything else, stands for it from there on.
     for (const statement of func.body)
-        if (statement.kind === "assign" && statement.target.kind === "name" && times.get(statement.target.name) === 1)
-            if (!func.params.some(({ name }) => name === (statement.target as { name: string }).name)) fixed.add(statement.target.name);
+        if (statement.kind === "assign" && statement.target.kind === "name" && times.get(statement.target.name) === 1) {
+            const { name } = statement.target;
+            if (!bound.has(name) && !func.params.some((one) => one.name === name)) fixed.add(name);
+        }
     return { locals, fixed };
+}
+
+/** Names that a loop, a `catch` or a lambda gives values to. */
+function boundBy(node: FormNode): readonly string[] {
+    if (node.kind === "for" || node.kind === "parallel") return [node.item];
+    if (node.kind === "try" || node.kind === "try.expr") return node.name === undefined ? [] : [node.name];
+    return node.kind === "lambda" ? node.params : [];
 }

@@ -5,6 +5,7 @@
  */
 import type { Site } from "../text/source.ts";
 import type { Fact, Facts } from "./facts.ts";
+import { differing } from "./again.ts";
 import { ANY, type Known } from "./known.ts";
 import type { Bound, Does, Rules, Ruling, Stop } from "./rules.ts";
 import { type Scope, USER } from "./scope.ts";
@@ -22,7 +23,7 @@ export const ASSUMED: readonly string[] = [
 export interface HostileArg {
     /** `*`: any that no other line names; a number: by its place. */
     readonly name: string;
-    /** `writes`: the data is in it; `picks`: the data decides which of the program's own values it is. */
+    /** `writes`: the data is in it; `picks`: the data decides which of the program's own values it is, or which of the calls that send others is made. */
     readonly how: "writes" | "picks";
     /** What is left to it, and what lets it in. All of them hold. */
     readonly bounds: readonly Bound[];
@@ -82,13 +83,20 @@ interface Found {
     readonly uses: Uses;
 }
 
+/** A row with what it is made of. */
+interface Told {
+    readonly use: Seen;
+    readonly row: HostileUse;
+}
+
 export function tableOf(found: Found): HostileTable {
-    const uses: HostileUse[] = [];
+    const told: Told[] = [];
     const stopped: HostileStop[] = [];
     for (const use of found.uses.all.values()) {
         const principals = new Set([...use.in].flatMap((id) => [...found.known.set(`runs ${id}`)]));
-        for (const principal of principals) rowsOf(found, use, principal, { uses, stopped });
+        for (const principal of principals) rowsOf(found, use, principal, { told, stopped });
     }
+    const uses = withPicked(told);
     const order = (a: Row, b: Row): number => placeText(a).localeCompare(placeText(b));
     return { hostile: found.hostile, assumed: ASSUMED, uses: uses.sort(order), stopped: stopped.sort(order) };
 }
@@ -102,7 +110,7 @@ function rowsOf(
     { scope, rules }: Found,
     use: Seen,
     principal: string,
-    out: { readonly uses: HostileUse[]; readonly stopped: HostileStop[] },
+    out: { readonly told: Told[]; readonly stopped: HostileStop[] },
 ): void {
     const { thing, method } = use;
     const row: Row = {
@@ -152,9 +160,30 @@ function rowsOf(
             );
     }
     if (chosen.let.length === 0 && args.length === 0) return;
-    const facts = chosen.let.map(({ fact }) => fact);
-    const choice = chosen.let.length === 0 ? null : { bounds: leastOf(chosen), from: fromOf(facts), decides: sitesOf(facts) };
-    out.uses.push({ ...row, choice, args, bounds: gate.bounds });
+    out.told.push({ use, row: { ...row, choice: choiceOf(chosen), args, bounds: gate.bounds } });
+}
+
+/** Where data chooses between calls of one method, it picks the arguments in which they differ; so does what chooses a model's call. */
+function withPicked(told: readonly Told[]): HostileUse[] {
+    const groups = new Map<string, Told[]>();
+    for (const one of told) {
+        if (one.row.choice === null) continue;
+        const key = one.use.by === "program" ? `${one.use.thing.key} ${one.row.method}` : `model ${groups.size}`;
+        groups.set(key, [...(groups.get(key) ?? []), one]);
+    }
+    const rows = new Map(told.map(({ row }) => [row, row]));
+    for (const group of groups.values()) {
+        const names = differing([...new Map(group.map(({ use }) => [use, use])).values()]);
+        for (const { row } of group) {
+            const { choice, args } = row;
+            if (choice === null) continue;
+            const { bounds, from } = choice;
+            const isTold = (name: string): boolean => args.some((arg) => arg.name === name && leavesAll(arg.bounds, bounds));
+            const more = names.filter((name) => !isTold(name)).map((name): HostileArg => ({ name, how: "picks", bounds, from }));
+            rows.set(row, { ...row, args: [...args, ...more] });
+        }
+    }
+    return [...rows.values()];
 }
 
 interface Parted {
@@ -179,16 +208,20 @@ function partedBy(facts: Facts, rule: (fact: Fact) => Ruling): Parted {
 }
 
 function isNarrow({ kind }: Bound): boolean {
-    return kind !== "allowed" && kind !== "endorsed";
+    return kind !== "allowed" && kind !== "endorsed" && kind !== "way";
 }
 
-/** The bounds of the way that leaves most. */
-function leastOf(parted: Parted): readonly Bound[] {
-    const ways = parted.let.map(({ bounds }) => bounds);
-    return ways.reduce((a, b) => (b.filter(isNarrow).length < a.filter(isNarrow).length ? b : a), ways[0] ?? []);
+/** By the way that leaves most. */
+function choiceOf({ let: ways }: Parted): HostileUse["choice"] {
+    const [first] = ways;
+    if (first === undefined) return null;
+    const facts = ways.map(({ fact }) => fact);
+    const narrow = (bounds: readonly Bound[]): number => bounds.filter(isNarrow).length;
+    const { bounds } = ways.reduce((a, b) => (narrow(b.bounds) < narrow(a.bounds) ? b : a), first);
+    return { bounds, from: fromOf(facts), decides: sitesOf(facts) };
 }
 
-/** One for each way in which data gets into it; a way that leaves all stands for the others. */
+/** One for each way in which data gets into it; a way that leaves more stands for the others. */
 function argsOf(name: string, how: HostileArg["how"], parted: Parted): HostileArg[] {
     const ways = new Map<string, { bounds: readonly Bound[]; facts: Fact[] }>();
     for (const { fact, bounds } of parted.let) {
@@ -197,12 +230,19 @@ function argsOf(name: string, how: HostileArg["how"], parted: Parted): HostileAr
         if (known === undefined) ways.set(key, { bounds, facts: [fact] });
         else known.facts.push(fact);
     }
-    const free = ways.get("[]");
-    return [...(free === undefined ? ways.values() : [free])].map(({ bounds, facts }) => ({ name, how, bounds, from: fromOf(facts) }));
+    const all = [...ways.values()];
+    const most = all.filter((way) => !all.some((other) => other !== way && leavesAll(other.bounds, way.bounds)));
+    return most.map(({ bounds, facts }) => ({ name, how, bounds, from: fromOf(facts) }));
+}
+
+/** Whether `bounds` leave all that `others` leave. */
+function leavesAll(bounds: readonly Bound[], others: readonly Bound[]): boolean {
+    const texts = new Set(others.filter(isNarrow).map((one) => JSON.stringify(one)));
+    return bounds.filter(isNarrow).every((one) => texts.has(JSON.stringify(one)));
 }
 
 function fromOf(facts: readonly Fact[]): readonly string[] {
-    return [...new Set(facts.map(({ from }) => from))].sort();
+    return [...new Set(facts.map(({ from, way }) => (way === undefined ? from : `${from}, by way of ${way}`)))].sort();
 }
 
 function sitesOf(facts: readonly Fact[]): readonly Site[] {

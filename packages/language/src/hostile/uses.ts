@@ -33,6 +33,10 @@ export interface Seen {
     readonly choice: Facts;
     /** By name, by place from 1, or `*` for any. */
     readonly args: ReadonlyMap<string, ArgFacts>;
+    /** All arguments that it has: what tells that two calls have the same there, or null. */
+    readonly given: ReadonlyMap<string, string | null>;
+    /** A run may make it more than once; what a model or an agent makes, it makes as it likes. */
+    readonly again: boolean;
 }
 
 export class Uses {
@@ -51,7 +55,11 @@ export class Uses {
         const choice = union(before.choice, use.choice);
         const where = [...use.in].every((one) => before.in.has(one)) ? before.in : new Set([...before.in, ...use.in]);
         const args = new Map(before.args);
-        let same = choice === before.choice && where === before.in && (before.named || !use.named);
+        const given = new Map([...before.given, ...use.given]);
+        for (const [name, text] of before.given) if (use.given.get(name) !== text) given.set(name, null);
+        const again = before.again || use.again;
+        let same = choice === before.choice && where === before.in && (before.named || !use.named) && again === before.again;
+        for (const [name, text] of given) same &&= before.given.get(name) === text;
         for (const [name, { data, picks }] of use.args) {
             const known = args.get(name) ?? { data: NO_FACTS, picks: NO_FACTS };
             const now = { data: union(known.data, data), picks: union(known.picks, picks) };
@@ -60,7 +68,7 @@ export class Uses {
             same = false;
         }
         if (same) return before;
-        const now = { ...before, choice, in: where, args, named: before.named || use.named };
+        const now = { ...before, choice, in: where, args, given, again, named: before.named || use.named };
         this.all.set(id, now);
         this.changed = true;
         return now;

@@ -9,6 +9,7 @@
  */
 import { siteAt, type ExprForm, type StmtForm } from "../form/form.ts";
 import type { Site } from "../text/source.ts";
+import { changed, rootOf } from "./again.ts";
 import { callOf, type Calling } from "./calls.ts";
 import { generated } from "./prompts.ts";
 import {
@@ -26,7 +27,7 @@ import {
     union,
     type Val,
 } from "./facts.ts";
-import { ANY, type Known } from "./known.ts";
+import { ANY, type Known, varOf } from "./known.ts";
 import type { Rules } from "./rules.ts";
 import type { Func, Scope } from "./scope.ts";
 import type { Seeds } from "./seeds.ts";
@@ -45,6 +46,8 @@ export interface Place {
     readonly outs: readonly string[];
     /** What is caught around it. */
     readonly tries: readonly string[];
+    /** In a loop, or what is called for each item of a list. */
+    readonly again: boolean;
 }
 
 export class Walk implements Calling {
@@ -181,6 +184,7 @@ export class Walk implements Calling {
         const { func, local } = place;
         const own = `#${func.id}`;
         const root = rootOf(object);
+        changed(known, place, root, to.made);
         const isPlain = root !== null && func.fixed.has(root);
         for (const id of to.made) {
             // The machine shows a choice in what a name of the place holds, also where it is not made. What another name leads to shows it only where the
@@ -224,7 +228,7 @@ export class Walk implements Calling {
     private loop(place: Place, s: StmtForm & { readonly body: readonly StmtForm[] }, by: Facts, until: ExprForm | null): Val {
         const { known } = this;
         const out = `out ${known.idOf(s)}`;
-        const inside = { ...place, local: union(place.local, by), outs: [...place.outs, out] };
+        const inside = { ...place, local: union(place.local, by), outs: [...place.outs, out], again: true };
         this.block(inside, s.body);
         if (until !== null) known.addFacts(out, deciding(known.deepFacts(this.expr(inside, until)), this.site(place, until)));
         return PLAIN;
@@ -289,7 +293,7 @@ export class Walk implements Calling {
                 const local = union(place.local, this.items(place, e));
                 const made = this.made(place, e);
                 const returns = `returned ${known.idOf(e)}`;
-                const inside = { ...place, local, returns, outs: [`out ${known.idOf(e)}`] };
+                const inside = { ...place, local, returns, outs: [`out ${known.idOf(e)}`], again: true };
                 for (const id of made.made) known.put(id, ANY, join(this.block(inside, e.body), known.val(returns)));
                 return this.picked({ ...place, local }, made);
             }
@@ -366,22 +370,11 @@ export class Walk implements Calling {
 
 /** Where a function begins. */
 export function placeIn(func: Func, prompt = PLAIN): Place {
-    return { func, local: NO_FACTS, prompt, returns: `result ${func.id}`, outs: [`out ${func.id}`], tries: [] };
+    return { func, local: NO_FACTS, prompt, returns: `result ${func.id}`, outs: [`out ${func.id}`], tries: [], again: false };
 }
 
 /** How a choice goes that labels show only where it was made. */
 const ALIAS = "a list or object under another name";
-
-/** Where a variable of a function is kept. */
-export function varOf(func: Func, name: string): string {
-    return `var ${func.id} ${name}`;
-}
-
-/** The variable that a path of members and indexes begins with. */
-function rootOf(e: ExprForm): string | null {
-    if (e.kind === "member" || e.kind === "index") return rootOf(e.object);
-    return e.kind === "name" ? e.name : null;
-}
 
 /** The field that a member or an index names; null where it is computed. */
 function fieldOf(e: ExprForm & { kind: "member" | "index" }): string | null {

@@ -156,3 +156,15 @@ describe("what is listed of a loop is reached, and what is reached is listed", (
         ]);
     });
 });
+
+test("what lets a loop's choice in stands beside it: sizes, or what a trusted tool keeps", () => {
+    const choiceOf = (form: Program, policy: Policy): string[] | undefined =>
+        hostileUses(form, ["Inbox.read"], { policy, descriptions: () => "pinned" })
+            .uses.find(({ tool, method }) => `${tool}.${method}` === "Out.write")
+            ?.choice?.bounds.flatMap(({ kind, text }) => (kind === "allowed" ? [] : [kind === "way" ? text : kind]));
+    const clauses = ", choice write: trusted";
+    const body = "Own.save({ text: Inbox.read({}) })\nLOOP";
+    expect(choiceOf(program("Own.read, Out.write", { clauses, body }), {})).toEqual(["by way of what Own keeps"]);
+    // A tool whose methods are not known keeps nothing unseen: where the policy asks about what does more than read, only what reads passes.
+    expect(choiceOf(program("Inbox.read, Own, Out.write", { clauses }), { untrusted: { gate: "ask" } })).toEqual(["shape"]);
+});

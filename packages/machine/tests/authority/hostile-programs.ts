@@ -82,6 +82,7 @@ export function hostileProgram(seed: number): string {
             () => `Notes.add({ text: ${text()} })`,
             () => `act("${pick(["Out", "Log"])}.write", { content: ${text()} })`,
             () => `decide(${flag()}, ${text()})`,
+            () => `if ${flag()} { Own.save({ id: "a", grade: ${text(2)} }) } else { Own.save({ id: "a", grade: "y" }) }`,
         ])();
         return `try { ${use} } catch e { }`;
     };

@@ -73,13 +73,26 @@ interface Difference {
 function differences(a: ReturnType<typeof callsIn>, b: ReturnType<typeof callsIn>): Difference[] {
     const uses = new Set([...a.calls, ...b.calls].map(({ use }) => use));
     return [...uses].flatMap((use): Difference[] => {
-        const [x, y] = [a.calls, b.calls].map((calls) => calls.filter((call) => call.use === use)) as [Call[], Call[]];
+        const own = [a.calls, b.calls].map((calls) => calls.filter((call) => call.use === use)) as [Call[], Call[]];
+        const [x, y] = apart(...own);
+        if (x.length + y.length === 0) return JSON.stringify(own[0]) === JSON.stringify(own[1]) ? [] : [{ use, args: null }];
         if ((x.length < y.length && a.ended) || (x.length > y.length && b.ended)) return [{ use, args: null }];
         return x.slice(0, y.length).flatMap(({ args }, i): Difference[] => {
             const changed = namesOf(args, y[i]?.args ?? null);
             return changed.length === 0 ? [] : [{ use, args: changed }];
         });
     });
+}
+
+/** Without the calls that both have, in whichever order. */
+function apart(x: readonly Call[], y: readonly Call[]): [Call[], Call[]] {
+    const rest = [...y];
+    const own = x.filter(({ args }) => {
+        const at = rest.findIndex((one) => JSON.stringify(one.args) === JSON.stringify(args));
+        if (at >= 0) rest.splice(at, 1);
+        return at < 0;
+    });
+    return [own, rest];
 }
 
 function namesOf(a: Json, b: Json): string[] {
@@ -91,8 +104,7 @@ function namesOf(a: Json, b: Json): string[] {
 /** Whether a table has a use, and its arguments. Null: that it happens. */
 function lists({ uses }: HostileTable, use: string, args: readonly string[] | null): boolean {
     const rows = uses.filter(({ tool, method }) => use === `${tool}.${method}` || (method === "*" && use.startsWith(`${tool}.`)));
-    if (rows.some(({ choice }) => choice !== null)) return true;
-    if (args === null) return false;
+    if (args === null) return rows.some(({ choice }) => choice !== null);
     return args.every((arg) => rows.some((row) => row.args.some(({ name }) => name === arg || name === "*")));
 }
 
@@ -153,6 +165,19 @@ describe("a mail that decides", () => {
     });
 });
 
+test("of two calls that data chooses between, what is the same in both is not listed", () => {
+    const form = formOf(
+        program(
+            'm = Inbox.read({})\nif m.yes { Own.save({ id: input.t, grade: "red", by: "me" }) } else { Own.save({ id: input.t, grade: "green", by: "me" }) }',
+        ),
+    );
+    const { uses } = hostileUses(form, ["Inbox.read"]);
+    expect(uses.map(({ choice, args }) => [choice !== null, args.map(({ name, how }) => `${how} ${name}`)])).toEqual([
+        [true, ["picks grade"]],
+        [true, ["picks grade"]],
+    ]);
+});
+
 const KEPT = 'import tool Store from "mcp://store" { trusted }\nimport memory Notes from "file://notes.jsonl" { trusted }\n';
 
 test.each([
@@ -160,6 +185,19 @@ test.each([
     ["what a trusted memory keeps", 'Notes.add({ text: m.subject })\nOut.write({ path: "a", content: text(Notes.query({})) })'],
     ["what a file keeps", 'Out.write({ path: "a", content: m.subject })\nOwn.save({ text: Out.read({ path: "a" }).subject })'],
     ["a failure in a function that is caught outside", "try { risky() } catch e { }"],
+    ["which of two calls is made", 'if m.yes { Own.save({ id: "i", grade: "red" }) } else { Own.save({ id: "i", grade: "green" }) }'],
+    ["an argument that one of two calls has", 'if m.yes { Own.save({ id: "i", grade: "red" }) } else { Own.save({ id: "i" }) }'],
+    ["in which pass of a loop a call is made", 'for x in ["a", "b"] max 3 { if (x == "a") == m.yes { Own.save({ id: x }) } }'],
+    ["which call of a function is made", 'if m.yes { save("a") } else { save("b") }'],
+    ["in which pass of a loop a function is called", 'for x in ["a", "b"] max 3 { if (x == "a") == m.yes { save(x) } }'],
+    [
+        "what is sent before and after a change",
+        'o = { k: "a" }\nif m.yes { Own.save({ id: o.k }) }\no.k = "b"\nif not m.yes { Own.save({ id: o.k }) }',
+    ],
+    [
+        "what is sent before and after a change elsewhere",
+        'o = { k: "a" }\nif m.yes { Own.save({ id: o.k }) }\nrenamed(o)\nif not m.yes { Own.save({ id: o.k }) }',
+    ],
     [
         "what an iteration returns",
         'r = parallel for x in [1, 2] max 3 { if x == 1 { return m }\n2 }\nOut.write({ path: "a", content: r[0].subject })',
@@ -169,6 +207,7 @@ test.each([
     ["a contract of a result", 'o = { k: m.record.amount }\ntry { given(o)\nOut.write({ path: "a", content: "b" }) } catch e { }'],
 ])("is listed: %s", (_name, body) => {
     const more = `${KEPT}func taken(o: { k: number }) { 1 }\nfunc given(o) -> { k: number } { o }
+func save(x) { Own.save({ id: x }) }\nfunc renamed(o) { o.k = "b" }
 func risky() { x = Inbox.read({}).record.amount.trim()\nOut.write({ path: "a", content: "b" }) }\n`;
     const form = formOf(program(`m = Inbox.read({})\n${body}`, more));
     const { all, not } = unlisted(form, "Inbox", MAILS, {});
