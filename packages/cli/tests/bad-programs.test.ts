@@ -1,6 +1,8 @@
 /** Programs and settings that cannot work: each gets one error that says where and what to do, and leaves nothing behind in the ledger or on the server. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { chmodSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BIN, type Ran, type Room, room } from "./remit.ts";
 
@@ -24,7 +26,7 @@ async function says(process: ChildProcess, from: "stdout" | "stderr", wanted: Re
 }
 
 const REFUSES = `import { createServer } from "node:http";
-const server = createServer((_, reply) => reply.writeHead(401, { "content-type": "application/json" }).end('{"error":{"message":"Incorrect API key provided"}}'));
+const server = createServer(({ method }, reply) => method === "GET" ? reply.end("a page") : reply.writeHead(401, { "content-type": "application/json" }).end('{"error":{"message":"Incorrect API key provided"}}'));
 server.listen(0, "127.0.0.1", () => console.log("port " + server.address().port + "."));
 `;
 
@@ -182,6 +184,25 @@ test("a run that is waited for tells of what it waits for, and how it is given",
     const waits = spawn(process.execPath, args, { cwd: here.folder, env: here.env, stdio: ["ignore", "ignore", "pipe"] });
     expect(await says(waits, "stderr", /(waits for an answer:[\s\S]*NOPE_KEY[\s\S]*remit approve \S+ \S+)/)).toContain("NOPE_KEY");
     waits.kill("SIGKILL");
+});
+
+test("a run that lacks a credential goes on once it is given, and a worker was told to look again", () => {
+    const { origin } = new URL(provider);
+    here.write("late.remit", `temporal static (\n    fetch "${origin}/" with { credential: file("late.txt") }\n)\n`);
+    const run = here.remit("submit", "late.remit", ...at()).out.trim();
+    const waits = (): Ran => {
+        for (;;) {
+            const status = here.remit("status", run, ...at());
+            if (status.code !== 0) return status;
+        }
+    };
+    expect(waits().out).toContain("late.txt");
+    expect(here.remit("approve", run, ...at())).toMatchObject({ code: 0, err: "answered: once\n" });
+    expect(waits()).toMatchObject({ code: 3, out: expect.stringContaining("late.txt") });
+    here.write("late.txt", "key");
+    chmodSync(join(here.folder, "late.txt"), 0o600);
+    expect(here.remit("approve", run, ...at())).toMatchObject({ code: 0, err: "answered: once\n" });
+    expect(here.remit("result", run, ...at())).toMatchObject({ code: 0, out: '"a page"\n' });
 });
 
 test("a worker for a namespace that is not there says so", () => {

@@ -271,7 +271,7 @@ function answering({ id, owner }: Question, options: Readonly<Record<string, unk
 }
 
 function answerTo({ kind, id, path }: Question, said: string | undefined): Pick<Answer, "decision" | "said" | "value"> {
-    if (kind === "ask") return { decision: said ?? "once" };
+    if (kind === "ask" || kind === "credential") return { decision: said ?? "once" };
     if (said === undefined) throw new UsageError(`the question ${id} wants an answer`, `remit approve RUN ${path} ANSWER`);
     const { answers, became } = answersOf([`${path}=${said}`]);
     const { [path]: outcome } = became;
