@@ -27,12 +27,15 @@ export default async function runs(args: string[], options: Record<string, unkno
         return EXIT.ok;
     }
     try {
-        const asking = new Set((await store.asks.list()).flatMap((one) => (one.state === "open" ? [one.run] : [])));
+        const unreadable: UnreadableRun[] = [];
+        const all = await store.runs(options["waiting"] ? EVERY : limit, (one) => unreadable.push(one));
+        const asking = await asked(
+            store,
+            all.filter((run) => stateOf(run) === "waiting" || isCarriedElsewhere(run)),
+        );
         // An execution elsewhere goes on while it waits for a person, so the ledger has it as running.
         const stateHere = (run: RunInfo): string => (isCarriedElsewhere(run) && asking.has(run.id) ? "waiting" : stateOf(run));
         const open = (run: RunInfo): boolean => ["interrupted", "waiting", "stopped"].includes(stateHere(run));
-        const unreadable: UnreadableRun[] = [];
-        const all = await store.runs(options["waiting"] ? EVERY : limit, (one) => unreadable.push(one));
         const found = options["waiting"] ? all.filter(open).slice(0, limit) : all;
         sayUnreadable(unreadable);
         const code = unreadable.length === 0 ? EXIT.ok : EXIT.failed;
@@ -78,6 +81,12 @@ export default async function runs(args: string[], options: Record<string, unkno
     } finally {
         await store.close();
     }
+}
+
+/** Which of these runs have an open question. Only theirs are read: a ledger keeps every question that was ever asked. */
+async function asked(store: LedgerStore, runs: readonly RunInfo[]): Promise<ReadonlySet<string>> {
+    const found = await Promise.all(runs.map((run) => store.asks.list(run.id)));
+    return new Set(found.flat().flatMap((one) => (one.state === "open" ? [one.run] : [])));
 }
 
 const HEAD = ["RUN", "STARTED (UTC)", "STATE", "TOOK", "EFFECTS", "TOKENS", "COST", "PROGRAM"];
