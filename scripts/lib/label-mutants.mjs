@@ -12,6 +12,7 @@ const CHOICE = `${AUTHORITY}choice.test.ts`;
 const CONTAINERS = `${AUTHORITY}containers.test.ts`;
 const RULES = `${AUTHORITY}rules.test.ts`;
 const FLOWS = `${AUTHORITY}flows.test.ts`;
+const HANDS = "packages/machine/tests/conduct/hands.test.ts";
 const TOLD = `${AUTHORITY}told.test.ts`;
 
 /** [rule, file, text, to, tests] */
@@ -356,7 +357,7 @@ export const MUTANTS = [
         "const isTold = heard.length < 0 &&",
         [TOLD],
     ],
-    ["SES3 a session remembers what it was told", `${M}native/turns.ts`, "if (heard.length > 0) session.heard = heard;", "", [TOLD]],
+    ["SES3 a session remembers what it was told", `${M}state/handover.ts`, "if (heard.length > 0) session.heard = heard;", "", [TOLD]],
     [
         "DN4 strict code lets define by nothing that has labels",
         `${M}native/let-define.ts`,
@@ -684,6 +685,22 @@ export const MUTANTS = [
         "",
         ["packages/machine/tests/run/yield-hostile.test.ts"],
     ],
+    ["HS2 what its hands read chose what they do next", `${M}native/hands.ts`, "...originsRead(m, read), `agent:", "`agent:", [HANDS]],
+    [
+        "SES3 what its hands read stays in the session",
+        `${M}native/yield.ts`,
+        "hears(session, wait.state, originsRead(m, outcome.read ?? []));",
+        "",
+        [HANDS],
+    ],
+    [
+        "HS2 what it may read without a ruling it may have read",
+        `${M}native/turns.ts`,
+        "hears(session, state, openTo(request.hands));",
+        "hears(session, state, []);",
+        [HANDS],
+    ],
+    ["H10 what a use gave is told with the turn", `${M}conduct/parked.ts`, "    read.set(tool, {", "    void ({", [HANDS]],
     [
         "what was handed over chose with the agent",
         `${M}state/agent-code.ts`,

@@ -26,7 +26,7 @@ export function leaving(machine: Conducted, secrets: Scrubber): Conducted {
         resolve: (path, outcome) => machine.resolve(path, outcome),
         exceed: (kind, message, hint) => machine.exceed(kind, message, hint),
         began: (path) => machine.began?.(path),
-        rule: (path, use) => cleaned(machine.rule(path, use), secrets),
+        rule: (path, use, read) => cleaned(machine.rule(path, use, read), secrets),
         save: (wanted) => {
             const saved = machine.save(wanted);
             return "image" in saved ? { image: secrets.conceal(saved.image) } : { delta: secrets.conceal(saved.delta) };

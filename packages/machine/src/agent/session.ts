@@ -4,7 +4,8 @@
  * Boundary: data of a run, kept in the continuation. A session's process and connection are the host's; it is known to it by its path.
  *
  * SES2: one prompt turn at a time; calls that want theirs at once get it in the order in which they asked, which outcomes and the program decide.
- * SES3: an agent outside the program remembers what it was told: whatever comes of a turn comes of all that was handed over before it, in any call.
+ * SES3: an agent outside the program remembers what it was told: whatever comes of a turn comes of all that was handed over before it, in any call, and
+ *     of all that its own uses gave it.
  * SES1: a session lives as long as the call that opened it, whichever way that ends; what was given with it dies with it.
  */
 import type { Json } from "@remit/language";
@@ -36,7 +37,7 @@ export interface Session {
     /** Methods that only read, and all methods, by `FILE INDEX/NAME` of the tools that it was passed. */
     reads: { readonly [place: string]: readonly string[] };
     told: { readonly [place: string]: readonly string[] };
-    /** Origins of all that its agent was handed over (SES3); absent: none. */
+    /** Origins of all that its agent was handed over, and read (SES3); absent: none. */
     heard?: readonly string[];
     /** Of an `agent()` call. */
     readonly doing: Doing | null;

@@ -24,6 +24,7 @@ import { changed } from "./approvals.ts";
 import { Commits } from "./commits.ts";
 import { batchOf, type Draft, emptyDraft, isEmpty, keptOf, restOf, struck } from "./draft.ts";
 import type { Answered, Batch, ConductEnd, Conducted, ConductOptions, Decision, Down, Missing, News, Up } from "./messages.ts";
+import { withRead } from "./parked.ts";
 import { anew, Reports } from "./reports.ts";
 import { again, begunBefore, decided, lacking, outcomeOf, type Recovered, repeats } from "./recover.ts";
 import { answerRequest, askParked, isPersonal, leaveRequest, request, type RequestOps, use, type Work, workOf } from "./requests.ts";
@@ -201,10 +202,10 @@ export class Conductor {
             if (why !== undefined) this.draft.notes.push(lacking(effect, why));
             // It was not performed: the next resume begins it.
             if (!isPersonal(effect)) this.draft.unbegun.push(effect.path);
-        } else if (this.phase === "running") this.tell(effect.path, outcome, work.used);
+        } else if (this.phase === "running") this.tell(effect.path, withRead(work.telling, outcome), work.used);
         else {
             // What was cut short says so; whether it happened is not known, so it is no outcome.
-            if (!isCut) this.kept.push({ path: effect.path, outcome });
+            if (!isCut) this.kept.push({ path: effect.path, outcome: withRead(work.telling, outcome) });
             this.count(outcome, work.used);
         }
     }
@@ -246,9 +247,8 @@ export class Conductor {
         }
     }
 
-    /** What requests are made of. */
     private readonly ops: RequestOps = {
-        rule: (path, wanted) => this.machine.rule(path, wanted),
+        rule: (path, wanted, read) => this.machine.rule(path, wanted, read),
         note: (event) => void this.draft.notes.push(event),
         begin: (effect, of) => {
             if (this.works.running.has(effect.path)) {

@@ -10,9 +10,10 @@
  * H9: a turn that begins its session is told again in a new one. Any other goes on with what its session holds, which ended with the agent's process: it
  *     is told again where the agent can take the session up in another process.
  * H6: an answer stands for the use that it was given about: a yes for one use, a no to the end of the turn.
+ * H10: what an agent's uses gave it counts in what is ruled about its next ones, and is told with the outcome of its turn: it may act by it, and say it.
  */
 import { canonicalJson, type Json } from "@remit/language";
-import type { AgentTurn, Effect, Outcome } from "../effect/effect.ts";
+import { type AgentTurn, type Effect, type Outcome, READ, type Read } from "../effect/effect.ts";
 import type { LedgerEvent } from "../ledger/events.ts";
 import { field, listIn, objectIn } from "../ledger/read.ts";
 import type { Said } from "../state/delegations.ts";
@@ -43,6 +44,8 @@ export interface Telling {
     readonly before: Made[];
     /** Of those: what its agent may make without another question, because it asked in this telling. */
     readonly agreed: Set<Made>;
+    /** What its own uses gave it, by tool (H10). */
+    readonly read: Map<string, Read>;
 }
 
 const USE = shape({ tool: text, method: text, args: list(json) }, { note: text });
@@ -55,7 +58,7 @@ export const PARKED = says(
             said: list(tuple(text, any(text, is(false)))),
             made: list(shape({ use: text, outcome: json }, {})),
         },
-        {},
+        { read: list(READ) },
     ),
     "a turn of an agent that waits for a person: its path, how many uses it made or asked about, the open questions, answers that stand, and what was made",
 );
@@ -63,17 +66,33 @@ export type ParkedDoc = Told<typeof PARKED>;
 
 export function telling(doc?: ParkedDoc): Telling {
     const before = (doc?.made ?? []).map(({ use, outcome }) => ({ use, outcome: outcome as unknown as Outcome }));
-    return { parked: [], said: new Map(doc?.said ?? []), made: [], before, agreed: new Set() };
+    const read = new Map((doc?.read ?? []).map((one) => [one.tool, one]));
+    return { parked: [], said: new Map(doc?.said ?? []), made: [], before, agreed: new Set(), read };
 }
 
-export function parkedDoc(path: string, uses: number, { parked, said, made, before }: Telling): ParkedDoc {
+export function parkedDoc(path: string, uses: number, { parked, said, made, before, read }: Telling): ParkedDoc {
     return {
         path,
         uses,
         asks: parked.map(({ path, up: { use, make } }) => ({ path, use, make })),
         said: [...said],
         made: [...made, ...before].map(({ use, outcome }) => ({ use, outcome: outcome as unknown as Json })),
+        ...(read.size === 0 ? {} : { read: [...read.values()] }),
     };
+}
+
+/** H10. `outcome` null: it makes the use itself. */
+export function reads({ read }: Telling, tool: string, outcome: Outcome | null): void {
+    const { origins: known = [], claims: stated }: Partial<Read> = read.get(tool) ?? {};
+    const parts = outcome?.ok === true ? Object.values(outcome.parts ?? {}).flat() : [];
+    const origins = [...new Set([...known, `tool:${tool}`, ...(outcome?.origins ?? []), ...parts])].sort();
+    const claims = { ...stated, ...(outcome?.ok === true ? outcome.claims : {}) };
+    read.set(tool, { tool, origins, ...(Object.keys(claims).length === 0 ? {} : { claims }) });
+}
+
+/** H10. */
+export function withRead({ read }: Telling, outcome: Outcome): Outcome {
+    return read.size === 0 ? outcome : { ...outcome, read: [...read.values()] };
 }
 
 /** Whether this turn of an agent begins its session. */

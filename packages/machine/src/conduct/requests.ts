@@ -11,7 +11,7 @@
  * H7: `abort` ends the run, also as the answer about an agent's own use: the machine is told, and its end stops the agent. No turn is told again for it.
  */
 import { canonicalJson, type Json } from "@remit/language";
-import { ANSWERS, type Effect, type Outcome, type ToolRequest, verdictOf } from "../effect/effect.ts";
+import { ANSWERS, type Effect, type Outcome, type Read, type ToolRequest, verdictOf } from "../effect/effect.ts";
 import { sentWith } from "../effect/stage.ts";
 import type { Usage } from "../effect/usage.ts";
 import type { EventKind, MachineEvent } from "../ledger/events.ts";
@@ -20,7 +20,7 @@ import type { Ruling } from "../native/hands.ts";
 import { describedIn, REDESCRIBED } from "../state/verdicts.ts";
 import { kept, redescribed } from "./approvals.ts";
 import type { AgentUse, Down, Permission, UseUp } from "./messages.ts";
-import { madeOf, type ParkedDoc, parkedDoc, takeSaid, type Telling, telling, toldBefore, agreesToMade } from "./parked.ts";
+import { madeOf, type ParkedDoc, parkedDoc, reads, takeSaid, type Telling, telling, toldBefore, agreesToMade } from "./parked.ts";
 
 /** Path of the agent's turn in which the question at this path was put about the agent's own hands; null: it was about something else. */
 export function turnAskedIn(path: string): string | null {
@@ -71,7 +71,7 @@ export interface Asked {
 type AboutUse = UseAsked & { readonly ruling: { readonly kind: "ask" } };
 
 export interface RequestOps {
-    rule(path: string, use: AgentUse): Ruling;
+    rule(path: string, use: AgentUse, read: readonly Read[]): Ruling;
     /** Keeps an event. */
     note(event: MachineEvent): void;
     /** Begins it, once what was noted is kept. */
@@ -149,7 +149,10 @@ export function answerRequest(ops: RequestOps, work: Work, said: Outcome | null)
         eventOf(work, 1, outcome.ok ? { ok: true, value: outcome.value } : { ok: false, failure: outcome.failure as unknown as Json }),
     );
     of.work.requests.delete(of.n);
-    if (makes !== undefined) of.work.telling.made.push({ use: madeOf(makes), outcome });
+    if (makes !== undefined) {
+        of.work.telling.made.push({ use: madeOf(makes), outcome });
+        reads(of.work.telling, makes.tool, outcome);
+    }
     if (of.changed === true) stillAllowed(ops, of, outcome);
     else if (about === undefined) ops.tell(of.work, { n: of.n, outcome });
     else decided(ops, of, outcome);
@@ -169,7 +172,7 @@ function restsThen(ops: RequestOps, work: Work): void {
 /** What the agent of a turn that is held asked is put once more, where that is still a question. */
 export function askParked(ops: RequestOps, work: Work, asks: ParkedDoc["asks"]): void {
     for (const [n, { path, use, make }] of asks.entries()) {
-        const ruling = ops.rule(work.effect.path, use);
+        const ruling = ops.rule(work.effect.path, use, [...work.telling.read.values()]);
         if (ruling.kind === "ask" && ruling.known === undefined) put(ops, work, { use: { n, use, make }, path, ruling });
     }
     restsThen(ops, work);
@@ -181,10 +184,11 @@ export function use(ops: RequestOps, work: Work, up: UseUp): void {
     // Its turn is told again: then it asks for this again.
     if (work.telling.parked.length > 0) return;
     const path = `${effect.path}/hand[${work.uses++}]`;
-    const ruling = ops.rule(effect.path, up.use);
+    const ruling = ops.rule(effect.path, up.use, [...work.telling.read.values()]);
     const { tool, method, args } = up.use;
     const before = ruling.kind === "refused" || !up.make ? undefined : toldBefore(work.telling, up.use);
     if (before !== undefined) {
+        reads(work.telling, tool, before);
         ops.tell(work, { n: up.n, outcome: before });
         return;
     }
@@ -278,6 +282,7 @@ type Yes = { readonly by: "remit" } | { readonly by: "person"; readonly describe
 /** `described`: as what a person allowed it. */
 function permit(ops: RequestOps, work: Work, { use: { n, use, make, parts = false }, path, ruling }: UseAsked, yes: Yes): void {
     if (!make) {
+        reads(work.telling, use.tool, null);
         ops.tell(work, { n, ruling: { allowed: true, by: yes.by } });
         return;
     }

@@ -49,6 +49,11 @@ export type Claims = Told<typeof CLAIMS>;
 export const GRANTS = shape({}, { trusted: is(true), public: says(is(true), "every person may read it") });
 export type Grants = Told<typeof GRANTS>;
 
+/** What uses that an agent made with its own hands gave it. */
+export const READ = shape({ tool: text, origins: list(text) }, { claims: CLAIMS });
+export type Read = Told<typeof READ>;
+const READS = says(list(READ), "of a turn of an agent: what its own uses gave it, by tool");
+
 const PART_USES = says(USES, "of a part of the program that ran elsewhere: what it used of what is counted");
 
 export const OUTCOMES = {
@@ -62,11 +67,12 @@ export const OUTCOMES = {
             described: says(text, "of the answer to a question about a call: hash of what the tool said of its method when it was asked"),
             bindings: says(named(GIVEN), "of a part of the program that ran elsewhere: what blocks in it with a name gave"),
             uses: PART_USES,
+            read: READS,
         },
     ),
     failed: shape(
         { ok: is(false), failure: ref<Failure>("Failure") },
-        { origins: says(list(text), "of what the failure tells, besides what it came from"), usage, uses: PART_USES },
+        { origins: says(list(text), "of what the failure tells, besides what it came from"), usage, uses: PART_USES, read: READS },
     ),
 };
 export type Outcome = Told<(typeof OUTCOMES)[keyof typeof OUTCOMES]>;

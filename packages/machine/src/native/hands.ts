@@ -4,7 +4,8 @@
  * Boundary: questions about authority at one moment. Nothing is performed and nothing is changed.
  *
  * HS1: a hand is a tool that the agent's principal has at this moment, by its remit, by a delegation in force, or because it was passed.
- * HS2: what it does with its hands is decided like any use; its arguments carry its own origin and that of everything it was told.
+ * HS2: what it does with its hands is decided like any use; its arguments carry its own origin and that of everything it was told, by the program or by
+ *     what it used before. What it may use without a ruling it may have used.
  * HS3: what a clause, a remit or a delegation names is told by its name, so that a tool as a whole never stands for it. What only some may read
  *     is no use for an agent's hands, even where it is one of them: no rule follows where it goes from there. Its function may use it.
  * HS5: what is counted is no use for an agent's hands: nothing counts it once they have it. Its function may use it.
@@ -29,11 +30,13 @@ import { readersNamed } from "../authority/readers.ts";
 import { refusalJson, refusalText } from "../authority/refusal.ts";
 import type { Callable, Handle, HandleDoc, HandleMethod } from "../agent/handshake.ts";
 import type { Session } from "../agent/session.ts";
+import type { AgentUse } from "../conduct/messages.ts";
 import { answering, type Fn, type ImportEntry, isLent } from "../compile/program.ts";
-import { type AgentHand, FAILURE_KINDS, type FailureKind, type Reach, type ToolRequest } from "../effect/effect.ts";
+import { type AgentHand, FAILURE_KINDS, type FailureKind, type Reach, type Read, type ToolRequest } from "../effect/effect.ts";
 import { rawOf } from "../value/operators.ts";
 import { Capability, type Value } from "../value/value.ts";
 import { answerNow } from "../state/verdicts.ts";
+import { originsRead } from "../state/result-readers.ts";
 import { isUnread, placeOf, unreadText } from "../state/descriptions.ts";
 import type { Fiber } from "../state/fiber.ts";
 import { countedBy, decideFor, detailOf, refusalOf, sessionKey, type Target, type Wish } from "../state/gate.ts";
@@ -244,6 +247,14 @@ export function handsOf(m: Ops, fiber: Fiber, session: Session, args: readonly V
     return hands;
 }
 
+/** HS2. Origins of what it may use without a ruling. What the scheme says changes something alone gives nothing. */
+export function openTo(hands: readonly AgentHand[]): string[] {
+    return hands.flatMap(({ tool, uri, methods }) => {
+        const gives = (method: string | null): boolean => method === null || readsByScheme(schemeOf(uri), method) !== false;
+        return methods.some(({ method, whole }) => whole && gives(method)) ? [`tool:${tool}`] : [];
+    });
+}
+
 /** Methods of a tool that something says something of (HS3). */
 function namedOf(m: Ops, fiber: Fiber, session: Session, c: Capability): string[] {
     const key = m.authority.keyOf(c);
@@ -296,12 +307,8 @@ interface Whose {
     readonly labels: readonly string[];
 }
 
-/** The ruling on a use that the agent of the effect at `path` wants to make. */
-export function rule(
-    m: Ops,
-    path: string,
-    use: { readonly tool: string; readonly method: string; readonly args: readonly Json[] },
-): Ruling {
+/** The ruling on a use that the agent of the effect at `path` wants to make. `read`: what its uses gave it in this turn. */
+export function rule(m: Ops, path: string, use: Pick<AgentUse, "tool" | "method" | "args">, read: readonly Read[]): Ruling {
     const pending = m.waiting.get(path);
     const native = pending?.fiber.frames[pending.fiber.frames.length - 1]?.native;
     const session = native?.kind === "handover" ? m.sessions.get(native.state.session) : undefined;
@@ -313,7 +320,7 @@ export function rule(
         ...(own?.form.what === "tool" && own.value !== null ? [{ c: own.value, direct: true }] : []),
         ...handed.map((c) => ({ c, direct: c.right === null })),
     ];
-    const labels = m.run.labels.of([...heardIn(session, native.state), `agent:${session.agent[1]}`]);
+    const labels = m.run.labels.of([...heardIn(session, native.state), ...originsRead(m, read), `agent:${session.agent[1]}`]);
     const whose: Whose = { principal: session.principal, labels: m.run.labels.origins(labels) };
     const who = m.authority.nameOf(session.principal);
     let record: { readonly [key: string]: Json } | undefined;

@@ -17,10 +17,10 @@ import { leftToDo } from "../state/activity.ts";
 import { isUnread, placeOf } from "../state/descriptions.ts";
 import { askDescription } from "../state/effects.ts";
 import { waysOf } from "../state/delegations.ts";
-import { type Handing, handing, heardIn, labelOfSaid, payerOf, sessionOf } from "../state/handover.ts";
+import { type Handing, handing, hears, labelOfSaid, payerOf, sessionOf } from "../state/handover.ts";
 import { pushAgent } from "../state/agent-code.ts";
 import { type Ops, waitingCall } from "../state/ops.ts";
-import { givenBy, givenHandles, handlesOf, handsOf, passed } from "./hands.ts";
+import { givenBy, givenHandles, handlesOf, handsOf, openTo, passed } from "./hands.ts";
 import { ANSWER_BYTES, countTurn, release, turnsLeft } from "./sessions.ts";
 
 /** Milliseconds by which a turn ends before the time of its session does. */
@@ -193,13 +193,20 @@ export function turn(m: Ops, h: Handing, prompt: readonly AgentPart[]): void {
         pushAgent(m, h, entry, join(m.run, m.fromJson(said), labelOfSaid(m, h, "value", state.labels)));
         return;
     }
-    const heard = heardIn(session, state);
-    if (heard.length > 0) session.heard = heard;
     state.phase = "turn";
     state.waiting = [at];
     const payer = payerOf(state, session);
-    const request = requestOf(m, h, { entry, nth, limits: limitsOf(m, payer, state.silence, todo) }) as unknown as Json;
-    m.raise(h.fiber, { kind: "agent", path: at, site, request, labels: state.labels, origin: `agent:${entry.name}`, payer });
+    const request = requestOf(m, h, { entry, nth, limits: limitsOf(m, payer, state.silence, todo) });
+    hears(session, state, openTo(request.hands));
+    m.raise(h.fiber, {
+        kind: "agent",
+        path: at,
+        site,
+        request: request as unknown as Json,
+        labels: state.labels,
+        origin: `agent:${entry.name}`,
+        payer,
+    });
 }
 
 interface Nth {

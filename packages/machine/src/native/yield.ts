@@ -31,6 +31,7 @@ import {
     handing,
     handoverAt,
     heardIn,
+    hears,
     type HandoverState,
     type HandoverWait,
     labelOfSaid,
@@ -39,6 +40,7 @@ import {
     stateOf,
 } from "../state/handover.ts";
 import type { Begins, Call, Ops, Told, Waits } from "../state/ops.ts";
+import { originsRead } from "../state/result-readers.ts";
 import { actReturned, actTold, beginAct } from "./act.ts";
 import { caughtByAgent, note, noteInside, replyOfNotes, takenByAgent, trajectory } from "./agent-call.ts";
 import { agentConfig, type AgentConfig, ENVELOPES } from "./agent-config.ts";
@@ -168,7 +170,7 @@ function turnTold(m: Ops, h: Handing, told: Told): void {
     const name = session.agent[1];
     if (!outcome.ok) {
         m.tracer?.at(site, h.path, `agent ${shownName(name)}`);
-        const fail = failFrom(m, outcome.failure, site, [`agent:${name}`]);
+        const fail = failFrom(m, outcome.failure, site, [`agent:${name}`, ...originsRead(m, outcome.read ?? [])]);
         throw fail.class === "limit" && !fail.whole ? fail.of(regionOf(m, h.wait.state, session, fail)) : fail;
     }
     if (reply === null)
@@ -186,6 +188,7 @@ function turnOver(m: Ops, h: Handing, { pending, outcome }: Told, failure: Broke
     const { wait } = h;
     const session = sessionOf(m, wait);
     release(session, h.path);
+    hears(session, wait.state, originsRead(m, outcome.read ?? []));
     const noted = replyOfNotes(wait);
     const reply = replyIn(outcome) ?? noted?.reply ?? null;
     const usage = outcome.usage ?? noted?.usage;

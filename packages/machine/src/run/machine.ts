@@ -11,14 +11,14 @@ import type { Json, Site, SpendForm } from "@remit/language";
 import { born } from "../compile/containers.ts";
 import { type Instruction, OP } from "../compile/instructions.ts";
 import type { Compiled } from "../compile/program.ts";
-import type { Effect, FailureKind, Outcome, Reach } from "../effect/effect.ts";
+import type { Effect, FailureKind, Outcome, Reach, Read } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
 import type { EventKind, MachineEvent } from "../ledger/events.ts";
 import { DerivedLabels } from "../value/derive.ts";
 import { fromJson } from "../value/json.ts";
 import { roomOf, type Value } from "../value/value.ts";
 import { Authority } from "../authority/authority.ts";
-import type { ConductDoc } from "../conduct/messages.ts";
+import type { AgentUse, ConductDoc } from "../conduct/messages.ts";
 import type { Session } from "../agent/session.ts";
 import { Accounts, type Spender } from "../state/accounts.ts";
 import { takeNotes } from "../native/agent-call.ts";
@@ -225,9 +225,9 @@ export class Machine implements Ops {
         return inspected(this, thread, method, arg, clean);
     }
 
-    /** The ruling on a use that the agent at work at `path` wants to make with its own hands. Nothing changes by it. */
-    rule(path: string, use: { readonly tool: string; readonly method: string; readonly args: readonly Json[] }): Ruling {
-        return rule(this, path, use);
+    /** The ruling on a use that the agent at work at `path`, which read so much by others, wants to make itself. Nothing changes by it. */
+    rule(path: string, use: Pick<AgentUse, "tool" | "method" | "args">, read: readonly Read[] = []): Ruling {
+        return rule(this, path, use, read);
     }
 
     /**

@@ -111,6 +111,12 @@ export function heardIn({ heard = [] }: Session, { labels }: HandoverState): rea
     return heard.length === 0 ? labels : [...new Set([...heard, ...labels])].sort();
 }
 
+/** SES3. `read`: origins of what its own uses gave it, or may have given. */
+export function hears(session: Session, state: HandoverState, read: readonly string[]): void {
+    const heard = [...new Set([...heardIn(session, state), ...read])].sort();
+    if (heard.length > 0) session.heard = heard;
+}
+
 /** The account that pays for a call. */
 export function payerOf(state: HandoverState, session: Session): number {
     return state.account === 0 ? session.account : state.account;

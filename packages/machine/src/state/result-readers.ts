@@ -12,7 +12,16 @@
  */
 import { type Json, readsHere, schemeOf } from "@remit/language";
 import { readersGiven, readersLabel } from "../authority/readers.ts";
-import { type Effect, type MemoryRequest, type ModelTurn, opOf, type Outcome, type ToolRequest } from "../effect/effect.ts";
+import {
+    type Claims,
+    type Effect,
+    type MemoryRequest,
+    type ModelTurn,
+    opOf,
+    type Outcome,
+    type Read,
+    type ToolRequest,
+} from "../effect/effect.ts";
 import { chooserIn } from "../value/label.ts";
 import type { Ops } from "./ops.ts";
 
@@ -21,12 +30,21 @@ const NOBODY_SAYS: readonly string[] = [];
 /** RST1. The origin beside `tool:NAME` is none that a clause trusts. */
 export function claimedOf({ authority }: Ops, { kind, request }: Effect, outcome: Outcome): readonly string[] {
     const { claims } = outcome.ok ? outcome : {};
-    if (claims === undefined || kind !== "tool") return NOBODY_SAYS;
-    const origin = `tool:${(request as unknown as ToolRequest).tool}`;
+    return kind === "tool" ? claimedBy(authority, (request as unknown as ToolRequest).tool, claims) : NOBODY_SAYS;
+}
+
+function claimedBy(authority: Ops["authority"], tool: string, claims: Claims | undefined): readonly string[] {
+    if (claims === undefined) return NOBODY_SAYS;
+    const origin = `tool:${tool}`;
     return [
         ...(claims.untrusted === true && authority.trusts(origin) ? [`untrusted:${origin}`] : []),
         ...(claims.private === true ? [readersLabel([authority.base])] : []),
     ];
+}
+
+/** Origins of what an agent's own uses gave it: what its server states restricts here, too, and grants nothing. */
+export function originsRead({ authority }: Pick<Ops, "authority">, read: readonly Read[]): string[] {
+    return read.flatMap(({ tool, origins, claims }) => [...origins, ...claimedBy(authority, tool, claims)]);
 }
 
 const NOTHING_GRANTED = { trusted: null, isPublic: false };
