@@ -40,15 +40,14 @@ type Choosing = Pick<Standing, "clauses" | "untrusted" | "labels" | "trusted" | 
 
 /** All of them: who is asked is shown every one, and says yes to no other. */
 export function flowsOf(use: Use, method: string | null, on: Standing): readonly Hit[] {
-    const { args } = on.clauses;
+    const { args, choices } = on.clauses;
     const unnamed = method !== null && on.namesArgs && use.key.startsWith("tool:") ? unnamedFlows(use, method, on) : NO_HITS;
-    const { choices } = on.clauses;
-    if (args.length === 0 && choices.length === 0 && on.untrusted === null && unnamed.length === 0) return readersFlows(use, method, on);
-    const hits: Hit[] = [];
+    let hits: Hit[] | null = null;
     for (const rule of args) {
         if (rule.method !== null && rule.method !== method) continue;
         const bad = forbidden(rule, use.given, on);
         if (bad.length === 0) continue;
+        hits ??= [];
         hits.push({
             rule,
             flow: {
@@ -58,11 +57,17 @@ export function flowsOf(use: Use, method: string | null, on: Standing): readonly
             },
         });
     }
-    hits.push(...unnamed);
-    if (on.untrusted !== null && method !== null && use.key.startsWith("tool:")) hits.push(...untrustedFlows(use, method, on));
+    const untrusted = on.untrusted !== null && method !== null && use.key.startsWith("tool:") ? untrustedFlows(use, method, on) : NO_HITS;
+    const chosen = choices.length === 0 && on.untrusted === null ? NO_HITS : choicesIn(use, method, on);
+    const readers = readersFlows(use, method, on);
+    // No list is made where nothing is forbidden: this stands before every call.
+    if (hits === null && unnamed.length + untrusted.length + chosen.length + readers.length === 0) return NO_HITS;
+    return [...(hits ?? NO_HITS), ...unnamed, ...untrusted, ...chosen, ...readers];
+}
+
+function choicesIn(use: Use, method: string | null, on: Standing): readonly Hit[] {
     const by = on.labels.union(use.chosen, on.labels.choosers(use.given.whole));
-    hits.push(...choiceFlows(by, { method, does: doesMore(use, method) }, on), ...readersFlows(use, method, on));
-    return hits;
+    return choiceFlows(by, { method, does: doesMore(use, method) }, on);
 }
 
 /**

@@ -31,8 +31,8 @@ export type Passed = (use: string, describe: string) => boolean;
 export const NONE_PASSED: Passed = () => false;
 
 /** An import's place in what is known of tools. */
-export function placeOf({ file, name }: { readonly file: number; readonly name: string }): string {
-    return `${file}/${name}`;
+export function placeOf(c: Capability): string {
+    return c.place;
 }
 
 export function describesItself(value: Json): boolean {

@@ -90,6 +90,7 @@ export function decideFor(m: Ops, fiber: Fiber, { principal, target, given, chos
 /** What a decision about a thing depends on here, besides the use. `key`: of the thing. */
 export function standingOn(m: Ops, fiber: Fiber, principal: string, c: Capability, key: string): Standing {
     const { authority, standing } = m;
+    const { unknown, schema, namesArgs } = namedOn(m, c);
     return {
         remits: authority.remitsOf(principal),
         policies: policiesOn(m, fiber, principal),
@@ -108,7 +109,9 @@ export function standingOn(m: Ops, fiber: Fiber, principal: string, c: Capabilit
         untrusted: authority.untrusted,
         reach: authority.reach,
         used: { uses: standing.uses, counters: authority.countersAt(c.file, c.name), isAway: standing.isAway },
-        ...namedOn(m, c),
+        unknown,
+        schema,
+        namesArgs,
     };
 }
 

@@ -129,12 +129,18 @@ export class Capability {
     readonly agent: string | null;
     /** What it was given with; null where the run's own principal made it, who may use it as its clauses say. */
     readonly right: Right | null;
+    private known: string | null = null;
     constructor(kind: CapabilityKind, file: number, name: string, agent: string | null = null, right: Right | null = null) {
         this.kind = kind;
         this.file = file;
         this.name = name;
         this.agent = agent;
         this.right = right;
+    }
+    /** Where it is declared, as one text: made once, since each decision about it looks by that. */
+    get place(): string {
+        this.known ??= `${this.file}/${this.name}`;
+        return this.known;
     }
     /** The same thing, given with another right. */
     with(right: Right | null): Capability {
