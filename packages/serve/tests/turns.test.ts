@@ -1,4 +1,5 @@
 /** Turns: one after another, each a run of the ledger; with tools that clients lend, and people who decide. */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openLedger, openProcess, openStore } from "@remit/host";
 import type { Json } from "@remit/language";
@@ -329,6 +330,54 @@ test("a turn that gets nowhere ends: a refused call that comes again is not aske
     expect(seen).toEqual([]);
     expect(await go("read it", (n) => ({ ok: false, error: `no page ${n}` }))).toMatchObject(stuck("no page 3"));
     expect(seen.length).toBe(4);
+});
+
+test("STK4: calls whose arguments do not fit end a turn, though no client hears of them", async () => {
+    await using at = await room([...[1, 2, 3, 4, 5].map((n) => calls("owner", "click", { nope: n })), { text: "never" }]);
+    const { id } = await at.owner.open();
+    await at.owner.lend(id, "click", CLICK);
+    const turn = await at.owner.submit(id, { text: "click" });
+    const seen = await watch(at.owner, id, ended(turn.id));
+    expect(seen.map(({ event }) => event)).not.toContain("ask.requested");
+    expect(await at.owner.turn(id, turn.id)).toMatchObject({
+        status: "failed",
+        failure: {
+            kind: "stuck",
+            message: expect.stringContaining("4 calls in a row came to nothing, the last one, of Lent_owner__click"),
+        },
+    });
+    // Each counts once.
+    at.says([calls("owner", "fly"), calls("owner", "run"), calls("owner", "steal"), { text: "none of them" }]);
+    await at.again();
+    const { id: next } = await at.owner.open();
+    expect(await at.owner.request("POST", `/v1/sessions/${next}/turns?wait=1`, { text: "go" })).toMatchObject({ value: "none of them" });
+});
+
+/** A loop whose model sees no result, and looks at each. */
+const HIDING = `import llm Model from "mock:" { look: may }
+import tool Lent from "host:lent"
+main agent Hiding {
+    model Model
+    role "an assistant"
+    description "Helps"
+    main func(input { task: string }) {
+        generate({ input: input.task, tools: [Lent], turns: 12, hide: "untrusted" })
+    }
+}`;
+
+test("STK4: looking at what a loop hides is no call that came to nothing", async () => {
+    const look = { calls: [{ name: "look", args: { at: "r1" } }] };
+    await using at = await room([calls("owner", "read"), look, look, look, { text: "nine" }]);
+    writeFileSync(join(at.folder, "hiding.remit"), HIDING);
+    await at.again({ program: join(at.folder, "hiding.remit") });
+    const { id } = await at.owner.open();
+    await at.owner.lend(id, "read", READ);
+    const turn = await at.owner.submit(id, { text: "when?" });
+    await watch(at.owner, id, ended(turn.id), async (event, data) => {
+        if (event === "ask.requested") await at.owner.decide(id, data["ask"] as string, "once");
+        if (event === "call") await at.owner.result(id, data["id"] as string, { ok: true, value: "opens at nine" });
+    });
+    expect(await at.owner.turn(id, turn.id)).toMatchObject({ status: "done", value: "nine" });
 });
 
 test("reads that give nothing new end a turn, whatever else is called between them; one that does begins anew", async () => {

@@ -102,7 +102,9 @@ export class Drive {
     async run(task: NewTurn): Promise<number> {
         const { id, seq, tools } = this.#session;
         const none = "no tools are lent to it (`remit clients pair` gives a browser the code with which it lends its own)";
-        this.#say(`Session ${id}: ${tools.length === 0 ? none : `${tools.length} tools are lent to it`}.`);
+        this.#say(
+            `Session ${id}: ${tools.length === 0 ? none : tools.length === 1 ? "1 tool is lent to it" : `${tools.length} tools are lent to it`}.`,
+        );
         if (this.#options["autoApprove"] === true)
             this.#tell(
                 this.#colour("red", "--auto-approve: every call that the model wants to make is made, and no person looks at it first."),

@@ -7,7 +7,8 @@
  * STK2: a turn ends after `MAX_SAME` calls in a row that are the same and give the same, and after `MAX_FAILED` in a row that fail.
  * STK3: it ends after `MAX_UNCHANGED` reads with nothing new in between, each of which gave what the same read gave before, whatever else was called
  *     between them.
- * STK4: a call of a tool that was not offered counts as one that failed, though no client hears of it.
+ * STK4: a call that is told to its model as an error before it is made counts as one that failed, though no client hears of it: its tool was not
+ *     offered, its arguments do not fit, or the program does not allow it.
  */
 import { canonicalJson, isObject, type Json } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
@@ -78,17 +79,35 @@ export class Progress {
 }
 
 /** STK4, from the events of a turn's run. */
-export class NotOffered {
-    /** By the path of a `generate`, the names that its model was offered. */
-    readonly #offered = new Map<string, ReadonlySet<string>>();
+export class NotMade {
+    /** By the path of a `generate`, the calls of its model's last reply that have no event of their own yet. */
+    readonly #open = new Map<string, readonly { readonly key: string; readonly path: string }[]>();
 
-    /** The calls of this event by tools that there are not, as `Progress` tells them apart. */
-    heard({ kind, path, data }: Pick<LedgerEvent, "kind" | "path" | "data">): readonly string[] {
-        if (!isObject(data)) return [];
-        if (kind === "generate.started") this.#offered.set(path, new Set(listOf(data.tools).map(({ name }) => String(name))));
-        const offered = kind === "generate.attempt" ? this.#offered.get(path.slice(0, path.lastIndexOf("/attempt["))) : undefined;
-        const calls = offered === undefined || !isObject(data.reply) ? [] : listOf(data.reply.calls);
-        return calls.flatMap(({ name, args = {} }) => (offered?.has(String(name)) === true ? [] : [Progress.key(String(name), args)]));
+    /** The calls that this event says came to nothing, and what the model was told of each. */
+    heard({ kind, path, data }: Pick<LedgerEvent, "kind" | "path" | "data">): readonly { readonly key: string; readonly why: string }[] {
+        if (kind !== "policy.denied" && path.includes("/call["))
+            for (const [generate, calls] of this.#open)
+                this.#open.set(
+                    generate,
+                    calls.filter((call) => path !== call.path && !path.startsWith(`${call.path}/`)),
+                );
+        if (kind === "generate.ended") this.#open.delete(path);
+        if (kind !== "generate.attempt" || !isObject(data)) return [];
+        const generate = path.slice(0, path.lastIndexOf("/attempt["));
+        const told = listOf(data.messages).flatMap(({ role, result }) => (role === "tool" ? [isObject(result) ? result : {}] : []));
+        const before = this.#open.get(generate) ?? [];
+        const calls = isObject(data.reply) ? listOf(data.reply.calls) : [];
+        this.#open.set(
+            generate,
+            calls.map(({ name, args = {} }, at) => ({
+                key: Progress.key(String(name), args),
+                path: `${generate}/attempt[${data.attempt}]/turn[${data.turn}]/call[${at}]`,
+            })),
+        );
+        return before.flatMap(({ key, path: made }) => {
+            const result = told[Number(/\[(\d+)\]$/.exec(made)?.[1])];
+            return result?.["isError"] === true ? [{ key, why: String(result["error"] ?? "") }] : [];
+        });
     }
 }
 

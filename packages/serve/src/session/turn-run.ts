@@ -110,10 +110,7 @@ export class TurnRuns {
                 return (await people.question(turn, question, about.signal))?.answer ?? null;
             },
             unknown: (effect, withdrawn) => people.unknown(turn, effect, withdrawn ?? signal),
-            event: (event) => {
-                teller.event(event);
-                people.heard(event);
-            },
+            event: (event) => teller.event(event),
             kept: (path) => teller.recorded(path),
             part: (path, part) => teller.part(path, part),
         };
