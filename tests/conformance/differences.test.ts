@@ -390,6 +390,18 @@ rules("0.1 `use x < 10`, a budget without a unit", [
         { before: 'import file D from "./d.txt"', files: { "d.txt": "abcdef" }, replies: ["r"] },
     ],
     [
+        "where it is a parameter whose contract takes no number, and no other value is assigned to it",
+        'import llm M from "default:"\nmain agent A {\nmodel M\nrole "r"\ndescription "d"\nmain func(q: string) {\nuse q < 3 as q\ngenerate({ input: "q" })\n}\n}',
+        { items: [["q|q|abc"]], warns: "OLD_SPELLING" },
+        { input: { q: "abcdef" }, replies: ["r"] },
+    ],
+    [
+        "a comparison where a number may be assigned to it",
+        'import llm M from "default:"\nmain agent A {\nmodel M\nrole "r"\ndescription "d"\nmain func(q: string) {\nq = 2\nuse q < 3 as q\ngenerate({ input: "q" })\n}\n}',
+        { items: [["q|q < 3|true"]] },
+        { input: { q: "abcdef" }, replies: ["r"] },
+    ],
+    [
         "elsewhere it is a comparison, as today",
         'use input.n < 9 as small\nuse D < 3\ngenerate({ input: "q" })',
         { items: [["small|input.n < 9|true", "1|D|abc"]] },

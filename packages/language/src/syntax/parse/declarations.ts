@@ -154,7 +154,7 @@ function parseImport(p: State): Import | undefined {
     }
     if (kind === "tool" && uri.value === OLD_READ_RANGE) uri = readRange(p, uri);
     const what = (known ? kind : "tool") as ImportKind;
-    if (what === "file" && !/\.json$/i.test(uri.value)) p.texts.add(name.text);
+    if (what === "file" && !/\.json$/i.test(uri.value)) p.noNumbers = new Set([...p.noNumbers, name.text]);
     const unconfined = what === "agent" && p.k === T.Unconfined && !onNewLine(p);
     if (unconfined) advance(p);
     let clauses: Import["clauses"];
@@ -323,12 +323,34 @@ export function parseFunc(p: State, given?: Name): Func {
     } else expected(p, "`(` and the parameters", "A function without parameters has empty parentheses: `func f() { … }`.");
     let result: ContractNode | undefined;
     if (take(p, T.Arrow)) result = parseContract(p);
+    const { noNumbers } = p;
+    p.noNumbers = withParams(noNumbers, params);
     const body = parseBlock(p, "`{` and the body of the function");
     endStatement(p, outer, false);
+    p.noNumbers = noNumbers;
     p.bound = bound;
     return { kind: "func", range: { start: from, end: body.range.end }, main, name, params, result, body };
 }
 
+function withParams(outside: ReadonlySet<string>, params: readonly Param[]): ReadonlySet<string> {
+    if (params.length === 0) return outside;
+    const names = new Set(outside);
+    for (const { name, contract } of params) {
+        if (contract !== undefined && takesNoNumber(contract)) names.add(name.text);
+        else names.delete(name.text);
+    }
+    return names;
+}
+
+/** For certain: what a shape stands for is not known here. */
+function takesNoNumber(contract: ContractNode): boolean {
+    if (contract.kind === "c.name") return NO_NUMBERS.has(contract.name.text);
+    if (contract.kind === "c.union") return contract.members.every(takesNoNumber);
+    if (contract.kind === "c.optional") return takesNoNumber(contract.of);
+    return contract.kind !== "c.literal" || typeof contract.value !== "number";
+}
+
+const NO_NUMBERS: ReadonlySet<string> = new Set(["string", "boolean", "list", "none"]);
 const TYPES: ReadonlySet<string> = new Set(["string", "number", "boolean", "json", "list"]);
 
 /** The bracket of the parameters is never closed, and the present brace, which nothing like it follows, opens the body. */

@@ -32,6 +32,7 @@ import {
     start,
     takeName,
     tokenRange,
+    tokenText,
     take,
 } from "./state.ts";
 import { isTemplate, parseTemplate } from "./templates.ts";
@@ -115,8 +116,17 @@ function isOldBudget(p: State, left: Expr): boolean {
 
 /** For certain. */
 function isNoNumber(p: State, e: Expr): boolean {
-    if (e.kind === "ident") return p.texts.has(e.name);
+    if (e.kind === "ident") return p.noNumbers.has(e.name) && !isGivenAnew(p, e.name);
     return e.kind === "string" || e.kind === "list" || e.kind === "object";
+}
+
+/** Whether a value is assigned to this name, or a loop gives it one, in any function of the file. */
+function isGivenAnew(p: State, name: string): boolean {
+    return p.kinds.some((kind, at) => {
+        if (!isWord(kind) || tokenText(p, at) !== name) return false;
+        const next = p.kinds[at + 1];
+        return next === T.Assign || next === T.PlusAssign || next === T.MinusAssign || p.kinds[at - 1] === T.For;
+    });
 }
 
 function parseUnary(p: State): Expr {

@@ -79,8 +79,8 @@ export interface State {
     readonly isOld: boolean;
     /** `use x < 10` was read as a comparison. */
     compares: boolean;
-    /** Names of imported texts. */
-    readonly texts: Set<string>;
+    /** Imported texts, and parameters of the present function whose contract takes no number. */
+    noNumbers: ReadonlySet<string>;
     /** Bodies of `if` and of `try` that are being read: an `else` or a `catch` would belong to the innermost. */
     ifs: number;
     tries: number;
@@ -114,7 +114,7 @@ export function newState(src: Source, tokens: Tokens, grammar: Grammar, isOld = 
         old: isOld,
         isOld,
         compares: false,
-        texts: new Set(),
+        noNumbers: new Set(),
         foreign: new Map(),
         declared: -1,
         func: 0,
