@@ -247,11 +247,12 @@ export function handsOf(m: Ops, fiber: Fiber, session: Session, args: readonly V
     return hands;
 }
 
-/** HS2. Origins of what it may use without a ruling. What the scheme says changes something alone gives nothing. */
+/** HS2. Origins of what it may use without a ruling: files that it may read, and a server of which every method is allowed. */
 export function openTo(hands: readonly AgentHand[]): string[] {
     return hands.flatMap(({ tool, uri, methods }) => {
-        const gives = (method: string | null): boolean => method === null || readsByScheme(schemeOf(uri), method) !== false;
-        return methods.some(({ method, whole }) => whole && gives(method)) ? [`tool:${tool}`] : [];
+        const all = methods.find(({ method }) => method === null);
+        const read = schemeOf(uri) === "file" ? methods.find(({ method }) => method === "read") : undefined;
+        return (read ?? all)?.whole === true ? [`tool:${tool}`] : [];
     });
 }
 

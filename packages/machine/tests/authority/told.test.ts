@@ -100,11 +100,19 @@ describe("strict code that lets an agent define functions", () => {
         expect(seen(yes)).toEqual(seen(no));
     });
 
-    test("lets it define by what nothing but the program and the agent decides", () => {
+    test.each([
+        ["that reads nothing", "remit {}", 1],
+        ["that may read without a ruling", "remit { may U }", "violation.flow"],
+    ])("lets an agent %s define by what nothing but the program and the agent decides", (_name, remit, is) => {
+        const agent = `import agent X from "acp://x" { ${remit} }`;
         const agents = (): string => answer("define f = func() { 2 }\nreturn 1", "z");
         const body = "delegate all to X { X.yield(z: 1) }\nU.send({ v: f() })";
-        for (const ran of pair(body, { ...strict, agents })) expect([kind(ran), ran.effects.at(-1)?.labels]).toEqual([1, ["agent:X"]]);
-        expect(told(`${strict.head}${FAR}\nfunc f() { 1 }\nfunc main() { ${body.replace("U.send({ v: f() })", "")} }`)).toEqual([]);
+        for (const ran of pair(body, { ...strict, agent, agents })) {
+            expect(kind(ran)).toBe(is);
+            if (is === 1) expect(ran.effects.at(-1)?.labels).toEqual(["agent:X"]);
+        }
+        const notes = told(`${strict.head}${agent}\nfunc f() { 1 }\nfunc main() { ${body.replace("U.send({ v: f() })", "")} }`);
+        expect(notes).toHaveLength(is === 1 ? 0 : 1);
     });
 });
 
@@ -132,6 +140,7 @@ describe("the checker knows what an answer carries", () => {
         const body = `m = Inbox.read({})\nr = ${call}\nOut.write({ a: r })`;
         const [ran] = pair(body, {
             head,
+            agent: FAR.replace("may U, Inbox.read", "may U.send"),
             agents: ({ prompt }) => (call.includes("send") ? JSON.stringify(prompt) : answer("return 1", "z")),
         });
         const source = `${head}import tool Inbox from "mcp://inbox"\n${FAR.replace("may U, Inbox.read", "may Out")}\nfunc main() {\n${body}\n}`;

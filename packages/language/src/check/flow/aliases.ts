@@ -12,6 +12,7 @@
  * Why it is long: statements and expressions of one language, one case each, as in `walk.ts`.
  */
 import { rootOf } from "../../syntax/nodes.ts";
+import { schemeOf } from "../../authority/thing.ts";
 import type * as tree from "../../syntax/tree.ts";
 import type { Range } from "../../text/source.ts";
 import { BUILTINS_ON, isNamespace, METHODS } from "../../scope/builtins.ts";
@@ -438,7 +439,7 @@ class Look {
             const args = this.args(e);
             if (!("kind" in found)) return this.userCall(e, found, args);
             if (callee.kind === "member" && callee.name.text === "yield")
-                this.lets("define", e, found, this.pc() ?? first(args, (v) => this.deep(v)));
+                this.lets("define", e, found, this.pc() ?? first(args, (v) => this.deep(v)) ?? this.readBy(e, found));
             return this.effect(e, e.range);
         }
         if (callee.kind === "member") {
@@ -454,6 +455,15 @@ class Look {
     private lets(what: "let" | "define", node: tree.Expr | tree.Stmt, agent: Binding | undefined, by: By): void {
         const { func } = this;
         if (agent?.kind === "agent") this.all.letsDefine(node, { what, func, agent: agent.import?.uri.value ?? agent.name, by });
+    }
+
+    /** An agent outside the program acts by what it read with its own hands, which its remit or a tool for files may let it do unseen. */
+    private readBy({ range }: tree.Call, { agent, import: own }: Binding): By {
+        const isGiven =
+            own?.remit !== undefined && (own.remit.kind === "remit.use" || own.remit.clauses.some(({ kind }) => kind === "remit.grant"));
+        const hasFiles = (): boolean =>
+            [...this.func.file.names.values()].some((one) => one.kind === "tool" && schemeOf(one.import?.uri.value ?? "") === "file");
+        return agent === null && (isGiven || hasFiles()) ? { func: this.func, range } : null;
     }
 
     private args(e: tree.Call): Ref[] {
