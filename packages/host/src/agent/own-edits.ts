@@ -7,6 +7,7 @@
  *     it is another text than the one that was shown. What the agent already had written by a request is not written again.
  * OWE2: what cannot be written is taken back in the copy, and the user is told; so is what a call left that failed.
  * OWE3: files are opened after all that ended before was written, so that each edit begins at the file as it is.
+ * OWE4: a person is asked after all that ended before was written: the turn may end at the question.
  */
 import type { Outcome } from "@remit/machine";
 import type { AgentUse } from "../run/host.ts";
@@ -48,6 +49,11 @@ export class OwnEdits {
         this.turn = turn;
         this.use = use;
         this.copies = copies;
+    }
+
+    /** All that ended so far is written (OWE4). */
+    async written(): Promise<void> {
+        await this.last;
     }
 
     /** A call was allowed: before the agent is told so. */

@@ -2,9 +2,12 @@
  * Where the sandboxes of agents keep what a later process needs to take a session up again: a folder of each session, in the user's state folder.
  *
  * Boundary: names, makes and removes folders. What is in them is the agent's.
+ *
+ * RMS1: each time that a session begins it has another folder, and only what was opened here is removed here: a turn may begin anew while the
+ *     process of its last telling still ends.
  */
-import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
+import { createHash, randomUUID } from "node:crypto";
+import { mkdirSync, readdirSync, rmdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { type Environment, stateFolder } from "../ledger/place.ts";
 import { inRoot } from "./hands.ts";
@@ -15,6 +18,7 @@ const KEPT_MS = 30 * 24 * 3_600_000;
 export interface SessionRooms {
     /** Absolute folder of the session with this key, empty where that is new; null where there is no place for it: the session then ends with its process. */
     of(key: string, isNew: boolean): string | null;
+    /** What was opened here; where nothing was, all that there is of the session. */
     remove(key: string): void;
 }
 
@@ -30,16 +34,19 @@ export function sessionRooms(env: Environment, workspace: string): SessionRooms 
             throw error;
         }
     };
+    const opened = new Map<string, string>();
     return {
         of: (key, isNew) => {
-            const path = at(key);
-            if (path === null) return null;
+            const session = at(key);
+            if (session === null) return null;
             try {
-                if (isNew) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+                mkdirSync(session, { recursive: true, mode: 0o700 });
+                const path = join(session, (isNew ? undefined : lastIn(session)) ?? randomUUID());
                 mkdirSync(path, { recursive: true, mode: 0o700 });
                 const now = new Date();
-                utimesSync(path, now, now);
-                removeOld(join(path, ".."));
+                utimesSync(session, now, now);
+                removeOld(join(session, ".."));
+                opened.set(key, path);
                 return path;
             } catch (error) {
                 if (isNoPlace(error)) return null;
@@ -47,10 +54,31 @@ export function sessionRooms(env: Environment, workspace: string): SessionRooms 
             }
         },
         remove: (key) => {
-            const path = at(key);
-            if (path !== null) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+            const session = at(key);
+            if (session === null) return;
+            const path = opened.get(key);
+            opened.delete(key);
+            rmSync(path ?? session, { recursive: true, force: true, maxRetries: 3 });
+            if (path !== undefined) removeEmpty(session);
         },
     };
+}
+
+/** The folder that was begun last. */
+function lastIn(session: string): string | undefined {
+    const begun = (name: string): number => statSync(join(session, name), { throwIfNoEntry: false })?.birthtimeMs ?? 0;
+    return readdirSync(session)
+        .sort((a, b) => begun(a) - begun(b))
+        .at(-1);
+}
+
+function removeEmpty(folder: string): void {
+    try {
+        rmdirSync(folder);
+    } catch (error) {
+        // Another telling has begun in it, or removed it.
+        if (!["ENOTEMPTY", "EEXIST", "ENOENT"].includes(String((error as NodeJS.ErrnoException).code))) throw error;
+    }
 }
 
 function removeOld(folder: string): void {

@@ -102,6 +102,7 @@ async function permission(turn: Turn, params: RequestPermissionRequest): Promise
     const stopped = new Promise<null>((done) => turn.stopped.addEventListener("abort", () => done(null), { once: true }));
     const asked = turn.inOrder(async () => {
         if (turn.stopped.aborted || isOver) return null;
+        await turn.edits.written();
         const uses = usesOf(wanted, turn);
         const said = await decide(turn, uses);
         if (said.allowed) await turn.edits.allowed(toolCall.toolCallId, uses ?? []);

@@ -98,7 +98,7 @@ class AcpSession implements AgentSession {
             at.agent?.name === "OpenCode" && (writable === null || writable.some((folder) => inRoot(folder, path) !== null));
         this.current = new Turn({ ...about, at, session: this.id, workspace, graceMs, cost: this.cost, meta, writes, copies, kill });
         const { transcript } = this.current;
-        if (this.options.outlasts === true && at.capabilities.loadSession === true && this.id !== null) io.note?.({ loads: this.id });
+        this.keep(at, io, this.cost);
         try {
             return await this.current.run();
         } finally {
@@ -107,10 +107,19 @@ class AcpSession implements AgentSession {
         }
     }
 
+    /** Another process takes the session up where this one left it. */
+    private keep(at: Connection, io: PerformIO, usd: number | undefined): void {
+        if (this.options.outlasts !== true || at.capabilities.loadSession !== true || this.id === null) return;
+        io.note?.({ loads: this.id, ...(usd === undefined ? {} : { usd }) });
+    }
+
     private update(params: unknown): void {
         const { sessionId, update: said } = objectOf(params);
         if (this.current === null || sessionId !== this.id) return;
-        this.current.transcript.update(said);
+        const { transcript, io } = this.current;
+        const { cost } = transcript;
+        transcript.update(said);
+        if (transcript.cost !== cost && this.open !== null) this.keep(this.open, io, transcript.cost);
         this.current.edits.update(objectOf(said));
         const { sessionUpdate, content, title, _meta } = objectOf(said);
         const { type, text } = objectOf(content);
@@ -128,7 +137,8 @@ class AcpSession implements AgentSession {
         const before = this.open;
         this.open = null;
         await before?.close();
-        this.id ??= turn.load ?? null;
+        this.id ??= turn.load?.id ?? null;
+        this.cost ??= turn.load?.usd;
         if (this.id === null && turn.turn > 0 && turn.fresh !== true)
             throw new AgentFail("unreachable", "its process was lost, and its session with it", {
                 hint: "run it again from the beginning of the yield",

@@ -86,6 +86,8 @@ export class Transcript {
     /** US dollars of this turn before the sum was told as less than it was, and where it has stood since. */
     private settled = 0;
     private costBase: number;
+    /** In this turn. */
+    private isCostTold = false;
     /** The first limit that was passed. */
     breach: Breach | null = null;
 
@@ -402,13 +404,14 @@ export class Transcript {
         if (used !== null) this.over("limit.tokens", "tokens", this.options.limits.tokens, used.total);
     }
 
-    /** One that says less than before counts anew from there (a process that was begun again does), and keeps what it had spent. */
+    /** One that says less than before counts anew from there, and keeps what it had spent; from nothing where the turn begins so, as after another process. */
     private costs(said: number): void {
         if (this.cost !== undefined && said < this.cost) {
             this.settled = this.spent() ?? 0;
-            this.costBase = said;
+            this.costBase = this.isCostTold ? said : 0;
         }
         this.cost = said;
+        this.isCostTold = true;
     }
 
     /** US dollars of this turn. */

@@ -10,7 +10,7 @@
  *     that with the answer (AV3).
  * AP4: no person there is a no, unless the run may wait (`park`): then its state is kept, and the process may end.
  * AP6: while a tool cannot be described, a question that was put stays as it is: a yes to it is neither used nor asked for again, and counts once the
- *     tool describes the method as it did. A no needs no description.
+ *     tool describes the method as it did. A no needs no description. A call that was allowed fails as `unreachable` meanwhile.
  * AP5: a question that the project sends to a channel waits, whatever was said of waiting; at the terminal it is put only to a person who may answer it.
  */
 import { canonicalJson, type Json } from "@remit/language";
@@ -129,7 +129,13 @@ export function approving(on: Handlers, asking: Asking): Approving {
     async function call(effect: Effect, io: PerformIO, perform: Performer): Promise<Outcome | Later> {
         const { allowed } = effect.request as unknown as ToolRequest;
         const method = allowed === undefined ? null : calledMethod(effect);
-        const isSame = method === null || (await schemaOf(asking, method, io.signal)).schema === allowed;
+        const now = method === null ? null : await schemaOf(asking, method, io.signal);
+        const isSame = now === null || now.schema === allowed;
+        if (!isSame && now.missing !== null) {
+            const { message, hint } = now.missing;
+            const failure = { kind: "unreachable", message: `${message}; it was not called`, hint, site: effect.site } as const;
+            return { ok: false, failure };
+        }
         const instead = isSame ? null : ((await io.changed?.()) ?? null);
         if (instead === null) return perform(effect, io);
         return !instead.ok && isLater(instead) ? { later: true } : instead;

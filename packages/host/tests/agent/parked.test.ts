@@ -1,5 +1,5 @@
 /** Questions of agents in the middle of their turns that wait for a person: the run ends, and later the turn is told again with the answer standing. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Json } from "@remit/language";
@@ -26,7 +26,7 @@ afterEach(() => {
 type Played = (io: PerformIO, turn: AgentTurn) => Promise<Json>;
 const source = (body: string): string => `import tool Repo from "file://workspace"
 import tool Shell from "shell: unconfined" { run: may }
-import agent Fixer from "acp://tester" { remit { may Shell.run, Repo.read  ask Repo.write } }
+import agent Fixer from "acp://tester" { remit { may Shell.run, Repo.read, Repo.write in "own/*"  ask Repo.write in "*" } }
 
 main func() {
     ${body}
@@ -148,16 +148,48 @@ test("what is under way when a question is left for later ends first; what begin
     expect([read("log"), read("a.txt")]).toEqual(["slow\nafter\n", "a.txt"]);
 });
 
+test("edits that the agent made itself before the question are in the workspace when the run parks, and are not made twice", async () => {
+    const tester = { command: [process.execPath, AGENT], sandbox: { read: [ROOT], copy: true }, graceMs: 300 };
+    writeFileSync(join(root, "remit.json"), JSON.stringify({ agents: { tester } }));
+    const edit = (...names: string[]) => {
+        const paths = names.map((name) => join(root, name));
+        const content = paths.map((path) => ({ type: "diff", path, oldText: null, newText: "made" }));
+        return [
+            { do: "permission", call: { toolCallId: names.join(), title: "edit", kind: "edit", content } },
+            ...paths.map((path) => ({ do: "write", path, text: "made" })),
+            { do: "update", update: { sessionUpdate: "tool_call_update", toolCallId: names.join(), status: "completed" } },
+        ];
+    };
+    const body = `agent(${JSON.stringify(JSON.stringify([...edit("own/a.txt", "own/b.txt"), ...edit("c.txt")]))}, { agent: Fixer })`;
+    mkdirSync(join(root, "own"));
+    const seen: (string | null)[][] = [];
+    for (const answer of [null, "once"]) {
+        const { result } = await part(body, answer);
+        seen.push([result.status, ...["own/a.txt", "own/b.txt", "c.txt"].map(read)]);
+    }
+    expect(seen).toEqual([
+        ["waiting", "made", "made", null],
+        ["done", "made", "made", "made"],
+    ]);
+});
+
 test("H9: a turn that goes on with a session waits too where its agent takes sessions up: told again in the session that was loaded", async () => {
+    const cost = (amount: number) => ({
+        do: "update",
+        update: { sessionUpdate: "usage_update", used: 1, size: 2, cost: { amount, currency: "USD" } },
+    });
     const acts = JSON.stringify([
         { do: "about" },
+        cost(0.75),
         { do: "request", method: "fs/write_text_file", params: { path: join(root, "a.txt"), content: "written" } },
+        cost(1),
     ]);
     const answer = `\`\`\`remit\nfunc answer(agent, acts) { return agent.send(${JSON.stringify(acts)}) }\n\`\`\``;
-    const body = `Fixer.yield(acts: ${JSON.stringify(JSON.stringify([[{ do: "say", text: answer }]]))})`;
+    const body = `Fixer.yield(acts: ${JSON.stringify(JSON.stringify([[cost(0.5), { do: "say", text: answer }]]))})`;
     const first = await part(body, null);
     expect(first.result).toMatchObject({ status: "waiting" });
     expect(first.open).toMatchObject([{ request: { question: "May Fixer call Repo.write?" } }]);
+    expect(first.result.usage.usd).toBe(0.75);
     const rooms = join(home, ".local/state/remit/agents");
     expect(readdirSync(rooms)).toHaveLength(1);
 
@@ -167,6 +199,8 @@ test("H9: a turn that goes on with a session waits too where its agent takes ses
     expect(read("a.txt")).toBe("written");
     // What was said before is loaded, and not told once more.
     expect(result.value).toContain('"turns":8');
+    // The agent tells what its session cost from the beginning.
+    expect(result.usage.usd).toBe(1);
     expect(JSON.stringify(events)).not.toContain("what was said before");
     expect(sound).toBe(true);
     await expect.poll(() => readdirSync(rooms)).toEqual([]);

@@ -223,7 +223,7 @@ export class Conductor {
         if (work === undefined) return;
         const { path } = work.effect;
         if ("part" in up) this.works.show(work, up.part);
-        else if ("note" in up && "loads" in up.note) this.works.loaded(work, up.note.loads);
+        else if ("note" in up && "loads" in up.note) this.works.loaded(work, up.note);
         else if ("note" in up) this.reports.add(work, up.note);
         else if ("changed" in up) request(this.ops, changed(work.effect), { work, n: up.n, parts: false, changed: true });
         else if ("stop" in up) {

@@ -9,7 +9,7 @@ import type { AgentNote, Effect, Failure, Outcome } from "../effect/effect.ts";
 import type { Usage } from "../effect/usage.ts";
 import type { MachineEvent } from "../ledger/events.ts";
 import type { Advance, Machine } from "../run/machine.ts";
-import { count, list, says, shape, type Told, text, tuple } from "../shape/build.ts";
+import { count, list, number, says, shape, type Told, text } from "../shape/build.ts";
 import { PARKED } from "./parked.ts";
 import type { Recovered } from "./recover.ts";
 
@@ -40,10 +40,10 @@ export const CONDUCT = says(
             idle: list(text),
             parked: list(PARKED),
             waits: list(shape({ path: text, left: count }, {})),
-            loads: list(tuple(text, text)),
+            loads: list(shape({ session: text, id: text }, { usd: number })),
         },
     ),
-    "the conductor's: time that counts, effects that may have been begun, or else those that were not, sessions that may be open, turns of agents that wait for a person, milliseconds that what waits for time has left, how agents call the sessions that another process can take up",
+    "the conductor's: time that counts, effects that may have been begun, or else those that were not, sessions that may be open, turns of agents that wait for a person, milliseconds that what waits for time has left, how agents call the sessions that another process can take up, and what those cost in US dollars",
 );
 export type ConductDoc = Told<typeof CONDUCT>;
 

@@ -4,7 +4,7 @@
  * Boundary: who performs what is the host's; when the run goes on is the conductor's, which is told what was settled.
  */
 import type { Json } from "@remit/language";
-import type { AgentTurn, Effect } from "../effect/effect.ts";
+import type { AgentNote, AgentTurn, Effect } from "../effect/effect.ts";
 import type { Admitted } from "./draft.ts";
 import type { ConductDoc, Decision, PendingEffect } from "./messages.ts";
 import { beginsSession, type ParkedDoc } from "./parked.ts";
@@ -37,8 +37,8 @@ export class Works {
     /** Asked for, not begun for want of room. */
     queue: Effect[] = [];
     readonly sessions: Set<string>;
-    /** By session: how its agent calls it, where another process can take it up. */
-    private readonly loads: Map<string, string>;
+    /** By session, where another process can take it up. */
+    private readonly loads: Map<string, NonNullable<AgentTurn["load"]>>;
     private rested = false;
     private readonly time: RunTime;
     private readonly ops: WorksOps;
@@ -49,7 +49,7 @@ export class Works {
     constructor(time: RunTime, { sessions, loads = [] }: Pick<ConductDoc, "sessions" | "loads">, ops: WorksOps) {
         this.time = time;
         this.sessions = new Set(sessions);
-        this.loads = new Map(loads);
+        this.loads = new Map(loads.map(({ session, ...load }) => [session, load]));
         this.made = new Map(ops.made.map((one) => [one.path, one]));
         this.ops = ops;
     }
@@ -65,8 +65,9 @@ export class Works {
     }
 
     /** H9. */
-    loaded({ effect, of }: Work, id: string): void {
-        if (effect.kind === "agent" && of === null && id !== "" && id.length <= MOST_ID) this.loads.set(turnIn(effect).session, id);
+    loaded({ effect, of }: Work, { loads: id, usd }: Extract<AgentNote, { readonly loads: string }>): void {
+        if (effect.kind !== "agent" || of !== null || id === "" || id.length > MOST_ID) return;
+        this.loads.set(turnIn(effect).session, { id, ...(usd === undefined ? {} : { usd }) });
     }
 
     /** H9. Whether such a turn can begin in another process. */
@@ -76,8 +77,8 @@ export class Works {
 
     /** As its performer is given it. */
     sent(effect: Effect): Effect {
-        const id = effect.kind === "agent" && !beginsSession(effect) ? this.loads.get(turnIn(effect).session) : undefined;
-        return id === undefined ? effect : { ...effect, request: { ...(effect.request as { readonly [key: string]: Json }), load: id } };
+        const load = effect.kind === "agent" && !beginsSession(effect) ? this.loads.get(turnIn(effect).session) : undefined;
+        return load === undefined ? effect : { ...effect, request: { ...(effect.request as { readonly [key: string]: Json }), load } };
     }
 
     /** `began`: when the budget whose time it is began, undefined where it is none's; `left`: what an earlier part of the run left of a wait. */
@@ -226,7 +227,7 @@ export class Works {
             sessions: [...this.sessions],
             ...(parked.length === 0 ? {} : { parked }),
             ...(waits.length === 0 ? {} : { waits }),
-            ...(this.loads.size === 0 ? {} : { loads: [...this.loads] }),
+            ...(this.loads.size === 0 ? {} : { loads: [...this.loads].map(([session, load]) => ({ session, ...load })) }),
         };
     }
 

@@ -434,7 +434,10 @@ const AGENT_TURN = shape(
     },
     {
         fresh: says(is(true), "the session begins with it: a further try of the same call"),
-        load: says(text, "how the agent calls the session: it is taken up where the process that had it has ended"),
+        load: says(
+            shape({ id: text }, { usd: number }),
+            "how the agent calls the session, which is taken up where the process that had it has ended, and the US dollars of it that were counted by then",
+        ),
         /** A wish, which the agent may not be able to fulfil. */
         model: text,
     },

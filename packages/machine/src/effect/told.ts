@@ -58,8 +58,8 @@ export type AgentNote =
     | { readonly usage: Usage }
     /** How the agent calls itself, and how its process is kept. */
     | { readonly about: Pick<AgentReply, "agent" | "confinement"> }
-    /** How it calls the session, which another process can take up. It is kept in the continuation, and is in no event. */
-    | { readonly loads: string };
+    /** How it calls the session, which another process can take up, and what that cost so far in US dollars. It is kept in the continuation, and is in no event. */
+    | { readonly loads: string; readonly usd?: number };
 
 export const AGENT_REPLY = shape(
     {
