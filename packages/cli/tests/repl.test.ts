@@ -185,7 +185,8 @@ test("/browser: a turn of a server that begins here; its answer goes on with its
     expect(ran.code).toBe(1);
     expect(ran.err).toContain("/browser needs a task");
     expect(ran.err.match(/No server runs, so one begins here/g)).toHaveLength(1);
-    expect(ran.err).toMatch(/The console: http:\/\/127\.0\.0\.1:\d+\/#code=[a-z0-9]{4}-[a-z0-9]{4}$/m);
+    // A panel that was paired before looks there.
+    expect(ran.err).toMatch(/The console: http:\/\/127\.0\.0\.1:4173\d\/#code=[a-z0-9]{4}-[a-z0-9]{4}$/m);
     expect(ran.err).toContain("no tools are lent to it");
     expect(ran.err).toContain("the turn gave nothing");
     expect(ran.err).toContain("'browsed' is not defined here");

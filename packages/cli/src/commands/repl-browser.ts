@@ -69,7 +69,8 @@ export class BrowserTurns {
         const { process: on, model, ...load } = hostOptions(this.#options);
         const log = (_level: string, message: string): void => say(plainLine(message));
         const own = { ...(model === undefined ? {} : { model }), ...(on === undefined ? {} : { process: on }) };
-        this.#server = await serve.Server.start({ ...own, ledger: ledgerHere(this.#options), load, log }).catch((error: unknown) => {
+        const about = { ...own, findable: true, ledger: ledgerHere(this.#options), load, log };
+        this.#server = await serve.Server.start(about).catch((error: unknown) => {
             throw notBegun(serve, error);
         });
         say(`No server runs, so one begins here, at ${this.#server.url}; it ends with the REPL.`);
