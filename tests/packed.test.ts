@@ -419,9 +419,9 @@ test("the project of an API service answers over HTTP, streams, and says what do
         const url = await told(createInterface({ input: child.stdout }), /http:\S+/);
         const post = (body: string, headers = {}): Promise<Response> => fetch(url, { method: "POST", body, headers });
         const input = readFileSync(join(at, "input.json"), "utf8");
-        expect(await (await post(input)).json()).toMatchObject({ run: expect.any(String), kind: "complaint" });
+        expect(await (await post(input)).json()).toMatchObject({ run: expect.any(String), order: "B-2077" });
         const streamed = await (await post(input, { accept: "text/event-stream" })).text();
-        expect(streamed).toMatch(/^event: part\n[\s\S]*^event: value\ndata: \{.*"kind":"complaint"/m);
+        expect(streamed).toMatch(/^event: part\n[\s\S]*^event: value\ndata: \{.*"order":"B-2077"/m);
         expect([(await post("{")).status, (await post('{"mesage": "x"}')).status]).toEqual([400, 400]);
     } finally {
         child.kill("SIGTERM");

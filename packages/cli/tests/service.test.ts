@@ -21,7 +21,7 @@ test("a client that goes away, or sends too much, ends its own request alone", a
         const [said] = (await once(server.stdout, "data")) as [Buffer];
         const url = said.toString().trim();
         const socket = connect(Number(new URL(url).port), "127.0.0.1");
-        socket.write("POST /sort HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{");
+        socket.write("POST /order HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{");
         await new Promise((resolve) => setTimeout(resolve, 50));
         socket.destroy();
         const status = async (body: string): Promise<number> => (await fetch(url, { method: "POST", body })).status;

@@ -39,12 +39,12 @@ test("init makes a first project, and never writes over what is there", () => {
 
 test.each([
     ["start", [{ order: "A-1042" }, { order: "B-2077" }, { order: null }]],
-    ["triage", { rows: [{ queue: "order" }, { queue: "today" }, { queue: "nobody" }] }],
+    ["triage", { rows: [{ queue: "this week" }, { queue: "today" }, { queue: "today" }] }],
     ["extract", { rows: 3, left: [] }],
     ["research", { known: true, quotes: [{ id: "insulation.md" }] }],
     ["review", { findings: [{ file: "src/total.mjs", severity: "bug" }], dropped: 0 }],
-    ["service", { kind: "complaint" }],
-    ["nightly", { sales: 3, total: 267.75, report: "reports/2026-03-31.md" }],
+    ["service", { order: "B-2077" }],
+    ["nightly", { sales: 4, total: 298.75, negative: 1, report: "reports/2026-03-31.md" }],
 ])("the project %s checks, is formatted, and runs without a question", (template, value) => {
     expect(at.remit("init", "made", "--template", template).code).toBe(0);
     const env = { PATH: `${BIN}:${process.env["PATH"]}` };

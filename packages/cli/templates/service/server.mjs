@@ -1,4 +1,4 @@
-// An API in front of main.remit: POST a message, get what it is about; with `Accept: text/event-stream`, the reply as it comes.
+// An API in front of main.remit: POST a message to /order, get its order; with `Accept: text/event-stream`, what the model writes as it comes.
 // Run: node server.mjs, then the two lines of the README.
 import { createServer } from "node:http";
 import { load, RemitError } from "remit-lang";
@@ -19,7 +19,7 @@ async function bodyOf(request) {
 
 async function answer(request, response) {
     const say = (status, value) => response.writeHead(status, { "content-type": "application/json" }).end(`${JSON.stringify(value)}\n`);
-    if (request.method !== "POST" || request.url !== "/sort") return say(404, { error: "POST /sort" });
+    if (request.method !== "POST" || request.url !== "/order") return say(404, { error: "POST /order" });
     const body = await bodyOf(request);
     if (body === null) {
         response.setHeader("connection", "close");
@@ -58,7 +58,7 @@ const server = createServer((request, response) =>
         response.destroy();
     }),
 );
-server.listen(Number(process.env.PORT ?? 8080), "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}/sort`));
+server.listen(Number(process.env.PORT ?? 8080), "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}/order`));
 for (const signal of ["SIGINT", "SIGTERM"])
     process.once(signal, async () => {
         server.close();

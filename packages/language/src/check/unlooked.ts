@@ -8,7 +8,7 @@ import { failingCalls } from "../form/failing.ts";
 import { funcForm } from "../form/lower.ts";
 import { type FileScope, type FuncInfo, report } from "../scope/model.ts";
 import { eachNode } from "../syntax/nodes.ts";
-import type { Call } from "../syntax/tree.ts";
+import type { Call, Node, Try, TryExpr } from "../syntax/tree.ts";
 import { position } from "../text/source.ts";
 
 export function checkUnlooked(funcs: readonly FuncInfo[]): void {
@@ -29,11 +29,18 @@ function checkFunc(func: FuncInfo, tools: ReadonlySet<string>): void {
     const { source } = func.file.tree;
     const failing = new Set([...failingCalls(funcForm(func.node, source), (name) => tools.has(name))].map(({ at }) => at?.join()));
     if (failing.size === 0) return;
-    eachNode(func.node.body, (node) => {
-        if (node.kind !== "call") return;
+    const visit = (node: Node & { readonly kind: string }): boolean => {
+        if (node.kind === "try" || node.kind === "try.expr") {
+            // what a `try` holds is looked at by its `catch`
+            eachNode((node as unknown as Try | TryExpr).handler, visit);
+            return false;
+        }
+        if (node.kind !== "call") return true;
         const { callee, range } = node as unknown as Call;
         const [from, to] = [position(source, range.start), position(source, range.end)];
-        if (!failing.has([from.line, from.column, to.line, to.column].join())) return;
+        if (!failing.has([from.line, from.column, to.line, to.column].join())) return true;
         report(func, "TOOL_ERROR_FAILS", callee.range, "where the tool tells an error, this call fails: nothing looks at it");
-    });
+        return true;
+    };
+    eachNode(func.node.body, visit);
 }
