@@ -86,7 +86,7 @@ export type Decision =
       }
     | {
           readonly kind: "refused";
-          readonly why: "remit" | "gate" | "holder" | "revoked" | "use after" | "flow" | "name" | "reach" | "count";
+          readonly why: "remit" | "narrowed" | "gate" | "holder" | "revoked" | "use after" | "flow" | "name" | "reach" | "count";
           readonly clause: Site | null;
           readonly flow?: Flow;
           readonly unknown?: Unknown;
@@ -94,6 +94,8 @@ export type Decision =
           readonly count?: BrokenCount;
           /** The row that speaks of the method and refuses it: by its bounds, or because it says `never`. */
           readonly row?: Permit;
+          /** Who handed on the value that it is used through, without the right to it. */
+          readonly giver?: string;
       };
 
 /** An argument that carries what a clause forbids. */
@@ -165,7 +167,10 @@ export function decide(use: Use, on: Standing): Decision {
             for (const layers of on.delegated) given = either(given, layered(layers, use, method, seen));
         } else {
             const left = layered(use.right.only, use, method, seen);
-            if (left === null) return remitRefuses(seen, null);
+            if (left === null) {
+                const no = remitRefuses(seen, null);
+                return no.row === undefined ? { ...no, why: "narrowed" } : no;
+            }
             let dead = false;
             for (const way of use.right.ways)
                 if (way.alive.every(on.live)) given = either(given, layered(way.layers, use, method, seen));
@@ -174,7 +179,11 @@ export function decide(use: Use, on: Standing): Decision {
             // DC4. What is asked of the holder, or was asked of the principal that handed it on, is asked all the same.
             if (given !== null && (own === "ask" || left === "ask")) given = "ask";
         }
-        if (given === null) return remitRefuses(seen, use.right === null ? lineOf(on.remits) : null);
+        if (given === null) {
+            const no = remitRefuses(seen, use.right === null ? lineOf(on.remits) : null);
+            const { from } = use.right ?? { from: use.principal };
+            return from === use.principal || no.row !== undefined ? no : { ...no, giver: from };
+        }
         verdict = given;
     }
     verdict = stricter(verdict, seen.unsure.length > 0 ? "ask" : bound);
@@ -223,7 +232,7 @@ interface Seen {
 }
 
 /** `otherwise`: the line of the remit, where none of its rows speaks of the method. */
-function remitRefuses({ hits, outside }: Seen, otherwise: Site | null): Decision {
+function remitRefuses({ hits, outside }: Seen, otherwise: Site | null): Extract<Decision, { kind: "refused" }> {
     const row = hits.find(({ gate }) => gate === "never") ?? outside.at(-1);
     return { kind: "refused", why: "remit", clause: row?.site ?? otherwise, ...(row === undefined ? {} : { row }) };
 }

@@ -36,6 +36,8 @@ export interface Refusal {
     readonly outside?: Outside;
     /** The count that is used up. */
     readonly count?: BrokenCount;
+    /** Who handed on the value that it was used through, without the right to it. */
+    readonly giver?: string;
 }
 
 interface Words {
@@ -61,6 +63,10 @@ const WHY = {
         (_who, what, whose) =>
             `add \`may ${what}\` to ${whose}, which gives it with all arguments unless \`in\` bounds them; or pass it as an argument, or delegate it`,
     ),
+    narrowed: uses("which was taken from the value that it holds", (_who, what) => {
+        const method = what.slice(what.indexOf(".") + 1);
+        return `name \`${method}\`, too, in the \`.only(…)\` that narrowed the value; or use ${what} by the name of its own import`;
+    }),
     gate: uses("which a clause of its import forbids", (_who, what) => {
         const method = what.slice(what.indexOf(".") + 1);
         return `write \`${method}: ask\` in place of \`${method}: never\`: a person is then asked about each such call, whoever makes it`;
@@ -68,7 +74,7 @@ const WHY = {
     holder: uses("which was not given to it", (who, what) =>
         who === "user"
             ? `write \`${what}\` in place of the use of the value: a file has what it imports by the name of its own import`
-            : `pass it to ${who} as an argument of its own, not inside a list or an object; or let ${who} use ${what} by the name of its own import`,
+            : `pass it to ${who} as an argument of its own, not inside a list or an object; or write \`${what}\` in place of the use of the value, and add \`may ${what}\` to the remit of ${who} where it does not say that`,
     ),
     revoked: {
         kind: "violation.revoked",
@@ -125,7 +131,8 @@ const WHY = {
     },
     hand: remit(
         (who, what) => `${who} hands on ${what}, which was not given to it`,
-        () => "hand on what was given to the one who hands it on",
+        (who, what) =>
+            `write \`${what}\` in place of the value that is handed on, which was given to another principal: a file has what it imports by the name of its own import${who === "user" ? "" : `, as far as the remit of ${who} gives it`}`,
     ),
     "hand after": {
         kind: "violation.revoked",
@@ -168,7 +175,7 @@ export function kindOf({ why }: Pick<Refusal, "why">): FailureKind {
     return WHY[why].kind;
 }
 
-export function refusalText({ principal, capability: use, why, clause, flow, unknown, bound, outside, count }: Refusal): string {
+export function refusalText({ principal, capability: use, why, clause, flow, unknown, bound, outside, count, giver }: Refusal): string {
     if (unknown !== undefined) return unknownText(unknown);
     const capability = shownUse(use);
     const at = clause === null ? "" : ` (${placeText(clause)})`;
@@ -177,6 +184,7 @@ export function refusalText({ principal, capability: use, why, clause, flow, unk
     const words: Words = WHY[why];
     if (flow !== undefined && words.flow === undefined) return flowText(capability, flow, clause);
     const who = shownPrincipal(principal);
+    if (giver !== undefined) return `${who} uses ${capability}, which ${shownPrincipal(giver)} handed on and was not given${at}`;
     const said =
         flow !== undefined && words.flow !== undefined
             ? words.flow(capability, flow)
@@ -206,7 +214,7 @@ export function flowText(use: string, { arg, origins, rule, unsaid, choice }: Fl
     return `argument ${arg} of ${what} carries ${from}, which ${broken} (${at === "" ? rule : `${rule}, ${at}`})`;
 }
 
-export function remedyOf({ principal, capability, why, clause, flow, unknown, bound, outside, count }: Refusal): string {
+export function remedyOf({ principal, capability, why, clause, flow, unknown, bound, outside, count, giver }: Refusal): string {
     if (unknown !== undefined) {
         const near = nearest(unknown.name, unknown.known);
         if (near === null) {
@@ -218,6 +226,8 @@ export function remedyOf({ principal, capability, why, clause, flow, unknown, bo
     if (outside !== undefined) return outsideRemedy(outside) ?? WHY.reach.remedy();
     if (count !== undefined) return brokenCountRemedy(count);
     if (bound !== undefined) return boundRemedy(bound, shownPrincipal(principal), capability);
+    if (giver !== undefined)
+        return `add \`may ${capability}\` to the remit of ${shownPrincipal(giver)}, which may then use it itself, too; or let ${shownPrincipal(principal)} use ${capability} by the name of its own import`;
     const words: Words = WHY[why];
     const who = shownPrincipal(principal);
     // The run's own principal has no remit but one that a call or the project binds it with.
@@ -237,7 +247,7 @@ function placeText({ file, line }: Site): string {
 }
 
 /** As an event, a question and the detail of a failure hold it. */
-export function refusalJson({ principal, capability, why, clause, flow, unknown, bound, outside, count }: Refusal): {
+export function refusalJson({ principal, capability, why, clause, flow, unknown, bound, outside, count, giver }: Refusal): {
     readonly [key: string]: Json;
 } {
     return {
@@ -250,6 +260,7 @@ export function refusalJson({ principal, capability, why, clause, flow, unknown,
         ...(bound === undefined ? {} : { bound: { ...bound, patterns: [...bound.patterns] } }),
         ...(outside === undefined ? {} : { outside: { ...outside, origins: [...outside.origins] } }),
         ...(count === undefined ? {} : { count: { ...count } }),
+        ...(giver === undefined ? {} : { giver }),
     };
 }
 
@@ -282,7 +293,7 @@ export function flowIn(data: Json | undefined): Flow | null {
 /** The record that an event, a question or the detail of a failure holds; null where it holds none, as those of earlier versions. */
 export function refusalIn(data: Json | undefined): Refusal | null {
     if (data === undefined || !isObject(data)) return null;
-    const { principal, capability, why, clause = null, flow, unknown } = data;
+    const { principal, capability, why, clause = null, flow, unknown, giver } = data;
     if (typeof principal !== "string" || typeof capability !== "string" || typeof why !== "string" || !Object.hasOwn(WHY, why)) return null;
     const broken = flowIn(flow);
     const bound = boundIn(data["bound"]);
@@ -298,5 +309,6 @@ export function refusalIn(data: Json | undefined): Refusal | null {
         ...(bound === null ? {} : { bound }),
         ...(outside === null ? {} : { outside }),
         ...(count === null ? {} : { count }),
+        ...(typeof giver === "string" ? { giver } : {}),
     };
 }

@@ -319,6 +319,7 @@ export function refusalOf({ principal, target, given }: Wish, decision: Exclude<
     const row = decision.kind === "refused" ? decision.row : undefined;
     const outside = decision.kind === "refused" ? decision.outside : undefined;
     const count = decision.kind === "refused" ? decision.count : undefined;
+    const giver = decision.kind === "refused" ? decision.giver : undefined;
     const bound = row === undefined ? null : brokenBound(row, { uri: target.uri, given });
     return {
         principal,
@@ -330,6 +331,7 @@ export function refusalOf({ principal, target, given }: Wish, decision: Exclude<
         ...(bound === null ? {} : { bound }),
         ...(outside === undefined ? {} : { outside }),
         ...(count === undefined ? {} : { count }),
+        ...(giver === undefined ? {} : { giver }),
     };
 }
 

@@ -298,6 +298,20 @@ func go(box, x) { if x == 1 { box[0].list({}) } else { box[0].drop({}) } } }\n`,
             calls: "Repo.list",
         },
     ],
+    [
+        "a value that was handed on without the right to it",
+        by("may Other, Repo.read", "if x == 1 { Other.take(Repo) } else { Other.take(Mail) }", "1", "2", "Repo.list"),
+    ],
+    [
+        "a method that a value was narrowed by",
+        {
+            with: `${mail("")}agent Fixer { remit { may Web.get } model Claude role "r" description "d"
+func list(r) { r.list({}) }\nfunc drop(r) { r.drop({}) } }\n`,
+            body: "Fixer.list(Repo.only(read))",
+            other: "Fixer.drop(Repo.only(read))",
+            calls: "Repo.list",
+        },
+    ],
     ["an agent that the remit does not name", by("may Repo.read", "if x == 1 { Other.list(0) } else { Third.go(0) }", "1", "2", "")],
 ];
 
@@ -356,6 +370,13 @@ function edited({ text, policy }: Written, hint: string, { line, column }: Pick<
     const [, out] = /take `(.+?)` out/.exec(hint) ?? [];
     if (out !== undefined) return put(line - 1, new RegExp(`\\w+: ${out}(?:, )?`), "");
     if (hint.includes("take the rule out")) return put(line - 1, /[^,{]*: \w+(?:, )?/, "");
+    const [, method] = /name `(\w+)`, too, in the `\.only\(…\)`/.exec(hint) ?? [];
+    if (method !== undefined)
+        return put(
+            lines.findIndex((one) => one.includes(".only(")),
+            ".only(",
+            `.only(${method}, `,
+        );
     const [, origin] = /add `(https?:.+?)` to what the project allows/.exec(hint) ?? [];
     if (origin !== undefined)
         return {
