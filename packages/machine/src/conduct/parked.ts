@@ -25,6 +25,8 @@ export interface ParkedUse {
     readonly path: string;
     readonly up: UseUp;
     readonly ask: Effect;
+    /** As of the question (H10). */
+    readonly read: readonly Read[];
 }
 
 /** A use that was made, and what it gave. */
@@ -54,7 +56,7 @@ export const PARKED = says(
         {
             path: text,
             uses: count,
-            asks: list(shape({ path: text, use: USE, make: flag }, {})),
+            asks: list(shape({ path: text, use: USE, make: flag }, { read: list(READ) })),
             said: list(tuple(text, any(text, is(false)))),
             made: list(shape({ use: text, outcome: json }, {})),
         },
@@ -64,9 +66,10 @@ export const PARKED = says(
 );
 export type ParkedDoc = Told<typeof PARKED>;
 
-export function telling(doc?: ParkedDoc): Telling {
+/** `goesOn`: with what an earlier telling left in its session (H9). */
+export function telling(doc?: ParkedDoc, goesOn = false): Telling {
     const before = (doc?.made ?? []).map(({ use, outcome }) => ({ use, outcome: outcome as unknown as Outcome }));
-    const read = new Map((doc?.read ?? []).map((one) => [one.tool, one]));
+    const read = new Map((goesOn ? (doc?.read ?? []) : []).map((one) => [one.tool, one]));
     return { parked: [], said: new Map(doc?.said ?? []), made: [], before, agreed: new Set(), read };
 }
 
@@ -74,14 +77,14 @@ export function parkedDoc(path: string, uses: number, { parked, said, made, befo
     return {
         path,
         uses,
-        asks: parked.map(({ path, up: { use, make } }) => ({ path, use, make })),
+        asks: parked.map(({ path, up: { use, make }, read: by }) => ({ path, use, make, ...(by.length === 0 ? {} : { read: [...by] }) })),
         said: [...said],
         made: [...made, ...before].map(({ use, outcome }) => ({ use, outcome: outcome as unknown as Json })),
         ...(read.size === 0 ? {} : { read: [...read.values()] }),
     };
 }
 
-/** H10. `outcome` null: it makes the use itself. */
+/** H10. `outcome` null: the use is only begun, or is the agent's own to make. */
 export function reads({ read }: Telling, tool: string, outcome: Outcome | null): void {
     const { origins: known = [], claims: stated }: Partial<Read> = read.get(tool) ?? {};
     const parts = outcome?.ok === true ? Object.values(outcome.parts ?? {}).flat() : [];

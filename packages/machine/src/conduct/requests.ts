@@ -20,7 +20,18 @@ import type { Ruling } from "../native/hands.ts";
 import { describedIn, REDESCRIBED } from "../state/verdicts.ts";
 import { kept, redescribed } from "./approvals.ts";
 import type { AgentUse, Down, Permission, UseUp } from "./messages.ts";
-import { madeOf, type ParkedDoc, parkedDoc, reads, takeSaid, type Telling, telling, toldBefore, agreesToMade } from "./parked.ts";
+import {
+    beginsSession,
+    madeOf,
+    type ParkedDoc,
+    parkedDoc,
+    reads,
+    takeSaid,
+    type Telling,
+    telling,
+    toldBefore,
+    agreesToMade,
+} from "./parked.ts";
 
 /** Path of the agent's turn in which the question at this path was put about the agent's own hands; null: it was about something else. */
 export function turnAskedIn(path: string): string | null {
@@ -53,6 +64,8 @@ interface UseAsked {
     readonly use: UseUp;
     readonly path: string;
     readonly ruling: Exclude<Ruling, { readonly kind: "refused" }>;
+    /** What its agent had read by then. */
+    readonly read: readonly Read[];
 }
 
 export interface Asked {
@@ -95,7 +108,7 @@ export function isPersonal({ kind }: Effect): boolean {
 
 export function workOf(effect: Effect, of: Asked | null, doc?: ParkedDoc): Work {
     const about = { effect, of, requests: new Map(), agreed: new Map(), noted: notes(), told: 0, used: {} };
-    return { ...about, uses: doc?.uses ?? 0, telling: telling(doc), held: doc !== undefined };
+    return { ...about, uses: doc?.uses ?? 0, telling: telling(doc, !beginsSession(effect)), held: doc !== undefined };
 }
 
 export function docOf({ effect, uses, telling: one }: Work): ParkedDoc {
@@ -137,7 +150,7 @@ export function answerRequest(ops: RequestOps, work: Work, said: Outcome | null)
     const { about, makes } = of;
     if (said === null && about !== undefined && (of.work.held || (ops.parks() && ops.canBeginAgain(of.work.effect)))) {
         of.work.requests.delete(of.n);
-        of.work.telling.parked.push({ path: about.path, up: about.use, ask: work.effect });
+        of.work.telling.parked.push({ path: about.path, up: about.use, ask: work.effect, read: about.read });
         restsThen(ops, of.work);
         return;
     }
@@ -171,9 +184,9 @@ function restsThen(ops: RequestOps, work: Work): void {
 
 /** What the agent of a turn that is held asked is put once more, where that is still a question. */
 export function askParked(ops: RequestOps, work: Work, asks: ParkedDoc["asks"]): void {
-    for (const [n, { path, use, make }] of asks.entries()) {
-        const ruling = ops.rule(work.effect.path, use, [...work.telling.read.values()]);
-        if (ruling.kind === "ask" && ruling.known === undefined) put(ops, work, { use: { n, use, make }, path, ruling });
+    for (const [n, { path, use, make, read = [] }] of asks.entries()) {
+        const ruling = ops.rule(work.effect.path, use, read);
+        if (ruling.kind === "ask" && ruling.known === undefined) put(ops, work, { use: { n, use, make }, path, ruling, read });
     }
     restsThen(ops, work);
 }
@@ -184,7 +197,8 @@ export function use(ops: RequestOps, work: Work, up: UseUp): void {
     // Its turn is told again: then it asks for this again.
     if (work.telling.parked.length > 0) return;
     const path = `${effect.path}/hand[${work.uses++}]`;
-    const ruling = ops.rule(effect.path, up.use, [...work.telling.read.values()]);
+    const read = [...work.telling.read.values()];
+    const ruling = ops.rule(effect.path, up.use, read);
     const { tool, method, args } = up.use;
     const before = ruling.kind === "refused" || !up.make ? undefined : toldBefore(work.telling, up.use);
     if (before !== undefined) {
@@ -193,7 +207,7 @@ export function use(ops: RequestOps, work: Work, up: UseUp): void {
         return;
     }
     if (ruling.kind === "may") {
-        permit(ops, work, { use: up, path, ruling }, { by: "remit" });
+        permit(ops, work, { use: up, path, ruling, read }, { by: "remit" });
         return;
     }
     const { principal, labels } = ruling;
@@ -222,10 +236,10 @@ export function use(ops: RequestOps, work: Work, up: UseUp): void {
     const agreed = ruling.known ?? said ?? (up.make ? work.agreed.get(same) : made());
     if (agreed !== undefined) {
         if (up.make) work.agreed.delete(same);
-        permit(ops, work, { use: up, path, ruling }, { by: "person", described: agreed });
+        permit(ops, work, { use: up, path, ruling, read }, { by: "person", described: agreed });
         return;
     }
-    put(ops, work, { use: up, path, ruling });
+    put(ops, work, { use: up, path, ruling, read });
 }
 
 /** Puts the question about a use; of a turn that is held it is in the ledger already. */
@@ -281,8 +295,8 @@ type Yes = { readonly by: "remit" } | { readonly by: "person"; readonly describe
 
 /** `described`: as what a person allowed it. */
 function permit(ops: RequestOps, work: Work, { use: { n, use, make, parts = false }, path, ruling }: UseAsked, yes: Yes): void {
+    reads(work.telling, use.tool, null);
     if (!make) {
-        reads(work.telling, use.tool, null);
         ops.tell(work, { n, ruling: { allowed: true, by: yes.by } });
         return;
     }
