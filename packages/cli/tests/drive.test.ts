@@ -2,7 +2,10 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { ServeClient, servers } from "@remit/serve";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Ran, type Room, room } from "./remit.ts";
@@ -134,6 +137,31 @@ test("Ctrl-C cancels the turn on the server", async () => {
     child.kill("SIGINT");
     expect(await ran).toMatchObject({ code: 130, out: "", err: expect.stringContaining("The turn was cancelled.") });
     expect((await client.session(id)).turns[0]?.status).toBe("cancelled");
+});
+
+test("Ctrl-C cancels a turn that the server has taken, also before drive hears of it", async () => {
+    const { client } = await serve([{ text: "late", delay: 600_000 }]);
+    const { id } = await client.open();
+    const [real] = servers(join(at.folder, "remit/serve"));
+    let drives: ChildProcess | null = null;
+    const between = createServer(async (request, response) => {
+        const { method = "GET", url = "", headers } = request;
+        const body = method === "GET" ? {} : { body: await text(request) };
+        const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => name === "authorization" || name === "content-type"));
+        const answer = await fetch(`${real?.url}${url}`, { method, headers: kept as Record<string, string>, ...body });
+        if (url.endsWith("/turns")) drives?.kill("SIGINT");
+        response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" });
+        for await (const part of answer.body ?? []) response.write(part);
+        response.end();
+    }).listen(0, "127.0.0.1");
+    await once(between, "listening");
+    const { port } = between.address() as AddressInfo;
+    const { child, ran } = command("drive", "wait", "--url", `http://127.0.0.1:${port}`, "--token", String(real?.token));
+    drives = child;
+    expect(await ran).toMatchObject({ code: 130, err: expect.stringContaining("The turn was cancelled.") });
+    expect((await client.session(id)).turns[0]?.status).toBe("cancelled");
+    between.close();
+    between.closeAllConnections();
 });
 
 test("a server that is not there, a credential that is wrong and a program with errors are told in one message", async () => {

@@ -89,6 +89,7 @@ export class Drive {
     readonly #asks = new Map<string, AbortController>();
     readonly #live = process.stdout.isTTY === true;
     #turn = "";
+    #isInterrupted = false;
     #shown = "";
 
     constructor(server: ServeClient, session: SessionInfo, client: string, options: Options, mayApprove: boolean) {
@@ -110,13 +111,15 @@ export class Drive {
                 this.#colour("red", "--auto-approve: every call that the model wants to make is made, and no person looks at it first."),
             );
         const model = this.#options["model"];
-        const turn = await this.#server.submit(id, { ...task, ...(model === undefined ? {} : { model: String(model) }) });
-        this.#turn = turn.id;
-        if (turn.position !== undefined && turn.position > 1) this.#say(`${turn.position - 1} turns of this session come first.`);
         const over = new AbortController();
         const interrupt = this.#interrupt();
+        // Before the turn is submitted: a Ctrl-C while its answer is on the way cancels it, too.
         process.on("SIGINT", interrupt);
         try {
+            const turn = await this.#server.submit(id, { ...task, ...(model === undefined ? {} : { model: String(model) }) });
+            this.#turn = turn.id;
+            if (this.#isInterrupted) void this.#cancel();
+            if (turn.position !== undefined && turn.position > 1) this.#say(`${turn.position - 1} turns of this session come first.`);
             for await (const frame of this.#server.events(id, { from: seq, signal: over.signal })) {
                 const code = this.#take(frame);
                 if (code !== null) return code;
@@ -138,7 +141,8 @@ export class Drive {
             if (++hits > 1 && !stays) process.exit(EXIT.cancelled);
             if (hits > 1) return;
             this.#tell(`Cancelling the turn${stays ? "." : "; Ctrl-C again leaves it to itself."}`);
-            void this.#cancel();
+            this.#isInterrupted = true;
+            if (this.#turn !== "") void this.#cancel();
         };
     }
 

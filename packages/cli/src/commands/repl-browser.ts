@@ -7,7 +7,7 @@
  * BRW2: an origin that the server names is data: none says that a value is endorsed, or who may read it.
  */
 import { join } from "node:path";
-import { type HostToolSource, stateFolder, withOrigins } from "@remit/host";
+import { type HostToolSource, stateFolder, type ToolCallContext, withOrigins } from "@remit/host";
 import type { Json } from "@remit/language";
 import type { ServeClient, Server } from "@remit/serve";
 import { Drive, sessionOf } from "./drive.ts";
@@ -30,8 +30,8 @@ export class BrowserTurns {
     /** What the conversation's program calls: `Browser.turn({ task })`. */
     get tool(): HostToolSource {
         return {
-            turn: async (input: { readonly task: string }) => {
-                const { value, origins } = await this.#turn(input.task);
+            turn: async (input: { readonly task: string }, { signal }: ToolCallContext) => {
+                const { value, origins } = await this.#turn(input.task, signal);
                 return withOrigins(value, { "": origins });
             },
         };
@@ -42,11 +42,13 @@ export class BrowserTurns {
         this.#server = null;
     }
 
-    async #turn(task: string): Promise<{ readonly value: Json; readonly origins: readonly string[] }> {
+    async #turn(task: string, signal: AbortSignal): Promise<{ readonly value: Json; readonly origins: readonly string[] }> {
         const client = await this.#client();
         const { scopes, id } = await client.me();
         const session = await sessionOf(client, this.#session);
         this.#session = session.id;
+        // From here on a Ctrl-C is the turn's.
+        signal.throwIfAborted();
         const drive = new Drive(client, session, id, { ...this.#options, json: false, stays: true }, scopes.includes("approve"));
         await drive.run({ text: task });
         const { status = "", value = null, origins = [] } = drive.outcome ?? {};
