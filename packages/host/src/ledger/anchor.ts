@@ -12,7 +12,7 @@
 import { createHmac, type KeyObject } from "node:crypto";
 import { appendFileSync, readFileSync, statSync } from "node:fs";
 import { isSameCode } from "./code.ts";
-import { privateFile, writePrivate } from "./place.ts";
+import { writePrivate } from "./place.ts";
 
 export interface Anchor {
     readonly run: string;
@@ -38,8 +38,7 @@ function line(key: KeyObject, anchor: Anchor): string {
 
 /** To be called by one writer at a time. */
 export function writeAnchor(path: string, key: KeyObject, anchor: Anchor): void {
-    privateFile(path);
-    appendFileSync(path, line(key, anchor));
+    appendFileSync(path, line(key, anchor), { mode: 0o600 });
     if (statSync(path).size < COMPACT_AT) return;
     const kept = [...readAnchors(path, key).values()].map((one) => line(key, one)).join("");
     if (kept.length < COMPACT_AT / 2) writePrivate(path, kept);

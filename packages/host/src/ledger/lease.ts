@@ -46,7 +46,18 @@ function here(): string {
 }
 
 export function thisOwner(): ProcessOwner {
-    return { host: here(), pid: process.pid, start: startOf(process.pid) ?? "", nonce: randomBytes(6).toString("hex") };
+    return { ...thisProcess(), nonce: randomBytes(6).toString("hex") };
+}
+
+let known: Omit<ProcessOwner, "nonce"> | null = null;
+
+/** Looked up once: every run asks for it, and three files of the system take as long as the rest of a short run's beginning (`bench/`, `durable`). */
+function thisProcess(): Omit<ProcessOwner, "nonce"> {
+    if (known !== null) return known;
+    const found = { host: here(), pid: process.pid, start: startOf(process.pid) ?? "" };
+    // The system may have said nothing for want of a free handle.
+    if (found.start !== "") known = found;
+    return found;
 }
 
 /** After a restart of the machine another process may have the same pid at the same time since boot. Empty where the system does not say. */
@@ -91,7 +102,7 @@ export function startOf(pid: number): string | null {
 
 export function isLive(owner: Owner, beat: number, now: number): boolean {
     if ("by" in owner) return true;
-    if (owner.host !== here()) return now - beat < STALE_MS;
+    if (owner.host !== thisProcess().host) return now - beat < STALE_MS;
     const start = startOf(owner.pid);
     if (start === null) return false;
     return start === "" || owner.start === "" || start === owner.start;
@@ -103,8 +114,8 @@ export function isLive(owner: Owner, beat: number, now: number): boolean {
  */
 export function isLiveAnywhere(owner: Owner, beat: number, now: number, stale: number): boolean {
     if ("by" in owner) return true;
-    const start = startOf(process.pid) ?? "";
-    const isThisMachine = owner.host === here() && start !== "" && bootIn(owner.start) === bootIn(start);
+    const { host, start } = thisProcess();
+    const isThisMachine = owner.host === host && start !== "" && bootIn(owner.start) === bootIn(start);
     return isThisMachine ? isLive(owner, beat, now) : now - beat < stale;
 }
 
