@@ -15,6 +15,7 @@ import { versions } from "./versions.ts";
 /** In the order of the report. */
 const SECTIONS: { readonly [name: string]: () => Promise<Section> } = {
     parse: async () => (await import("./parse.ts")).parsing(),
+    check: async () => (await import("./check.ts")).checking(),
     machine: async () => (await import("./machine.ts")).machine(),
     authority: async () => (await import("./authority.ts")).authority(),
     audit: async () => (await import("./audit.ts")).audit(),
