@@ -13,9 +13,23 @@ export type Piece =
     | { readonly kind: "code"; readonly text: string }
     | { readonly kind: "quote"; readonly text: string }
     /** `start`: the number of the first item; null: without numbers. */
-    | { readonly kind: "list"; readonly start: number | null; readonly items: readonly string[] }
-    | { readonly kind: "table"; readonly head: readonly string[]; readonly rows: readonly (readonly string[])[] }
+    | { readonly kind: "list"; readonly start: number | null; readonly items: readonly Item[] }
+    | {
+          readonly kind: "table";
+          readonly head: readonly string[];
+          readonly rows: readonly (readonly string[])[];
+          readonly sides: readonly Side[];
+      }
     | { readonly kind: "rule" };
+
+export interface Item {
+    readonly text: string;
+    /** Of a list of tasks; null: it is no task. */
+    readonly isDone: boolean | null;
+}
+
+/** Where the text of a column stands; null: nothing is said. */
+export type Side = "left" | "center" | "right" | null;
 
 export type Mark =
     | string
@@ -29,6 +43,8 @@ export type Emphasis = "em" | "strong" | "del";
 export const DEEPEST = 6;
 /** What is indented by so much more than an item is inside it: models do so below a number, too. */
 const INSIDE = 2;
+/** Columns up to the next of which a tab leads. */
+const TAB = 4;
 /** Columns of a table. */
 const WIDEST = 40;
 
@@ -36,7 +52,8 @@ const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/;
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t](.*))?$/;
 const RULE = /^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$/;
 const QUOTE = /^ {0,3}> ?/;
-const ITEM = /^( {0,3})(?:([-*+])|(\d{1,9})[.)])(?: {1,4}(?=\S)|[ \t]*$)/;
+const ITEM = /^( {0,3})(?:([-*+])|(\d{1,9})[.)])(?:(?:\t| {1,4})(?=\S)|[ \t]*$)/;
+const TASK = /^\[([ xX])\][ \t]+(?=\S)/;
 const BLANK = /^[ \t]*$/;
 const DELIMITER = /^[ \t]*:?-+:?[ \t]*$/;
 
@@ -114,7 +131,7 @@ function codeAt(lines: readonly string[], at: number, fence: string): Read {
     };
     const end = endOf(lines, at + 1, (line) => !closes(line));
     const indent = (lines[at] as string).indexOf(fence);
-    const text = lines.slice(at + 1, end).map((line) => line.slice(Math.min(indent, indentOf(line))));
+    const text = lines.slice(at + 1, end).map((line) => without(line, indent));
     return { piece: { kind: "code", text: text.join("\n") }, to: Math.min(end + 1, lines.length) };
 }
 
@@ -139,7 +156,7 @@ function listAt(lines: readonly string[], at: number): Read {
             to = after;
             continue;
         }
-        if (to > at && indent >= inside) last.push(line.slice(Math.min(indent, width)));
+        if (to > at && indent >= inside) last.push(without(line, width));
         else if (item !== null && isSibling(item, isNumbered) && !RULE.test(line)) {
             width = item[0].length;
             inside = indent + INSIDE;
@@ -148,11 +165,29 @@ function listAt(lines: readonly string[], at: number): Read {
         else break;
         to++;
     }
-    return { piece: { kind: "list", start: isNumbered ? Number(first[3]) : null, items: items.map((one) => one.join("\n")) }, to };
+    return { piece: { kind: "list", start: isNumbered ? Number(first[3]) : null, items: items.map((one) => itemOf(one.join("\n"))) }, to };
 }
 
+function itemOf(text: string): Item {
+    const task = TASK.exec(text);
+    return task === null ? { text, isDone: null } : { text: text.slice(task[0].length), isDone: task[1] !== " " };
+}
+
+/** Columns. */
 function indentOf(line: string): number {
-    return line.length - line.trimStart().length;
+    let columns = 0;
+    for (const char of line)
+        if (char === "\t") columns += TAB - (columns % TAB);
+        else if (/\s/.test(char)) columns++;
+        else break;
+    return columns;
+}
+
+/** The line without so many columns of its indent; of a tab that reaches further, blanks stay. */
+function without(line: string, columns: number): string {
+    let [at, gone] = [0, 0];
+    for (; gone < columns && /\s/.test(line[at] ?? "x"); at++) gone += line[at] === "\t" ? TAB - (gone % TAB) : 1;
+    return " ".repeat(Math.max(0, gone - columns)) + line.slice(at);
 }
 
 function isSibling(item: RegExpExecArray | null, isNumbered: boolean): boolean {
@@ -173,7 +208,13 @@ function tableAt(lines: readonly string[], at: number): Read | null {
     const to = endOf(lines, at + 2, (line) => line.includes("|") && !BLANK.test(line));
     // A short row stays short (MDN1): filled up, a bar in each line were forty cells.
     const rows = lines.slice(at + 2, to).map((line) => within(cellsOf(line), head.length));
-    return { piece: { kind: "table", head, rows }, to };
+    const sides = cellsOf(lines[at + 1] as string).map(sideOf);
+    return { piece: { kind: "table", head, rows, sides }, to };
+}
+
+function sideOf(delimiter: string): Side {
+    const [left, right] = [delimiter.startsWith(":"), delimiter.endsWith(":")];
+    return left && right ? "center" : right ? "right" : left ? "left" : null;
 }
 
 /** What a row has more than its head stands in its last cell, so that no letter is lost. */

@@ -8,7 +8,7 @@
  */
 import { type ComponentChildren, h } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { type Mark, marksOf, type Piece, piecesOf } from "./markdown.ts";
+import { type Mark, marksOf, type Piece, piecesOf, type Side } from "./markdown.ts";
 import { said } from "./parts.ts";
 
 /** What is longer is shown as it was written, characters. */
@@ -76,7 +76,9 @@ function block(piece: Piece, depth: number): ComponentChildren {
         case "quote":
             return h("blockquote", null, blocks(piece.text, depth + 1));
         case "list": {
-            const items = piece.items.map((text) => h("li", null, item(text, depth + 1)));
+            const items = piece.items.map(({ text, isDone }) =>
+                h("li", isDone === null ? null : { class: "task" }, isDone === null ? null : h(Box, { isDone }), item(text, depth + 1)),
+            );
             return piece.start === null ? h("ul", null, items) : h("ol", { start: piece.start }, items);
         }
         case "table":
@@ -86,11 +88,11 @@ function block(piece: Piece, depth: number): ComponentChildren {
                 h(
                     "table",
                     null,
-                    h("thead", null, h("tr", null, cells("th", piece.head))),
+                    h("thead", null, h("tr", null, cells("th", piece.head, piece.sides))),
                     h(
                         "tbody",
                         null,
-                        piece.rows.map((row) => h("tr", null, cells("td", row))),
+                        piece.rows.map((row) => h("tr", null, cells("td", row, piece.sides))),
                     ),
                 ),
             );
@@ -99,14 +101,26 @@ function block(piece: Piece, depth: number): ComponentChildren {
     }
 }
 
+/** It is told, and not for the person to change. */
+function Box({ isDone }: { readonly isDone: boolean }): ComponentChildren {
+    return h("input", { type: "checkbox", checked: isDone, disabled: true, "aria-label": isDone ? "done" : "to do" });
+}
+
 /** An item that is one paragraph needs none around it. */
 function item(text: string, depth: number): ComponentChildren {
     const pieces = piecesOf(text, depth);
     return pieces.map(({ piece }, i) => (i === 0 && piece.kind === "paragraph" ? inline(piece.text) : block(piece, depth)));
 }
 
-function cells(element: "th" | "td", texts: readonly string[]): ComponentChildren {
-    return texts.map((text) => h(element, element === "th" ? { scope: "col" } : null, inline(text)));
+function cells(element: "th" | "td", texts: readonly string[], sides: readonly Side[]): ComponentChildren {
+    return texts.map((text, i) => {
+        const side = sides[i] ?? null;
+        return h(
+            element,
+            { ...(element === "th" ? { scope: "col" } : {}), ...(side === null ? {} : { class: `to-${side}` }) },
+            inline(text),
+        );
+    });
 }
 
 function inline(text: string): ComponentChildren {

@@ -10,6 +10,8 @@ function shown(text: string, depth = 0): string {
         .join("");
 }
 
+const SIDES = { none: "", left: " 1", center: " 2", right: " 3" };
+
 function one(piece: Piece, depth: number): string {
     switch (piece.kind) {
         case "paragraph":
@@ -21,9 +23,9 @@ function one(piece: Piece, depth: number): string {
         case "quote":
             return `<quote>${shown(piece.text, depth)}</quote>`;
         case "list":
-            return `<list ${piece.start ?? "-"}>${piece.items.map((item) => `<li>${shown(item, depth)}</li>`).join("")}</list>`;
+            return `<list ${piece.start ?? "-"}>${piece.items.map(({ text, isDone }) => `<li>${isDone === null ? "" : `[${isDone ? "x" : " "}]`}${shown(text, depth)}</li>`).join("")}</list>`;
         case "table":
-            return `<table>${[piece.head, ...piece.rows].map((row) => `<tr>${row.map((cell) => `<td>${marks(marksOf(cell))}</td>`).join("")}</tr>`).join("")}</table>`;
+            return `<table>${[piece.head, ...piece.rows].map((row) => `<tr>${row.map((cell, i) => `<td${SIDES[piece.sides[i] ?? "none"]}>${marks(marksOf(cell))}</td>`).join("")}</tr>`).join("")}</table>`;
         case "rule":
             return "<hr>";
     }
@@ -75,8 +77,19 @@ test.each([
     ["> a\n> - b\nc", "<quote><p>a</p><list -><li><p>b</p></li></list></quote><p>c</p>"],
     [
         "| a | b |\n|---|:-:|\n| 1 | x \\| y |\n| 2 |\nend",
-        "<table><tr><td>a</td><td>b</td></tr><tr><td>1</td><td>x | y</td></tr><tr><td>2</td></tr></table><p>end</p>",
+        "<table><tr><td>a</td><td 2>b</td></tr><tr><td>1</td><td 2>x | y</td></tr><tr><td>2</td></tr></table><p>end</p>",
     ],
+    ["|a|b|\n|:-|---:|\n|1|2", "<table><tr><td 1>a</td><td 3>b</td></tr><tr><td 1>1</td><td 3>2</td></tr></table>"],
+    [
+        "- [ ] a\n- [x] b\n  - [X] c\n- [y] d\n- [x]",
+        "<list -><li>[ ]<p>a</p></li><li>[x]<p>b</p><list -><li>[x]<p>c</p></li></list></li><li><p>[y] d</p></li><li><p>[x]</p></li></list>",
+    ],
+    // Tabs lead to every fourth column.
+    [
+        "-\ta\n\t- b\n\t\t- c\n\n\t\td\n- e",
+        "<list -><li><p>a</p><list -><li><p>b</p><list -><li><p>c</p></li></list><p>d</p></li></list></li><li><p>e</p></li></list>",
+    ],
+    ["1. a\n\t```\n\tx\n\t\ty\n\t```", "<list 1><li><p>a</p><pre>x\n\ty</pre></li></list>"],
     ["a | b\nc | d", "<p>a | b\nc | d</p>"],
     ["a\n\n---\n\n* * *", "<p>a</p><hr><hr>"],
 ])("%j", (text, expected) => expect(shown(text)).toBe(expected));
