@@ -157,7 +157,7 @@ export async function checking(): Promise<Section> {
             title: "Checking",
             how: "Processor time of the whole process, packed, and by the clock in the notes. The strict code changes lists and objects under many names in loops and under conditions. The last row is the project again in one process, its first file changed, as a loader has it: everything is read and checked anew.",
             rows: [...cases.map((one) => row(one.name, one.goal, one)), row("the project again, a file changed", 50, again)],
-            cause: "Nothing of the check before is kept: all fifty files are read, parsed and checked, and the program form is made, though one file changed. The machine had six times the work that its two cores hold; the best round, with nothing in the way, is at the goal.",
+            cause: "Nothing of the check before is kept: all fifty files are read, parsed and checked, and the program form is made, though one file changed. The machine was busy, as its load says; the best round is at the goal.",
         };
     } finally {
         rmSync(folder, { recursive: true, force: true });
