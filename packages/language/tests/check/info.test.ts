@@ -214,3 +214,23 @@ main agent A {
     expect(second?.tools).toEqual([{ source: "Held", uri: null }]);
     expect(third).toMatchObject({ tools: [], attempts: 1, options: [] });
 });
+
+test("D14: a note stands at each call whose error nothing looks at, and at no other", () => {
+    const { diagnostics } = run(`
+        import tool S from "mcp://s"
+        import tool F from "file://workspace"
+        func kept() { S.send({ to: "kept" }) }
+        main func() {
+            S.send({ to: "dropped" })
+            F.list({})
+            words = S.send({ to: "read" }).text
+            seen = S.send({ to: "seen" })
+            if seen.isError { return seen.text }
+            words + kept().text
+        }`);
+    const told = diagnostics.filter(({ code }) => code === "TOOL_ERROR_FAILS");
+    expect(told.map(({ severity, range }) => [severity, range.end - range.start])).toEqual([
+        ["note", "S.send".length],
+        ["note", "S.send".length],
+    ]);
+});
