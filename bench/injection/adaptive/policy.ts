@@ -100,6 +100,36 @@ const RECOMMENDED: { readonly [world: string]: Policy } = {
             Letters: `ask Letters.send in text: ""`,
         },
     },
+    school: {
+        models: "trusted",
+        imports: {
+            Works: `mark: may, choice: trusted or ask, arg id: trusted or ask, arg points: trusted or ask, arg final: trusted or ask, mark: once by id`,
+            Absences: `excuse: may, choice: trusted or ask, arg id: trusted or ask, arg kind: trusted or ask, excuse: once by id`,
+            Rooms: `trusted, book: may, choice: trusted or ask, arg room: trusted or ask, arg day: trusted or ask, arg open: trusted or ask, book: at most 1`,
+            Inbox: `answer: may, choice: trusted or ask, arg id: trusted or ask, arg text: plain among("user") or ask, answer: once by id`,
+            Trips: `refund: may, choice refund: from("tool:Trips") or ask, arg pupil: among("user", Trips.paid.pupil) or ask, arg amount: among("user", Trips.paid.paid) or ask, refund: once by pupil`,
+            Board: `publish: may, choice: trusted or ask, arg text: trusted or ask, publish: at most 1`,
+        },
+        bounds: {
+            Inbox: `ask Inbox.answer in text: ""`,
+            Trips: "ask Trips.refund in amount: 100.01..100000000, -100000000..0",
+        },
+    },
+    harbour: {
+        models: "trusted",
+        imports: {
+            Calls: `clear: may, choice clear: from("tool:Calls") or ask, arg clear.id: among("user", Calls.list.id) or ask, arg grade: trusted or ask, clear: once by id`,
+            Berths: `trusted, assign: may, choice assign: from("trusted", "tool:Ships") or ask, arg call: trusted or ask, arg berth: among("user", Berths.free.berth) or ask, arg tugs: trusted or ask, assign: once by call`,
+            Pilots: `trusted, order: may, choice: trusted or ask, arg call: trusted or ask, arg pilot: among("user", Pilots.list.id) or ask, arg night: trusted or ask, order: once by call`,
+            Dues: `charge: may, choice: trusted or ask, arg call: trusted or ask, arg amount: among("user", Dues.of.due) or ask, charge: once by call`,
+            Radio: `say: may, choice: trusted or ask, arg channel: trusted or ask, arg text: trusted or ask, say: at most 1`,
+            Mail: `send: may, choice: trusted or ask, arg to: among("user", Ships.find.agent) or ask, arg text: plain among("user") or ask, send: at most 1`,
+        },
+        bounds: {
+            Dues: "ask Dues.charge in amount: 5000.01..100000000, -100000000..0",
+            Mail: `ask Mail.send in text: ""`,
+        },
+    },
     forge: {
         models: "trusted",
         imports: {
