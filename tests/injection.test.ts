@@ -1,10 +1,12 @@
 /** The injection benchmarks' pages says what its figures say, and why for each that is missed. The benchmark itself has packages of its own and is run by hand. */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { EXPLAINED, taskOf } from "../bench/injection/adaptive/asks.ts";
 import { goalsOf } from "../bench/injection/adaptive/goals.ts";
 import { kept } from "../bench/injection/adaptive/page.ts";
+import { POLICIES } from "../bench/injection/adaptive/policy.ts";
 import { differenceOf, recorded } from "../bench/injection/adaptive/recorder.ts";
-import { CHOSEN, page as adaptivePage } from "../bench/injection/adaptive/report.ts";
+import { CHOSEN, HIDING_CHOSEN, page as adaptivePage } from "../bench/injection/adaptive/report.ts";
 import { BEFORE } from "../bench/injection/causes.ts";
 import { page, type Results, unexplained } from "../bench/injection/report.ts";
 
@@ -43,13 +45,17 @@ test("the page about attackers who have read the policy is made from its figures
             "chat",
             "clinic",
             "forge",
+            "harbour",
             "letting",
             "procurement",
+            "school",
             "shop",
             "travel",
             "workspace",
         ]);
     expect(read("adaptive/RESULTS.md")).toBe(adaptivePage(shown, hidden));
+    const asked = hidden.flatMap((one) => one.ran[HIDING_CHOSEN]?.questioned ?? []);
+    expect(asked.map(taskOf).sort()).toEqual([...EXPLAINED].sort());
     for (const { world, ran } of shown) {
         const one = ran[CHOSEN];
         expect([world, one?.agent.hole, one?.program.hole, one?.agent.unlisted, one?.program.unlisted]).toEqual([world, 0, 0, 0, 0]);
@@ -63,6 +69,35 @@ test("the page about attackers who have read the policy is made from its figures
     for (const [name, { agent, program }] of ran)
         expect([name, agent.hole, program.hole, agent.unlisted, program.unlisted]).toEqual([name, 0, 0, 0, 0]);
     expect(ran.some(([, { agent }]) => agent.reached > 0)).toBe(true);
+});
+
+test("the policies of the worlds, and what init writes, say what the documents recommend, in no other words", () => {
+    /** A rule without the names in it, nor what the user and the program chose anyway: `arg: among("user", FIELD) or ask`. */
+    const shaped = (rule: string): string =>
+        rule
+            .replace(/^(arg|choice)[^:]*/, "$1")
+            .replace(/(?<=\()(?:"\w+(?::\w+)?"|[A-Z]\w*\.[\w.]+)(?:, (?:"\w+(?::\w+)?"|[A-Z]\w*\.[\w.]+))*(?=\))/, (list) =>
+                [
+                    ...new Set(
+                        list
+                            .split(", ")
+                            .filter((one) => one !== '"trusted"')
+                            .map((one) => (one.startsWith('"tool:') ? "TOOL" : one.startsWith('"') ? one : "FIELD")),
+                    ),
+                ].join(", "),
+            );
+    const table = readFileSync(new URL("../docs/authority-choose.md", import.meta.url), "utf8");
+    const said = [...table.matchAll(/`([^`]+)`/g)].map(([, rule = ""]) =>
+        shaped(/^(?:trusted or ask|plain)/.test(rule) ? `arg x: ${rule}` : rule),
+    );
+    const rulesIn = (text: string): string[] => text.match(/\b(?:arg|choice)\b[^:\n]*: (?:[^,(\n}]|\([^)]*\))+/g) ?? [];
+    const templates = new URL("../packages/cli/templates/", import.meta.url);
+    const begun = readdirSync(templates, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".remit"));
+    const written = begun.flatMap((file) => rulesIn(readFileSync(new URL(file, templates), "utf8").replaceAll(/\/\/.*/g, "")));
+    expect(written.length).toBeGreaterThan(5);
+    const used = [...WORLDS, ...LATER].flatMap(({ name }) => Object.values(POLICIES.recommended(name)?.imports ?? {}).flatMap(rulesIn));
+    expect(used.length).toBeGreaterThan(100);
+    expect([...new Set([...used, ...written].map((rule) => shaped(rule.trim())))].filter((rule) => !said.includes(rule))).toEqual([]);
 });
 
 test("goals are made of every argument of every method that does more than read, the same for the same seed", () => {
