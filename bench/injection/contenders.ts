@@ -110,8 +110,8 @@ export async function remitProgram({ world, task, planted, base, policy, untrust
             ...(untrusted === null ? {} : { untrusted }),
             tools: hostTools(world.tools(state, calls)),
             on: {
-                ask: ({ question, options }) => {
-                    asked.push(question);
+                ask: ({ question, options, detail }) => {
+                    asked.push([question, ...rulesIn(detail)].join(" "));
                     if (person === "no") return "deny";
                     return options.includes("once") ? "once" : (options[0] ?? null);
                 },
@@ -130,6 +130,17 @@ export async function remitProgram({ world, task, planted, base, policy, untrust
     } finally {
         await program.close();
     }
+}
+
+/** The rules that a question is about, each with the origins that it does not let in: `[choice: trusted, of tool:Inbox]`. */
+function rulesIn(detail: unknown): string[] {
+    const { flow, flows = [] } = detail as { flow?: Flow; flows?: readonly Flow[] };
+    return [...(flow === undefined ? [] : [flow]), ...flows].map(({ rule, origins }) => `[${rule}, of ${origins.join(", ")}]`);
+}
+
+interface Flow {
+    readonly rule: string;
+    readonly origins: readonly string[];
 }
 
 function hostTools(box: Toolbox): { [tool: string]: { [method: string]: HostMethod } } {
