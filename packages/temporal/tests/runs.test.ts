@@ -4,7 +4,8 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { type HostTool, type LoadOptions, openLedger, openWorld, type ProgramWorld, type ToolCallContext } from "@remit/host";
+import { DatabaseSync } from "node:sqlite";
+import { type HostTool, type LoadOptions, openLedger, openStore, openWorld, type ProgramWorld, type ToolCallContext } from "@remit/host";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DevServer } from "../src/index.ts";
 import { devServer, questionsOf, type Room, roomAt } from "./room.ts";
@@ -55,6 +56,25 @@ test("cancelled in the middle: the performer is told, the run is stopped, and go
     await room.client.result(run);
     expect(await room.store.run(run)).toMatchObject({ status: "done" });
     expect(await room.store.verify(run)).toMatchObject({ ok: true, bound: "yes" });
+});
+
+test("WAC3: a run whose ledger is locked while it opens waits for it, and goes on", async () => {
+    await using room = await roomAt(server);
+    const patience = 50;
+    const store = await openStore(room.file, { env: { HOME: room.folder }, timeout: patience });
+    const program = await world(room, "main func(input) { input.n + 1 }");
+    const run = await room.client.submit(program, program.kept({ n: 1 }));
+    using lock = new DatabaseSync(room.file);
+    lock.exec("BEGIN IMMEDIATE");
+    const worker = await room.worker({ ledger: store });
+    const flow = room.client.client.workflow.getHandle(run);
+    await expect.poll(async () => (await flow.describe()).raw.pendingWorkflowTask?.startedTime).toBeTruthy();
+    // Longer than the store waits for a lock.
+    await new Promise((resolve) => setTimeout(resolve, 10 * patience));
+    lock.exec("ROLLBACK");
+    expect(await room.client.result(run)).toBe(2);
+    await worker.shutdown();
+    await store.close();
 });
 
 test("a worker gives each run its own tools, and who watches the run there hears what its calls give meanwhile", async () => {

@@ -8,6 +8,7 @@
  * WAC2: what concerns a run is done for the workflow of its name alone; Temporal says which one asks. So another workflow of the namespace, which may
  *     call any activity of the queue, makes no call in a run, takes none over, and writes nothing of it. Which code runs under that name is not
  *     known here.
+ * WAC3: a ledger that takes nothing now (a lock, a full disk) ends no execution: an activity that may be tried again is, and another one waits (WA4).
  * WA5: an execution that lost the run to another owner is told so, and nothing is performed for it.
  */
 import type { KeyObject } from "node:crypto";
@@ -15,6 +16,7 @@ import {
     type Ask,
     AskError,
     infoOf,
+    isPassing,
     LedgerError,
     type LedgerStore,
     type Missing,
@@ -143,7 +145,9 @@ function told(activities: Activities): NamedActivities {
                 if (!(error instanceof LedgerError)) throw error;
                 // WA5.
                 const type = error.code === "owned" || error.code === "finished" ? FAILURES.fenced : FAILURES.ledger;
-                throw ApplicationFailure.nonRetryable(`${error.message}. ${error.hint}`, type, error.code);
+                const message = `${error.message}. ${error.hint}`;
+                // WAC3.
+                throw ApplicationFailure.create({ message, type, nonRetryable: !isPassing(error), details: [error.code] });
             }
         },
     ]);

@@ -19,6 +19,7 @@ import {
     WorkflowNotFoundError,
     WorkflowUpdateFailedError,
 } from "@temporalio/client";
+import { ConnectError } from "../server/connect.ts";
 import { type Answer, FAILURES, type Question } from "../wire/messages.ts";
 import type { Asked, RemitClient } from "./client.ts";
 
@@ -88,7 +89,12 @@ async function questionsOf({ client, run, until }: Asking): Promise<readonly Ask
 
 /** The server, or what it asked, gives no answer now. */
 export function isAway(error: unknown): boolean {
-    return error instanceof ServiceError || error instanceof WorkflowNotFoundError || isGrpcServiceError(error);
+    return (
+        error instanceof ConnectError ||
+        error instanceof ServiceError ||
+        error instanceof WorkflowNotFoundError ||
+        isGrpcServiceError(error)
+    );
 }
 
 /** Why the workflow, or its worker, did not take an answer; null: something else went wrong. */

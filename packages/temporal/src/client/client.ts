@@ -59,7 +59,7 @@ import { signed } from "../wire/signature.ts";
 import { known, shownOf } from "./attributes.ts";
 import { executionOf, type Released, type ReleaseOptions, release } from "./owner.ts";
 import { type Schedules, schedulesOf } from "./schedules.ts";
-import { attended, hasWorker, reachable, unplaced } from "./workers.ts";
+import { attended, hasWorker, reachable, tellOf, unplaced } from "./workers.ts";
 
 export type RemitClientOptions = RemitClientSettings &
     (
@@ -195,12 +195,14 @@ export function remitClient(options: RemitClientOptions): RemitClient {
                 throw failed(error, id);
             }
         },
-        status: (id) => statusOf(flow(id)),
+        status: (id) => statusOf(client, id),
         questions: (id) => asked(client, id),
-        ledger: (id, from = 1) => flow(id).query<LedgerPage, [number]>(QUERIES.ledger, from),
+        ledger: (id, from = 1) => tellOf<LedgerPage>(client, id, QUERIES.ledger, from),
         answer: async (id, answer, shown) => {
             try {
-                await flow(id).executeUpdate<null, [Answer]>(UPDATES.answer, { args: [await signedFor(flow(id), signer, answer, shown)] });
+                await flow(id).executeUpdate<null, [Answer]>(UPDATES.answer, {
+                    args: [await signedFor(client, id, { signer, answer, shown })],
+                });
             } catch (error) {
                 await noteRefused(store, id, answer);
                 throw error;
@@ -243,24 +245,30 @@ const ENDED: Partial<Record<WorkflowExecutionStatusName, Status["state"]>> = {
 };
 
 /** A query tells how far the execution came, also of one that has ended. */
-async function statusOf(flow: WorkflowHandle): Promise<Status> {
-    const now = await flow.query<Status>(QUERIES.status);
+async function statusOf(client: Client, run: string): Promise<Status> {
+    const now = await tellOf<Status>(client, run, QUERIES.status);
     if (!["opening", "running", "waiting"].includes(now.state)) return now;
-    const { name } = (await flow.describe()).status;
+    const { name } = (await client.workflow.getHandle(run).describe()).status;
     // It ended between the two.
-    if (name === "COMPLETED") return flow.query<Status>(QUERIES.status);
+    if (name === "COMPLETED") return tellOf<Status>(client, run, QUERIES.status);
     // A run that waits for what cannot be given there fails by it, and goes on waiting.
     const state = name === "FAILED" && now.state === "waiting" ? undefined : ENDED[name];
     return state === undefined ? now : { ...now, state, performing: [], questions: [], parts: [] };
 }
 
 /** By a key. One to a question that is not open is left as it is: the workflow refuses it. */
-async function signedFor(flow: WorkflowHandle, signer: KeyObject | undefined, answer: Answer, shown?: Question): Promise<Answer> {
+async function signedFor(
+    client: Client,
+    run: string,
+    { signer, answer, shown }: { readonly signer: KeyObject | undefined; readonly answer: Answer; readonly shown: Question | undefined },
+): Promise<Answer> {
     if (signer === undefined) return answer;
     const question =
         shown ??
-        (await flow.query<Status>(QUERIES.status)).questions.find(({ id, path }) => id === answer.question || path === answer.question);
-    return question === undefined ? answer : signed(signer, flow.workflowId, question, answer);
+        (await tellOf<Status>(client, run, QUERIES.status)).questions.find(
+            ({ id, path }) => id === answer.question || path === answer.question,
+        );
+    return question === undefined ? answer : signed(signer, run, question, answer);
 }
 
 /** An answer of a user who may not give it is told by the record of the question (AK4), as one that comes to the ledger is. */
@@ -277,7 +285,7 @@ function clientOf({ client, connection, store, namespace = "default", keys, env 
 }
 
 async function asked(client: Client, run: string): Promise<readonly Asked[]> {
-    const { questions, parts } = await client.workflow.getHandle(run).query<Status>(QUERIES.status);
+    const { questions, parts } = await tellOf<Status>(client, run, QUERIES.status);
     const inside = await Promise.all(parts.map((one) => askedIn(client, one.run)));
     return [...questions.map((question) => ({ run, question })), ...inside.flat()];
 }

@@ -5,7 +5,7 @@
  */
 import { setTimeout as after } from "node:timers/promises";
 import { type Program, stagesOf } from "@remit/language";
-import { type Client, isGrpcServiceError } from "@temporalio/client";
+import { type Client, isGrpcServiceError, ServiceError } from "@temporalio/client";
 import { NamespaceNotFoundError, WorkflowNotFoundError } from "@temporalio/common";
 import proto from "@temporalio/proto";
 import { ConnectError, NOT_FOUND, noNamespace } from "../server/connect.ts";
@@ -59,6 +59,27 @@ function queuesIn({ files }: Program): { readonly name: string; readonly at: str
 
 function unattended(queue: string, hint: string): ConnectError {
     return new ConnectError(`no worker takes runs from the queue '${queue}'`, hint, undefined);
+}
+
+/** So long a worker has to tell of a run that it has, milliseconds: it may have to read the whole history first. */
+const TELL_MS = 10_000;
+/** gRPC's DEADLINE_EXCEEDED and FAILED_PRECONDITION: the server waits for a worker, or knows that none can tell. */
+const UNSAID: ReadonlySet<unknown> = new Set([4, 9]);
+
+/** What the workflow of a run says of it. Rejects with `ConnectError` where no worker answers for it. */
+export async function tellOf<T>(client: Client, run: string, query: string, ...args: readonly unknown[]): Promise<T> {
+    const flow = client.workflow.getHandle(run);
+    try {
+        return await client.withDeadline(Date.now() + TELL_MS, () => flow.query<T, unknown[]>(query, ...args));
+    } catch (error) {
+        const cause = error instanceof ServiceError ? error.cause : error;
+        if (!isGrpcServiceError(cause) || !UNSAID.has(cause.code)) throw error;
+        throw new ConnectError(
+            `no worker says what run ${run} does`,
+            `its workers are away, stopped, very busy or of another build: ${WORKER} QUEUE, or give it to those that serve now with remit resume ${run} --on temporal --move; remit trace ${run} shows what the ledger has of it`,
+            error,
+        );
+    }
 }
 
 /** Rejects with `ConnectError` where the run has no workflow here, or where no worker is there that could say what it does. */

@@ -83,6 +83,9 @@ export const SETTINGS: Settings = {
 /** Heartbeats reach the server at most this often, milliseconds: a cancel is heard with one. */
 export const BEAT_MS = 1_000;
 
+/** Of what a worker does beside its workflow. What passes (a locked ledger) is tried again soon: a run says nothing of itself before it is open. */
+export const LOCAL = { startToCloseTimeout: 60_000, retry: { maximumInterval: 2_000 } } as const;
+
 export interface RunInput {
     /** Id of the run in the ledger, which holds all else. */
     readonly run: string;

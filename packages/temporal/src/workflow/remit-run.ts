@@ -26,6 +26,7 @@ import {
     type Answer,
     FAILURES,
     type LedgerPage,
+    LOCAL,
     type NamedActivities,
     type Opened,
     QUERIES,
@@ -50,7 +51,7 @@ const PAGE = 500;
 const RUN_STATUS = defineSearchAttributeKey("RemitStatus", SearchAttributeType.KEYWORD);
 
 /** What only reads and writes the ledger is done by the worker that has the workflow: one event each, and no way to the server and back. */
-const local = proxyLocalActivities<NamedActivities>({ startToCloseTimeout: 60_000 });
+const local = proxyLocalActivities<NamedActivities>(LOCAL);
 
 export async function remitRun({ goesOn, planned, ...given }: RunInput): Promise<RunOutput> {
     withoutStacks();

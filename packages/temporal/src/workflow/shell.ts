@@ -10,7 +10,16 @@
  */
 import { type ConductEnd, type Conducted, Conductor, type Decision, type Effect, type News, type Outcome } from "@remit/machine";
 import { CancellationScope, proxyActivities, proxyLocalActivities, uuid4, workflowInfo } from "@temporalio/workflow";
-import type { Carried, NamedActivities, Opened, Question, RunInput, Sent, Status } from "../wire/messages.ts";
+import {
+    type Carried,
+    LOCAL,
+    type NamedActivities,
+    type Opened,
+    type Question,
+    type RunInput,
+    type Sent,
+    type Status,
+} from "../wire/messages.ts";
 import { Alarm } from "./alarm.ts";
 import { Unsent } from "./ledger.ts";
 import { Works } from "./performing.ts";
@@ -19,7 +28,7 @@ import { type QuestionOps, Questions } from "./questions.ts";
 /** How long answers are waited for after a cancel, milliseconds: an activity hears of it with its next sign of life. */
 const GRACE_MS = 5_000;
 
-const local = proxyLocalActivities<NamedActivities>({ startToCloseTimeout: 60_000 });
+const local = proxyLocalActivities<NamedActivities>(LOCAL);
 const remote = proxyActivities<NamedActivities>({ startToCloseTimeout: 60_000 });
 
 /** How an execution ends. `on`: the run goes on in a new one. */
