@@ -685,6 +685,13 @@ export const MUTANTS = [
         "",
         ["packages/machine/tests/run/yield-hostile.test.ts"],
     ],
+    [
+        "W12 a further turn of a session carries all that came",
+        `${M}state/agent-code.ts`,
+        "m.run.labels.of([...m.standing.met]) : 0;",
+        "0 : 0;",
+        [TOLD],
+    ],
     ["HS2 what its hands read chose what they do next", `${M}native/hands.ts`, "...originsRead(m, read), `agent:", "`agent:", [HANDS]],
     [
         "SES3 what its hands read stays in the session",

@@ -23,7 +23,7 @@ import { located } from "../value/access.ts";
 import { toJson } from "../value/json.ts";
 import { join } from "../value/operators.ts";
 import { List, type Value } from "../value/value.ts";
-import { type Known, runWritten, unfit } from "../state/agent-code.ts";
+import { type Known, labelOfSession, runWritten, unfit } from "../state/agent-code.ts";
 import { turnDone } from "../state/activity.ts";
 import { describedEvent, failFrom } from "../state/effects.ts";
 import {
@@ -125,7 +125,8 @@ function beginYield(m: Ops, call: Call, d: HandoverDetail): void {
     const { args, labels: origins } = copies(m, frame, handed, site);
     // Options of `agent()` leave too, and say something of what chose them.
     const options = config?.labels ?? 0;
-    const labels = options === 0 ? origins : m.run.labels.origins(m.run.labels.union(m.run.labels.of(origins), options));
+    const more = m.run.labels.union(options, target.session === null ? 0 : labelOfSession(m, call.fiber, target.session));
+    const labels = more === 0 ? origins : m.run.labels.origins(m.run.labels.union(m.run.labels.of(origins), more));
     if (target.session === null && !permitted(m, call, d.what, target, { names, args })) return;
     mayRead(m, call, target.entry, { names: [...names, "options"], args: [...args, join(m.run, "", options)] });
     m.countCall();

@@ -85,7 +85,7 @@ export function runWritten(m: Ops, h: Handing, answer: Answer): void {
     const who = `agent ${shownName(agent[1])}`;
     m.tracer?.at(h.I.site, path, who);
     const heard = heardIn(session, wait.state);
-    const isTold = heard.length > 0 && (isBoundStrictly(m, session) || runsStrictly(m, h.fiber));
+    const isTold = heard.length > 0 && isStrictIn(m, h.fiber, session);
     const author = `agent:${agent[1]}`;
     push(m, h, { fn, args, origin: isTold ? labelOfSaid(m, h, who, [...heard, author]) : m.run.labels.of([author]), heard });
 }
@@ -111,6 +111,18 @@ interface Inner {
 /** Whether the call, or the agent's remit, says that its code is strict. */
 function isBoundStrictly({ authority }: Ops, { policy, agent, principal }: Session): boolean {
     return authority.isStrict(principal) || (policy !== null && authority.policyNamed(policy, agent)?.strict === true);
+}
+
+function isStrictIn(m: Ops, fiber: Fiber, session: Session): boolean {
+    return isBoundStrictly(m, session) || runsStrictly(m, fiber);
+}
+
+/**
+ * W12: in strict code a further call over a session depends on all that came into the run. Its agent knows which turns there were before, and how many, and a
+ * turn that was not taken under a condition leaves no label behind.
+ */
+export function labelOfSession(m: Ops, fiber: Fiber, session: Session): number {
+    return isStrictIn(m, fiber, session) ? m.run.labels.of([...m.standing.met]) : 0;
 }
 
 /** A frame of the session's principal over the one that waits. */

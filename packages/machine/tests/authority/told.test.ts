@@ -129,6 +129,27 @@ describe("what an agent answers in strict code carries what its session was told
     });
 });
 
+test.each([
+    ["yield", "r = agent.yield(y: 1)"],
+    ["send", 'r = agent.send("b")'],
+])(
+    "W12: a %s inside an answer to strict code does not tell, by which turns there were before it, what its function read",
+    (_name, call) => {
+        const body = `m = Inbox.read({})\nif m.yes { q = agent.send("a") }\n${call}\nU.send({ v: r })\nreturn 1`;
+        const agents: Handing["agents"] = ({ turn, prompt }) =>
+            turn === 0
+                ? answer(body, "z")
+                : JSON.stringify(prompt).includes("remit-yield")
+                  ? answer(`return ${turn}`, "y")
+                  : `turn ${turn}`;
+        const agent = FAR.replace("may U, Inbox.read", "may U.send, Inbox.read");
+        const [yes, no] = pair("X.yield(z: 1)", { ...strict, agent, agents });
+        expect([kind(yes), kind(no)]).toEqual([1, 1]);
+        expect(yes.effects.map(({ path }) => path)).not.toEqual(no.effects.map(({ path }) => path));
+        expect(seen(yes)).toEqual(seen(no));
+    },
+);
+
 describe("the checker knows what an answer carries", () => {
     test.each([
         ["flow strict\n", "X.yield(z: m)", true],
