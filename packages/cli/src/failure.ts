@@ -87,6 +87,7 @@ const SYSTEM: Record<string, string> = {
     EDQUOT: "this user's part of the disk is full",
     EROFS: "the disk is read-only",
     EMFILE: "too many open files",
+    ELOOP: "its links lead in a circle",
 };
 
 /** A write that fails does not say of which file. */

@@ -1,6 +1,6 @@
 /** What is asked wrongly is refused before anything begins: no run, no model, no ledger. */
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Room, room } from "./remit.ts";
@@ -67,9 +67,17 @@ test.each([
     expect(at.remit("runs").err).toContain("No runs yet");
 });
 
-test("a file that is not there is an error, not a kind of failure", () => {
+test("a file that is not there is an error, not a kind of failure, and says which programs are there", () => {
+    at.write("one/main.remit", "main func() { 1 }");
+    symlinkSync("loop.remit", join(at.folder, "loop.remit"));
     for (const command of ["run", "check", "compile"])
-        expect(at.remit(command, "nowhere.remit")).toEqual({ code: 1, out: "", err: "error: there is no file nowhere.remit\n" });
+        for (const [name, said] of [
+            ["one/nowhere.remit", "there is no file nowhere.remit\n  help: write one/main.remit"],
+            ["one/main", "there is no file main\n  help: write one/main.remit"],
+            ["one", "one is a folder\n  help: write one/main.remit"],
+            ["loop.remit", "its links lead in a circle"],
+        ] as const)
+            expect(at.remit(command, name)).toEqual({ code: 1, out: "", err: expect.stringContaining(said) });
 });
 
 test("a run that is over is not resumed, which is said once", () => {
@@ -177,6 +185,7 @@ test("what a command cannot take names the thing, and what to write", () => {
     expect(err("fmt", "a.remit", "--write")).toContain("remit fmt --help lists the options");
     expect(err("fmt", ".")).toBe("error: . is a folder\n  name a file\n");
     expect(err("run", "slip.remit", "--input", "@.")).toBe("error: . is a folder\n  name a file\n");
+    expect(err("run", "slip.remit", "--input", "three.json")).toContain("\n  it is the name of a file: write @three.json\n");
     expect(err("init", "three.json")).toBe("error: three.json is a file\n  name a new folder\n");
     expect(err("verbs", "reed")).toBe("error: there is no verb 'reed'\n  did you mean 'read'?\n");
     expect(err("run", "slip.remit", "--input", '{"mesage": "x"}')).toContain(

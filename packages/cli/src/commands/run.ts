@@ -1,4 +1,5 @@
 /** `remit run`: a program from its file to its value. */
+import { statSync } from "node:fs";
 import { here } from "../here.ts";
 import { dirname, resolve } from "node:path";
 import {
@@ -168,15 +169,16 @@ export async function readInput(text: string | undefined, from = "--input"): Pro
     if (text === undefined) return {};
     if (text === "-") return parsed(decoded(await new Response(process.stdin as never).arrayBuffer(), "standard input"), "standard input");
     if (text.startsWith("@")) return parsed(readText(text.slice(1)), text.slice(1));
-    return parsed(argument(text, from), from);
+    const hint = statSync(text, { throwIfNoEntry: false })?.isFile() === true ? `it is the name of a file: write @${text}` : undefined;
+    return parsed(argument(text, from), from, hint);
 }
 
-function parsed(text: string, from: string): Json {
+function parsed(text: string, from: string, hint?: string): Json {
     const read = readJson(text);
     if (read.ok) return read.value;
     throw new UsageError(
         `${from} ${read.message}`,
-        read.hint ?? `give an object such as '{"name": "value"}', @FILE, or - for standard input`,
+        hint ?? read.hint ?? `give an object such as '{"name": "value"}', @FILE, or - for standard input`,
     );
 }
 

@@ -10,11 +10,11 @@ import { type CheckedProgram, type Descriptions, type Diagnostic, check, lower, 
 import { agentSlips } from "../config/agents.ts";
 import type { Config } from "../config/config.ts";
 import { checkPolicy, slipsIn } from "../config/policy.ts";
-import { RemitError } from "../failure/error.ts";
 import { settingOf, surroundingsOf } from "../config/setting.ts";
 import { allowedBy, readTree } from "./compile.ts";
 import { knownSecrets } from "../secret/known.ts";
 import type { HostOptions } from "../run/setup.ts";
+import { noEntry } from "./entry.ts";
 import { refuseForm } from "./secrets.ts";
 import { type ImportProblem, textProblems } from "./texts.ts";
 import { findRoot, type ProgramTree, programTree } from "./tree.ts";
@@ -52,7 +52,7 @@ export async function checkFile(path: string, options: CheckFileOptions = {}): P
     const full = resolve(here.cwd, path);
     const tree = programTree(resolve(here.cwd, options.root ?? findRoot(full)), options.grants);
     const main = tree.read(full);
-    if (!main.ok) throw new RemitError({ kind: "value", message: main.message });
+    if (!main.ok) throw noEntry(main, full, path);
     const { config } = await settingOf(full, options);
     const project = projectOf(config);
     const entry = { file: tree.nameOf(main.path), text: main.text, secrets: knownSecrets(here.env, config) };

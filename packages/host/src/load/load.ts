@@ -16,6 +16,7 @@ import type { ImportedSkill } from "../skill/imported.ts";
 import { compiledCache, entryName } from "./cache.ts";
 import type { Around, CompiledTree, MainFile } from "./compile.ts";
 import { engineId } from "./engine.ts";
+import { noEntry } from "./entry.ts";
 import { cacheFolder } from "../ledger/place.ts";
 import type { Surroundings } from "../process/here.ts";
 import { knownSecrets } from "../secret/known.ts";
@@ -116,7 +117,7 @@ export function openedAt(
     if (statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true) throw unreadable(`there is no folder ${root}`);
     const tree = programTree(root, options.grants);
     const read = tree.read(full);
-    if (!read.ok) throw unreadable(read.message);
+    if (!read.ok) throw noEntry(read, full, from.path);
     return { tree, path: read.path, main: { file: tree.nameOf(read.path), text: read.text, secrets } };
 }
 

@@ -63,7 +63,8 @@ export function programTree(root: string, grants: readonly string[] = []): Progr
             } catch (error) {
                 const code = (error as NodeJS.ErrnoException).code;
                 if (code === "ENOENT" || code === "ENOTDIR") return { ok: false, why: "missing", message: `there is no file ${shown}` };
-                return { ok: false, why: "unreadable", message: `${shown} cannot be read (${code})` };
+                const why = code === "ELOOP" ? "its links lead in a circle" : code;
+                return { ok: false, why: "unreadable", message: `${shown} cannot be read (${why})` };
             }
             if (!permitted(found)) return { ok: false, why: "outside", message: `${shown} is outside the program's tree ${real}` };
             const stat = statSync(found);

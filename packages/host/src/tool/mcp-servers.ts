@@ -259,6 +259,7 @@ export function unreachable({ key, at }: Target, error: unknown, stderr: string)
     const said = tidy(stderr, 1000);
     return new ToolFail(message, {
         kind: "unreachable",
+        ...(code === "ENOENT" ? { hint: "install it, put its folder on the PATH, or mend `command` of that server in remit.json" } : {}),
         ...(said === "" ? {} : { hint: `it wrote: ${said}`, detail: { stderr: tidy(stderr, MAX_STDERR) } as Json }),
     });
 }
