@@ -176,8 +176,9 @@ function unnamedFlows(use: Use, method: string, on: Standing): readonly Hit[] {
     const { given, uri } = use;
     const told = on.schema === null ? null : argumentsIn(on.schema, uri, method);
     // A place is one in the call, whatever the arguments are called.
-    const left = told === null ? given.names : given.names.filter((name) => !isPlace(name) && !told.has(name));
-    if (left.length === 0) return NO_HITS;
+    const isLeft = (name: string): boolean => told === null || (!isPlace(name) && !told.has(name));
+    if (!given.names.some(isLeft)) return NO_HITS;
+    const left = given.names.filter(isLeft);
     const said = named(use, method, on);
     const [first] = said;
     if (first === undefined) return NO_HITS;

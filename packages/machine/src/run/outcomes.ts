@@ -24,10 +24,10 @@ import { overdrawn, uncharged } from "../state/spending.ts";
 function withLabels(m: Machine, effect: Effect, outcome: Outcome): Outcome {
     const grants = grantedBy(m, effect, outcome);
     const said = readersOfResult(m, effect, outcome.ok ? outcome.value : null, grants.isPublic);
-    const more = [...said, ...claimedOf(m, effect, outcome)];
-    if (more.length === 0 && grants.trusted === null) return outcome;
+    const claimed = claimedOf(m, effect, outcome);
+    if (said.length + claimed.length === 0 && grants.trusted === null) return outcome;
     const own = (outcome.origins ?? []).map((one) => (one === grants.trusted ? statedOrigin(one) : one));
-    return { ...outcome, origins: [...new Set([...own, ...more])].sort() };
+    return { ...outcome, origins: [...new Set([...own, ...said, ...claimed])].sort() };
 }
 
 /** Applies one outcome: the fiber that waited for it goes on, or fails. */
@@ -41,7 +41,8 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
     if (fiber.frames.length > 0) m.stand(fiber, fiber.top);
     if (effect.kind === "run") m.standing.cameBack(effect.path, told.uses);
     const outcome = withLabels(m, effect, told);
-    for (const some of [outcome.origins ?? [], ...(outcome.ok ? Object.values(outcome.parts ?? {}) : [])]) m.standing.meets(some);
+    if (outcome.origins !== undefined) m.standing.meets(outcome.origins);
+    if (outcome.ok && outcome.parts !== undefined) for (const some of Object.values(outcome.parts)) m.standing.meets(some);
     const wait = fiber.frames.length === 0 ? null : fiber.top.native;
     const calls = effect.kind === "agent" ? replyIn(outcome)?.spent.calls : undefined;
     const turned = turnOf(m, pending, outcome);

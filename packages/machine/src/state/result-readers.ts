@@ -73,11 +73,13 @@ export function readersOfResult(m: Ops, effect: Effect, value: Json, isPublic = 
 }
 
 function readersOfChoice({ kind, request, labels }: Effect): readonly string[] {
-    if (kind !== "tool" || labels.length === 0 || opOf(request) !== "call") return NOBODY_SAYS;
+    const chose = labels.some(isReader) && kind === "tool" && opOf(request) === "call" ? labels.filter(isReader) : NOBODY_SAYS;
+    if (chose.length === 0) return NOBODY_SAYS;
     const { uri, method } = request as unknown as ToolRequest;
-    if (method == null || !readsHere(schemeOf(uri), method)) return NOBODY_SAYS;
-    return labels.filter((label) => chooserIn(label)?.startsWith("only:") === true);
+    return method != null && readsHere(schemeOf(uri), method) ? chose : NOBODY_SAYS;
 }
+
+const isReader = (label: string): boolean => chooserIn(label)?.startsWith("only:") === true;
 
 function readersSaid(m: Ops, { kind, request }: Effect, value: Json, isPublic: boolean): readonly string[] {
     const { authority, compiled } = m;
@@ -86,6 +88,7 @@ function readersSaid(m: Ops, { kind, request }: Effect, value: Json, isPublic: b
         const { op, tool, uri, file, method, args } = request as unknown as ToolRequest;
         if (op === "describe") return NOBODY_SAYS;
         const { reads } = authority.clausesAt(compiled.capabilityAt(file, tool).file, tool);
+        if (reads.length === 0) return NOBODY_SAYS;
         return readersGiven(
             // A project only narrows: no word of a server takes that away.
             { reads: isPublic ? reads.filter(({ project }) => project === true) : reads, people: m.standing.people },
