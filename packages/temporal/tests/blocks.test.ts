@@ -1,10 +1,10 @@
 /** Blocks on Temporal: the same value, failures and ledger as in this process; a program here whose block runs there. */
-import { type Handlers, load, type LoadOptions, memoryStore, openWorld } from "@remit/host";
+import { type Handlers, load, type LoadOptions, memoryStore, openWorld, type RunHandle } from "@remit/host";
 import type { Json } from "@remit/language";
 import { canonicalLedger, type LedgerEvent } from "@remit/machine";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type DevServer, temporalBlocks } from "../src/index.ts";
-import { devServer, type Room, roomAt } from "./room.ts";
+import { devServer, questionsOf, type Room, roomAt } from "./room.ts";
 
 let server: DevServer;
 let room: Room;
@@ -73,6 +73,27 @@ test("a program here whose block runs there: value, question and ledger", async 
     expect(part).toMatchObject({ status: "done", value: "q!!" });
     const ofBlock = seen.filter(({ run }) => run === part.id);
     expect(ofBlock).toEqual(await Array.fromAsync(room.store.events(part.id)));
+});
+
+test("ASD3: where no person is here for a question of a block its watcher is told the command, and a run that may wait waits", async () => {
+    const source = `import tool Work from "host:work" { call: ask }\nfunc work(x) { Work.call(x) }\ntemporal static ( work "q" )`;
+    await using there = temporalBlocks({ connect: { address: server.address }, queue: room.queue });
+    const begun = async (asks: LoadOptions["asks"], on: Handlers): Promise<RunHandle<Json>> =>
+        (await load<Json>({ source }, { tools, ledger: room.store, blocks: there.blocks, asks, on })).run(null);
+    const told = Promise.withResolvers<Json>();
+    const watched = await begun({}, { part: (_, part) => told.resolve(part) });
+    const command = (part: string): RegExp => RegExp(`asks on Temporal: .*remit approve ${part} \\S+ ANSWER`, "s");
+    const part = `${watched.id}.blocks-block-0`;
+    expect(await told.promise).toMatchObject({ type: "notice", text: expect.stringMatching(command(part)) });
+    const [question] = await questionsOf(room, part);
+    await room.client.answer(part, { question: question?.id as string, by: room.on.user, decision: "once" });
+    expect(await watched.value).toBe("q!");
+
+    const parked = await begun({ park: true }, {});
+    const { status, missing } = await parked.result;
+    expect(status).toBe("waiting");
+    expect(`${missing?.message} ${missing?.hint}`).toMatch(command(`${parked.id}.blocks-block-0`));
+    await room.client.cancel(`${parked.id}.blocks-block-0`);
 });
 
 test("ASD1: questions of a block are put side by side; one that is answered elsewhere is withdrawn here", async () => {

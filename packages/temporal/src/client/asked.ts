@@ -34,6 +34,8 @@ export interface Asking {
     readonly until: AbortSignal;
     /** A credential is missing. True: the worker looks for it again. */
     readonly missing: (question: Question) => boolean;
+    /** No person is here whom it could be put to. */
+    readonly unput?: (one: Asked) => void;
     /** Resolves when there may be other questions. */
     readonly news: () => Promise<void>;
 }
@@ -116,7 +118,11 @@ async function answered(asking: Asking, { run, question }: Asked, signal: AbortS
         return false;
     }
     const said = await saidOf(asking, run, question, signal);
-    if (said === null || signal.aborted) return false;
+    if (signal.aborted) return false;
+    if (said === null) {
+        if (question.kind !== "credential") asking.unput?.({ run, question });
+        return false;
+    }
     for (;;) {
         try {
             await client.answer(

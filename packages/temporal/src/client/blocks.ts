@@ -101,9 +101,11 @@ async function carriedOut(client: RemitClient, block: BlockElsewhere, isNew: boo
     const until = AbortSignal.any([over.signal, io.signal]);
     const lacking = Promise.withResolvers<Later>();
     const missing = lookAgain(isNew, lacking.resolve);
-    const me = by ?? (await block.options()).asks?.owner ?? "";
+    const { asks: asking } = await block.options();
+    const me = by ?? asking?.owner ?? "";
+    const unput = unputOf(block, asking?.park === true ? lacking.resolve : null);
     const news = (): Promise<void> => after(LOOK_MS, undefined, { signal: until }).catch(() => undefined);
-    const asks = asked({ client, store, run, on: block.on, by: me, until, missing, news });
+    const asks = asked({ client, store, run, on: block.on, by: me, until, missing, unput, news });
     const shows = shown(block, until);
     try {
         // A call to the server that is still open would keep the process.
@@ -119,6 +121,17 @@ async function carriedOut(client: RemitClient, block: BlockElsewhere, isNew: boo
         over.abort();
         await Promise.all([shows, asks]);
     }
+}
+
+/** A question that no person is here for. `parks`: the run around the block waits as one that has the block here would; else its watcher is told. */
+function unputOf({ on }: BlockElsewhere, parks: ((later: Later) => void) | null): Asking["unput"] {
+    return ({ run, question: { id, path, kind, request } }) => {
+        const { question = kind } = request as { readonly question?: string };
+        const message = `the block, run ${run}, asks on Temporal: ${question}`;
+        const hint = `answer with remit approve ${run} ${id} ANSWER`;
+        if (parks === null) on.part?.(path, { type: "notice", text: `${message} ${hint}` });
+        else parks({ later: true, why: { message, hint } });
+    };
 }
 
 /** NST2. */
