@@ -51,7 +51,7 @@ test("runs that went well say how often, and what stood there; others say nothin
     const all = suggested();
     expect(clauses(all)).toEqual([
         "choice write: trusted or ask",
-        "arg write.content: plain trusted or ask",
+        'arg write.content: plain among("user") or ask',
         "write: at most 2",
         "patch: never",
         "undo: never",

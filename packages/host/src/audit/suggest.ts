@@ -131,7 +131,8 @@ function clauseOfArg(method: string, arg: string, calls: readonly Made[]): strin
           : values.every((one) => addressesIn(one).length === 0)
             ? "addresses "
             : "";
-    return `arg ${nameText(method)}.${argText(arg)}: ${words}trusted or ask`;
+    // As the documents recommend for a text that may quote a stranger.
+    return `arg ${nameText(method)}.${argText(arg)}: ${words === "" ? "trusted" : `${words}among("user")`} or ask`;
 }
 
 /** A text without words says nothing that a clause could hold back: a line of a remit does. */
