@@ -38,6 +38,8 @@ export interface Refusal {
     readonly count?: BrokenCount;
     /** Who handed on the value that it was used through, without the right to it. */
     readonly giver?: string;
+    /** The methods that there are, where it names none of them. */
+    readonly lacks?: readonly string[];
 }
 
 interface Words {
@@ -175,7 +177,19 @@ export function kindOf({ why }: Pick<Refusal, "why">): FailureKind {
     return WHY[why].kind;
 }
 
-export function refusalText({ principal, capability: use, why, clause, flow, unknown, bound, outside, count, giver }: Refusal): string {
+export function refusalText({
+    principal,
+    capability: use,
+    why,
+    clause,
+    flow,
+    unknown,
+    bound,
+    outside,
+    count,
+    giver,
+    lacks,
+}: Refusal): string {
     if (unknown !== undefined) return unknownText(unknown);
     const capability = shownUse(use);
     const at = clause === null ? "" : ` (${placeText(clause)})`;
@@ -184,6 +198,7 @@ export function refusalText({ principal, capability: use, why, clause, flow, unk
     const words: Words = WHY[why];
     if (flow !== undefined && words.flow === undefined) return flowText(capability, flow, clause);
     const who = shownPrincipal(principal);
+    if (lacks !== undefined) return `${who} uses ${capability}, which ${capability.slice(0, capability.indexOf("."))} does not have`;
     if (giver !== undefined) return `${who} uses ${capability}, which ${shownPrincipal(giver)} handed on and was not given${at}`;
     const said =
         flow !== undefined && words.flow !== undefined
@@ -214,7 +229,7 @@ export function flowText(use: string, { arg, origins, rule, unsaid, choice }: Fl
     return `argument ${arg} of ${what} carries ${from}, which ${broken} (${at === "" ? rule : `${rule}, ${at}`})`;
 }
 
-export function remedyOf({ principal, capability, why, clause, flow, unknown, bound, outside, count, giver }: Refusal): string {
+export function remedyOf({ principal, capability, why, clause, flow, unknown, bound, outside, count, giver, lacks }: Refusal): string {
     if (unknown !== undefined) {
         const near = nearest(unknown.name, unknown.known);
         if (near === null) {
@@ -226,6 +241,7 @@ export function remedyOf({ principal, capability, why, clause, flow, unknown, bo
     if (outside !== undefined) return outsideRemedy(outside) ?? WHY.reach.remedy();
     if (count !== undefined) return brokenCountRemedy(count);
     if (bound !== undefined) return boundRemedy(bound, shownPrincipal(principal), capability);
+    if (lacks !== undefined) return `call what it has: ${lacks.join(", ")}`;
     if (giver !== undefined)
         return `add \`may ${capability}\` to the remit of ${shownPrincipal(giver)}, which may then use it itself, too; or let ${shownPrincipal(principal)} use ${capability} by the name of its own import`;
     const words: Words = WHY[why];
@@ -247,7 +263,7 @@ function placeText({ file, line }: Site): string {
 }
 
 /** As an event, a question and the detail of a failure hold it. */
-export function refusalJson({ principal, capability, why, clause, flow, unknown, bound, outside, count, giver }: Refusal): {
+export function refusalJson({ principal, capability, why, clause, flow, unknown, bound, outside, count, giver, lacks }: Refusal): {
     readonly [key: string]: Json;
 } {
     return {
@@ -261,6 +277,7 @@ export function refusalJson({ principal, capability, why, clause, flow, unknown,
         ...(outside === undefined ? {} : { outside: { ...outside, origins: [...outside.origins] } }),
         ...(count === undefined ? {} : { count: { ...count } }),
         ...(giver === undefined ? {} : { giver }),
+        ...(lacks === undefined ? {} : { lacks: [...lacks] }),
     };
 }
 
@@ -293,7 +310,7 @@ export function flowIn(data: Json | undefined): Flow | null {
 /** The record that an event, a question or the detail of a failure holds; null where it holds none, as those of earlier versions. */
 export function refusalIn(data: Json | undefined): Refusal | null {
     if (data === undefined || !isObject(data)) return null;
-    const { principal, capability, why, clause = null, flow, unknown, giver } = data;
+    const { principal, capability, why, clause = null, flow, unknown, giver, lacks } = data;
     if (typeof principal !== "string" || typeof capability !== "string" || typeof why !== "string" || !Object.hasOwn(WHY, why)) return null;
     const broken = flowIn(flow);
     const bound = boundIn(data["bound"]);
@@ -310,5 +327,6 @@ export function refusalIn(data: Json | undefined): Refusal | null {
         ...(outside === null ? {} : { outside }),
         ...(count === null ? {} : { count }),
         ...(typeof giver === "string" ? { giver } : {}),
+        ...(Array.isArray(lacks) ? { lacks: lacks.map(String) } : {}),
     };
 }

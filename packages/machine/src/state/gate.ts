@@ -8,7 +8,7 @@
  * A11b: no person is asked about arguments that cannot be shown whole.
  * A12: a violation names who committed it, so that its own code cannot catch it.
  */
-import { canonicalJson, type Json, readsByScheme, type Site, schemeOf, shownUse, nameText } from "@remit/language";
+import { canonicalJson, type Json, readsByScheme, type Site, schemeOf, shownUse, nameText, toolSchema, unknownIn } from "@remit/language";
 import { type Decision, decide, type Standing, type Use } from "../authority/decide.ts";
 import { brokenBound } from "../authority/bound.ts";
 import { type CountedUse, countedIn, withDaily } from "../authority/counts.ts";
@@ -332,7 +332,15 @@ export function refusalOf({ principal, target, given }: Wish, decision: Exclude<
         ...(outside === undefined ? {} : { outside }),
         ...(count === undefined ? {} : { count }),
         ...(giver === undefined ? {} : { giver }),
+        ...(why === "remit" && row === undefined ? lackedBy(target) : {}),
     };
+}
+
+/** Of the runtime's own tools it is known what they do not have: no right would let that be. */
+function lackedBy({ c, uri, method }: Target): Pick<Refusal, "lacks"> {
+    const has = toolSchema(c.kind, uri);
+    const unknown = has === null || method === null ? null : unknownIn(has, uri, method, null);
+    return unknown === null ? {} : { lacks: unknown.known };
 }
 
 /** Origins of each argument, by its name where the call has one object, else by place. */

@@ -40,6 +40,10 @@ agent Spared {
     main func(x) { Repo.list({ path: "src/a" }) }
 }
 import tool Repo from "file://workspace"
+agent Misspelt {
+    remit { may Web.get }
+    main func(x) { Repo.wirte({ path: "a" }) }
+}
 `;
 const MAIL: Json = { methods: ["send", "erase"].map((name) => ({ name, input: { properties: { to: {}, body: {}, id: {} } } })) };
 const ran = (body: string) =>
@@ -60,6 +64,7 @@ describe("a refusal", () => {
         ["Helper(1)", "Helper uses Mail.send, which its remit forbids (main.remit:11)"],
         ["Narrow(1)", 'Narrow uses Repo.list with path "docs", which its remit allows only in "src/**" (main.remit:24)'],
         ["Spared(1)", 'Spared uses Repo.list with path "src/a", which its remit forbids in "src/**" (main.remit:29)'],
+        ["Misspelt(1)", "Misspelt uses Repo.wirte, which Repo does not have"],
     ])("%s names the rule, its line, the argument and what of it breaks the rule", (body, text) => {
         const { events, result } = ran(body);
         const denied = events.find(({ kind }) => kind === "policy.denied");
@@ -71,7 +76,7 @@ describe("a refusal", () => {
 
     test("of what is handed on is told like one of what is used", () => {
         const { events, result } = ran("x = 0\ndelegate Web.get to Keeper { x = Keeper(1) }\nx");
-        const text = "Keeper hands on Web, which was delegated to it alone (main.remit:38)";
+        const text = "Keeper hands on Web, which was delegated to it alone (main.remit:42)";
         expect(result).toMatchObject({
             failure: {
                 kind: "violation.remit",
