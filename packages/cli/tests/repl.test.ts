@@ -1,6 +1,9 @@
 /** `remit repl`: from a pipe, and at a terminal with its keys. */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BIN, type Ran, type Room, room } from "./remit.ts";
@@ -299,4 +302,25 @@ test("at a terminal: history over sessions in a private file, completion, severa
     terminal.type(":qu\t\r");
     expect(await terminal.ended).toBe(0);
     writeFileSync(join(at.folder, "seen.txt"), terminal.seen);
+});
+
+test("/browser: a Ctrl-C that comes before the turn is submitted submits none", async () => {
+    const asked: string[] = [];
+    const between = createServer((request, response) => {
+        const { method, url } = request;
+        asked.push(`${method} ${url}`);
+        if (url === "/v1/me") terminal.interrupt();
+        const session = { id: "session-1", title: "", seq: 1, turns: [], tools: [], asks: [] };
+        const body = url === "/v1/me" ? { id: "owner", name: "owner", scopes: ["approve"] } : method === "GET" ? { sessions: [] } : session;
+        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
+    }).listen(0, "127.0.0.1");
+    await once(between, "listening");
+    const { port } = between.address() as AddressInfo;
+    await using terminal = new Terminal("--model", "mock:", "--url", `http://127.0.0.1:${port}`, "--token", "t");
+    await terminal.shows("remit> ");
+    terminal.type("/browser wait\r");
+    await terminal.shows("it was cancelled");
+    await terminal.shows("remit> ");
+    expect(asked).toEqual(["GET /v1/me", "GET /v1/sessions", "POST /v1/sessions"]);
+    between.close();
 });

@@ -7,9 +7,9 @@
  * BRW2: an origin that the server names is data: none says that a value is endorsed, or who may read it.
  */
 import { join } from "node:path";
-import { type HostToolSource, stateFolder, type ToolCallContext, withOrigins } from "@remit/host";
+import { type HostToolSource, stateFolder, withOrigins } from "@remit/host";
 import type { Json } from "@remit/language";
-import type { ServeClient, Server } from "@remit/serve";
+import type { ServeClient, Server, SessionInfo } from "@remit/serve";
 import { Drive, sessionOf } from "./drive.ts";
 import { here, ledgerHere } from "../here.ts";
 import { plainLine, say } from "../io.ts";
@@ -30,8 +30,8 @@ export class BrowserTurns {
     /** What the conversation's program calls: `Browser.turn({ task })`. */
     get tool(): HostToolSource {
         return {
-            turn: async (input: { readonly task: string }, { signal }: ToolCallContext) => {
-                const { value, origins } = await this.#turn(input.task, signal);
+            turn: async (input: { readonly task: string }) => {
+                const { value, origins } = await this.#turn(input.task);
                 return withOrigins(value, { "": origins });
             },
         };
@@ -42,13 +42,15 @@ export class BrowserTurns {
         this.#server = null;
     }
 
-    async #turn(task: string, signal: AbortSignal): Promise<{ readonly value: Json; readonly origins: readonly string[] }> {
-        const client = await this.#client();
-        const { scopes, id } = await client.me();
-        const session = await sessionOf(client, this.#session);
-        this.#session = session.id;
+    async #turn(task: string): Promise<{ readonly value: Json; readonly origins: readonly string[] }> {
+        let isInterrupted = false;
+        const interrupt = (): void => {
+            isInterrupted = true;
+        };
+        process.on("SIGINT", interrupt);
+        const { client, scopes, id, session } = await this.#there().finally(() => process.off("SIGINT", interrupt));
         // From here on a Ctrl-C is the turn's.
-        signal.throwIfAborted();
+        if (isInterrupted) throw new Error("the turn gave nothing: it was cancelled");
         const drive = new Drive(client, session, id, { ...this.#options, json: false, stays: true }, scopes.includes("approve"));
         await drive.run({ text: task });
         const { status = "", value = null, origins = [] } = drive.outcome ?? {};
@@ -57,6 +59,19 @@ export class BrowserTurns {
         if (value === null || (typeof value === "string" && value.trim() === ""))
             throw new Error("the turn gave nothing: its answer is empty");
         return { value, origins: Array.isArray(origins) ? origins.map(String).filter(isOrigin) : [] };
+    }
+
+    async #there(): Promise<{
+        readonly client: ServeClient;
+        readonly scopes: readonly string[];
+        readonly id: string;
+        readonly session: SessionInfo;
+    }> {
+        const client = await this.#client();
+        const me = await client.me();
+        const session = await sessionOf(client, this.#session);
+        this.#session = session.id;
+        return { ...me, client, session };
     }
 
     async #client(): Promise<ServeClient> {
@@ -71,7 +86,7 @@ export class BrowserTurns {
         const { process: on, model, ...load } = hostOptions(this.#options);
         const log = (_level: string, message: string): void => say(plainLine(message));
         const own = { ...(model === undefined ? {} : { model }), ...(on === undefined ? {} : { process: on }) };
-        const about = { ...own, findable: true, ledger: ledgerHere(this.#options), load, log };
+        const about = { ...own, findable: true, ledger: ledgerHere(this.#options), load, log, logLevel: "warn" as const };
         this.#server = await serve.Server.start(about).catch((error: unknown) => {
             throw notBegun(serve, error);
         });
