@@ -100,7 +100,7 @@ function Ask({ place, ask, may, run, isFirst, onDone }: Props): ComponentChildre
                   const run = (): void => {
                       if (performance.now() - since.current > SEEN_MS) decide(option);
                   };
-                  return choice === undefined ? [] : [{ key: choice.key, does: choice.does, run }];
+                  return choice === undefined ? [] : [{ key: choice.key, does: line(choice.does), run }];
               })
             : [],
     );
@@ -114,13 +114,16 @@ function Ask({ place, ask, may, run, isFirst, onDone }: Props): ComponentChildre
         may
             ? ask.options.length === 0
                 ? h(Answer, { onAnswer: (text: string) => void send("answer", text), sent })
-                : h(
-                      "div",
-                      { class: "choices" },
-                      ask.options.map((option) =>
-                          h(Button, { key: option, option, choice: choiceOf(option, ask.call), isFirst, sent, decide }),
+                : [
+                      h(
+                          "div",
+                          { class: "choices", key: "choices" },
+                          ask.options.map((option) =>
+                              h(Button, { key: option, option, choice: choiceOf(option, ask.call), isFirst, sent, decide }),
+                          ),
                       ),
-                  )
+                      h(Lasting, { key: "lasting", ask }),
+                  ]
             : h("p", { class: "soft" }, `Decided by ${ask.approvers.map(line).join(", ") || "no client that is known"}.`),
     );
 }
@@ -140,10 +143,24 @@ function Button({
 }): ComponentChildren {
     return h(
         "button",
-        { type: "button", class: choice?.kind ?? "", disabled: sent, onClick: () => decide(option), title: choice?.does },
+        {
+            type: "button",
+            class: choice?.kind ?? "",
+            disabled: sent,
+            onClick: () => decide(option),
+            title: choice === undefined ? undefined : line(choice.does),
+        },
         choice?.name ?? line(option),
         isFirst && choice !== undefined ? h("kbd", { "aria-hidden": "true" }, choice.key) : null,
     );
+}
+
+/** What the answers mean that hold beyond this call: no pointer rests on a button of a phone. */
+function Lasting({ ask: { options, call } }: Pick<Props, "ask">): ComponentChildren {
+    const choices = call === null ? [] : options.flatMap((option) => choiceOf(option, call) ?? []);
+    return choices
+        .filter(({ lasts }) => lasts === true)
+        .map(({ name, does }) => h("p", { key: name, class: "soft small lasting" }, h("strong", null, name), `: ${line(does)}.`));
 }
 
 function Left({ expires }: { readonly expires: string }): ComponentChildren {

@@ -123,14 +123,16 @@ interface TableShown {
     readonly name: string;
     /** Of the columns. */
     readonly head: readonly string[];
+    /** The first column of numbers; all after it are some, too. */
+    readonly numbersFrom?: number;
     /** Elements `tr`. */
     readonly rows: ComponentChildren;
     /** What stands below. */
     readonly children?: ComponentChildren;
 }
 
-export function Table({ name, head, rows, children }: TableShown): ComponentChildren {
-    const cells = head.map((text) => h("th", { key: text, scope: "col" }, line(text)));
+export function Table({ name, head, numbersFrom = head.length, rows, children }: TableShown): ComponentChildren {
+    const cells = head.map((text, i) => h("th", { key: text, scope: "col", class: i < numbersFrom ? "" : "number" }, line(text)));
     const table = h("table", null, h("thead", null, h("tr", null, cells)), h("tbody", null, rows));
     return h("div", { class: "wide", tabIndex: 0, role: "region", "aria-label": name }, table, children);
 }

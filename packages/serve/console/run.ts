@@ -198,6 +198,7 @@ function Overview({ run }: RunProps): ComponentChildren {
                 : h(Table, {
                       name: "Cost by model",
                       head: ["model", "turns", "in", "cached", "out", "cost"],
+                      numbersFrom: 1,
                       rows: run.models.map((one) =>
                           h(
                               "tr",

@@ -13,7 +13,10 @@ export function Sessions({ me, search }: { readonly me: Me; readonly search: str
     const now = useNow(true, 5000);
     const { data, refused } = useData<{ readonly sessions: readonly Listed[] }>(at("sessions"), now);
     const wanted = search.trim().toLowerCase();
-    const found = (data?.sessions ?? []).filter(({ title, id, by }) => `${title}\n${id}\n${by}`.toLowerCase().includes(wanted));
+    // What waits for the person comes first.
+    const found = (data?.sessions ?? [])
+        .filter(({ title, id, by }) => `${title}\n${id}\n${by}`.toLowerCase().includes(wanted))
+        .sort((a, b) => Number(b.asks.length > 0) - Number(a.asks.length > 0));
     return h(
         "div",
         { class: "page" },
