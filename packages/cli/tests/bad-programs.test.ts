@@ -145,6 +145,13 @@ test("submitted without waiting, a run for a queue without a worker is there, an
     expect(status.code).toBe(1);
     expect(status.err).toContain("error: no worker takes runs from the queue 'later'");
     expect(status.err).toContain("remit worker --queue later");
+    here.write("far.remit", 'temporal static (\n    read "a.md" with { queue: "nobody" }\n)\n');
+    const far = here.remit("submit", "far.remit", ...at());
+    expect(far.code).toBe(0);
+    expect(far.err).toContain(
+        "no worker takes runs from the queue 'nobody' now: start one with remit worker --queue nobody; far.remit:2:5 names it",
+    );
+    expect(here.remit("cancel", "last", ...at()).code).toBe(0);
 });
 
 test("of a run that is not on Temporal the ledger tells, whether a server is there or not", () => {

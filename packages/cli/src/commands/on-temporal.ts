@@ -1,6 +1,6 @@
 /** Runs on a Temporal server: a development server, workers, and what a person does with a run there. */
 import { isOwnedElsewhere, type LedgerStore, machineId, openStore, openWorld, type RunInfo, shownLedger } from "@remit/host";
-import type { Json } from "@remit/language";
+import type { Json, Program } from "@remit/language";
 import { mayAnswer, shownApprovers } from "@remit/machine";
 import type { Answer, Question, RemitClient, RemitWorkerOptions } from "@remit/temporal";
 import { atLeastOne, whole } from "../amounts.ts";
@@ -113,6 +113,7 @@ export async function submit(args: string[], options: Options): Promise<number> 
                     say(
                         `no worker takes runs from the queue '${plainLine(client.queue)}' now: remit worker --queue ${plainLine(client.queue)} starts one`,
                     );
+                else await tellUnattended(client, world.form);
                 return EXIT.ok;
             }
             return resultOf(client, run, options);
@@ -120,6 +121,16 @@ export async function submit(args: string[], options: Options): Promise<number> 
     } finally {
         watch.end();
         await world.close();
+    }
+}
+
+/** A stage may name a queue of its own. */
+async function tellUnattended(client: RemitClient, program: Program): Promise<void> {
+    try {
+        await client.attended(program);
+    } catch (error) {
+        if (!(error instanceof (await temporal()).ConnectError)) throw error;
+        say(`${plainLine(error.message)} now: ${plainLine(error.hint)}`);
     }
 }
 
