@@ -730,6 +730,20 @@ export const MUTANTS = [
         [RULES],
     ],
     [
+        "LIC1 a limit raises lists that no condition raised",
+        `${M}state/handlers.ts`,
+        "limited === 0 ? frame.placeLabel : 0",
+        "frame.placeLabel",
+        [STRICT],
+    ],
+    [
+        "W4 on frames: a jump out of a try is out of its reach",
+        `${M}compile/frames.ts`,
+        "if (before !== undefined) this.emit(",
+        "if (before === -1) this.emit(",
+        [STRICT],
+    ],
+    [
         "LIC1 a limit is chosen by all that came",
         `${M}state/handlers.ts`,
         "m.run.labels.union(fail.labels, limited), (frame",

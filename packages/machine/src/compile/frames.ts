@@ -44,6 +44,8 @@ export type LoopForm = StmtForm & { kind: "repeat" | "loop" | "for" };
 interface LoopLabels {
     readonly exits: Instruction[];
     readonly again: Instruction[];
+    /** How many handlers catch around it. */
+    readonly caught: number;
 }
 
 interface Body {
@@ -65,6 +67,8 @@ export class Emitter {
     readonly lifter: Lifter;
     readonly ordinals: ReadonlyMap<ExprForm, string>;
     private failing: ReadonlySet<ExprForm> | null = null;
+    /** Slots that keep whether failures were caught outside, of each handler around. */
+    private readonly caught: number[] = [];
     private readonly bodies: Body[] = [];
     private body: Body;
     private pending = 0;
@@ -352,6 +356,9 @@ export class Emitter {
                     // A jump out of a region closes it.
                     const inside = this.open.filter((region) => region.loops >= this.loops.length);
                     for (const region of inside.reverse()) this.emit(OP.CLOSE, NOTHING, region.slot);
+                    // And out of a handler's reach what was caught before it.
+                    const before = this.caught[loop.caught];
+                    if (before !== undefined) this.emit(OP.SET, (f) => f[before] as Value, this.cx.flow + FLOW.caught);
                     (s.kind === "break" ? loop.exits : loop.again).push(this.emit(OP.JUMP, NOTHING));
                 }
                 return;
@@ -549,7 +556,9 @@ export class Emitter {
         const at = flow + FLOW.caught;
         this.emit(OP.SET, (f) => f[at] as Value, slot);
         this.emit(OP.SET, () => true, at);
+        this.caught.push(slot);
         return () => {
+            if (this.caught.at(-1) === slot) this.caught.pop();
             this.emit(OP.SET, (f) => f[slot] as Value, at);
         };
     }
@@ -559,7 +568,7 @@ export class Emitter {
         const index = this.cx.scope.temporary();
         this.emit(OP.SET, () => -1, index);
         const top = this.here();
-        const labels: LoopLabels = { exits: [], again: [] };
+        const labels: LoopLabels = { exits: [], again: [], caught: this.caught.length };
         this.path.push({ word, slot: index });
         this.at(at);
         const path = { loops: [...this.path], name: "" };
@@ -604,7 +613,7 @@ export class Emitter {
         this.emit(OP.ENTER, NOTHING, 0, detail);
         const top = this.here();
         this.at(s.at);
-        const labels: LoopLabels = { exits: [], again: [] };
+        const labels: LoopLabels = { exits: [], again: [], caught: this.caught.length };
         labels.exits.push(this.emit(OP.NEXT, NOTHING, 0, detail));
         const first = this.body.names.length;
         this.named(s.item, item);

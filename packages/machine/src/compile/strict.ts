@@ -63,11 +63,11 @@ export function raisePc(f: Slots, flow: number, value: Value, along: Along): voi
     if (value instanceof Labelled) raiseBy(f, flow, value.l, along);
 }
 
-export function raiseBy(f: Slots, flow: number, by: number, along: Along): void {
+/** `before`: what the place carries already, 0 where what it leads to is raised whatever that is. */
+export function raiseBy(f: Slots, flow: number, by: number, along: Along, before = labelAt(f, flow)): void {
     if (by === 0) return;
     const l = lent(f, flow, by);
     if (l === 0) return;
-    const before = labelAt(f, flow);
     f[flow] = join(f[0], f[flow] as Value, l);
     if (along === NOTHING_ALONG || f[0].labels.within(l, before)) return;
     const isCaught = f[flow + FLOW.caught] === true;

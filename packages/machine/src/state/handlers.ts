@@ -102,7 +102,10 @@ export function unwind(m: Machine, fiber: Fiber, thrown: Fail): boolean {
         const { flow } = frame.form;
         if (flow !== 0) {
             fail.labels = m.run.labels.union(fail.labels, frame.placeLabel);
-            raiseBy(frame.locals, flow, m.run.labels.union(fail.labels, limited), (frame.form.code[frame.pc] as Instruction).failing);
+            // Code that cannot fail otherwise can come to a limit: its condition raised none of what the handler learns.
+            const before = limited === 0 ? frame.placeLabel : 0;
+            const { failing } = frame.form.code[frame.pc] as Instruction;
+            raiseBy(frame.locals, flow, m.run.labels.union(fail.labels, limited), failing, before);
         }
         const handler = isHere ? own.handler : null;
         leaveRegions(m, frame, handler?.at ?? -1);

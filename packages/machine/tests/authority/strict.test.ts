@@ -560,6 +560,23 @@ describe("noninterference", () => {
         );
     });
 
+    test.each([
+        // A jump out of a handler's reach is out of it, whatever else follows.
+        [
+            "a loop that is left out of a try",
+            'n = 0\nrepeat * 3 { try { if s { raise "x" }\nbreak } catch e { n += 1 } }\nU.tell({ v: n })',
+        ],
+        // Nothing in the branch can fail, and all of it can come to the limit.
+        [
+            "a list of a try that a limit ends in a branch",
+            "try { spend 20 steps { xs.add(4)\nif s { repeat * 40 { x = 1 } }\nxs.add(5) } } catch e { }\nU.tell({ v: xs.length })",
+        ],
+    ])("%s", (_name, body) => {
+        const of = (secret: boolean): Ran => once(text("flow strict", `${body}\n1`), secret);
+        sameView(of(true), of(false));
+        expect(of(true).effects).not.toEqual(of(false).effects);
+    });
+
     test("what is minus zero is the same once it was saved", () => {
         const source = whole("a = ((0 - s) % s)\nb = 0");
         expect(once(source, 2, { saving: true })).toEqual(once(source, 2));
