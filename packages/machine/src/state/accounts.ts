@@ -407,11 +407,11 @@ export class Accounts {
     }
 
     /** LANGUAGE 6: a budget has no effect on a model that does not report usage. */
-    private unmeasured(a: Account, meter: "tokens" | "usd", who: Spender, whose: string): Exceeded {
+    unmeasured(a: Account, meter: "tokens" | "usd", who: Spender, whose: string): Exceeded {
         const limit = a.limits[meter] as number;
         const what = meter === "tokens" ? "how many tokens it used" : "what it cost";
         const message = `${a.name}'s budget of ${amountOf(limit, meter === "tokens" ? "token" : "US dollar")} cannot be kept: the ${whose} does not say ${what}, by ${spenderOf(who)}`;
-        const of = { meter, limit, used: a.used[meter], spender: spenderOf(who) };
+        const of = { meter, limit, used: a.used[meter], spender: spenderOf(who), unmeasured: true };
         const price = meter === "usd" ? "give the price of the model in `prices` of remit.json, or " : "";
         return failing(a, of, message, `${price}bound it by turns or time as well`);
     }

@@ -21,7 +21,7 @@ import { type Fiber, type Pending, siteAt } from "./fiber.ts";
 import type { Machine } from "../run/machine.ts";
 import type { Ops } from "./ops.ts";
 import { reservePart } from "./parts.ts";
-import { accountAt, overdrawn } from "./spending.ts";
+import { accountAt, overdrawn, unkept } from "./spending.ts";
 import { isOfVerbs, type StageOf, stageOf } from "./stage.ts";
 
 /** An effect that a fiber wants. */
@@ -104,10 +104,14 @@ export function pay(m: Machine, pending: Pending): void {
         m.unpaid.set(path, NO_ACCOUNT);
         return;
     }
+    const isTurn = (effect.kind === "model" || effect.kind === "agent") && opOf(effect.request) === "turn";
+    const over = isTurn ? unkept(m, account, spender) : null;
     const got =
-        part === null
-            ? m.accounts.reserve(effect.kind, effect.request, account, spender, blocked)
-            : reservePart(m.accounts, effect, account, { spender, blocked, asks: part.asksModel });
+        over !== null
+            ? { over }
+            : part === null
+              ? m.accounts.reserve(effect.kind, effect.request, account, spender, blocked)
+              : reservePart(m.accounts, effect, account, { spender, blocked, asks: part.asksModel });
     if ("waits" in got) {
         m.waiting.set(path, { ...pending, waits: got.waits });
         m.unpaid.set(path, got.waits);

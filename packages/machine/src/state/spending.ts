@@ -12,7 +12,7 @@ import type { Outcome } from "../effect/effect.ts";
 import { addUsage, type Usage, usageSince } from "../effect/usage.ts";
 import type { Fail } from "../effect/failure.ts";
 import type { Region, SpendDetail } from "../compile/instructions.ts";
-import { type Exceeded, METER_NAMES, type Account, type AccountDoc, type Used } from "./accounts.ts";
+import { type Exceeded, METER_NAMES, type Account, type AccountDoc, type Used, type Spender } from "./accounts.ts";
 import { notedIn } from "../ledger/notes.ts";
 import type { Machine } from "../run/machine.ts";
 import { agentEnded } from "./events.ts";
@@ -105,6 +105,20 @@ export function overdrawn(m: Machine, over: Exceeded, path: string, site: Site |
     m.emit("budget", path, null, site, [], { meter, limit, used, spender, account });
     fail.site = site;
     return fail;
+}
+
+/**
+ * AC11. A bound on this account of which a stopped fiber showed that it cannot be kept, because the model does not report what the bound counts. A
+ * further turn would be paid for in vain, so it is refused.
+ */
+export function unkept(m: Machine, token: number, who: Spender): Exceeded | null {
+    for (const { stop } of m.stopped) {
+        const detail = stop?.fail.detail as { unmeasured?: boolean; meter: "tokens" | "usd" } | null | undefined;
+        const region = stop?.fail.whole ? 0 : (stop?.fail.region ?? null);
+        if (detail?.unmeasured === true && region !== null && (region === 0 || m.accounts.within(token, region)))
+            return m.accounts.unmeasured(m.accounts.at(region), detail.meter, who, "model");
+    }
+    return null;
 }
 
 /** AC10. A first note (of number 0) is of a turn that begins, perhaps once more after it broke off. */

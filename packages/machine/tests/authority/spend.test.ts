@@ -513,6 +513,11 @@ describe("tokens", () => {
         expect(of("1 usd")).toMatch(/^limit\.cost/);
         const { result } = run(`main agent A { ${WITH} main func() { spend 1 usd { ${ASK} } } }`, { answer: silent });
         expect(result.ok ? null : result.failure.hint).toMatch(/^give the price of the model in `prices` of remit\.json, or bound it by/);
+        // what one turn showed of the bound of a run holds for those beside it: no further one is paid for
+        const wide = `main agent A { ${WITH} main func() { parallel for n in [1, 2, 3, 4] max 4 { ${ASK} } } }`;
+        const ran = run(wide, { answer: silent, options: { limits: { usd: 1 }, concurrency: 1 } });
+        expect(ran.result.ok ? null : ran.result.failure.message).toContain("does not say what it cost");
+        expect(ran.effects.filter((e) => e.kind === "model")).toHaveLength(1);
         expect(of("100 tokens, 3 turns")).toBe("ok");
         expect(of("100 tokens, 1 min")).toBe("ok");
     });
