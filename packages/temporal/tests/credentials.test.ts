@@ -76,7 +76,10 @@ test("TQ3: a credential that is missing is a question, no try after the other; t
     const question = await waiting();
     expect(question).toMatchObject({
         kind: "credential",
-        request: { question: 'the credential secret("crm") of user:alice is missing: nothing there', hint: "give it for user:alice" },
+        request: {
+            question: 'the credential secret("crm") of user:alice is missing: nothing there',
+            hint: "where the worker runs: give it for user:alice",
+        },
     });
     expect((await room.client.status(run)).state).toBe("waiting");
     expect(looks).toBe(1);
@@ -141,7 +144,7 @@ temporal static ( fetch "${there.origin}/" with { credential: secret("crm") } )`
     const { status, run, failure } = await program.run(null).result;
     expect(status).toBe("waiting");
     expect(failure?.message).toContain('the credential secret("crm") is missing: nothing there');
-    expect(failure?.hint).toBe(`give it; then remit resume ${run} goes on`);
+    expect(failure?.hint).toBe(`where the worker runs: give it; then remit resume ${run} goes on`);
     const ledger = await openLedger(room.store);
     const again = await ledger.resume<Json>(run, { process: room.on, blocks: blocks.blocks });
     expect((await again.result).status).toBe("waiting");

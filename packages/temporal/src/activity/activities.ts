@@ -274,7 +274,14 @@ function isCut(said: Said | null): boolean {
 
 /** A credential that is missing on this worker. */
 function wantedOf({ owner }: RunWorld, { path }: Effect, { message, hint }: Missing): Question {
-    return { id: path, path, kind: "credential", owner, request: { question: message, hint }, options: ["once"] };
+    return {
+        id: path,
+        path,
+        kind: "credential",
+        owner,
+        request: { question: message, hint: `where the worker runs: ${hint}` },
+        options: ["once"],
+    };
 }
 
 async function questionOf(store: LedgerStore, { owner, interactive }: RunWorld, run: string, effect: Effect): Promise<Question | null> {

@@ -89,7 +89,7 @@ export async function reachable(client: Client, run: string): Promise<void> {
         queue = (await client.workflow.getHandle(run).describe()).taskQueue;
     } catch (error) {
         if (!(error instanceof WorkflowNotFoundError)) throw unplaced(error);
-        const hint = `remit trace ${run} shows what the ledger has of it`;
+        const hint = `remit resume ${run} --on temporal gives it one; remit trace ${run} shows what the ledger has of it`;
         throw new ConnectError(`run ${run} has no workflow on this Temporal server`, hint, error);
     }
     if (!(await hasWorker(client, queue))) throw unattended(queue, `${WORKER} ${queue}`);
