@@ -5,6 +5,7 @@
  *
  * TRUN1: wherever the run is conducted, its effects are performed in this process, with the session's own tools, and its questions go to the session's
  *     people.
+ * TRUN2: a run that is over when its turn goes on is the turn's result: the server was killed between the two, or a person resumed the run.
  */
 import type { Json } from "@remit/language";
 import type { Limits } from "@remit/machine";
@@ -15,6 +16,7 @@ import {
     type Ledger,
     RemitError,
     type RemitProgram,
+    resultElsewhere,
     type RunCarrier,
     type RunInfo,
     type RunOptions,
@@ -66,9 +68,11 @@ export class TurnRuns {
     async result(turn: Turn, teller: Teller, stops: Stops): Promise<RunResult> {
         const { session, ledger, brain, carrier, tools } = this.#setup;
         const run = turn.run ?? `${session}.${turn.id}`;
+        const before = turn.status === "queued" ? null : await infoOf(ledger.store, run);
+        // TRUN2.
+        if (before !== null && isOver(before)) return resultElsewhere(ledger.store, run, null);
         const program = await this.#program(turn.model ?? this.#setup.model(), brain.identity(turn.by));
         const on = this.#handlers(turn, stops.signal, teller);
-        const before = turn.status === "queued" ? null : await infoOf(ledger.store, run);
         if (turn.status === "queued") await this.#setup.started(turn, run);
         const isNew = before === null;
         if (carrier === null) {
@@ -124,6 +128,10 @@ export class TurnRuns {
         made.catch(() => this.#programs.delete(key));
         return made;
     }
+}
+
+function isOver({ status }: RunInfo): boolean {
+    return status === "done" || status === "failed";
 }
 
 /** An execution on another backend has it, of a server that had turns carried out there. */
