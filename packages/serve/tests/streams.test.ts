@@ -1,10 +1,12 @@
 /** The events of a session: each once, in order, from any number on; readers that are slow, gone, or many. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
+import { ServeClient } from "../src/index.ts";
 import { calls, ended, type Room, room, watch } from "./room.ts";
 
 let at: Room;
@@ -171,4 +173,20 @@ test("a revoked client hears no more, over a stream or a WebSocket", async () =>
     socket.send(JSON.stringify({ id: 1, method: "GET", path: "/v1/sessions" }));
     expect(await closed).toBe(4401);
     await expect(client.session(id)).rejects.toMatchObject({ status: 401 });
+});
+
+test("a connection that is closed on the way: what reads is asked once more, what acts is not sent twice", async () => {
+    const heard: string[] = [];
+    const server = createServer(({ method, socket }, response) => {
+        heard.push(method ?? "");
+        if (heard.length % 2 === 0) return void socket.destroy();
+        response.setHeader("content-type", "application/json").end("{}");
+    });
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    const client = new ServeClient({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: "t" });
+    for (const _ of [1, 2]) expect(await client.request("GET", "/x")).toEqual({});
+    await expect(client.request("POST", "/x", {})).rejects.toMatchObject({ kind: "unreachable" });
+    expect(heard).toEqual(["GET", "GET", "GET", "POST"]);
+    server.closeAllConnections();
+    await new Promise((done) => server.close(done));
 });

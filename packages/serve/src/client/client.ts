@@ -153,11 +153,14 @@ export class ServeClient {
         return ["/v1/sessions", session, ...rest].map((one, i) => (i === 0 ? one : encodeURIComponent(one))).join("/");
     }
 
-    async #fetch(path: string, init: RequestInit): Promise<Response> {
+    /** `isLast`: what only reads is asked again once where its connection, kept from before, was closed on the way. */
+    async #fetch(path: string, init: RequestInit, isLast = (init.method ?? "GET") !== "GET"): Promise<Response> {
         try {
             return await fetch(this.url + path, { ...init, headers: { ...init.headers, authorization: `Bearer ${this.#token}` } });
         } catch (error) {
             if (init.signal?.aborted === true) throw error;
+            const { code } = ((error instanceof Error ? error.cause : undefined) ?? {}) as { readonly code?: unknown };
+            if (!isLast && (code === "ECONNRESET" || code === "UND_ERR_SOCKET")) return this.#fetch(path, init, true);
             const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
             throw new ServerRefusal(0, "unreachable", `the server ${this.url} cannot be reached: ${cause}`, "start one with `remit serve`");
         }
