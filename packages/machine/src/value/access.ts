@@ -20,18 +20,19 @@ const SHOWN_UNITS = 40;
 const LOOKED_AT = 500;
 
 /** `l`: with the label of the object's keys, which the hint names. */
-export function unknownProperty(key: string, object: Obj, at: Site | null, l: number): Fail {
+export function unknownProperty(key: string, object: Obj, at: Site | null, l: number, isIndexed = false): Fail {
     // Those of now: an object of many keys has a shape of its own, which grows.
     const { length } = object.shape.keys;
     const keys = object.shape.keys.slice(0, LOOKED_AT);
     const hint = (): string =>
-        didYouMean(key, keys) ?? `${length === 0 ? "the object is empty" : listed(keys, length)}; where it may be absent, ${optional(key)}`;
+        didYouMean(key, keys) ??
+        `${length === 0 ? "the object is empty" : listed(keys, length)}; where it may be absent, ${optional(key, isIndexed)}`;
     return new Fail("value", `Unknown object property '${key}'`, { site: at, labels: l, hint });
 }
 
 /** How a key that some values do not have is read: one branch of an answer, `data` or `error`, say. */
-const optional = (key: string): string =>
-    /^[A-Za-z_]\w*$/.test(key) && key.length <= SHOWN_UNITS ? `?.${key} gives none` : "get(key) gives none";
+const optional = (key: string, isIndexed: boolean): string =>
+    !isIndexed && /^[A-Za-z_]\w*$/.test(key) && key.length <= SHOWN_UNITS ? `?.${key} gives none` : "get(key) gives none";
 
 function listed(keys: readonly string[], length: number): string {
     const some = keys.slice(0, SHOWN_KEYS).map((one) => (one.length > SHOWN_UNITS ? `${one.slice(0, SHOWN_UNITS)}…` : one));
@@ -60,7 +61,7 @@ export function readIndex(m: Joins, object: Value, index: Value, at: Site | null
     if (object instanceof Obj) {
         if (typeof index !== "string") throw new Fail("value", "an object is indexed by a string", { site: at, labels: l });
         const value = object.get(index);
-        if (value === undefined) throw unknownProperty(index, object, at, m.labels.union(l, object.keyLabel));
+        if (value === undefined) throw unknownProperty(index, object, at, m.labels.union(l, object.keyLabel), true);
         return join(m, value, l);
     }
     throw new Fail("value", `${aNameOf(object)} cannot be indexed`, { site: at, labels: l });

@@ -239,7 +239,7 @@ describe("what was meant is said in the failure's hint", () => {
         ["input.list.push(1)", "did you mean 'add'?"],
         ["input.list.includes(1)", "write any((item) => item == …)"],
         ["input.name.trimm()", "did you mean 'trim'?"],
-        ["o = {}  o[input.name]", "the object is empty; where it may be absent, ?.n gives none"],
+        ["o = {}  o[input.name]", "the object is empty; where it may be absent, get(key) gives none"],
         ['input["a b"]', "it has file, name, list; where it may be absent, get(key) gives none"],
         ["input.list.constructor()", undefined],
     ])("%s", (statements, hint) => {
