@@ -186,6 +186,8 @@ test("what a command cannot take names the thing, and what to write", () => {
     expect(err("fmt", ".")).toBe("error: . is a folder\n  name a file\n");
     expect(err("run", "slip.remit", "--input", "@.")).toBe("error: . is a folder\n  name a file\n");
     expect(err("run", "slip.remit", "--input", "three.json")).toContain("\n  it is the name of a file: write @three.json\n");
+    // Longer than a name may be, and JSON.
+    expect(at.remit("run", "slip.remit", "--input", `{"message": "${"x".repeat(300)}"}`).code).toBe(0);
     expect(err("init", "three.json")).toBe("error: three.json is a file\n  name a new folder\n");
     expect(err("verbs", "reed")).toBe("error: there is no verb 'reed'\n  did you mean 'read'?\n");
     expect(err("run", "slip.remit", "--input", '{"mesage": "x"}')).toContain(

@@ -1,5 +1,5 @@
 /** `remit run`: a program from its file to its value. */
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { here } from "../here.ts";
 import { dirname, resolve } from "node:path";
 import {
@@ -169,16 +169,19 @@ export async function readInput(text: string | undefined, from = "--input"): Pro
     if (text === undefined) return {};
     if (text === "-") return parsed(decoded(await new Response(process.stdin as never).arrayBuffer(), "standard input"), "standard input");
     if (text.startsWith("@")) return parsed(readText(text.slice(1)), text.slice(1));
-    const hint = statSync(text, { throwIfNoEntry: false })?.isFile() === true ? `it is the name of a file: write @${text}` : undefined;
-    return parsed(argument(text, from), from, hint);
+    return parsed(argument(text, from), from, text);
 }
 
-function parsed(text: string, from: string, hint?: string): Json {
+/** `name`: a text that may be the name of a file, where it is no JSON. */
+function parsed(text: string, from: string, name = ""): Json {
     const read = readJson(text);
     if (read.ok) return read.value;
+    // Of a text that is too long for a name, statSync alone would throw.
+    const isFile = existsSync(name) && statSync(name, { throwIfNoEntry: false })?.isFile() === true;
     throw new UsageError(
         `${from} ${read.message}`,
-        hint ?? read.hint ?? `give an object such as '{"name": "value"}', @FILE, or - for standard input`,
+        (isFile ? `it is the name of a file: write @${name}` : read.hint) ??
+            `give an object such as '{"name": "value"}', @FILE, or - for standard input`,
     );
 }
 
