@@ -416,6 +416,41 @@ test("STK4: looking at what a loop hides is no call that came to nothing", async
     expect(await at.owner.turn(id, turn.id)).toMatchObject({ status: "done", value: "nine" });
 });
 
+/** A program with a tool of its own; in turn, a loop for each word. */
+const OWN = `import llm Model from "mock:"
+import tool Disk from "file://workspace"
+main agent Own {
+    model Model
+    role "an assistant"
+    description "Helps"
+    main func(input: { words: list[string] }) {
+        for word in input.words max 9 { generate({ input: word, tools: [Disk], turns: 20 }) }
+    }
+}`;
+
+test("STK5: a program's own tools count as lent ones do, each loop by itself", async () => {
+    const look = { calls: [{ name: "Disk_list", args: { path: "." } }] };
+    const wrong = (n: number): Json => ({ calls: [{ name: "Disk_list", args: { nope: n } }] });
+    await using at = await room([look, look, look, look, { text: "never" }]);
+    const program = join(at.folder, "own.remit");
+    writeFileSync(program, OWN);
+    await at.again({ program });
+    const go = async (...words: string[]): Promise<unknown> =>
+        at.owner.request("POST", `/v1/sessions/${(await at.owner.open()).id}/turns?wait=1`, { input: { words } });
+    expect(await go("look")).toMatchObject({
+        status: "failed",
+        failure: { kind: "stuck", message: expect.stringContaining("the same call of Disk.list gave the same 3 times in a row") },
+    });
+    // Other loops begin with the same call.
+    at.says([1, 2, 3, 4].flatMap((n) => [look, { text: `${n}` }]));
+    await at.again({ program });
+    expect(await go("one", "two", "three", "four")).toMatchObject({ status: "done" });
+    // What came of own calls stands between those that were not made.
+    at.says([wrong(1), look, wrong(2), wrong(3), wrong(4), look, wrong(5), { text: "done" }]);
+    await at.again({ program });
+    expect(await go("look")).toMatchObject({ status: "done" });
+});
+
 test("reads that give nothing new end a turn, whatever else is called between them; one that does begins anew", async () => {
     const read = calls("owner", "read");
     const click = (at: string): Json => calls("owner", "click", { at });

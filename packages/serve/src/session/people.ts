@@ -17,7 +17,7 @@ import type { AskInfo, ToolInfo } from "../wire/messages.ts";
 import type { OpenAsks, Settled } from "./asks.ts";
 import type { SessionKind } from "./log.ts";
 import type { Grant, Turn } from "./state.ts";
-import { NotMade, Progress } from "./stuck.ts";
+import { ModelCalls, Progress } from "./stuck.ts";
 
 type Fields = { readonly [key: string]: Json };
 
@@ -44,7 +44,7 @@ export class People {
     readonly #setup: PeopleSetup;
     /** SAK4: decisions that the run's record has not yet, by path of the question. */
     readonly #unkept = new Map<string, () => void>();
-    readonly #notMade = new NotMade();
+    readonly #modelCalls = new ModelCalls();
     /** PPL3: the call that was asked about, by path of the agent's turn. */
     readonly #cutShort = new Map<string, string>();
 
@@ -133,11 +133,11 @@ export class People {
         this.#unkept.clear();
     }
 
-    /** STK4. What an agent was asked about in the middle of its turn is no effect of the run's own: its record says that it is decided. */
+    /** STK4, STK5. What an agent was asked about in the middle of its turn is no effect of the run's own: its record says that it is decided. */
     heard(event: LedgerEvent): void {
         if (event.kind === "ask.decided") this.recorded(event.path);
-        for (const { key, why: gave } of this.#notMade.heard(event)) {
-            const why = this.#setup.progress().called(key, { ok: false, gave, reads: false });
+        for (const { key, called } of this.#modelCalls.heard(event)) {
+            const why = this.#setup.progress().called(key, called);
             if (why !== null) this.#setup.stuck(why);
         }
     }

@@ -1,5 +1,5 @@
 /**
- * Whether a turn gets anywhere: the calls of lent tools, what came of each, and when that is enough.
+ * Whether a turn gets anywhere: the calls of tools, what came of each, and when that is enough.
  *
  * Boundary: pure. What is done about it is the session's.
  *
@@ -9,7 +9,10 @@
  *     between them.
  * STK4: a call that is told to its model as an error before it is made counts as one that failed, though no client hears of it: its tool was not
  *     offered, its arguments do not fit, or the program does not allow it.
+ * STK5: what a model calls of the program's own imports counts as what it calls of lent tools, but the calls of two loops are never the same: each loop
+ *     over many things may begin with the same look.
  */
+import { LENT } from "@remit/host";
 import { canonicalJson, isObject, type Json } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
 
@@ -34,9 +37,9 @@ export class Progress {
     #same = 0;
     #failed = 0;
 
-    /** What a call is told by. */
-    static key(tool: string, args: Json): string {
-        return canonicalJson([tool, args]);
+    /** What a call is told by. `loop`: where it is told by that, too (STK5). */
+    static key(tool: string, args: Json, loop?: string): string {
+        return canonicalJson(loop === undefined ? [tool, args] : [tool, args, loop]);
     }
 
     /**
@@ -78,20 +81,31 @@ export class Progress {
     }
 }
 
-/** STK4, from the events of a turn's run. */
-export class NotMade {
+/** STK4 and STK5, from the events of a turn's run. */
+export class ModelCalls {
     /** By the path of a `generate`, the calls of its model's last reply that have no event of their own yet. */
     readonly #open = new Map<string, readonly { readonly key: string; readonly path: string }[]>();
+    /** By the path of a `generate`, the methods of its tools that only read. */
+    readonly #reading = new Map<string, ReadonlySet<string>>();
 
-    /** The calls that this event says came to nothing, and what the model was told of each. */
-    heard({ kind, path, data }: Pick<LedgerEvent, "kind" | "path" | "data">): readonly { readonly key: string; readonly why: string }[] {
+    /** The calls of which this event says what came of them, but for the calls of lent tools that were made. */
+    heard({ kind, path, data }: Pick<LedgerEvent, "kind" | "path" | "data">): readonly { readonly key: string; readonly called: Called }[] {
+        if (kind === "generate.started" && isObject(data)) {
+            const reading = listOf(data.tools).filter((one) => one["read_only"] === true);
+            this.#reading.set(path, new Set(reading.map(({ tool, method }) => `${String(tool)}.${String(method)}`)));
+        }
+        const loop = /^(.*)\/attempt\[\d+\]\/turn\[\d+\]\/call\[\d+\]$/.exec(path)?.[1];
         if (kind !== "policy.denied" && path.includes("/call["))
             for (const [generate, calls] of this.#open)
                 this.#open.set(
                     generate,
                     calls.filter((call) => path !== call.path && !path.startsWith(`${call.path}/`)),
                 );
-        if (kind === "generate.ended") this.#open.delete(path);
+        if (kind === "tool.ended" && loop !== undefined && isObject(data) && data["uri"] !== LENT) return [this.#own(loop, data)];
+        if (kind === "generate.ended") {
+            this.#open.delete(path);
+            this.#reading.delete(path);
+        }
         if (kind !== "generate.attempt" || !isObject(data)) return [];
         const generate = path.slice(0, path.lastIndexOf("/attempt["));
         const told = listOf(data.messages).flatMap(({ role, result }) => (role === "tool" ? [isObject(result) ? result : {}] : []));
@@ -106,8 +120,15 @@ export class NotMade {
         );
         return before.flatMap(({ key, path: made }) => {
             const result = told[Number(/\[(\d+)\]$/.exec(made)?.[1])];
-            return result?.["isError"] === true ? [{ key, why: String(result["error"] ?? "") }] : [];
+            return result?.["isError"] === true ? [{ key, called: { ok: false, gave: String(result["error"] ?? ""), reads: false } }] : [];
         });
+    }
+
+    #own(loop: string, { tool, method, args = null, ok, result = null, error = null }: { readonly [key: string]: Json }) {
+        const name = `${String(tool)}.${String(method)}`;
+        const isOk = ok === true;
+        const reads = this.#reading.get(loop)?.has(name) === true;
+        return { key: Progress.key(name, args, loop), called: { ok: isOk, gave: isOk ? result : error, reads } };
     }
 }
 
