@@ -129,6 +129,20 @@ test("without a terminal a call that acts is refused; --auto-approve makes it, a
     await lending;
 });
 
+test("DRV2: without a terminal a question of the program gets no answer, at once", async () => {
+    const ask = { calls: [{ name: "Person_ask", args: { question: "Which size?" } }] };
+    await serve({
+        rules: [
+            { when: '"answered":false', reply: { text: "Ordered none." } },
+            { when: "order one", reply: ask },
+        ],
+    });
+    // The question itself would wait for three minutes.
+    const ran = await command("drive", "order one").ran;
+    expect(ran).toMatchObject({ code: 0, out: "Ordered none.\n" });
+    expect(ran.err).toContain("Which size? no answer: there is no terminal to ask on");
+});
+
 test("Ctrl-C cancels the turn on the server", async () => {
     const { client } = await serve([{ text: "late", delay: 600_000 }]);
     const { id } = await client.open();

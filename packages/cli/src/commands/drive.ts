@@ -3,7 +3,7 @@
  *
  * DRV1: standard output carries the answer alone; on a terminal it is shown as it comes.
  * DRV3: with `--json` standard error carries JSON lines alone.
- * DRV2: where there is no terminal, the answer to a question about a call is no, at once.
+ * DRV2: where there is no terminal, the answer to a question about a call is no, at once, and a question of the program gets none, at once.
  */
 import { stripVTControlCharacters } from "node:util";
 import { isObject, type Json } from "@remit/language";
@@ -230,9 +230,9 @@ export class Drive {
     async #question(id: string, question: string): Promise<void> {
         this.#break();
         if (!isPersonThere()) {
-            this.#tell(
-                `The program asks: ${plainLine(question)}\n  There is no terminal to answer on; the turn waits for another client, or for its time to be up.`,
-            );
+            // DRV2.
+            this.#tell(`${plainLine(question)} no answer: there is no terminal to ask on`);
+            await this.#server.answer(this.#session.id, id);
             return;
         }
         const answer = await askInput({ name: question } as never, { expected: "your answer" }, silent);
@@ -247,7 +247,8 @@ export class Drive {
         if (event !== "ask.decided" || by === this.#client) return;
         const decision = plainLine(String(data["decision"]));
         if (by === "repeat") this.#say("The same call again, which was refused: it is not asked about.");
-        else this.#say(by === "expiry" ? `No answer came in time: ${decision}.` : `${plainLine(by)} answered: ${decision}.`);
+        else if (by !== "expiry") this.#say(`${plainLine(by)} answered: ${decision}.`);
+        else this.#say(data["decision"] === null ? "The question got no answer." : `No answer came in time: ${decision}.`);
     }
 
     #ended(data: Data): number {

@@ -96,7 +96,8 @@ export class ServeClient {
         return this.request("POST", this.#of(session, "asks", ask, "decision"), { decision });
     }
 
-    answer(session: string, ask: string, answer: Json): Promise<Ack> {
+    /** Without an answer: the person gives none. */
+    answer(session: string, ask: string, answer?: Json): Promise<Ack> {
         return this.request("POST", this.#of(session, "asks", ask, "answer"), { answer });
     }
 

@@ -335,10 +335,14 @@ export const ROUTES: readonly Route[] = [
         method: "post",
         path: `${session}/asks/{ask}/answer`,
         scope: "submit",
-        summary: "Answers a question of the program",
+        summary: "Answers a question of the program; without `answer`, says that the person gives none",
         body: Answer,
         answers: ACK,
-        run: async (asked) => ok(await sessionOf(asked).answer(asked.client.id, asked.params["ask"] ?? "", asked.body.answer)),
+        run: async (asked) => {
+            const { answer } = asked.body;
+            const [asking, by, ask] = [sessionOf(asked), asked.client.id, asked.params["ask"] ?? ""] as const;
+            return ok(await (answer === undefined ? asking.lapse(by, ask) : asking.answer(by, ask, answer)));
+        },
     }),
 
     route({

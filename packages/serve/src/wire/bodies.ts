@@ -76,4 +76,5 @@ export const CallResult: z.ZodType<Wire.CallResult> = z.union([
 export const Decision: z.ZodType<{ decision: Wire.Decision }> = z.strictObject({
     decision: z.enum(["once", "session", "deny", "deny session", "abort", "again", "give up"]),
 });
-export const Answer = z.strictObject({ answer: json });
+/** Without `answer`: the person gives none. */
+export const Answer = z.strictObject({ answer: json.optional() });
