@@ -293,7 +293,7 @@ type Verdict =
 /** The bound is the program's, and no bound of a run. */
 export const TURNS_WRITTEN = "give this generate more `turns:` in the program";
 
-/** What a reply amounts to (GA1). */
+/** What a reply amounts to (GA1). A message names the model that answered, which a caller may have put in place of the one that is imported. */
 function judge(given: ModelReply, state: State): Verdict {
     const { reply, origins, used } = answerOf(given, state);
     const { error, finish } = reply;
@@ -301,7 +301,7 @@ function judge(given: ModelReply, state: State): Verdict {
     if (finish === "refusal" || error?.kind === "refused") {
         // HID3. What the model wrote, not what its references stand for.
         const said = error?.message ?? given.text;
-        const failure: Failure = { kind: "refusal", message: `${state.model.uri} refused to answer${quoted(said)}` };
+        const failure: Failure = { kind: "refusal", message: `${given.model} refused to answer${quoted(said)}` };
         // That words are a refusal is a guess; that the provider says so is not.
         return finish === "refusal"
             ? { kind: "fail", failure }
@@ -310,7 +310,7 @@ function judge(given: ModelReply, state: State): Verdict {
     if (calls.length > 0 && state.offers.length > 0 && error?.kind !== "truncated") {
         if (state.turn + 1 >= (state.options.turns ?? DEFAULT_TURNS)) {
             const turns = state.turn + 1;
-            const message = `${state.model.uri} still called tools after ${turns} ${turns === 1 ? "turn" : "turns"}`;
+            const message = `${given.model} still called tools after ${turns} ${turns === 1 ? "turn" : "turns"}`;
             return { kind: "fail", failure: { kind: "limit.turns", message, hint: `${TURNS_WRITTEN}, or ask for less in one` } };
         }
         return { kind: "calls", calls };
@@ -320,7 +320,7 @@ function judge(given: ModelReply, state: State): Verdict {
         return { kind: "value", value: reply.value === undefined ? reply.text : reply.value, truncated: finish === "length", origins };
     if (reply.value === undefined && (finish === "length" || error?.kind === "truncated")) {
         const limit = state.options.max_output;
-        const message = `${state.model.uri} stopped at its output limit${limit === undefined ? "" : ` of ${limit} tokens`} before the answer was complete`;
+        const message = `${given.model} stopped at its output limit${limit === undefined ? "" : ` of ${limit} tokens`} before the answer was complete`;
         const last: Failure = { kind: "model", message, hint: "raise max_output, or ask for a shorter answer" };
         return {
             kind: "retry",

@@ -221,7 +221,7 @@ describe("attempts", () => {
             expect(userText(ran.turns[1])).toContain("The output limit was reached before the answer was complete.");
             expect(ran.failure).toMatchObject({
                 kind: "model",
-                message: "anthropic://claude stopped at its output limit of 50 tokens before the answer was complete",
+                message: "m-1 stopped at its output limit of 50 tokens before the answer was complete",
                 hint: "raise max_output, or ask for a shorter answer",
             });
         }
@@ -235,14 +235,14 @@ describe("attempts", () => {
 
     test("what the provider calls a refusal ends it at once", () => {
         const ran = drive(setup({ contract: OK, options: three }), runtime(), inOrder(reply({ finish: "refusal", text: "No." })));
-        expect(ran.failure).toEqual({ kind: "refusal", message: "anthropic://claude refused to answer: No." });
+        expect(ran.failure).toEqual({ kind: "refusal", message: "m-1 refused to answer: No." });
         expect(ran.turns).toHaveLength(1);
     });
 
     test("words that sound like a refusal are tried again, and are a refusal after the last attempt", () => {
         const no = reply({ text: "I cannot.", error: { kind: "refused", message: "No." } });
         const ran = drive(setup({ contract: OK, options: three }), runtime(), inOrder(no, no, no));
-        expect(ran.failure).toMatchObject({ kind: "refusal", message: "anthropic://claude refused to answer: No." });
+        expect(ran.failure).toMatchObject({ kind: "refusal", message: "m-1 refused to answer: No." });
         expect(ran.turns).toHaveLength(3);
         const yes = drive(setup({ contract: OK, options: three }), runtime(), inOrder(no, reply({ text: "{}", value: { ok: true } })));
         expect(yes.value).toEqual({ ok: true });
@@ -576,9 +576,10 @@ describe("tools", () => {
         const again = (): ReturnType<typeof ok>[] => Array.from({ length: 20 }, () => calls(read("1", "a")));
         const ran = drive(setup({ tools }), runtime(), byKind(again()));
         expect(ran.turns).toHaveLength(8);
-        expect(ran.failure).toMatchObject({ kind: "limit.turns", message: "anthropic://claude still called tools after 8 turns" });
+        // The model that answered, not the one that is imported.
+        expect(ran.failure).toMatchObject({ kind: "limit.turns", message: "m-1 still called tools after 8 turns" });
         expect(drive(setup({ tools, options: options({ turns: 1 }) }), runtime(), byKind(again())).failure?.message).toBe(
-            "anthropic://claude still called tools after 1 turn",
+            "m-1 still called tools after 1 turn",
         );
     });
 

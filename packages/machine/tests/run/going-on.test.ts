@@ -322,11 +322,11 @@ test("turns that the program gives a generate are no bound that a run can raise"
         return ok((request as { method?: string }).method === "find" ? 1 : found);
     };
     run.run(calls);
-    expect(run.end).toBe("limit.turns: anthropic://m still called tools after 2 turns");
+    expect(run.end).toBe("limit.turns: m still called tools after 2 turns");
     expect(run.machine.remedies.raise).toEqual([]);
     const raising = (): unknown => run.goOn({ raise: [{ account: "run", meter: "turns", amount: 20 }] });
     expect(raising).toThrow("nothing of what stopped the run is changed by this");
-    expect(run.end).toBe("limit.turns: anthropic://m still called tools after 2 turns");
+    expect(run.end).toBe("limit.turns: m still called tools after 2 turns");
 });
 
 test("abort as the answer about a model's call is the end: no run goes on with it", () => {
