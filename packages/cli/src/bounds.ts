@@ -14,7 +14,7 @@ export function limits(command: Command): Command {
         .option("--max-calls <n>", "end with limit.calls after N effects: model turns, calls of tools and memories")
         .option(
             "--untrusted <ask|never>",
-            "before what is not trusted goes into a call that does more than read, where no clause speaks of it",
+            "gate for untrusted data in calls that do more than read, if no clause of the program is about it",
         )
         .option("--timeout <duration>", "end with limit.time after this long (30s, 5min)");
 }

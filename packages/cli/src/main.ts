@@ -231,12 +231,12 @@ function interactive(add: Add): void {
         .option("-w, --workspace <dir>", "folder the tools may reach; default: the current folder")
         .option("--record <file>", "record every answer of models and agents to FILE, secrets removed")
         .option("--yes", "answer every question with yes, once")
-        .option("--as <identity>", "on whose behalf, such as user:alice: whose delegated credentials are sent (REMIT_AS)")
+        .option("--as <identity>", "user on whose behalf the run is, such as user:alice; it sends what this user delegated (REMIT_AS)")
         .option("--trust", "let this project's configuration start commands and load modules")
         .option("--json", "values as JSON on one line")
         .option("--url <url>", "for /browser: the server; default: the newest of this user on this machine, else one that begins here")
         .option("--token <token>", "for /browser: credential for it (REMIT_TOKEN)")
-        .option("--auto-approve", "for /browser: answer every question about a call with yes: whatever the model wants to do is done");
+        .option("--auto-approve", "for /browser: answer every question about a call with yes, whichever call the model wants");
 }
 
 function toDebug(add: Add): void {
@@ -324,7 +324,7 @@ function ofPrograms(add: Add): void {
     ledger(
         add(
             "policy <verb> <file>",
-            "Clauses for review, from the program and its runs; nothing is written",
+            "Propose clauses for review, from the program and its runs; write nothing",
             () => import("./commands/policy.ts"),
         ),
     )
@@ -364,7 +364,7 @@ function ofRuns(add: Add): void {
         .option("--waiting", "only runs that wait for an answer or were interrupted")
         .option("--prune", "remove runs for ever: those named, or finished ones by age and number; asks first")
         .option("--older-than <age>", "with --prune: finished runs that ended longer ago than this, such as 30d")
-        .option("--keep <count>", "with --prune: never the newest so many runs")
+        .option("--keep <count>", "with --prune: keep the newest so many runs")
         .option("--yes", "with --prune: without asking")
         .option("--json", "as JSON");
     const trace = ledger(
@@ -378,7 +378,7 @@ function ofRuns(add: Add): void {
         .option("--content", "with --otel: include prompts and replies")
         .option("--full", "do not cut long values");
     trace.usage("[options] <run>\n       remit trace verify [run]").allowExcessArguments(true);
-    add("atif <verb> <files...>", "Validate or show ATIF trajectories, of whatever agent", () => import("./commands/atif.ts"))
+    add("atif <verb> <files...>", "Validate or show ATIF trajectories, of any agent", () => import("./commands/atif.ts"))
         .option("--strict", "with validate: refuse what readers tolerate too, as for a trajectory about to be written")
         .option("--full", "with show: do not cut long texts")
         .option("--json", "as JSON");
@@ -402,14 +402,11 @@ function ofRuns(add: Add): void {
     )
         .option("--fail-on <severity>", "note, low, medium or high; default: the configuration's, else medium")
         .option("--baseline <file>", "findings that are known and accepted until a day")
-        .option("--write-baseline <file>", "accept what fails now, with --until and --reason")
+        .option("--write-baseline <file>", "accept the findings of now, with --until and --reason")
         .option("--until <day>", "with --write-baseline: the last day, such as 2027-01-31")
         .option("--reason <text>", "with --write-baseline: why")
-        .option("--against <run>", "compare with this run: who has or does what it did not there")
-        .option(
-            "--accept-foreign",
-            "take a record as it is that carries no code of your own key: made by another user, or on another machine",
-        )
+        .option("--against <run>", "compare with this run: rights and uses that are new are findings")
+        .option("--accept-foreign", "accept a record without the code of your own key, made by another user or on another machine")
         .option("--auditor <file...>", "programs that look at the run too; they add findings, and take none away")
         .option("-m, --model <uri>", "model for every `import llm` of the auditors")
         .option("--invariant <text...>", "what must hold: 'Fixer never Repo.write outside \"src/**\"', or @FILE with one a line")
@@ -439,7 +436,7 @@ function performing(command: Command): Command {
         .option("--yes", "answer every question with yes, once")
         .option("--park", "a question without an answer waits in the ledger (exit code 3); without it the answer is no")
         .option("--ask <when>", "now: on this terminal, or later: the question waits in the ledger, as with --park")
-        .option("--as <identity>", "on whose behalf, such as user:alice: whose delegated credentials are sent (REMIT_AS)")
+        .option("--as <identity>", "user on whose behalf the run is, such as user:alice; it sends what this user delegated (REMIT_AS)")
         .option("--trust", "let this project's configuration start commands and load modules")
         .option("--json", "value, progress and errors as JSON, one object a line")
         .option("-q, --quiet", "no progress");

@@ -30,17 +30,17 @@ export function ofBlocks(add: Add, put: { readonly [name in "bounds" | "ledger" 
         ),
     )
         .option("-i, --input <json>", "input of the program as JSON, @FILE, or - for standard input", once("--input"))
-        .option("-o, --output <file>", "write the program to FILE, which is not there yet")
+        .option("-o, --output <file>", "write the program to FILE, which must not exist yet")
         .option("--attempts <n>", "how often the model may answer, 1 to 10", "3")
-        .option("--plan-only", "show it, and ask and run nothing");
+        .option("--plan-only", "show it; ask nothing and run nothing");
     const reaching = (command: Command): Command =>
         place(put.ledger(command))
             .option("-m, --model <uri>", "model for every `import llm` (REMIT_MODEL)")
             .option("-w, --workspace <dir>", "folder the tools may reach; default: the current folder")
-            .option("--as <identity>", "on whose behalf, such as user:alice: whose delegated credentials are sent (REMIT_AS)")
+            .option("--as <identity>", "user on whose behalf the run is, such as user:alice; it sends what this user delegated (REMIT_AS)")
             .option("--trust", "let projects' configuration start commands and load modules");
     const working = (command: Command): Command =>
-        decisionKey(reaching(command), "an answer to a question counts only where it is signed with it; the public half does")
+        decisionKey(reaching(command), "an answer to a question counts only if this key signed it; the public half is enough")
             .option("--deployment <name>", "worker deployment: executions stay with the build that they began with")
             .option("--build <id>", "with --deployment: name of this build; default: that of Remit's machine")
             .option("--max-activities <n>", "effects performed at once")
@@ -72,7 +72,7 @@ export function ofBlocks(add: Add, put: { readonly [name in "bounds" | "ledger" 
     of("result", "Wait for the value of a run on Temporal");
     of("cancel", "Stop a run on Temporal");
     const answering = (command: Command): Command =>
-        decisionKey(place(put.ledger(command)), "the answer is signed with it, for workers that take no other").option(
+        decisionKey(place(put.ledger(command)), "signs the answer, for workers that take no other").option(
             "--by <user>",
             "who answers; default: the owner of the run",
         );
@@ -98,8 +98,11 @@ export function changing(command: Command): Command {
         .option("--on <backend>", "memory or temporal: go on in this process, or in an execution on Temporal")
         .option("--wait", "with --on temporal: wait for the value and print it")
         .option("--move", "with --on temporal: a run that goes on there goes on with the workers that serve now")
-        .option("--grace <duration>", "with --on memory: how long what has begun there is waited for; default 30s")
-        .option("--fence", "with --on memory: take the run without asking the server; what its execution still does is refused");
+        .option("--grace <duration>", "with --on memory or --move: how long to wait for what has begun there; default 30s")
+        .option(
+            "--fence",
+            "with --on memory: take the run without asking the server; the ledger refuses what its execution does after that",
+        );
 }
 
 export const BLOCK_EXAMPLES: Readonly<Record<string, readonly string[]>> = {

@@ -23,13 +23,13 @@ export function ofServing(add: Add, ledger: (command: Command) => Command): void
         .option("--port <n>", "port to listen on; default: the first free one from 41730 to 41739, else any")
         .option("--origin <origin...>", "origin of pages that may use the server, such as https://shop.example")
         .option("--limit <name=value...>", "a bound of the server, such as sessions=50 or ask=10min; docs/serve-running.md lists them")
-        .option("--as <identity>", "on whose behalf turns of the owner are, such as user:alice (REMIT_AS)")
+        .option("--as <identity>", "user on whose behalf turns of the owner are, such as user:alice (REMIT_AS)")
         .option("--reach <origin...>", "origin that tools of its sessions may reach; default: all")
         .option("--host-name <name...>", "further name that the server is reached by, behind a proxy")
-        .option("--secure", "it is reached over TLS: cookies are sent over nothing else")
+        .option("--secure", "people reach it over TLS: it sends cookies over nothing else")
         .option(
             "--untrusted <ask|never>",
-            "before what is not trusted goes into a call that does more than read, where no clause speaks of it",
+            "gate for untrusted data in calls that do more than read, if no clause of the program is about it",
         )
         .option("--trust", "let this project's configuration start commands and load modules")
         .option("--log-level <level>", "what it writes: error, warn, info or debug; default: warn, with --json info")
@@ -58,7 +58,7 @@ export function ofServing(add: Add, ledger: (command: Command) => Command): void
             ...before,
             file,
         ])
-        .option("--auto-approve", "answer every question about a call with yes: whatever the model wants to do is done")
+        .option("--auto-approve", "answer every question about a call with yes, whichever call the model wants")
         .option("-q, --quiet", "only the answer");
     reaching(
         add(

@@ -132,7 +132,7 @@ async function inWords<T>(url: URL, work: () => Promise<T>): Promise<T> {
                 `${url.href} cannot be reached: ${networkWords(code)}`,
                 "look at the address, and whether its server runs",
             );
-        const hint = "look at the address; a server that names no one who gives tokens wants a header in mcpServers";
+        const hint = "look at the address; if the server names no authorization server, give it a header in mcpServers";
         throw new OAuthError("unreachable", `${url.href} does not say who gives tokens for it: ${error.message.slice(0, 300)}`, hint);
     }
 }

@@ -16,7 +16,7 @@ export const ASSUMED: readonly string[] = [
     "every question is answered no; what is let through by a yes, now or for the session, can do more",
     "the other data of the run (the user's words, other tools) is not hostile, and other tools do not pass hostile data on behind the program's back: a tool gives back what was written to it, tools of the workspace what any of them wrote, and no tool what another one was sent",
     "tools do what they say of themselves: what calls itself reading alone only reads, and results and descriptions come from where the import says",
-    "that a run fails, ends at a limit or takes longer is not counted, unless the program catches the failure; nor is what `time.now()` gives, which whoever answers late may choose",
+    "that a run fails, ends at a limit or takes longer is not counted, unless the program catches the failure; nor is what `time.now()` gives, which a tool or person that answers late may choose",
     "an endorsed value is counted as hostile where hostile data was endorsed, and listed with the place",
 ];
 

@@ -71,7 +71,7 @@ const WHY = {
     }),
     gate: uses("which a clause of its import forbids", (_who, what) => {
         const method = what.slice(what.indexOf(".") + 1);
-        return `write \`${method}: ask\` in place of \`${method}: never\`: a person is then asked about each such call, whoever makes it`;
+        return `write \`${method}: ask\` in place of \`${method}: never\`: a person is then asked about each such call, of every principal`;
     }),
     holder: uses("which was not given to it", (who, what) =>
         who === "user"

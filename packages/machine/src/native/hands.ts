@@ -277,7 +277,7 @@ function readersOfUse(m: Ops, { c, uri }: Target, method: string, given: Given):
     const named = readersNamed({ ...m.authority.clausesAt(c.file, c.name), people: m.standing.people }, uri, method, given, undefined);
     if (named.length === 0) return null;
     const [names] = named;
-    return names === undefined ? "those whom it names itself" : names.join(", ") || "nobody";
+    return names === undefined ? "the people whom it names itself" : names.join(", ") || "no person";
 }
 
 /** Tools among what was handed over. */

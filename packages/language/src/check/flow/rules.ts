@@ -201,7 +201,7 @@ export class Rules {
             const some = facts.get("r");
             if (some === undefined) continue;
             const only = [...facts.values()].filter((fact) => fact.readers !== undefined);
-            const who = only[0] === undefined ? "not for everybody" : `for ${only[0].readers?.join(", ") || "nobody"} only`;
+            const who = only[0] === undefined ? "not for every person" : `for ${only[0].readers?.join(", ") || "no person"} only`;
             const name = cap.binding.name;
             if (!isModel && all.every((rule) => rule.project))
                 return { fact: some, arg: null, rule: null, places: [place], why: `is ${who}, and no import says who reads ${name}` };
