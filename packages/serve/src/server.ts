@@ -162,9 +162,9 @@ export class Server {
             clients: this.clients,
             shared: shared === undefined ? null : new SharedLogins(shared),
             ownerToken: this.ownerToken,
-            hosts: [...LOOPBACK, ...(options.host === undefined ? [] : [bracketed(options.host)]), ...(options.hostNames ?? [])].map(
-                (one) => one.toLowerCase(),
-            ),
+            own: [...LOOPBACK, ...(options.host === undefined ? [] : [bracketed(options.host.toLowerCase())])],
+            named: (options.hostNames ?? []).map((one) => one.toLowerCase()),
+            isSecure: this.isSecure,
             origins: options.origins ?? [],
         });
         this.#brain = brainOf(
@@ -478,6 +478,7 @@ export class Server {
             if (error.code !== "EADDRINUSE" || one === ports.at(-1)) throw notListening(error, { host, port: one, hint });
         }
         const { port: bound } = http.address() as AddressInfo;
+        this.guard.listens(bound);
         this.url = `http://${bracketed(host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host)}:${bound}`;
         if (this.#options.view !== true) this.#announced = announce(this.#folder(), { url: this.url, token: this.ownerToken });
     }

@@ -87,18 +87,26 @@ function dial(at: Room, text: string): { readonly socket: Socket; readonly close
 
 test("a head and a body that never end, and a connection that says nothing, are ended; a request beside them is answered", async () => {
     await using at = await room([], { bounds: { head: 100, body: 200 } });
-    const token = `Host: localhost\r\nAuthorization: Bearer ${at.server.ownerToken}\r\n`;
+    const token = `Host: ${new URL(at.server.url).host}\r\nAuthorization: Bearer ${at.server.ownerToken}\r\n`;
     const head = dial(at, "GET /v1/me HTTP/1.1\r\nHost: localhost\r\nX-Slow: ");
     const body = dial(at, `POST /v1/sessions HTTP/1.1\r\n${token}Content-Type: application/json\r\nContent-Length: 5\r\n\r\n{`);
     const chunk = dial(
         at,
         `POST /v1/sessions HTTP/1.1\r\n${token}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`,
     );
+    // Each byte comes long before the bound: the whole body counts.
+    const drops = dial(
+        at,
+        `POST /v1/sessions HTTP/1.1\r\n${token}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`,
+    );
+    const dripping = setInterval(() => drops.socket.write("1\r\n \r\n"), 20);
     const none = dial(at, "");
     expect((await at.owner.me()).id).toBe("owner");
     expect(await head.closed).toMatch(/^HTTP\/1\.1 408/);
     expect(await body.closed).toMatch(/408/);
     expect(await chunk.closed).toMatch(/408/);
+    expect(await drops.closed).toMatch(/408/);
+    clearInterval(dripping);
     expect(await none.closed).toMatch(/^(?:HTTP\/1\.1 408.*)?$/s);
 });
 
@@ -109,11 +117,11 @@ test("a flood of headers, a request line without end, and what asks for another 
     expect(await dial(at, `GET /${"x".repeat(100_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`).closed).toMatch(/^HTTP\/1\.1 431/);
     const other = dial(
         at,
-        "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n",
+        `GET /healthz HTTP/1.1\r\nHost: ${new URL(at.server.url).host}\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n`,
     );
     expect(await other.closed).toMatch(/^HTTP\/1\.1 200/);
     // Two requests in one, told apart by two lengths.
-    const token = `Host: localhost\r\nAuthorization: Bearer ${at.server.ownerToken}\r\nContent-Type: application/json\r\n`;
+    const token = `Host: ${new URL(at.server.url).host}\r\nAuthorization: Bearer ${at.server.ownerToken}\r\nContent-Type: application/json\r\n`;
     const two = `POST /v1/sessions HTTP/1.1\r\n${token}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /v1/me HTTP/1.1\r\nHost: localhost\r\n\r\n`;
     expect(await dial(at, two).closed).toMatch(/^HTTP\/1\.1 400/);
 });
@@ -124,11 +132,11 @@ test("more connections than may be are not taken; when one ends another is", asy
     await Promise.all(
         idle.map(({ socket }) => new Promise<void>((resolve) => (socket.connecting ? socket.on("connect", () => resolve()) : resolve()))),
     );
-    const fourth = dial(at, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    const fourth = dial(at, `GET /healthz HTTP/1.1\r\nHost: ${new URL(at.server.url).host}\r\n\r\n`);
     expect(await fourth.closed).toBe("");
     for (const { socket } of idle) socket.destroy();
     for (;;) {
-        const again = await dial(at, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").closed;
+        const again = await dial(at, `GET /healthz HTTP/1.1\r\nHost: ${new URL(at.server.url).host}\r\nConnection: close\r\n\r\n`).closed;
         if (again.startsWith("HTTP/1.1 200")) break;
     }
 });

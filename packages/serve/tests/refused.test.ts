@@ -9,7 +9,7 @@ import { type Room, room } from "./room.ts";
 let at: Room;
 let session: string;
 beforeAll(async () => {
-    at = await room([{ text: "x" }], { origins: ["https://shop.example"], hostNames: ["remit.example"] });
+    at = await room([{ text: "x" }], { origins: ["https://shop.example"], hostNames: ["remit.example", "lan.example:8443"] });
     session = (await at.owner.open()).id;
 });
 afterAll(() => at[Symbol.asyncDispose]());
@@ -21,8 +21,8 @@ const status = async (...given: Parameters<Room["raw"]>): Promise<number> => {
 };
 
 /** A request as bytes, so that its headers are what they are. */
-function bytes(text: string): Promise<string> {
-    const { port, hostname } = new URL(at.server.url);
+function bytes(text: string, to = at): Promise<string> {
+    const { port, hostname } = new URL(to.server.url);
     return new Promise((resolve, reject) => {
         const socket = connect(Number(port), hostname, () => socket.write(text));
         let got = "";
@@ -90,6 +90,41 @@ describe("who sends a request", () => {
         expect(await request("GET /v1/sessions", `Host: localhost.evil.example\r\n${token}`)).toMatch(/^HTTP\/1\.1 421/);
         expect(await request("GET /healthz", "Host: evil.example\r\n")).toMatch(/^HTTP\/1\.1 421/);
         expect(await request("GET /v1/sessions", `Host: remit.example\r\n${token}`)).toMatch(/^HTTP\/1\.1 200/);
+    });
+
+    test("another port than the server's is another server; what a request line names counts, whatever Host says beside it", async () => {
+        const { host, port } = new URL(at.server.url);
+        const as = async (said: string, target = "/healthz"): Promise<[string, string, string]> => [
+            said,
+            target,
+            (await request(`GET ${target}`, `Host: ${said}\r\n`)).slice(9, 12),
+        ];
+        for (const said of [host, `localhost:${port}`, "remit.example", "remit.example:443", `remit.example:${port}`, "lan.example:8443"])
+            expect(await as(said)).toEqual([said, "/healthz", "200"]);
+        for (const said of ["localhost:1", "127.0.0.1:1", "localhost", "remit.example:8443", "lan.example"])
+            expect(await as(said)).toEqual([said, "/healthz", "421"]);
+        expect(await as(host, `http://${host}/healthz`)).toEqual([host, expect.anything(), "200"]);
+        for (const target of ["http://evil.example/healthz", `http://evil.example:${port}/healthz`, "http://127.0.0.1:1/healthz"])
+            expect(await as(host, target)).toEqual([host, target, "421"]);
+    });
+
+    test("the server's own origin has the scheme that it is reached by", async () => {
+        const { host } = new URL(at.server.url);
+        const from = (origin: string): Promise<number> => status("GET", "/v1/sessions", { headers: { origin } });
+        expect([await from(`http://${host}`), await from(`https://${host}`), await from(`ws://${host}`)]).toEqual([200, 403, 403]);
+        await using tls = await room([], { hostNames: ["remit.example"], secure: true });
+        const token = `Authorization: Bearer ${tls.server.ownerToken}\r\n`;
+        const over = async (name: string, origin: string): Promise<string> =>
+            (await bytes(`GET /v1/me HTTP/1.1\r\nHost: ${name}\r\n${token}Origin: ${origin}\r\nConnection: close\r\n\r\n`, tls)).slice(
+                9,
+                12,
+            );
+        const own = new URL(tls.server.url).host;
+        expect([
+            await over("remit.example", "https://remit.example"),
+            await over("remit.example", "http://remit.example"),
+            await over(own, `http://${own}`),
+        ]).toEqual(["200", "403", "200"]);
     });
 
     test("a scope that is missing is 403", async () => {
@@ -186,7 +221,10 @@ describe("the console's login", () => {
             "/constructor",
             "/__proto__",
         ])
-            expect([path, await request(`GET ${path}`, `Host: localhost\r\n`)]).toEqual([path, expect.stringMatching(/^HTTP\/1\.1 404/)]);
+            expect([path, await request(`GET ${path}`, `Host: ${new URL(at.server.url).host}\r\n`)]).toEqual([
+                path,
+                expect.stringMatching(/^HTTP\/1\.1 404/),
+            ]);
     });
 });
 
@@ -209,7 +247,7 @@ describe("what is sent", () => {
     });
 
     test("a body that says less than it is, or never comes, keeps nobody waiting", async () => {
-        const token = `Host: localhost\r\nAuthorization: Bearer ${at.server.ownerToken}\r\nContent-Type: application/json\r\n`;
+        const token = `Host: ${new URL(at.server.url).host}\r\nAuthorization: Bearer ${at.server.ownerToken}\r\nContent-Type: application/json\r\n`;
         const chunked = await bytes(
             `POST /v1/sessions HTTP/1.1\r\n${token}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n${"100000\r\n".concat("x".repeat(0x100000), "\r\n").repeat(2)}0\r\n\r\n`,
         );

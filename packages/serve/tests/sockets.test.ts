@@ -172,11 +172,11 @@ test("requests of one connection that wait for their answers have a bound; those
 
 /** A WebSocket that answers nothing and reads nothing, as bytes. */
 function deaf(of: Room = at): Promise<Socket> {
-    const { port, hostname } = new URL(of.server.url);
+    const { host, port, hostname } = new URL(of.server.url);
     return new Promise((resolve, reject) => {
         const socket = connect(Number(port), hostname, () =>
             socket.write(
-                `GET /v1/socket HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n` +
+                `GET /v1/socket HTTP/1.1\r\nHost: ${host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n` +
                     `Sec-WebSocket-Key: ${Buffer.alloc(16).toString("base64")}\r\nAuthorization: Bearer ${of.server.ownerToken}\r\n\r\n`,
             ),
         );

@@ -76,9 +76,9 @@ test("a reader that never reads is cut off, and stops no other one", async () =>
     writeFileSync(join(folder, "echo.remit"), "main func(input: { task: string }) {\n    input.task\n}\n");
     await using own = await room([], { program: join(folder, "echo.remit"), bounds: { queue: 100 } });
     const { id } = await own.owner.open();
-    const { port, hostname } = new URL(own.server.url);
+    const { host, port, hostname } = new URL(own.server.url);
     const deaf = connect(Number(port), hostname, () => {
-        deaf.write(`GET /v1/sessions/${id}/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${own.server.ownerToken}\r\n\r\n`);
+        deaf.write(`GET /v1/sessions/${id}/events HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${own.server.ownerToken}\r\n\r\n`);
         deaf.pause();
     });
     const gone = new Promise<void>((resolve) => deaf.on("close", () => resolve()));

@@ -8,6 +8,8 @@
  * GRD2: a page of another origin gets no answer that it can read, and its request does nothing, whatever credential its browser adds: a cookie counts
  *     only together with the token against forgery, in a header.
  * GRD4: a browser's extension reaches the two addresses with which it pairs and opens its socket, and no other, unless it is listed.
+ * GRD5: a request is for this server where its name and its port are: a name of this machine or of `--host` at the port that is listened on, a name of a
+ *     proxy there or at the port of its scheme, or at the port that it was given with. A request line that names a server counts, not the `Host` beside it.
  * GRD3: wrong credential 401, wrong origin, host or scope 403. Many wrong credentials: 429, for requests with a wrong one alone.
  */
 import { isSameSecret } from "@remit/host";
@@ -32,8 +34,12 @@ export interface GuardOptions {
     /** Of several processes; null for one alone. */
     readonly shared?: SharedLogins | null;
     readonly ownerToken: string;
-    /** Names that `Host` may say, without a port. */
-    readonly hosts: readonly string[];
+    /** Names that the server has itself, without a port. */
+    readonly own: readonly string[];
+    /** Names of proxies, with a port or without. */
+    readonly named?: readonly string[];
+    /** It is reached over TLS: its own pages are https. */
+    readonly isSecure: boolean;
     /** Origins of pages that may use the server beside its own. */
     readonly origins: readonly string[];
 }
@@ -57,21 +63,51 @@ export class Guard {
     /** Of pages that logged in, by hash of their cookie. */
     readonly #logins = new Map<string, Login>();
     #wrong: number[] = [];
+    /** What `Host` may say. */
+    #hosts: ReadonlySet<string> = new Set();
+    readonly #direct: Set<string> = new Set();
 
     constructor(options: GuardOptions) {
         this.#options = options;
     }
 
-    /** Null where host and origin are right. */
-    place(headers: Headers, path = ""): Refusal | null {
-        const host = headers.get("host") ?? "";
-        const { hosts, origins } = this.#options;
-        if (!hosts.includes(nameOf(host)))
-            return { status: 421, message: `this server does not answer for the host '${plain(host)}'`, hint: "name it with --host-name" };
+    /** It is listened on. GRD5. */
+    listens(port: number): void {
+        const { own, named = [], isSecure } = this.#options;
+        for (const name of own) for (const one of at(name, port === 80 ? ["", port] : [port])) this.#direct.add(one);
+        const ports: readonly (number | "")[] = isSecure ? ["", 443, port] : ["", 80, 443, port];
+        this.#hosts = new Set([...this.#direct, ...named.flatMap((one) => (hasPort(one) ? [one] : at(one, ports)))]);
+    }
+
+    /** Null where host and origin are right. `url`: what the request line names. */
+    place(headers: Headers, url: URL): Refusal | null {
+        const said = headers.get("host") ?? "";
+        const host = said.toLowerCase();
+        const { origins } = this.#options;
+        // GRD5.
+        const other = !this.#hosts.has(host) ? said : URL.parse(`http://${host}`)?.host === url.host ? null : url.host;
+        if (other !== null)
+            return {
+                status: 421,
+                message: `this server does not answer for the host '${plain(other)}'`,
+                hint: "name it with --host-name, with its port where that is another one",
+            };
         const origin = headers.get("origin");
-        if (origin === null || origins.includes(origin) || isOwn(origin, host) || (isExtension(origin) && OF_EXTENSIONS.has(path)))
+        if (
+            origin === null ||
+            origins.includes(origin) ||
+            this.#isOwn(origin, host) ||
+            (isExtension(origin) && OF_EXTENSIONS.has(url.pathname))
+        )
             return null;
         return { status: 403, message: `the origin '${plain(origin)}' may not use this server`, hint: "name it with --origin" };
+    }
+
+    /** Behind a proxy with TLS its pages are https; on this machine it is reached without. */
+    #isOwn(origin: string, host: string): boolean {
+        const { isSecure } = this.#options;
+        const schemes = !isSecure ? ["http"] : this.#direct.has(host) ? ["http", "https"] : ["https"];
+        return schemes.some((scheme) => URL.parse(`${scheme}://${host}`)?.origin === origin);
     }
 
     /** The origin that an answer may be read by; null: none beside the server's own. */
@@ -175,13 +211,13 @@ function isExtension(origin: string): boolean {
     return /^(?:chrome|moz)-extension:\/\/[a-z0-9-]{1,64}$/.test(origin);
 }
 
-function isOwn(origin: string, host: string): boolean {
-    return URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
+function hasPort(host: string): boolean {
+    return /:\d+$/.test(host);
 }
 
-/** `[::1]:80` is `[::1]`, `localhost:80` is `localhost`. */
-function nameOf(host: string): string {
-    return host.toLowerCase().replace(/:\d+$/, "");
+/** Without a port where that is empty. */
+function at(name: string, ports: readonly (number | "")[]): string[] {
+    return ports.map((port) => (port === "" ? name : `${name}:${port}`));
 }
 
 function cookieOf(headers: Headers): string | null {

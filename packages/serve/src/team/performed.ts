@@ -14,7 +14,7 @@ export async function performed(
 ): Promise<Answered> {
     const request = new Request(new URL(path, "http://localhost"), {
         method,
-        headers: { ...headers, host: "localhost", "content-type": "application/json" },
+        headers: { ...headers, "content-type": "application/json" },
         ...(sent === "" ? {} : { body: sent }),
         signal,
     });
