@@ -85,6 +85,7 @@ export { TokenError, type TokenErrorCode } from "./token/error.ts";
 export { type Listed as ListedToken, openTokens, type Token, type TokenStore } from "./token/store.ts";
 export type { UnknownAnswer } from "@remit/machine";
 export { fromThisProcess, type Surroundings } from "./process/here.ts";
+export { REFUSED_PORTS } from "./process/ports.ts";
 export { openProcess, type Process } from "./process/process.ts";
 export type { AskOptions, AskUnknown, Handlers, HostOptions, LoadOptions, RunOptions } from "./run/setup.ts";
 export { machineId } from "./load/engine.ts";

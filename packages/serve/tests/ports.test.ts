@@ -2,9 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openProcess } from "@remit/host";
+import { openProcess, REFUSED_PORTS } from "@remit/host";
 import { expect, test } from "vitest";
-import { BAD_PORTS } from "../src/http/listening.ts";
 import { Server, ServeError } from "../src/index.ts";
 import { httpOf } from "../src/mcp/http.ts";
 
@@ -16,9 +15,9 @@ test("the ports are those that fetch refuses, and none beside them", async () =>
         );
         return error?.cause?.message === "bad port";
     };
-    const near = [...BAD_PORTS].flatMap((port) => [port - 1, port, port + 1]).filter((port) => port > 0);
+    const near = [...REFUSED_PORTS].flatMap((port) => [port - 1, port, port + 1]).filter((port) => port > 0);
     const found = await Promise.all([...new Set(near)].map(async (port) => ((await refuses(port)) ? [port] : [])));
-    expect(found.flat().sort((a, b) => a - b)).toEqual([...BAD_PORTS]);
+    expect(found.flat().sort((a, b) => a - b)).toEqual([...REFUSED_PORTS]);
 });
 
 test("a server and an MCP server refuse such a port, with what to do", async () => {

@@ -10,6 +10,7 @@ import { resolve } from "node:path";
 import type { Outcome } from "@remit/machine";
 import type { Given } from "../credential/credentials.ts";
 import type { Destination } from "../credential/source.ts";
+import { portProblem } from "../process/ports.ts";
 import type { Process } from "../process/process.ts";
 import type { Engine } from "./engine.ts";
 import type { Limiter, Rate } from "../process/limiter.ts";
@@ -56,7 +57,7 @@ export function enginesOf(config: ModelsConfig, setup: EnginesSetup): Engines {
     /** With the value of the credential that each was made with. */
     const engines = new Map<string, { readonly engine: Engine; readonly value: string | undefined }>();
 
-    function make(uri: ModelUri, own: NamedModel | undefined, given: Given | null): Engine {
+    function make(uri: ModelUri, own: NamedModel | undefined, given: Given | null): Engine | Outcome {
         switch (uri.kind) {
             case "mock":
                 return mockEngine();
@@ -71,6 +72,11 @@ export function enginesOf(config: ModelsConfig, setup: EnginesSetup): Engines {
             default: {
                 const found = own === undefined ? endpointOf(uri, env) : ownEndpoint(uri, own, env);
                 const endpoint = given === null ? found : { ...found, apiKey: given.value, keyName: given.name, keyKept: false };
+                const problem = endpoint.baseURL === null ? null : portProblem(endpoint.baseURL);
+                if (problem !== null) {
+                    const hint = `write another port in the address ${endpoint.baseURL}`;
+                    return { ok: false, failure: { kind: "unreachable", message: `${uri.uri} cannot be reached: ${problem}`, hint } };
+                }
                 // An address of its own is an endpoint that speaks OpenAI's protocol, not OpenAI itself.
                 const compatible =
                     uri.provider === "openai" && endpoint.baseURL !== null && new URL(endpoint.baseURL).hostname !== "api.openai.com";
@@ -99,6 +105,7 @@ export function enginesOf(config: ModelsConfig, setup: EnginesSetup): Engines {
             const parsed = parseModelUri(uri);
             if (!parsed.ok) return { ok: false, failure: { kind: "model", message: parsed.message, hint: parsed.hint } };
             const made = make(parsed.uri, own, given);
+            if ("ok" in made) return made;
             const engine = config.record === undefined ? made : recording(made, resolve(folder, config.record), setup.secrets);
             engines.set(key, { engine, value: given?.value });
             return engine;

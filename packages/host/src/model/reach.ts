@@ -9,6 +9,7 @@ import { exists } from "./llama.ts";
 import { repliesProblem } from "./replies.ts";
 import type { Destination } from "../credential/source.ts";
 import { isLoopback } from "../process/loopback.ts";
+import { portProblem } from "../process/ports.ts";
 import type { ModelUri, Provider } from "./uri.ts";
 
 export type Reach = { readonly ok: true; readonly note: string } | { readonly ok: false; readonly reason: string };
@@ -147,6 +148,8 @@ export async function reach(uri: ModelUri, setup: ReachSetup): Promise<Reach> {
 
 async function provider(uri: ModelUri & { kind: "provider" }, setup: ReachSetup): Promise<Reach> {
     const endpoint = endpointOf(uri, setup.env);
+    const problem = endpoint.baseURL === null ? null : portProblem(endpoint.baseURL);
+    if (problem !== null) return { ok: false, reason: problem };
     if (uri.provider === "ollama") {
         const base = endpoint.baseURL as string;
         const models = await ollamaModels(base, setup);

@@ -252,6 +252,19 @@ describe("which model answers", () => {
         });
     });
 
+    it.each([
+        ["http://127.0.0.1:9/v1#m", { OPENAI_API_KEY: KEY }],
+        ["openai://m", { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: "http://127.0.0.1:9" }],
+        ["ollama://m", { OLLAMA_BASE_URL: "http://127.0.0.1:9" }],
+    ] as const)("%s with %j has a port that fetch refuses", async (uri, env) => {
+        const io = quiet();
+        expect(await ask(createModels({ env: nowhere(env), patience: { ...FAST, retries: 3 } }), turnOf(uri), io)).toMatchObject({
+            ok: false,
+            failure: { kind: "unreachable", message: expect.stringContaining("no request is sent to port 9") },
+        });
+        expect(io.emitted).toEqual([]);
+    });
+
     it("lists what is there and why the rest is not, without keys", async () => {
         await using server = await startFakeProvider();
         const models = createModels({ env: nowhere({ OPENAI_API_KEY: KEY, OLLAMA_BASE_URL: server.url }), folder });
