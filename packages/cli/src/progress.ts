@@ -120,11 +120,12 @@ async function entered(many: Batches, events: AsyncIterable<LedgerEvent>): Promi
 
 /** How what has ended is called. */
 function endedAs(event: LedgerEvent): string {
-    const { ok, decision, state, failure } = data(event);
+    const { ok, decision, state, failure, result } = data(event);
     const { kind } = fields(failure);
     if ((typeof decision === "string" && NO.test(decision)) || kind === "denied") return "refused";
     if (state === "cancelled" || kind === "cancelled") return "cancelled";
-    if (ok === false || state === "failed") return "failed";
+    // A result of an `mcp:` tool tells of the tool's own error.
+    if (ok === false || state === "failed" || fields(result)["isError"] === true) return "failed";
     return event.kind === "ask.decided" ? "answered" : "done";
 }
 

@@ -196,3 +196,11 @@ test("on a terminal one line says how far a loop is, what runs, and what is wait
     );
     shown.end();
 });
+
+test("a call whose tool says that it failed is not told as done", () => {
+    const event = (kind: string, data: object): LedgerEvent =>
+        ({ kind, path: "main/S.send#0", data: { tool: "S", method: "send", ...data }, time: new Date(0).toISOString() }) as never;
+    const ended = (result: object): string[] => logged([event("tool.started", {}), event("tool.ended", { ok: true, result })]);
+    expect(ended({ ok: false, isError: true, text: "no such box" })).toEqual([expect.stringMatching(/^failed: S\.send /)]);
+    expect(ended({ ok: true, isError: false, text: "sent" })).toEqual([expect.stringMatching(/^done: S\.send /)]);
+});

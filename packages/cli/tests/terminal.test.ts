@@ -54,6 +54,8 @@ test.each([
     expect(own("check", ...programs).err).toBe("no errors\n");
     const model = template === "review" ? [] : ["--model", "scripted:replies.json", "--concurrency", "1"];
     const trust = template === "research" ? ["--trust"] : [];
+    const mocked = own("run", "main.remit", "--input", "@input.json", "-q", "--mock", ...trust);
+    expect({ code: mocked.code, err: mocked.err }).toEqual({ code: 0, err: "" });
     const { code, out, err } = own("run", "main.remit", "--input", "@input.json", "-q", ...model, ...trust);
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(JSON.parse(out)).toMatchObject(value);

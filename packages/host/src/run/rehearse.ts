@@ -113,8 +113,15 @@ function fixed({ tool, uri, method = "", args }: ToolRequest): Json {
     }
     if (uri.startsWith("file:") && method === "list") return { ok: true, entries: [] };
     if (uri.startsWith("env:") && method === "get") return { ok: true, value: null };
-    return { ok: true, summary: `${tool}.${method}`, source: uri, args };
+    return { ok: true, summary: `${tool}.${method}`, source: uri, args, ...NOTHING_FOUND[uri] };
 }
+
+/** What a search that finds nothing has, so that a program that reads it goes on. */
+const NOTHING_FOUND: { readonly [uri: string]: { readonly [field: string]: Json } | undefined } = {
+    "sh://find": { files: [] },
+    "sh://grep": { matches: [] },
+    "sh://read-range": { text: "", start: 1, end: 0 },
+};
 
 /** Code that would run in this process. */
 function isModule(uri: string): boolean {
