@@ -450,7 +450,7 @@ function tools(command: Command): Command {
         .addOption(
             new Option(
                 "--may <name>",
-                "call this tool without a question; may be given several times (REMIT_MAY: names with commas between)",
+                "call this tool, or TOOL.METHOD, without a question; may be given several times (REMIT_MAY: names with commas between)",
             )
                 .env("REMIT_MAY")
                 .argParser<string[]>((value, before) => [...(before ?? []), ...value.split(/[\s,]+/).filter((one) => one !== "")]),

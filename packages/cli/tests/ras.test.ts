@@ -165,6 +165,26 @@ test("REMIT_MAY names what is called without a question, for a whole pipeline; -
     expect(act("bash", "--may", "webfetch")).toMatchObject({ code: 1, out: expect.stringContaining("was not allowed") });
 });
 
+test("--may takes a method as act --manual lists it, and refuses what is not there", () => {
+    const config = { mcpServers: { s: { command: process.execPath, args: [SERVER, join(here.folder, "may.txt")] } } };
+    here.write("may/remit.json", JSON.stringify(config));
+    const act = (may: string, ...args: string[]): { readonly code: number | null; readonly out: string; readonly err: string } =>
+        here.remitWith({ cwd: "may" }, "act", "--trust", "--may", may, ...args);
+    const said = (text: string): object => ({ code: 0, out: expect.stringContaining(text) });
+    const refused = (text: string): object => ({ code: 1, out: expect.stringContaining(text) });
+    expect(act("s.add", "s.add", "--note", "one")).toMatchObject(said("note 1"));
+    expect(act("s.add", "add", "--note", "two")).toMatchObject(said("note 2"));
+    expect(act("s.add", "s.touch")).toMatchObject(refused("was not allowed"));
+    expect(act("s.add", "s.search", "--text", "o")).toMatchObject(said("one"));
+    expect(act("bash.run", "shell", "echo said")).toMatchObject(said("said"));
+    expect(act("s.ad", "s.touch")).toMatchObject(refused("the tool 's' has no method 'ad'; there are s.search, s.add"));
+    const wrong = (may: string): string => act(may, "bash", "echo said").err;
+    expect(wrong("bsah")).toContain("--may bsah: there is no tool 'bsah'");
+    expect(wrong("nothing.at.all")).toContain("there are s, bash, shell, webfetch, skills");
+    expect(wrong("bash.rnu")).toContain("the tool 'bash' has no method 'rnu'");
+    expect(wrong("s.a-b")).toContain("no name of a method");
+});
+
 test("agent is a command of a pipe: the text before it is its task, its answer is one line, and an error is the exit code", () => {
     here.write(
         "jobs.remit",

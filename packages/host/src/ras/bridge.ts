@@ -7,6 +7,7 @@
  * BG4: what the process was answered so far is part of this program's state. A process that is gone (its host was killed) is run again from its
  *     beginning with those answers, and goes on with its next call: nothing that was performed is performed again.
  * BG7: a method that its tool says only reads is called without a question, by an agent that may do nothing else; what a tool says is asked before.
+ * BG9: a method that `--may` names is called by an agent that may do only this, so that everything else of its tool is still asked about.
  * BG8: what `agent()` is told wrongly is its own error alone. A policy is a remit of the tools' file: the agent then has what that remit
  *     gives, and it alone; without one it has no tools.
  */
@@ -20,6 +21,8 @@ export interface BridgeImport {
     readonly source: string;
     /** What the bridge may do with it; clauses of the import bind it further. */
     readonly gate: "may" | "ask";
+    /** Methods that are called without a question where the gate is `ask` (BG9). */
+    readonly free?: readonly string[];
     /** Nothing that it has is bounded or asked about where it only reads. */
     readonly isFree?: boolean;
 }
@@ -49,10 +52,12 @@ export const BRIDGE_NAMES: ReadonlySet<string> = new Set([
     "Worker",
     "Bridge",
     "BridgeReader",
+    "BridgeFree",
     "answer",
     "drive",
     "worked",
     "used",
+    "known",
 ]);
 
 /** A text as a literal of the language. */
@@ -105,7 +110,9 @@ ${workedSource(agent, policies)}
         return at.without("id", "calls", "done", "gone")
     }
 
-    main func(given) { return drive(given, 1) }
+    main func(given) {
+${knownCalls(tools)}        return drive(given, 1)
+    }
 }
 `;
 }
@@ -117,33 +124,77 @@ function looked(tools: readonly BridgeImport[]): string[] {
 
 function grants(tools: readonly BridgeImport[], more: readonly string[]): string {
     const named = (gate: BridgeImport["gate"]): string[] => tools.filter((one) => one.gate === gate).map((one) => one.name);
-    const may = [...more, ...(looked(tools).length === 0 ? [] : ["BridgeReader"]), ...named("may")];
+    const agents = [...(looked(tools).length === 0 ? [] : ["BridgeReader"]), ...(freed(tools).length === 0 ? [] : ["BridgeFree"])];
+    const may = [...more, ...agents, ...named("may")];
     return [
         ...(may.length === 0 ? [] : [`may ${may.join(", ")}`]),
         ...(named("ask").length === 0 ? [] : [`ask ${named("ask").join(", ")}`]),
     ].join("\n        ");
 }
 
+/** Methods by their full names that are called without a question, each under a tool that is asked about. */
+function freed(tools: readonly BridgeImport[]): string[] {
+    return tools.flatMap(({ name, gate, free = [] }) => (gate === "ask" ? free.map((method) => `${name}.${method}`) : []));
+}
+
 function readerSource(tools: readonly BridgeImport[]): string {
-    const names = looked(tools);
-    if (names.length === 0) return "";
-    return `agent BridgeReader {
-    remit { may ${names.join(", ")} }
+    return `${callerSource("BridgeReader", looked(tools))}${callerSource("BridgeFree", freed(tools))}`;
+}
+
+/** An agent that calls what it may, and may nothing else. */
+function callerSource(agent: string, may: readonly string[]): string {
+    if (may.length === 0) return "";
+    return `agent ${agent} {
+    remit { may ${may.join(", ")} }
     func used(name, args) { return act(name, args) }
 }
 `;
 }
 
+/** Servers whose methods `--may` names. Those of other tools the checker knows. */
+function served(tools: readonly BridgeImport[]): readonly (BridgeImport & { readonly free: readonly string[] })[] {
+    return tools.flatMap((one) => (/^mcp:/i.test(one.uri) && one.free !== undefined ? [{ ...one, free: one.free }] : []));
+}
+
+function knownCalls(tools: readonly BridgeImport[]): string {
+    return served(tools)
+        .map(({ name, free }) => `        known(${literal(name)}, ${JSON.stringify(free)})\n`)
+        .join("");
+}
+
+/** A method that no server has is refused. A server that does not answer says so where it is called. */
+function knownSource(tools: readonly BridgeImport[]): string {
+    if (served(tools).length === 0) return "";
+    return `    func known(tool, methods) {
+        said = act("__manual__", { name: tool })
+        if said.has("isError") { return none }
+        names = said.structuredContent.tools.map((one) => one.name)
+        for method in methods max ${RAS_LIMITS.calls} {
+            if names.any((one) => one == tool + "." + method) == false {
+                raise "--may " + tool + "." + method + ": the tool '" + tool + "' has no method '" + method + "'; there are " + names.join(", ")
+            }
+        }
+    }
+
+`;
+}
+
 /** A call by name: with arguments as the tool's schema has them, where they came by name; by the reader, where the tool says that it only reads (BG7). */
 function usedSource(tools: readonly BridgeImport[]): string {
-    const plain = tools.filter((one) => !looked(tools).includes(one.name)).map((one) => `${one.name}: true`);
-    const reads = looked(tools).length === 0 ? "" : `if said.reads { return BridgeReader.used(name, said.args) }\n        `;
-    return `    func used(name, args, flags) {
+    const free = freed(tools);
+    const all = looked(tools);
+    const isPlain = (name: string): boolean => !all.includes(name) && !free.some((one) => one.startsWith(`${name}.`));
+    const plain = tools.filter((one) => isPlain(one.name)).map((one) => `${one.name}: true`);
+    const without = (agent: string, when: string): string => `if ${when} { return ${agent}.used(name, said.args) }\n        `;
+    const names = free.map((one) => `${literal(one)}: true`).join(", ");
+    const frees = free.length === 0 ? "" : without("BridgeFree", `{ ${names} }.has(said.name)`);
+    const reads = all.length === 0 ? "" : without("BridgeReader", "said.reads");
+    return `${knownSource(tools)}    func used(name, args, flags) {
         if name == "__manual__" { return act(name, args) }
         plain = { ${plain.join(", ")} }
         if flags != true { if plain.has(name.split(".")[0]) { return act(name, args) } }
         said = Ras.ready({ name: name, args: args, flags: flags, manual: act("__manual__", { name: name }) })
-        ${reads}return act(name, if flags == true { said.args } else { args })
+        ${frees}${reads}return act(name, if flags == true { said.args } else { args })
     }
 `;
 }
@@ -218,7 +269,9 @@ main agent Bridge {
     }
 
 ${usedSource(tools)}
-    main func(given) { return used(given.name, given.args, given.flags) }
+    main func(given) {
+${knownCalls(tools)}        return used(given.name, given.args, given.flags)
+    }
 }
 `;
 }

@@ -9,7 +9,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join, resolve } from "node:path";
-import { addedTo, type Json, keyOf, remitsOfProject } from "@remit/language";
+import { addedTo, didYouMean, type Json, keyOf, remitsOfProject } from "@remit/language";
 import { checkFile } from "../load/check.ts";
 import { LoadError } from "../load/error.ts";
 import { findRoot } from "../load/tree.ts";
@@ -34,7 +34,7 @@ export interface RasRunOptions extends LoadOptions {
     readonly riffs?: readonly string[];
     /** URI of the agent that `agent()` asks. */
     readonly agent?: string;
-    /** Names of tools that are called without a question where their import says nothing. */
+    /** Tools (`bash`) and methods of tools (`mail.send`) that are called without a question where their import says nothing. */
     readonly may?: readonly string[];
 }
 
@@ -142,7 +142,28 @@ export async function toolsFor(options: RasRunOptions): Promise<Tools & { file: 
                 : { ...same, name, source: same.source.replace(new RegExp(`^(import\\s+tool\\s+)${same.name}\\b`), `$1${name}`) },
         ];
     });
-    return { imports: [...own, ...builtIn], policies, file, root };
+    return { imports: withMay([...own, ...builtIn], options.may ?? []), policies, file, root };
+}
+
+/** What `--may` names, in the tools that there are. Throws `RemitError` for a name that no tool has. */
+function withMay(imports: readonly BridgeImport[], may: readonly string[]): BridgeImport[] {
+    const methods = new Map<string, string[]>();
+    const names = imports.map((one) => one.name);
+    for (const word of may) {
+        const [name = "", ...rest] = word.split(".");
+        const method = rest.join(".");
+        const wrong = (message: string, hint: string): RemitError =>
+            new RemitError({ kind: "value", message: `--may ${word}: ${message}`, hint });
+        if (!names.includes(name)) throw wrong(`there is no tool '${name}'`, didYouMean(name, names) ?? `there are ${names.join(", ")}`);
+        if (rest.length === 0) continue;
+        if (!/^[A-Za-z_]\w*$/.test(method)) throw wrong("this is no name of a method", `write ${name}.METHOD, or ${name} for all of it`);
+        methods.set(name, [...(methods.get(name) ?? []), method]);
+    }
+    return imports.map((one) => {
+        // One thing under two names has one gate.
+        const free = [...new Set(imports.flatMap(({ name, uri }) => (uri === one.uri ? (methods.get(name) ?? []) : [])))];
+        return free.length === 0 ? one : { ...one, free };
+    });
 }
 
 async function configured(options: RasRunOptions): Promise<BridgeImport[]> {

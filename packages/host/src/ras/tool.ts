@@ -274,7 +274,7 @@ function limitsOf(given: Json | undefined): RasLimits {
 
 // ---- calls -----------------------------------------------------------------------------------------------------------
 
-/** Arguments as the tool's manual has them, and whether the manual says that it only reads. */
+/** Arguments as the tool's manual has them, whether the manual says that it only reads, and its full name there; empty for a tool that is not there. */
 function ready({ name, args, flags, manual }: Given): Json {
     const listed = isObject(manual) && isObject(manual.structuredContent) ? manual.structuredContent.tools : undefined;
     const all = (Array.isArray(listed) ? listed : []).filter(isObject);
@@ -282,7 +282,7 @@ function ready({ name, args, flags, manual }: Given): Json {
     const [tool] = fits.length === 0 && all.length === 1 ? all : fits;
     const typed = flags === true && isObject(args) ? typedArguments(args, tool?.inputSchema ?? null) : (args ?? null);
     const said = isObject(tool?.annotations) ? tool.annotations.readOnlyHint : undefined;
-    return { args: typed, reads: said === true };
+    return { args: typed, reads: said === true, name: tool === undefined ? "" : String(tool.name) };
 }
 
 function readyOf({ id, kind, args }: RasCall, of: Kept): Ready {
