@@ -1,12 +1,15 @@
 /**
  * Projection **cost**: tokens and money of a run, by model and by place.
  *
- * Boundary: reads `generate.attempt` events, which carry the usage of each provider turn, failed ones included.
+ * Boundary: reads `generate.attempt` events, which carry the usage of each provider turn, failed ones included, and the `budget` event of a turn
+ * whose outcome used up a bound.
  *
  * COS1: a sum is of what was reported; `usd` is absent where no turn of the row has a known price, and `unpriced` counts those without one.
+ * COS2: a turn that used up its bound is paid for, although no `generate` has its reply. Where the run goes on with a higher bound, that reply is told
+ *     again, and its `generate.attempt` comes later at the same path: both are one turn.
  */
 import type { LedgerEvent } from "./events.ts";
-import { field, numberIn, objectIn, textIn } from "./read.ts";
+import { field, type JsonObject, numberIn, objectIn, textIn } from "./read.ts";
 
 export interface Spent {
     /** Provider turns. */
@@ -44,16 +47,21 @@ export function costOf(events: Iterable<LedgerEvent>): Cost {
     const models = new Map<string, Spent & Pick<CostRow, "model" | "answered">>();
     const agents = new Map<string, Spent & { agent: string }>();
     let total = NOTHING;
+    const overdrawn = new Set<string>();
     for (const event of events) {
-        if (event.kind !== "generate.attempt") continue;
-        const asked = objectIn(field(event, "model"));
+        const told = turnIn(event);
+        if (told === null) continue;
+        if (event.kind === "budget") overdrawn.add(event.path);
+        else if (overdrawn.delete(event.path)) continue;
+        const asked = objectIn(told.model);
         const uri = textIn(asked.uri) ?? "?";
-        const by = textIn(field(event, "answered_by")) ?? uri;
+        const by = textIn(told.answered_by) ?? uri;
         const answered = by === uri ? {} : { answered: by };
         const model = `${textIn(asked.name) ?? "?"} (${uri})`;
-        const where = textIn(field(event, "label")) ?? event.path;
-        const agent = textIn(field(event, "agent")) ?? "?";
-        const spent = turnOf(event);
+        const label = textIn(told.label);
+        const where = label ?? event.path;
+        const agent = textIn(told.agent) ?? label?.split(".")[0] ?? "?";
+        const spent = spentBy(objectIn(told.usage));
         add(rows, `${model} ${by} ${where}`, { model, ...answered, where }, spent);
         add(models, `${model} ${by}`, { model, ...answered }, spent);
         add(agents, agent, { agent }, spent);
@@ -62,8 +70,14 @@ export function costOf(events: Iterable<LedgerEvent>): Cost {
     return { rows: [...rows.values()], models: [...models.values()], agents: [...agents.values()], total };
 }
 
-function turnOf(event: LedgerEvent): Spent {
-    const usage = objectIn(field(event, "usage"));
+/** The turn that an event tells of. */
+function turnIn(event: LedgerEvent): JsonObject | null {
+    if (event.kind === "generate.attempt") return objectIn(event.data);
+    const turn = event.kind === "budget" ? field(event, "turn") : undefined;
+    return turn === undefined ? null : objectIn(turn);
+}
+
+function spentBy(usage: JsonObject): Spent {
     const usd = numberIn(usage.usd);
     return {
         turns: 1,

@@ -3,8 +3,8 @@
  *
  * Boundary: what an outcome means to an operation is its room's.
  */
-import { isUnmade, type Effect, opOf, type Outcome, type ToolRequest } from "../effect/effect.ts";
-import { methodName, sourceOf, statedOrigin } from "@remit/language";
+import { isUnmade, type Effect, opOf, type ModelTurn, type Outcome, type ToolRequest } from "../effect/effect.ts";
+import { isObject, type Json, methodName, sourceOf, statedOrigin } from "@remit/language";
 import { repeats, rowsIn, toldBy, valuesIn } from "../authority/evidence.ts";
 import { Fail } from "../effect/failure.ts";
 import { replyIn } from "../agent/reply.ts";
@@ -50,13 +50,21 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
     const over = m.accounts.settle({ usage: uncharged(pending, outcome), account, held, spender: m.spender(effect.path), turned, calls });
     stepEnded(m, effect, outcome, pending.account);
     if (over !== null) {
-        const fail = overdrawn(m, over, effect.path, effect.site);
+        const fail = overdrawn(m, over, effect.path, effect.site, turnPaid(effect, outcome));
         if (wait !== null) waitsOf(m, wait).overdrawn?.(m, waitingCall(fiber, wait), wait, { pending, outcome }, fail);
         fiber.refused = [{ pending, asked: true, ...(effect.kind === "agent" ? {} : { outcome: told }) }];
         m.deliverFail(fiber, fail);
         return;
     }
     give(m, pending, outcome);
+}
+
+/** COS2. Of a model turn whose outcome its budget takes away from the `generate`: who answered, and what it used. */
+function turnPaid(effect: Effect, outcome: Outcome): Json | null {
+    if (effect.kind !== "model" || opOf(effect.request) !== "turn") return null;
+    const { model, label } = effect.request as unknown as ModelTurn;
+    const value = outcome.ok && isObject(outcome.value) ? outcome.value : {};
+    return { label, model: { ...model }, answered_by: value.model ?? null, usage: (outcome.usage ?? null) as Json };
 }
 
 /** Whose turn an outcome is, where it counts as one: that of an agent does not where the call itself says how many there may be. */

@@ -99,10 +99,10 @@ export function spentData({ limits, used }: { readonly limits: SpendForm; readon
     return { limits: { ...limits }, used: { ...used } };
 }
 
-/** Tells of an account that is used up; gives the failure. */
-export function overdrawn(m: Machine, over: Exceeded, path: string, site: Site | null): Fail {
+/** Tells of an account that is used up; gives the failure. `turn`: the model turn that used it up, which has no `generate.attempt` of its own. */
+export function overdrawn(m: Machine, over: Exceeded, path: string, site: Site | null, turn: Json | null = null): Fail {
     const { meter, limit, used, spender, account, fail } = over;
-    m.emit("budget", path, null, site, [], { meter, limit, used, spender, account });
+    m.emit("budget", path, null, site, [], { meter, limit, used, spender, account, ...(turn === null ? {} : { turn }) });
     fail.site = site;
     return fail;
 }

@@ -2,7 +2,18 @@
 import type { Json } from "@remit/language";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Compiled, type Effect, Fail, type GoOn, Machine, type MachineEvent, type Outcome, type StartOptions } from "../../src/index.ts";
+import {
+    Compiled,
+    costOf,
+    type Effect,
+    Fail,
+    type GoOn,
+    Machine,
+    type MachineEvent,
+    type Outcome,
+    type StartOptions,
+} from "../../src/index.ts";
+import { seal } from "../ledger/support.ts";
 import { OPTIONS } from "./forms.ts";
 import { formOf, runText } from "./text.ts";
 
@@ -138,6 +149,18 @@ describe.each([
             .run(answer);
         expect(s.end).toBe("yes");
         expect(s.calls("model")).toHaveLength(1);
+    });
+
+    test("COS2: what a turn cost that overdrew its budget is told, and is one turn once the budget is raised", () => {
+        const run = new Subject(main(`spend 40 tokens { x = generate("a")  y = generate("b")  return [x, y] }`)).run(() => reply("hi", 25));
+        const paid = (): Json => costOf(seal(run.events)).rows as unknown as Json;
+        const told = { model: "M (anthropic://m)", answered: "m", where: "A.main[0]", turns: 1, input: 24, output: 1 };
+        expect(paid()).toMatchObject([told, { ...told, where: "A.main[1]" }]);
+        run.moved()
+            .goOn({ raise: [{ account: "main/spend#0", meter: "tokens", amount: 5000 }] })
+            .run(() => reply("hi", 25));
+        expect(paid()).toMatchObject([told, { ...told, where: "A.main[1]" }]);
+        expect(run.machine.usage.tokens).toBe(50);
     });
 
     test("a retry asks again for what failed, as the next attempt", () => {
