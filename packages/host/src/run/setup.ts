@@ -22,7 +22,7 @@ import type { Mode } from "./rehearse.ts";
 /** What a person says became of an effect; null: it is not known now. `signal`: where it may be said elsewhere, and is not asked any more then. */
 export type AskUnknown = (effect: Effect, signal?: AbortSignal) => Promise<UnknownAnswer | null> | UnknownAnswer | null;
 
-/** What tells a person, and hears from one. Each may answer null: no answer can be had now, the run may stop as waiting. */
+/** Handlers that ask a person or report to one. A handler that gives null has no answer now: the run may stop as waiting. */
 export interface Handlers {
     /**
      * A question about a call: one of `options`. Without a handler the answer is no, or later (`asks.park`). `ask` is its record, which another
@@ -47,7 +47,7 @@ export interface Handlers {
     readonly kept?: (path: string) => void;
     /** Progress of an effect: a piece of streamed text, a note of a tool. */
     readonly part?: (path: string, part: Json) => void;
-    /** The ledger takes nothing now (its disk is full, or another process keeps it locked), and the run waits for that; null: it goes on. */
+    /** The run waits, because the ledger's disk is full or another process keeps the ledger locked; null: it goes on. */
     readonly stalled?: (why: LedgerError | null) => void;
 }
 
@@ -58,15 +58,15 @@ export interface RunOptions {
     /** Bounds of the whole run; `time` in milliseconds. */
     readonly limits?: Limits;
     readonly entry?: Entry;
-    /** Origins of the input. Default `user`: the caller says so. What others wrote has an origin of its own. */
+    /** Origins of the input. Default `user`. Name another one, such as `web:form`, for an input that other people wrote. */
     readonly inputOrigins?: readonly string[];
     readonly variants?: { readonly [site: string]: string };
     readonly on?: Handlers;
     /** Iterations of a `parallel for` that run at once. Default 4. */
     readonly concurrency?: number;
-    /** Missing fields of the input are asked for. */
+    /** Ask `on.input` for missing fields of the input. */
     readonly interactive?: boolean;
-    /** What becomes of questions about calls. */
+    /** How questions about calls are kept and answered. */
     readonly asks?: AskOptions;
     /** Where the blocks of the program run that are no runs of their own. Default `memory`: in this process. */
     readonly backend?: Backend;
@@ -83,11 +83,11 @@ export interface AskOptions {
 }
 
 export interface HostOptions {
-    /** Functions for `import tool NAME`, by that name; they stand for whatever the import's URI says. */
+    /** Functions for `import tool NAME`, by that name, in place of the tool that the import's URI names. */
     readonly tools?: { readonly [name: string]: HostToolSource };
     /** Verbs that stages may call besides Remit's own (`verbRegistry`). */
     readonly registry?: VerbRegistry;
-    /** What is put around every effect of a run, the first one outermost: a retry, a log, a cache. */
+    /** Wrappers around every effect of a run, the first one outermost: a retry, a log, a cache. */
     readonly wrap?: readonly Wrap[];
     /** Model URI that stands for every `import llm`. */
     readonly model?: string;
@@ -95,17 +95,17 @@ export interface HostOptions {
     readonly workspace?: string;
     /** `memory` (default of the library), a path, or a store that is open already. */
     readonly ledger?: "memory" | (string & {}) | LedgerStore;
-    /** A host of one's own; performers named here come before the ones that are built in. */
+    /** Performers of the caller, by kind of effect; they take the place of the built-in ones. */
     readonly performers?: Performers;
     /** Carries out blocks of another backend than this process, as runs of the same ledger. */
     readonly blocks?: BlockRunner;
     /** Calls activities and workflows of task queues, which a program imports as tools (`temporal://QUEUE/FILE.json`). */
     readonly queues?: QueueCaller;
-    /** What programs of one process share (`openProcess`). Default: one of this program's own, which its `close` closes. */
+    /** Connections, models and ledgers that programs of one process share (`openProcess`). Default: the program opens its own, and its `close` closes them. */
     readonly process?: Process;
-    /** On whose behalf it runs. Default: who answers its questions (`asks.owner`), else the user of the process. Connections to tool servers are shared between programs of one user alone. */
+    /** The user for whom the program runs. Default: `asks.owner`, else the user of the process. Only programs of one user share connections to tool servers. */
     readonly user?: string;
-    /** On whose behalf requests are made whose stage names no identity, such as `user:alice`. Kept with the run. */
+    /** Identity, such as `user:alice`, for requests of stages that name none. Kept with the run. */
     readonly as?: string;
     /** Sources of credentials by the names that programs write, before the built-in ones: `env`, `file`, `exec`, `oauth`, `secret`. */
     readonly credentials?: CredentialSources;
@@ -132,14 +132,14 @@ export interface LoadOptions extends HostOptions, RunOptions {
     /** False: compile afresh, and keep nothing. */
     readonly cache?: boolean;
     /**
-     * What becomes of values that are not trusted in arguments of calls that do more than read, where no clause of the program speaks of the
-     * argument: `ask` puts a question that shows the flow, `never` refuses. Default: what the project's policy says, else they pass.
+     * Gate for untrusted values in arguments of calls that do more than read, if no clause of the program is about the argument: `ask` puts a
+     * question that shows the flow, `never` refuses. Default: the project's policy; without one they pass.
      */
     readonly untrusted?: "ask" | "never";
     /** Origins that it may reach, besides what the project's policy says: each rule has to allow it. Kept with the run. */
     readonly reach?: readonly ReachRule[];
     /** Only with the agents, skills and tools that `remit.lock` pins, unchanged. */
     readonly frozen?: boolean;
-    /** Folders of cache and configuration, where not the user's own. */
+    /** Folders of cache and configuration. Default: the user's own. */
     readonly folders?: { readonly cache?: string; readonly config?: string };
 }

@@ -11,7 +11,7 @@ export interface ServeLimits extends SessionBounds {
     readonly sessions: number;
     /** Clients that are not revoked. */
     readonly clients: number;
-    /** Connections, of whatever kind. */
+    /** Connections of every kind. */
     readonly connections: number;
     /** WebSockets that have not said who they are. */
     readonly unknown: number;
@@ -41,7 +41,7 @@ export const LIMITS: { readonly [name in keyof ServeLimits]: LimitRow } = {
     clients: count(1000, "clients that are not revoked"),
     queue: count(16, "turns of a session that wait"),
     tools: count(64, "tools that one client lends to a session"),
-    connections: count(4096, "connections, of whatever kind"),
+    connections: count(4096, "connections of every kind"),
     unknown: count(64, "WebSockets that have not said who they are"),
     requests: count(500, "requests of one client in a second, for a moment twice as many; the owner has no such bound"),
     streams: count(256, "streams of one client at once; the owner has no such bound"),
