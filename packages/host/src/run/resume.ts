@@ -44,6 +44,6 @@ export async function continueRun(
     // U3: only where an agent was at work when the run broke off
     if (turns.length > 0)
         for await (const event of store.events(info.id)) if (turns.some(({ path }) => event.path.startsWith(path))) inTurns.push(event);
-    const made = turns.map(({ path }) => madeIn(path, inTurns));
+    const made = turns.map((turn) => madeIn(turn, inTurns));
     return { info, machine, recovered: { outcomes, answers, begun, repeatable, made } };
 }

@@ -160,7 +160,7 @@ export class Conductor {
                 // What was reported until then may be of what ends with it.
                 this.reports.tellAll(this.works.running.values());
                 // D7.
-                this.tell(path, { ok: true, value: this.state === "slice" ? { at: this.machine.reach } : null, origins: [] });
+                this.tell(path, this.works.slept(this.machine.began?.(path), this.state === "slice" ? { at: this.machine.reach } : null));
                 return;
             case "wait":
                 this.say({ kind: "down", path, down: { n: Number(n), outcome: { ok: true, value: null, origins: [] } } });
@@ -202,10 +202,10 @@ export class Conductor {
             if (why !== undefined) this.draft.notes.push(lacking(effect, why));
             // It was not performed: the next resume begins it.
             if (!isPersonal(effect)) this.draft.unbegun.push(effect.path);
-        } else if (this.phase === "running") this.tell(effect.path, withRead(work.telling, outcome), work.used);
+        } else if (this.phase === "running") this.tell(effect.path, withRead(outcome, [work.telling]), work.used);
         else {
             // What was cut short says so; whether it happened is not known, so it is no outcome.
-            if (!isCut) this.kept.push({ path: effect.path, outcome: withRead(work.telling, outcome) });
+            if (!isCut) this.kept.push({ path: effect.path, outcome: withRead(outcome, [work.telling]) });
             this.count(outcome, work.used);
         }
     }
@@ -215,7 +215,7 @@ export class Conductor {
         if (work === undefined) return;
         // What it arose in is told, and goes on without it.
         if (work.of !== null) this.answered(work, outcomeOf(work.effect, { answer: "give up" }));
-        else this.works.settle(work, "its performer is gone");
+        else this.works.broken(work, "its performer is gone");
         if (work.of === null && this.phase === "running") this.unheard(work.effect, repeatable);
     }
 
@@ -490,7 +490,7 @@ export class Conductor {
             this.draft.notes.push(...decided(effect, said));
             const outcome = outcomeOf(effect, said);
             if (outcome === null) this.begunAgain(effect);
-            else this.tell(effect.path, outcome);
+            else this.tell(effect.path, withRead(outcome, this.works.tellingOf(effect.path)));
         }
     }
 

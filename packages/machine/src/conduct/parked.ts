@@ -10,7 +10,8 @@
  * H9: a turn that begins its session is told again in a new one. Any other goes on with what its session holds, which ended with the agent's process: it
  *     is told again where the agent can take the session up in another process.
  * H6: an answer stands for the use that it was given about: a yes for one use, a no to the end of the turn.
- * H10: what an agent's uses gave it counts in what is ruled about its next ones, and is told with the outcome of its turn: it may act by it, and say it.
+ * H10: what an agent's uses gave it counts in what is ruled about its next ones, and is told with the outcome of its turn: it may act by it, and say it. The
+ *     end of a time budget is told with it, too: an agent may use the time up because of what it read.
  */
 import { canonicalJson, type Json } from "@remit/language";
 import { type AgentTurn, type Effect, type Outcome, READ, type Read } from "../effect/effect.ts";
@@ -94,8 +95,9 @@ export function reads({ read }: Telling, tool: string, outcome: Outcome | null):
 }
 
 /** H10. */
-export function withRead({ read }: Telling, outcome: Outcome): Outcome {
-    return read.size === 0 ? outcome : { ...outcome, read: [...read.values()] };
+export function withRead(outcome: Outcome, tellings: Iterable<Telling>): Outcome {
+    const read = [...tellings].flatMap((one) => [...one.read.values()]);
+    return read.length === 0 ? outcome : { ...outcome, read };
 }
 
 /** Whether this turn of an agent begins its session. */
@@ -108,10 +110,16 @@ export function madeOf({ tool, method, args }: AgentUse): string {
     return canonicalJson([tool, method, [...args]]);
 }
 
-/** H8. What the agent of a turn made by these events of the run. */
-export function madeIn(turn: string, events: Iterable<LedgerEvent>): ParkedDoc {
-    const begun = new Map<string, string>();
+/**
+ * H8. What the agent of a turn made by these events of the run, and what that gave it. H10: the record does not say what the agent used itself where
+ * no person was asked, so that it may have read all that its remit lets it use.
+ */
+export function madeIn({ path: turn, request }: Effect, events: Iterable<LedgerEvent>): ParkedDoc {
+    const begun = new Map<string, { readonly tool: string; readonly use: string }>();
     const made: { use: string; outcome: Json }[] = [];
+    const one = telling();
+    for (const { tool, methods } of (request as unknown as AgentTurn).hands)
+        if (methods.some(({ gate }) => gate === "may")) reads(one, tool, null);
     let uses = 0;
     for (const event of events) {
         const { path, kind, labels } = event;
@@ -119,12 +127,17 @@ export function madeIn(turn: string, events: Iterable<LedgerEvent>): ParkedDoc {
         if (nth === undefined) continue;
         uses = Math.max(uses, Number(nth) + 1);
         const { tool, method, args } = objectIn(field(event, "request"));
-        if (kind === "tool.started" && typeof tool === "string" && typeof method === "string")
-            begun.set(path, madeOf({ tool, method, args: listIn(args) }));
+        if (kind === "tool.started" && typeof tool === "string" && typeof method === "string") {
+            begun.set(path, { tool, use: madeOf({ tool, method, args: listIn(args) }) });
+            reads(one, tool, null);
+        }
         const use = kind === "tool.ended" && field(event, "ok") === true ? begun.get(path) : undefined;
-        if (use !== undefined) made.push({ use, outcome: { ok: true, value: field(event, "value") ?? null, origins: [...labels] } });
+        if (use === undefined) continue;
+        const outcome: Outcome = { ok: true, value: field(event, "value") ?? null, origins: [...labels] };
+        made.push({ use: use.use, outcome: outcome as unknown as Json });
+        reads(one, use.tool, outcome);
     }
-    return { path: turn, uses, asks: [], said: [], made };
+    return { ...parkedDoc(turn, uses, one), made };
 }
 
 /** H5. What such a use gave before; undefined: it was not made before, or that was told already. */

@@ -4,10 +4,10 @@
  * Boundary: who performs what is the host's; when the run goes on is the conductor's, which is told what was settled.
  */
 import type { Json } from "@remit/language";
-import type { AgentNote, AgentTurn, Effect } from "../effect/effect.ts";
+import type { AgentNote, AgentTurn, Effect, Outcome } from "../effect/effect.ts";
 import type { Admitted } from "./draft.ts";
 import type { ConductDoc, Decision, PendingEffect } from "./messages.ts";
-import { beginsSession, type ParkedDoc } from "./parked.ts";
+import { beginsSession, type ParkedDoc, type Telling, telling, withRead } from "./parked.ts";
 import { type Asked, docOf, isPersonal, type Work, workOf } from "./requests.ts";
 import type { RunTime } from "./time.ts";
 
@@ -167,6 +167,27 @@ export class Works {
         this.parked.delete(path);
         this.later.delete(path);
         return Object.assign(work, { held: false });
+    }
+
+    /** H8, H10. What holds in a turn that broke off, where it is told again. */
+    broken(work: Work, reason: string): void {
+        this.settle(work, reason);
+        if (work.effect.kind === "agent") this.made.set(work.effect.path, docOf(work));
+    }
+
+    /** H10. `began`: as above; with the end of a budget is told what the agents at work have read by then. */
+    slept(began: number | null | undefined, value: Json): Outcome {
+        const works = began === undefined ? [] : [...this.running.values()];
+        return withRead(
+            { ok: true, value, origins: [] },
+            works.map((work) => work.telling),
+        );
+    }
+
+    /** H10. Of a turn that broke off and is not told again. */
+    tellingOf(path: string): Telling[] {
+        const doc = this.made.get(path);
+        return doc === undefined ? [] : [telling(doc, true)];
     }
 
     /** H8. */

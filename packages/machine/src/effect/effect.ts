@@ -52,7 +52,7 @@ export type Grants = Told<typeof GRANTS>;
 /** What uses that an agent made with its own hands gave it. */
 export const READ = shape({ tool: text, origins: list(text) }, { claims: CLAIMS });
 export type Read = Told<typeof READ>;
-const READS = says(list(READ), "of a turn of an agent: what its own uses gave it, by tool");
+const READS = says(list(READ), "of a turn of an agent, or of a budget's time that is up: what agents' own uses gave them by then, by tool");
 
 const PART_USES = says(USES, "of a part of the program that ran elsewhere: what it used of what is counted");
 

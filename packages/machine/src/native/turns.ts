@@ -197,7 +197,7 @@ export function turn(m: Ops, h: Handing, prompt: readonly AgentPart[]): void {
     state.waiting = [at];
     const payer = payerOf(state, session);
     const request = requestOf(m, h, { entry, nth, limits: limitsOf(m, payer, state.silence, todo) });
-    hears(session, state, openTo(request.hands));
+    hears(m, session, state, openTo(request.hands));
     m.raise(h.fiber, {
         kind: "agent",
         path: at,

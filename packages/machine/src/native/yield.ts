@@ -189,7 +189,7 @@ function turnOver(m: Ops, h: Handing, { pending, outcome }: Told, failure: Broke
     const { wait } = h;
     const session = sessionOf(m, wait);
     release(session, h.path);
-    hears(session, wait.state, originsRead(m, outcome.read ?? []));
+    hears(m, session, wait.state, originsRead(m, outcome.read ?? []));
     const noted = replyOfNotes(wait);
     const reply = replyIn(outcome) ?? noted?.reply ?? null;
     const usage = outcome.usage ?? noted?.usage;

@@ -34,7 +34,7 @@ function withLabels(m: Machine, effect: Effect, outcome: Outcome): Outcome {
 export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void {
     const { fiber, effect } = pending;
     if (pending.timer !== undefined) {
-        timeUp(m, pending);
+        timeUp(m, pending, told);
         return;
     }
     m.enter(fiber);

@@ -10,6 +10,7 @@
 import { failureValue } from "../compile/failure.ts";
 import type { Handler, Instruction } from "../compile/instructions.ts";
 import { raiseBy } from "../compile/strict.ts";
+import type { Outcome } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
 import type { Value } from "../value/value.ts";
 import type { Machine } from "../run/machine.ts";
@@ -18,6 +19,7 @@ import { type Frame, type Fiber, siteOfTop, type Native, type Pending } from "./
 import { tooDeep } from "./frames.ts";
 import { tellBroken } from "./refusal.ts";
 import { waitsOf, waitingCall, type Ops } from "./ops.ts";
+import { originsRead } from "./result-readers.ts";
 import { isStill } from "./still.ts";
 import { accountAt, withdrawAll, leaveRegions, leaveCall, withdraw, overdrawn } from "./spending.ts";
 
@@ -185,7 +187,7 @@ export function tellParent(m: Machine, fiber: Fiber, what: "stopped" | "freed"):
 }
 
 /** The time of an account is up (B8). */
-export function timeUp(m: Machine, pending: Pending): void {
+export function timeUp(m: Machine, pending: Pending, told: Outcome): void {
     const account = m.accounts.open.get(pending.timer as number);
     const fiber = account === undefined ? undefined : m.fibers.get(account.fiber);
     if (account === undefined || fiber === undefined) return;
@@ -194,6 +196,7 @@ export function timeUp(m: Machine, pending: Pending): void {
     // LIC1: also by whoever does not answer, and by those who chose that he is asked.
     for (const { effect, fiber: f, origin, timer } of m.waiting.values())
         if (timer === undefined && (f === fiber || isInside(f, fiber))) m.standing.meets([origin, ...effect.labels]);
+    m.standing.meets(originsRead(m, told.read ?? []));
     endRegion(m, fiber, overdrawn(m, m.accounts.exceeded(account, "time", who), pending.effect.path, pending.effect.site));
 }
 

@@ -112,7 +112,8 @@ export function heardIn({ heard = [] }: Session, { labels }: HandoverState): rea
 }
 
 /** SES3. `read`: origins of what its own uses gave it, or may have given. */
-export function hears(session: Session, state: HandoverState, read: readonly string[]): void {
+export function hears({ standing }: Pick<Ops, "standing">, session: Session, state: HandoverState, read: readonly string[]): void {
+    standing.meets(read);
     const heard = [...new Set([...heardIn(session, state), ...read])].sort();
     if (heard.length > 0) session.heard = heard;
 }

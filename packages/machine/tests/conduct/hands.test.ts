@@ -1,7 +1,18 @@
 /** H10, HS2: what an agent's own uses gave it is among who chose its next ones and the function that it answers with, and among what its words carry. */
 import type { Json } from "@remit/language";
 import { describe, expect, test } from "vitest";
-import { compileProgram, Conductor, type Decision, type Effect, Machine, type News, type StartOptions } from "../../src/index.ts";
+import {
+    compileProgram,
+    Conductor,
+    type Decision,
+    type Effect,
+    type LedgerEvent,
+    Machine,
+    type MachineEvent,
+    madeIn,
+    type News,
+    type StartOptions,
+} from "../../src/index.ts";
 import { opOf } from "../../src/effect/effect.ts";
 import { OPTIONS } from "../run/forms.ts";
 import { answer, METHODS, reply, said } from "../run/handing.ts";
@@ -25,6 +36,7 @@ class Part {
     private at = 0;
     readonly begun: Effect[] = [];
     readonly told: Json[] = [];
+    readonly events: MachineEvent[] = [];
     end: Extract<Decision, { kind: "ended" }>["end"] | null = null;
 
     constructor(text: string, options: Partial<StartOptions> = {}) {
@@ -38,8 +50,11 @@ class Part {
             const commits: News[] = [];
             again = false;
             for (const one of this.conductor.next(++this.at, next)) {
-                if (one.kind === "commit") commits.push({ kind: "committed", n: one.n });
-                else if (one.kind === "begin" && opOf(one.effect.request) === "describe")
+                if (one.kind === "commit") {
+                    this.events.push(...(one.batch.events ?? []));
+                    commits.push({ kind: "committed", n: one.n });
+                }
+                if (one.kind === "begin" && opOf(one.effect.request) === "describe")
                     commits.push({ kind: "outcome", path: one.effect.path, outcome: said(METHODS, []) });
                 else if (one.kind === "begin") this.begun.push(one.effect);
                 else if (one.kind === "down") this.told.push(one.down as unknown as Json);
@@ -52,9 +67,15 @@ class Part {
         return this;
     }
 
-    use(tool: string, method: string, path: string, make = true): this {
+    /** After two seconds. */
+    late(): this {
+        this.at += 2000;
+        return this.hear({ kind: "time" });
+    }
+
+    use(tool: string, method: string, path: string, make = true, turn = TURN): this {
         const args: Json[] = [method === "write" ? { path, content: "x" } : { path }];
-        return this.hear({ kind: "up", path: TURN, up: { n: 1, use: { tool, method, args }, make } });
+        return this.hear({ kind: "up", path: turn, up: { n: 1, use: { tool, method, args }, make } });
     }
 
     outcome(path: string, value: Json, origins: string[]): this {
@@ -113,6 +134,21 @@ describe.each(Object.keys(READS))("a read that is %s", (how) => {
         expect(value(new Part(told).answers(answer("return 1", "a")))).toEqual(["agent:Fixer"]);
         expect(value(read(new Part(told)).answers(answer("return 1", "a")))).toEqual(["agent:Fixer", "tool:In"]);
     });
+
+    test("is among all that came, on which in strict code an amount that is used up depends (LIC1)", () => {
+        const body = `v = ${YIELD}
+late = "in time"
+try { spend 7 steps { if v == 1 { b = 1\nb = 2\nb = 3\nb = 4\nb = 5 }\nc = 1\nc = 2 } } catch e { late = "late" }
+Out.write({ path: "v", content: late })`;
+        for (const [said, content] of [
+            [1, "late"],
+            [2, "in time"],
+        ]) {
+            const told = read(new Part(source(body, "", 'In.read in "x/**"', "flow strict"))).answers(answer(`return ${said}`, "a"));
+            const { request, labels } = told.begun.at(-1) as Effect;
+            expect([(request as { args: Json }).args, labels]).toEqual([[{ path: "v", content }], ["agent:Fixer", "tool:In"]]);
+        }
+    });
 });
 
 test("what it may read without a ruling it may have read", () => {
@@ -130,4 +166,48 @@ test("what a server states of what its hands were given restricts what they do n
     };
     expect(given().paths).toContain(`${TURN}/hand[1]`);
     expect(given({ private: true }).paths).not.toContain(`${TURN}/hand[1]`);
+});
+
+test("that a time is up while it is at work may come of what it read by then (LIC1)", () => {
+    const body = `late = false
+try { spend 1 s { v = ${YIELD} } } catch e { late = true }
+if late { Out.write({ path: "a", content: "b" }) }`;
+    const late = (out: string): unknown => kind(new Part(source(body, out)).use("In", "read", "x/a", false).late());
+    expect(late('{ choice write: from("agent:Fixer") }')).toBe("violation.flow");
+    expect(late('{ choice write: from("agent:Fixer", "tool:In") }')).toBe(undefined);
+});
+
+describe("a turn that begins again in its session, which its agent takes up", () => {
+    const NEXT = TURN.replace("[0]", "[1]");
+    /** Its agent answers its first turn wrongly, reads in the second, and its process is gone. */
+    const gone = (repeatable: boolean): Part => {
+        const part = new Part(source(YIELD)).answers("no function").use("In", "read", "x/a", true, NEXT);
+        part.outcome(`${NEXT}/hand[0]`, "do it", ["tool:In"]);
+        return part.hear({ kind: "lost", path: NEXT, repeatable });
+    };
+
+    test("what it read before counts when it goes on", () => {
+        const part = gone(true);
+        expect(part.paths.filter((path) => path === NEXT)).toHaveLength(2);
+        part.use("Out", "write", "b", true, NEXT);
+        expect(part.told.at(-1)).toMatchObject({ outcome: { ok: false, failure: { kind: "violation.remit" } } });
+    });
+
+    test("or where a person says what it gave", () => {
+        const part = gone(false).hear({ kind: "known", path: NEXT, said: { answer: "done", value: WRITES } });
+        expect(kind(part)).toBe("violation.flow");
+    });
+
+    test("as far as the record tells it, and what its remit lets it use unrecorded", () => {
+        const { begun, events } = gone(false);
+        const turn = begun.findLast(({ path }) => path === NEXT) as Effect;
+        const read = (one: Effect): unknown => madeIn(one, events as readonly MachineEvent[] as readonly LedgerEvent[]).read;
+        expect(read({ ...turn, request: { ...(turn.request as { [key: string]: Json }), hands: [] } })).toEqual([
+            { tool: "In", origins: ["agent:Fixer", "tool:In"] },
+        ]);
+        expect(read(turn)).toEqual([
+            { tool: "Out", origins: ["tool:Out"] },
+            { tool: "In", origins: ["agent:Fixer", "tool:In"] },
+        ]);
+    });
 });

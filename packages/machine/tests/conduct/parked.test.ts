@@ -48,7 +48,8 @@ class Kept {
         const machine = isNew
             ? Machine.start(compileProgram(this.program), OPTIONS)
             : Machine.load(compileProgram(this.program), OPTIONS, this.documents);
-        const made = [...this.begun].map((path) => madeIn(path, this.events as readonly MachineEvent[] as readonly LedgerEvent[]));
+        const turns = machine.pending.filter(({ kind, path }) => kind === "agent" && this.begun.has(path));
+        const made = turns.map((turn) => madeIn(turn, this.events as readonly MachineEvent[] as readonly LedgerEvent[]));
         const recovered = { outcomes: this.outcomes.slice(this.contains), begun: [...this.begun], repeatable: [], made };
         const conductor = new Conductor(machine, { saves: true, ...(isNew ? {} : { recovered }) });
         let at = 0;
