@@ -304,12 +304,19 @@ test("at a terminal: history over sessions in a private file, completion, severa
     writeFileSync(join(at.folder, "seen.txt"), terminal.seen);
 });
 
-test("/browser: a Ctrl-C that comes before the turn is submitted submits none", async () => {
+test("/browser: Ctrl-C goes on without a server that says nothing, and before a turn is submitted submits none", async () => {
     const asked: string[] = [];
+    let [isSilent, breaks] = [true, false];
     const between = createServer((request, response) => {
         const { method, url } = request;
         asked.push(`${method} ${url}`);
-        if (url === "/v1/me") terminal.interrupt();
+        if (url === "/v1/me" && isSilent) return terminal.interrupt();
+        if (url?.endsWith("/turns") && !breaks) return terminal.interrupt();
+        if (url?.endsWith("/events?from=1")) {
+            response.writeHead(200, { "content-type": "text/event-stream" }).write(":\n\n");
+            return terminal.interrupt();
+        }
+        if (url?.endsWith("/cancel")) return request.destroy();
         const session = { id: "session-1", title: "", seq: 1, turns: [], tools: [], asks: [] };
         const body = url === "/v1/me" ? { id: "owner", name: "owner", scopes: ["approve"] } : method === "GET" ? { sessions: [] } : session;
         response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
@@ -321,6 +328,20 @@ test("/browser: a Ctrl-C that comes before the turn is submitted submits none", 
     terminal.type("/browser wait\r");
     await terminal.shows("it was cancelled");
     await terminal.shows("remit> ");
-    expect(asked).toEqual(["GET /v1/me", "GET /v1/sessions", "POST /v1/sessions"]);
+    expect(asked).toEqual(["GET /v1/me"]);
+    isSilent = false;
+    terminal.type("/browser wait\r");
+    await terminal.shows("Cancelling the turn");
+    terminal.interrupt();
+    await terminal.shows("finished");
+    await terminal.shows("remit> ");
+    // A cancel that does not get through ends no REPL.
+    breaks = true;
+    terminal.type("/browser wait\r");
+    await terminal.shows("not cancelled: the server");
+    terminal.interrupt();
+    await terminal.shows("finished");
+    await terminal.shows("remit> ");
     between.close();
+    between.closeAllConnections();
 });

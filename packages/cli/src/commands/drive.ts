@@ -8,7 +8,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { isObject, type Json } from "@remit/language";
 import type { AskRequest } from "@remit/machine";
-import type { Frame, NewTurn, ServeClient, SessionInfo } from "@remit/serve";
+import type { Ack, Frame, NewTurn, ServeClient, SessionInfo, TurnInfo } from "@remit/serve";
 import { askChoice, askInput } from "../ask.ts";
 import { isPersonThere } from "../prompts.ts";
 import { EXIT, paint, plain, plainLine, print, printJson, safeJson, say, sayJson, table, UsageError } from "../io.ts";
@@ -77,6 +77,17 @@ export async function sessionOf(server: ServeClient, named: string | undefined):
     );
 }
 
+/** What a server says, or why it does not: the turn is waited for, and not this. */
+async function acked(said: Promise<Ack>): Promise<Ack> {
+    try {
+        return await said;
+    } catch (error) {
+        const { ServerRefusal } = await import("@remit/serve/client");
+        if (!(error instanceof ServerRefusal)) throw error;
+        return { status: "rejected", reason: error.message };
+    }
+}
+
 export class Drive {
     /** How the turn ended. */
     outcome: Data | null = null;
@@ -90,6 +101,8 @@ export class Drive {
     readonly #live = process.stdout.isTTY === true;
     #turn = "";
     #isInterrupted = false;
+    /** The person waits for it no longer. */
+    readonly #left = Promise.withResolvers<null>();
     #shown = "";
 
     constructor(server: ServeClient, session: SessionInfo, client: string, options: Options, mayApprove: boolean) {
@@ -113,17 +126,19 @@ export class Drive {
         const model = this.#options["model"];
         const over = new AbortController();
         const interrupt = this.#interrupt();
+        void this.#left.promise.then(() => over.abort());
         // Before the turn is submitted: a Ctrl-C while its answer is on the way cancels it, too.
         process.on("SIGINT", interrupt);
         try {
-            const turn = await this.#server.submit(id, { ...task, ...(model === undefined ? {} : { model: String(model) }) });
-            this.#turn = turn.id;
-            if (this.#isInterrupted) void this.#cancel();
+            const submitted = this.#submit({ ...task, ...(model === undefined ? {} : { model: String(model) }) });
+            const turn = await Promise.race([submitted, this.#left.promise]);
+            if (turn === null) return EXIT.cancelled;
             if (turn.position !== undefined && turn.position > 1) this.#say(`${turn.position - 1} turns of this session come first.`);
             for await (const frame of this.#server.events(id, { from: seq, signal: over.signal })) {
                 const code = this.#take(frame);
                 if (code !== null) return code;
             }
+            if (over.signal.aborted) return EXIT.cancelled;
         } finally {
             process.off("SIGINT", interrupt);
             over.abort();
@@ -133,21 +148,28 @@ export class Drive {
         return EXIT.failed;
     }
 
+    async #submit(task: NewTurn): Promise<TurnInfo> {
+        const turn = await this.#server.submit(this.#session.id, task);
+        this.#turn = turn.id;
+        if (this.#isInterrupted) void this.#cancel();
+        return turn;
+    }
+
     #interrupt(): () => void {
-        let hits = 0;
         return () => {
-            // the REPL goes on, and so it waits for the end
-            const stays = this.#options["stays"] === true;
-            if (++hits > 1 && !stays) process.exit(EXIT.cancelled);
-            if (hits > 1) return;
-            this.#tell(`Cancelling the turn${stays ? "." : "; Ctrl-C again leaves it to itself."}`);
+            if (this.#isInterrupted) {
+                // The REPL goes on.
+                if (this.#options["stays"] !== true) process.exit(EXIT.cancelled);
+                return this.#left.resolve(null);
+            }
+            this.#tell("Cancelling the turn; Ctrl-C again leaves it to itself.");
             this.#isInterrupted = true;
             if (this.#turn !== "") void this.#cancel();
         };
     }
 
     async #cancel(): Promise<void> {
-        const ack = await this.#server.cancel(this.#session.id, this.#turn);
+        const ack = await acked(this.#server.cancel(this.#session.id, this.#turn));
         if (ack.status !== "accepted") this.#tell(`not cancelled: ${plainLine(ack.reason)}`);
     }
 
@@ -208,7 +230,10 @@ export class Drive {
         if (options.length === 0) return this.#question(id, String(data["question"]));
         const answer = await this.#choice({ question: String(data["question"]), options, detail: data["detail"] ?? null }, gone.signal);
         if (answer === null) return;
-        const ack = await this.#server.decide(this.#session.id, id, answer as never);
+        this.#counts(await acked(this.#server.decide(this.#session.id, id, answer as never)));
+    }
+
+    #counts(ack: Ack): void {
         if (ack.status !== "accepted") this.#say(`The answer does not count: ${plainLine(ack.reason)}`);
     }
 
@@ -236,7 +261,7 @@ export class Drive {
             return;
         }
         const answer = await askInput({ name: question } as never, { expected: "your answer" }, silent);
-        if (answer !== null) await this.#server.answer(this.#session.id, id, answer);
+        if (answer !== null) this.#counts(await acked(this.#server.answer(this.#session.id, id, answer)));
         else await this.#cancel();
     }
 

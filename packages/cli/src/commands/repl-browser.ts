@@ -43,14 +43,12 @@ export class BrowserTurns {
     }
 
     async #turn(task: string): Promise<{ readonly value: Json; readonly origins: readonly string[] }> {
-        let isInterrupted = false;
-        const interrupt = (): void => {
-            isInterrupted = true;
-        };
+        const cancelled = Promise.withResolvers<never>();
+        const interrupt = (): void => cancelled.reject(new Error("the turn gave nothing: it was cancelled"));
         process.on("SIGINT", interrupt);
-        const { client, scopes, id, session } = await this.#there().finally(() => process.off("SIGINT", interrupt));
+        const there = Promise.race([this.#there(), cancelled.promise]);
         // From here on a Ctrl-C is the turn's.
-        if (isInterrupted) throw new Error("the turn gave nothing: it was cancelled");
+        const { client, scopes, id, session } = await there.finally(() => process.off("SIGINT", interrupt));
         const drive = new Drive(client, session, id, { ...this.#options, json: false, stays: true }, scopes.includes("approve"));
         await drive.run({ text: task });
         const { status = "", value = null, origins = [] } = drive.outcome ?? {};
