@@ -55,8 +55,7 @@ function rows(request: AskRequest, show: ShowAsk): string[] {
     if (call.site !== null) row("where", [place(call.site), ...excerpt(call.site, show)].join("\n"));
     row("why", why(call, show));
     row("with", call.args.length === 0 ? "no arguments" : "");
-    if (call.args.length === 0) return lines;
-    lines[lines.length - 1] = `  ${paint("dim", "with")}`;
+    if (call.args.length > 0) lines[lines.length - 1] = `  ${paint("dim", "with")}`;
     const some = show.full ? call.args : call.args.slice(0, MAX_ARGS);
     for (const { name, value, origins, isAsked, changes } of some) {
         const called = plainLine(name);
@@ -68,6 +67,8 @@ function rows(request: AskRequest, show: ShowAsk): string[] {
     }
     if (some.length < call.args.length)
         lines.push(`    ${paint("yellow", `… ${counted(call.args.length - some.length, "more argument")}; ${show.more}`)}`);
+    for (const option of request.options)
+        if (Object.hasOwn(call.lasts, option)) row(wordOf(option), plainLine(call.lasts[option] as string));
     return lines;
 }
 
@@ -118,6 +119,10 @@ export const ANSWER_WORDS: { readonly [answer: string]: readonly string[] } = {
     "deny session": ["never", "x", "deny-session"],
     abort: ["stop", "q"],
 };
+
+function wordOf(option: string): string {
+    return plainLine(ANSWER_WORDS[option]?.[0] ?? option);
+}
 
 /** The answer of a word or a key; null where it is none of those that are offered. */
 export function answerOf(typed: string, options: readonly string[]): string | null {

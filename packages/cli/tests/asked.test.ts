@@ -1,7 +1,10 @@
 /** What a person sees who is asked cannot be forged by what is asked about: not by long lines, many arguments, wide or invisible characters. */
 import { expect, test } from "vitest";
-import type { AskRequest } from "@remit/machine";
-import { CHOICES } from "../../serve/console/choices.ts";
+import type { Json } from "@remit/language";
+import { type AskedCall, askedCall, type AskRequest } from "@remit/machine";
+import { messageOf, textOf } from "../../host/src/channel/message.ts";
+import { CHOICES, choiceOf } from "../../serve/console/choices.ts";
+import { reasonOf } from "../../serve/src/faces/reason.ts";
 import { promptOf } from "../src/ask.ts";
 import { ANSWER_WORDS, answerOf, askText, offered, type ShowAsk } from "../src/asking.ts";
 import { barred } from "../src/io.ts";
@@ -49,6 +52,8 @@ test.each(["x", "你", "👍", "e\u0301", " ", "\t"])("a line longer than the te
             "what",
             "why",
             "with",
+            "always",
+            "never",
         ]);
     }
 });
@@ -56,14 +61,23 @@ test.each(["x", "你", "👍", "e\u0301", " ", "\t"])("a line longer than the te
 test("names, notes and questions that are longer than the terminal begin no line of ours", () => {
     const pad = "x".repeat(70);
     const text = askText(asked({ [`${pad} who     the program`]: "1" }, { note: `${pad}${FORGED.join(" ".repeat(40))}` }), SHOW);
-    expect(own(text).map((line) => line.slice(0, 9).trim())).toEqual(["May Clerk", "who", "what", "says", "why", "with"]);
+    expect(own(text).map((line) => line.slice(0, 9).trim())).toEqual([
+        "May Clerk",
+        "who",
+        "what",
+        "says",
+        "why",
+        "with",
+        "always",
+        "never",
+    ]);
 });
 
 test("many arguments do not move the question out of sight, and how many are missing is said", () => {
     const args = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`a${i}`, "1"]));
     const text = askText(asked(args), SHOW);
-    expect(text.split("\n").length).toBeLessThan(60);
-    expect(text).toMatch(/… 476 more arguments; v shows all$/);
+    expect(text.split("\n").length).toBeLessThan(64);
+    expect(text).toMatch(/… 476 more arguments; v shows all$/m);
     expect(askText(asked(args), { ...SHOW, full: true })).toContain("a499");
 });
 
@@ -96,11 +110,53 @@ test("a key of the console is the same answer on a terminal, or none; what is of
     expect(offered(["again", "give up"])).toBe("again · give up");
 });
 
+test("every face says who asks, for what, why, and for which calls and how long an answer holds", () => {
+    const flow = { arg: "body", origins: ["web:evil.example"], rule: "FL1" };
+    const chosen_by = "model:Model";
+    for (const [more, yes] of [
+        [{ uri: "host:lent" }, "yes to every call of Mail.send by Clerk (main.remit), whatever its arguments, for the rest of the session"],
+        [
+            { why: "flow", flow },
+            "yes to every call of Mail.send by Clerk (main.remit), whose arguments come from the same places, for the rest of this run",
+        ],
+        [
+            { why: "flow", flow: { ...flow, arg: "", choice: true } },
+            "yes to every call of Mail.send by Clerk (main.remit), chosen after reading the same and no more, for the rest of this run",
+        ],
+        [
+            { why: "changed" },
+            "yes to every call of Mail.send by Clerk (main.remit), as the tool describes it now, for the rest of this run",
+        ],
+    ] as const) {
+        const request = asked({ body: "hello" }, { chosen_by, origins: { body: ["web:evil.example"] }, ...more } as never);
+        const call = askedCall(request.detail) as AskedCall;
+        const no = `no to every call of Mail.send by Clerk (main.remit), whatever its arguments, for the rest of ${call.span}`;
+        expect([call.lasts["session"], call.lasts["deny session"]]).toEqual([yes, no]);
+        const names = OPTIONS.map((one) => [one, one] as const);
+        const ask = { id: "q", run: "r", path: "p", owner: "user:a", expires: "2026-01-01T00:00:00Z", request };
+        const telling = { secrets: { scrub: (json: Json) => json }, values: true, answers: undefined, elsewhere: false };
+        const faces = {
+            terminal: askText(request, { ...SHOW, width: undefined }),
+            channel: textOf(messageOf(ask as never, telling)),
+            editor: reasonOf(request.question, request.detail, names),
+            console: ["session", "deny session"].map((one) => choiceOf(one, call)?.does).join("\n"),
+        };
+        for (const [face, text] of Object.entries(faces))
+            for (const one of [yes, no]) expect([face, text]).toEqual([face, expect.stringContaining(one)]);
+        const { console: _, ...texts } = faces;
+        for (const [face, text] of Object.entries(texts))
+            for (const one of ["Clerk (main.remit)", "Mail.send", "the model Model", "web:evil.example", call.why[0] as string])
+                expect([face, text]).toEqual([face, expect.stringContaining(one)]);
+    }
+    const own = askedCall({ principal: "user", capability: "Mail.send", args: [] });
+    expect(own?.who).toBe("the program");
+});
+
 test("of a change in a long file the changed lines are shown, and the whole text on demand", () => {
     const request = asked({ path: "a.txt", content: `${"line\n".repeat(500)}after\n` });
     const detail = { ...(request.detail as object), changes: { content: "  line\n- before\n+ after" } };
     const text = askText({ ...request, detail }, SHOW);
     expect(text).toContain("│ - before\n      │ + after");
-    expect(text.split("\n").length).toBeLessThan(15);
+    expect(text.split("\n").length).toBeLessThan(20);
     expect(askText({ ...request, detail }, { ...SHOW, full: true }).split("\n").length).toBeGreaterThan(500);
 });

@@ -141,7 +141,6 @@ export { SERVER as SERVER_CHANNEL } from "./config/channels.ts";
 export { ConfigError, type Problem } from "./config/check.ts";
 export { type Config, type ConfigFile, type ConfigOptions, loadConfig, NO_CONFIG, untrusted } from "./config/config.ts";
 export { configuredModels, namedModels } from "./config/models.ts";
-export { LENT } from "./config/policy.ts";
 export type { ModelConfig, NpmAllow, Price, ServerConfig } from "./config/rules.ts";
 export { distrust, trust, type TrustState, trustFile, trustState } from "./config/trust.ts";
 export { type Answer, expectedOf, readAnswer } from "./input/answer.ts";

@@ -3,8 +3,7 @@
  *
  * Boundary: data; a terminal's words are `asking.ts` of the command.
  *
- * CHO1: it is said for which calls and how long a yes or a no holds: of a tool that is lent for the session (PPL1), of one of the program's own for
- *     the run that asks.
+ * CHO1: it is said for which calls and how long a yes or a no holds, in the words that every other face has, too (`AskedCall.lasts`).
  */
 import type { AskInfo } from "../src/wire/messages.ts";
 
@@ -34,8 +33,6 @@ const IN_THE_RUN: { readonly [decision: string]: string } = { session: "Yes, thi
 export function choiceOf(decision: string, call: AskInfo["call"]): Choice | undefined {
     const choice = Object.hasOwn(CHOICES, decision) ? CHOICES[decision] : undefined;
     if (choice?.lasts !== true || call === null) return choice;
-    const isLent = call.uri === "host:lent";
-    const which = choice.kind === "yes" && call.isFlow ? "whose values come from the same places" : "whatever its arguments";
-    const does = `${choice.kind} to every call of ${call.what}, ${which}, for the rest of ${isLent ? "the session" : "this run"}`;
-    return { ...choice, name: (isLent ? undefined : IN_THE_RUN[decision]) ?? choice.name, does };
+    const name = call.span === "the session" ? undefined : IN_THE_RUN[decision];
+    return { ...choice, name: name ?? choice.name, does: call.lasts[decision] ?? choice.does };
 }

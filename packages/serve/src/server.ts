@@ -6,6 +6,7 @@
  * SRV1: a server that ends lets its turns stop where they are: the next one that opens the ledger goes on with them.
  * SRV2: it listens on loopback unless told otherwise, and says so where it does not.
  */
+import { LENT } from "@remit/machine";
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -18,7 +19,6 @@ import {
     knownSecrets,
     type Ledger,
     LedgerError,
-    LENT,
     modelMeant,
     openLedger,
     openProcess,

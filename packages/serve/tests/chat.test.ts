@@ -233,7 +233,7 @@ main func() { agent("Write it.", { agent: Fixer }).data.text }`;
     const program = await load({ source, file: join(at.folder, "main.remit") }, { cache: false, workspace: at.folder });
     const chunksOf = (answer: "once" | "deny") =>
         Array.fromAsync(uiMessages((on) => program.run(null, { on: { ...on, ask: async () => answer } })));
-    const asked = { type: "tool-approval-request", reason: "May Fixer call Files.write?" };
+    const asked = { type: "tool-approval-request", reason: expect.stringMatching(/^May Fixer call Files\.write\?\nWho wants it: Fixer/) };
     for (const [answer, approved] of [
         ["once", true],
         ["deny", false],

@@ -6,8 +6,8 @@
  * CHM1: no known secret goes along, and of arguments only names and origins, unless the channel says that they do.
  * CHM2: what others wrote is one line, made plain: it cannot look like a line of ours, an address of a header or a mark of the channel's own.
  */
-import { isObject, type Json, plainLine, shownUse } from "@remit/language";
-import { shownApprovers } from "@remit/machine";
+import { isObject, type Json, plainLine } from "@remit/language";
+import { askedCall, shownApprovers } from "@remit/machine";
 import { type Ask, detailOf } from "../ledger/asks.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 
@@ -23,8 +23,13 @@ export interface ChannelMessage {
     /** Who wants it, and what: `Clerk`, `Mail.send`. */
     readonly who: string;
     readonly what: string;
+    /** Who chose the call, and why it is asked. */
+    readonly by: string;
+    readonly why: readonly string[];
     readonly arguments: readonly { readonly name: string; readonly origins: readonly string[]; readonly value?: string }[];
     readonly options: readonly string[];
+    /** What an answer means that holds beyond this call, by the answer. */
+    readonly lasts: { readonly [option: string]: string };
     readonly approvers: string;
     readonly expires: string;
     /** Where it is answered. */
@@ -51,7 +56,8 @@ export function messageOf(ask: Ask, { secrets, values, answers, elsewhere }: Tel
         "request" | "path"
     >;
     const about = detailOf(request);
-    const [tool, method] = [about["tool"], about["method"]].map((one) => (typeof one === "string" ? one : ""));
+    const call = askedCall(request.detail);
+    const lasting = Object.entries(call?.lasts ?? {}).filter(([option]) => request.options.includes(option));
     const record = `${ask.run} ${ask.id}`;
     const url = answers === undefined ? {} : { url: urlOf(answers, ask) };
     return {
@@ -60,10 +66,13 @@ export function messageOf(ask: Ask, { secrets, values, answers, elsewhere }: Tel
         question: ask.id,
         path: cut(path, MOST_NAME),
         text: cut(request.question, MOST_VALUE),
-        who: cut(typeof about["principal"] === "string" ? about["principal"] : "", MOST_NAME),
-        what: cut(method === "" ? (tool ?? "") : shownUse(`${tool}.${method}`), MOST_NAME),
+        who: cut(call?.who ?? "", MOST_NAME),
+        what: cut(call?.what ?? "", MOST_NAME),
+        by: cut(call?.by ?? "", MOST_NAME),
+        why: (call?.why ?? []).map((one) => cut(one, MOST_VALUE)),
         arguments: argumentsOf(about, values),
         options: request.options,
+        lasts: Object.fromEntries(lasting.map(([option, means]) => [option, cut(means, MOST_VALUE)])),
         approvers: shownApprovers(ask.owner),
         expires: ask.expires,
         answer: { command: elsewhere ? `remit approve ${record} once --by WHO` : `remit answer ${record} once --as WHO`, ...url },
@@ -97,7 +106,7 @@ function cut(text: string, most: number): string {
 
 /** Lines for people. */
 export function textOf(message: ChannelMessage): string {
-    const { text, who, what, arguments: args, approvers, expires, run, question, options, answer } = message;
+    const { text, who, what, by, why, lasts, arguments: args, approvers, expires, run, question, options, answer } = message;
     const lines = args.map(
         ({ name, origins, value }) =>
             `  ${name}${origins.length === 0 ? "" : ` <- ${origins.join(", ")}`}${value === undefined ? "" : `: ${value}`}`,
@@ -106,10 +115,12 @@ export function textOf(message: ChannelMessage): string {
         text,
         "",
         ...(who === "" ? [] : [`who:     ${who}`]),
-        ...(what === "" ? [] : [`what:    ${what}`]),
+        ...(what === "" ? [] : [`what:    ${what}${by === "" ? "" : `, chosen by ${by}`}`]),
+        ...why.map((one) => `why:     ${one}`),
         ...(lines.length === 0 ? [] : ["with:", ...lines]),
         `run:     ${run}, question ${question}`,
         `answers: ${options.join(", ")}`,
+        ...Object.entries(lasts).map(([option, means]) => `  ${option}: ${means}`),
         `from:    ${approvers}, until ${expires}`,
         "",
         answer.url === undefined ? answer.command : answer.url,

@@ -27,12 +27,9 @@ import {
     unknownIn,
     type Untrusted,
 } from "@remit/language";
-import type { Policy, PolicyClause, PolicyRemit } from "@remit/machine";
+import { LENT, type Policy, type PolicyClause, type PolicyRemit } from "@remit/machine";
 import { RemitError } from "../failure/error.ts";
 import type { PolicyFile } from "./rules.ts";
-
-/** URI of the tools that clients of a server lend: what they reach is known from their arguments alone. */
-export const LENT = "host:lent";
 
 export interface PolicyProblem {
     /** `clauses.Mail`. */

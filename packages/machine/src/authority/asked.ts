@@ -24,7 +24,14 @@ export interface AskedCall {
     /** Where the rule stands. */
     readonly clause: Place | null;
     readonly args: readonly AskedArg[];
+    /** How long an answer holds that holds beyond this call. */
+    readonly span: "the session" | "this run";
+    /** What such an answer means, by the answer: for which calls, and how long. */
+    readonly lasts: { readonly [answer: string]: string };
 }
+
+/** URI of the tools that clients of a server lend. A yes or a no for one of them holds for the server's session. */
+export const LENT = "host:lent";
 
 export type Place = Pick<Site, "file" | "line" | "column">;
 
@@ -54,9 +61,19 @@ export function askedCall(detail: Json): AskedCall | null {
     const changes = about["changes"] ?? null;
     const changed = (name: string): Json | undefined => (isObject(changes) && Object.hasOwn(changes, name) ? changes[name] : undefined);
     const isFlow = about["why"] === "flow" && flows.length > 0;
+    const asks = typeof about["principal"] === "string" ? who(about["principal"]) : "";
+    const what = shownUse(text(about["capability"]));
+    const span = about["uri"] === LENT ? "the session" : "this run";
+    const calls = `every call of ${what}${asks === "" ? "" : ` by ${asks}`}`;
+    const which = isFlow ? flowsAlike(flows) : about["why"] === "changed" ? "as the tool describes it now" : "whatever its arguments";
     return {
-        who: typeof about["principal"] === "string" ? who(about["principal"]) : "",
-        what: shownUse(text(about["capability"])),
+        who: asks,
+        what,
+        span,
+        lasts: {
+            session: `yes to ${calls}, ${which}, for the rest of ${span}`,
+            "deny session": `no to ${calls}, whatever its arguments, for the rest of ${span}`,
+        },
         uri: text(about["uri"]),
         by: chosenBy(about),
         note: text(about["note"]),
@@ -80,7 +97,16 @@ export function askedCall(detail: Json): AskedCall | null {
 function who(principal: string): string {
     const found = /^agent:(.*)#([^#]+)$/.exec(principal);
     if (found !== null) return `${shownName(found[2] as string)} (${found[1]})`;
-    return principal === "user" ? "the program, with all that you may" : principal;
+    return principal === "user" ? "the program" : principal;
+}
+
+/** Of which calls a yes to these flows is one. */
+function flowsAlike(flows: readonly Flow[]): string {
+    const isChoice = flows.some(({ choice }) => choice === true);
+    const isGiven = flows.some(({ choice }) => choice !== true);
+    return [isGiven ? "whose arguments come from the same places" : "", isChoice ? "chosen after reading the same and no more" : ""]
+        .filter((one) => one !== "")
+        .join(" and ");
 }
 
 function chosenBy(about: Fields): string {

@@ -20,7 +20,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { type Ledger, RESTART } from "@remit/host";
 import { isObject, type Json, plainLine } from "@remit/language";
-import type { LedgerEvent, Usage } from "@remit/machine";
+import { askedCall, type LedgerEvent, type Usage } from "@remit/machine";
 import { reasonOf } from "../faces/reason.ts";
 import type { Session } from "../session/session.ts";
 import type { Frame } from "../wire/messages.ts";
@@ -248,7 +248,9 @@ export class EditorSession {
         const where = typeof path === "string" ? path : String(ask);
         const about = isObject(detail) ? detail : {};
         const shown = updates.shown(about);
-        const reason = { type: "content", content: { type: "text", text: reasonOf(String(question), detail) } } as const;
+        const offered = optionsOf(options, askedCall(detail));
+        const named = offered.map(({ optionId, name }) => [optionId, name] as const);
+        const reason = { type: "content", content: { type: "text", text: reasonOf(String(question), detail, named) } } as const;
         try {
             await this.#tell(updates.begun(where, about, "pending"));
             const response = await this.#editor.client.request<RequestPermissionResponse>(
@@ -256,7 +258,7 @@ export class EditorSession {
                 {
                     sessionId: this.id,
                     toolCall: { toolCallId: updates.id(where), status: "pending", ...shown, content: [reason, ...shown.content] },
-                    options: optionsOf(options, registration !== undefined),
+                    options: offered,
                 },
                 { cancellationSignal: signal, stopWaitingOnCancel: true },
             );

@@ -58,14 +58,18 @@ export function formOf({ request }: Question) {
         properties: { decision: { type: "string" as const, title: "Decision", enum: [...request.options] } },
         required: ["decision"],
     };
-    return { message: messageOf(request.question, request.detail), requestedSchema };
+    return { message: messageOf(request), requestedSchema };
 }
 
-function messageOf(question: string, detail: Json): string {
+function messageOf({ question, detail, options }: Question["request"]): string {
     const args = isObject(detail) && Array.isArray(detail["args"]) ? detail["args"] : [];
     const shown = safeJson(args.length === 1 ? (args[0] as Json) : args, 2);
     const cut = shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}\n… ${shown.length - MAX_SHOWN} more characters` : shown;
-    return `${reasonOf(question, detail)}\n${plain(cut)}`;
+    return `${reasonOf(
+        question,
+        detail,
+        options.map((one) => [one, one]),
+    )}\n${plain(cut)}`;
 }
 
 /** What the person answered to that form; an answer that is not of the form is a no, and a cancel ends the run. */

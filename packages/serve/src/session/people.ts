@@ -11,8 +11,17 @@
  */
 import { randomBytes } from "node:crypto";
 import type { Json } from "@remit/language";
-import { type Ask, LENT } from "@remit/host";
-import { askedCall, askedMethod, type AskRequest, type Effect, type LedgerEvent, turnAskedIn, type UnknownAnswer } from "@remit/machine";
+import type { Ask } from "@remit/host";
+import {
+    askedCall,
+    askedMethod,
+    type AskRequest,
+    type Effect,
+    LENT,
+    type LedgerEvent,
+    turnAskedIn,
+    type UnknownAnswer,
+} from "@remit/machine";
 import type { AskInfo, ToolInfo } from "../wire/messages.ts";
 import type { OpenAsks, Settled } from "./asks.ts";
 import type { SessionKind } from "./log.ts";

@@ -8,8 +8,8 @@
  * SSN3: a yes for the session holds for one client, tool, registration and principal, and dies with any of them.
  */
 import { defined, type Json, type ReachRule } from "@remit/language";
-import { canonicalJson, type Limits } from "@remit/machine";
-import { type HostTool, LENT, type Ledger, type RunCarrier, type Scrubber } from "@remit/host";
+import { canonicalJson, type Limits, LENT } from "@remit/machine";
+import type { HostTool, Ledger, RunCarrier, Scrubber } from "@remit/host";
 import type { Client } from "../access/clients.ts";
 import {
     ACCEPTED,

@@ -10,6 +10,7 @@
  */
 import { isObject, type Json } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
+import { reasonOf } from "../faces/reason.ts";
 
 /** What a page hears; each is a chunk of the AI SDK's. */
 export type UiChunk =
@@ -119,7 +120,7 @@ export class UiMessage {
         const { capability } = about as { readonly capability?: string };
         const begun = this.#called(call, capability ?? "question", about["args"] ?? [], null);
         this.#asks.set(id, { call, decided: false });
-        return [...begun, { type: "tool-approval-request", approvalId: id, toolCallId: call, reason: question }];
+        return [...begun, { type: "tool-approval-request", approvalId: id, toolCallId: call, reason: reasonOf(question, detail, []) }];
     }
 
     decided(id: string, decision: string): UiChunk[] {
