@@ -46,7 +46,7 @@ export default async function check(args: string[], options: Record<string, unkn
                 checked = await checkFile(file);
             }
         }
-        if (checked.form !== null) tables.push(await tableOf(checked.form, checked, hostile));
+        if (options["authority"] && checked.form !== null) tables.push(await tableOf(checked.form, checked, hostile));
         for (const slip of checked.slips) say(`${paint(process.stderr)("yellow", "warning")}: ${plain(slip)}`);
         // among several programs a name from a program's own folder could mean two files
         const nameOf = (name: string): string => {
@@ -59,7 +59,10 @@ export default async function check(args: string[], options: Record<string, unkn
             const file = nameOf(one.file);
             found.set(JSON.stringify([file, one.range.start, one.range.end, one.code, one.message]), { ...one, file });
         }
-        for (const [name, text] of checked.texts) sources.set(nameOf(name), source(text, nameOf(name)));
+        for (const [name, text] of checked.texts) {
+            const shown = nameOf(name);
+            if (sources.get(shown)?.text !== text) sources.set(shown, source(text, shown));
+        }
     });
     const all = [...found.values()];
     const errors = all.filter((one) => one.severity === "error").length;

@@ -15,7 +15,7 @@ import { allowedBy, readTree } from "./compile.ts";
 import { knownSecrets } from "../secret/known.ts";
 import type { HostOptions } from "../run/setup.ts";
 import { noEntry } from "./entry.ts";
-import { refuseForm } from "./secrets.ts";
+import { refuseProgram } from "./secrets.ts";
 import { type ImportProblem, textProblems } from "./texts.ts";
 import { findRoot, type ProgramTree, programTree } from "./tree.ts";
 
@@ -61,7 +61,7 @@ export async function checkFile(path: string, options: CheckFileOptions = {}): P
     });
     const isSound = checked.diagnostics.every((one) => one.severity !== "error" || OF_AUTHORITY.has(one.code));
     const form = isSound ? lower(checked) : null;
-    if (form !== null) refuseForm(form, entry.secrets);
+    if (form !== null) refuseProgram(form, entry.secrets);
     if (config.policy !== null && form !== null) checkPolicy(form, config.policy);
     return {
         checked,

@@ -31,7 +31,8 @@ import { allowTool } from "../tool/tools.ts";
 import { typesOf } from "../tool/types.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import { LoadError } from "./error.ts";
-import { refuseForm, refuseText } from "./secrets.ts";
+import { parsed } from "./kept.ts";
+import { refuseProgram, refuseText } from "./secrets.ts";
 import type { ProgramTree } from "./tree.ts";
 
 export interface CompiledTree {
@@ -80,7 +81,7 @@ export function checkedTree(read: LoadedProgram): CheckedProgram {
 /** Throws `RemitError` where the program holds a known secret. */
 export function lowered(checked: CheckedProgram, secrets: Scrubber): CompiledTree {
     const program = lower(checked, (func) => checked.info.functions.get(func)?.effects ?? []);
-    refuseForm(program, secrets);
+    refuseProgram(program, secrets);
     return { program, diagnostics: checked.diagnostics, texts: textsOf(checked) };
 }
 
@@ -135,6 +136,7 @@ export function readTree(
             // A file that is missing is told elsewhere: here only its place counts.
             return read === "outside" ? null : tree.nameOf(path);
         },
+        parse: parsed,
         ...(allowTool === undefined ? {} : { allowTool }),
         describeTool: (uri, from) => {
             const said = queueDescription(uri, from, tree);

@@ -20,7 +20,7 @@ import { noEntry } from "./entry.ts";
 import { cacheFolder } from "../ledger/place.ts";
 import type { Surroundings } from "../process/here.ts";
 import { knownSecrets } from "../secret/known.ts";
-import { refuseForm, refuseText } from "./secrets.ts";
+import { refuseForm, refuseProgram, refuseText } from "./secrets.ts";
 import type { VerbRegistry } from "../verb/registry.ts";
 import { importsOf, parsedJson, unreadable } from "./texts.ts";
 import { findRoot, type ProgramTree, programTree } from "./tree.ts";
@@ -155,7 +155,7 @@ async function loadFile(from: string, options: LoadProgramOptions): Promise<Load
     if (hit !== null && (await stillAllowed(hit.entry.program, tree.root, options.config))) {
         const { program, hash, diagnostics } = hit.entry;
         for (const [one, text] of hit.texts) refuseText(one, text, secrets);
-        refuseForm(program, secrets);
+        refuseProgram(program, secrets);
         return { program, hash, file, root: tree.root, diagnostics, texts: hit.texts, ...(await contentsOf(program, tree, options)) };
     }
     const { compileTree } = await import("./compile.ts");

@@ -3,7 +3,7 @@
  *
  * Boundary: looks at texts and at the form; nothing of the program has run, and nothing of it is on the disk.
  */
-import { type Json, type Program, position, source } from "@remit/language";
+import { type FileForm, type Json, type Program, position, source } from "@remit/language";
 import { RemitError } from "../failure/error.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 
@@ -17,9 +17,23 @@ export function refuseText(file: string, text: string, secrets: Scrubber): void 
 }
 
 /** The same of a form: what stands in a text as an escape stands in the form as the text that it means. */
-export function refuseForm(form: Program | Json, secrets: Scrubber): void {
+export function refuseForm(form: Json, secrets: Scrubber): void {
     const found = secrets.find(JSON.stringify(form));
     if (found !== null) throw refused("this program", found.name);
+}
+
+/** Forms of files that were lowered here, by the fingerprint of the secrets that are not in them. */
+const clean = new WeakMap<FileForm, string>();
+
+/** The same of a program that was made here, whose unchanged files are looked at once. */
+export function refuseProgram({ files, ...rest }: Program, secrets: Scrubber): void {
+    const fingerprint = secrets.fingerprint();
+    for (const file of files) {
+        if (clean.get(file) === fingerprint) continue;
+        refuseForm(file as unknown as Json, secrets);
+        clean.set(file, fingerprint);
+    }
+    refuseForm(rest as unknown as Json, secrets);
 }
 
 function refused(where: string, name: string): RemitError {

@@ -10,6 +10,7 @@
  * SR5: of a text that comes in pieces, what is before `hold` can be shown: no secret that goes on in the next piece has begun there.
  * SR7: of a text that is cut, nothing of a secret is left before the cut: it is taken out before (`beginning`).
  */
+import { hash } from "node:crypto";
 import type { Json } from "@remit/language";
 import { RemitError } from "../failure/error.ts";
 import { formsOf, MIN_SECRET } from "./forms.ts";
@@ -30,6 +31,8 @@ export interface Scrubber {
     beginning(text: string, room: number): { readonly text: string; readonly more: boolean };
     /** The first secret in `text`, and where it stands; null where there is none. */
     find(text: string): { readonly name: string; readonly at: number } | null;
+    /** The same for scrubbers that know the same secrets, and for no others. */
+    fingerprint(): string;
     /** A secret that was read later. */
     add(secret: Secret): void;
     /** For the saved state: every secret is replaced by a reference, and the text around it is kept in pieces. `reveal` gives the same value back. */
@@ -115,6 +118,7 @@ export function createScrubber(secrets: Iterable<Secret> = []): Scrubber {
         hold,
         beginning,
         find,
+        fingerprint: () => hash("sha256", [...names.keys()].sort().join("\n")),
         add,
         conceal: (json) => (holds(json, (text) => isReserved(text) || holdsSecret(text)) ? concealed(json, pieces) : json),
         reveal: (json) => revealed(json, known),

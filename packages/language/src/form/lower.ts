@@ -52,16 +52,32 @@ export interface Lowerable {
 
 export type EffectsOf = (func: tree.Func) => readonly string[];
 
-export function lower(program: Lowerable, effectsOf: EffectsOf = () => []): Program {
+const NO_EFFECTS: EffectsOf = () => [];
+
+/** Forms without effects, by their trees, for as long as a tree is there; `from`: where its imported agents were. */
+const forms = new WeakMap<tree.File, { readonly from: string; readonly form: FileForm }>();
+
+export function lower(program: Lowerable, effectsOf: EffectsOf = NO_EFFECTS): Program {
     const names = program.order.filter((name) => program.files.has(name));
     const index = new Map(names.map((name, i) => [name, i]));
     const files = names.map((name) => {
         const file = program.files.get(name) as tree.File;
         const links = program.links.get(name);
-        const form = lowerFile(file, { at: placesIn(file.source), effectsOf }, (agent) => index.get(links?.get(agent) ?? ""));
+        const form = fileForm(file, effectsOf, new Map([...(links ?? [])].map(([agent, target]) => [agent, index.get(target)])));
         return name === program.prelude ? { ...form, prelude: true as const } : form;
     });
     return { format: FORM, files, ...startOf(program, index.get(program.entry) ?? -1) };
+}
+
+function fileForm(file: tree.File, effectsOf: EffectsOf, links: ReadonlyMap<string, number | undefined>): FileForm {
+    const lowered = (): FileForm => lowerFile(file, { at: placesIn(file.source), effectsOf }, (agent) => links.get(agent));
+    if (effectsOf !== NO_EFFECTS) return lowered();
+    const from = JSON.stringify([...links]);
+    const known = forms.get(file);
+    if (known?.from === from) return known.form;
+    const form = lowered();
+    forms.set(file, { from, form });
+    return form;
 }
 
 /** Where the program begins: with its blocks, if it has any. */

@@ -39,6 +39,8 @@ export interface ProgramFiles {
     read(path: string): string | null;
     /** The name of the file that `uri`, written in the file `from`, means; null where it is outside the program's tree and not granted. */
     resolve(from: string, uri: string): string | null;
+    /** The tree of a text: where it is absent the text is parsed. A tree may serve many programs, since nothing changes one. */
+    parse?(text: string, name: string): File;
     /** The allow list for `node:`, `npm:` and local modules. Without it none is allowed. */
     allowTool?(uri: string, file: string): Allowed;
     /** What the file says that a tool's URI names, where one describes the tool; null: it is not looked for. */
@@ -94,7 +96,7 @@ export function loadProgram(entry: string, files: ProgramFiles, verbs: Registry 
     const enter = (name: string): boolean => {
         const text = files.read(name);
         if (text === null) return false;
-        const tree = parse(source(text, name));
+        const tree = files.parse?.(text, name) ?? parse(source(text, name));
         trees.set(name, tree);
         imports.found.push(...tree.diagnostics);
         path.push({ file: tree, imports: tree.items.filter((item): item is Import => item.kind === "import"), at: 0 });
