@@ -318,7 +318,8 @@ test("/browser: Ctrl-C goes on without a server that says nothing, and before a 
         }
         if (url?.endsWith("/cancel")) return request.destroy();
         const session = { id: "session-1", title: "", seq: 1, turns: [], tools: [], asks: [] };
-        const body = url === "/v1/me" ? { id: "owner", name: "owner", scopes: ["approve"] } : method === "GET" ? { sessions: [] } : session;
+        const me = { id: "owner", name: "owner", scopes: ["approve"] };
+        const body = url === "/v1/me" ? me : `${method} ${url}` === "GET /v1/sessions" ? { sessions: [session] } : session;
         response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
     }).listen(0, "127.0.0.1");
     await once(between, "listening");
