@@ -429,4 +429,6 @@ test("long texts that a careless reader would go over again and again come to an
         const file = parse(source(`func f() {\n${piece.repeat(50_000)}`));
         expect(file.diagnostics.length).toBeLessThanOrEqual(MAX_ERRORS + 1);
     }
+    const { diagnostics } = parse(source(`func f(a: string) {\n${"use a < 9\n".repeat(50_000)}}`));
+    expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
 });

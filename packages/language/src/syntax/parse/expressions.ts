@@ -116,17 +116,23 @@ function isOldBudget(p: State, left: Expr): boolean {
 
 /** For certain. */
 function isNoNumber(p: State, e: Expr): boolean {
-    if (e.kind === "ident") return p.noNumbers.has(e.name) && !isGivenAnew(p, e.name);
+    if (e.kind === "ident") return p.noNumbers.has(e.name) && !givenAnew(p).has(e.name);
     return e.kind === "string" || e.kind === "list" || e.kind === "object";
 }
 
-/** Whether a value is assigned to this name, or a loop gives it one, in any function of the file. */
-function isGivenAnew(p: State, name: string): boolean {
-    return p.kinds.some((kind, at) => {
-        if (!isWord(kind) || tokenText(p, at) !== name) return false;
-        const next = p.kinds[at + 1];
-        return next === T.Assign || next === T.PlusAssign || next === T.MinusAssign || p.kinds[at - 1] === T.For;
-    });
+/** Names that a value is assigned to, or that a loop gives one, in any function of the file. */
+function givenAnew(p: State): ReadonlySet<string> {
+    // Once for a file: an agent's answer may ask for it at each of its statements.
+    if (p.givenAnew === null) {
+        const names = new Set<string>();
+        for (const [at, kind] of p.kinds.entries()) {
+            const next = p.kinds[at + 1];
+            const isGiven = next === T.Assign || next === T.PlusAssign || next === T.MinusAssign || p.kinds[at - 1] === T.For;
+            if (isGiven && isWord(kind)) names.add(tokenText(p, at));
+        }
+        p.givenAnew = names;
+    }
+    return p.givenAnew;
 }
 
 function parseUnary(p: State): Expr {

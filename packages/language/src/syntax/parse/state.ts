@@ -81,6 +81,8 @@ export interface State {
     compares: boolean;
     /** Imported texts, and parameters of the present function whose contract takes no number. */
     noNumbers: ReadonlySet<string>;
+    /** Names that are given a value anew; null: not looked for yet. */
+    givenAnew: ReadonlySet<string> | null;
     /** Bodies of `if` and of `try` that are being read: an `else` or a `catch` would belong to the innermost. */
     ifs: number;
     tries: number;
@@ -115,6 +117,7 @@ export function newState(src: Source, tokens: Tokens, grammar: Grammar, isOld = 
         isOld,
         compares: false,
         noNumbers: new Set(),
+        givenAnew: null,
         foreign: new Map(),
         declared: -1,
         func: 0,
