@@ -202,7 +202,7 @@ export const ABOUT_FAILURES: { readonly [kind in FailureKind]: AboutFailure } = 
         remedies: ["Use it inside the call or the block; lend it again."],
     },
     "violation.payload": {
-        what: "An agent's answer names what no answer may: `__proto__`, `constructor`, `prototype`.",
+        what: "An agent's answer uses a name that no answer may use: `__proto__`, `constructor`, `prototype`.",
         causes: ["A hostile or a confused agent."],
         remedies: ["`remit trace last` shows what it sent. Nothing of it was run."],
     },

@@ -68,23 +68,23 @@ export interface ServeOptions {
     readonly reach?: readonly string[];
     /** Further names that it is reached by, behind a proxy. */
     readonly hostNames?: readonly string[];
-    /** It is reached over TLS: cookies are marked so. */
+    /** Clients reach it over TLS: cookies are marked so. */
     readonly secure?: boolean;
     /** Path of the ledger; default: as for every command. */
     readonly ledger?: string;
     /** Folder of the list of clients and of the file that says where the server is; default: the user's state folder. */
     readonly state?: string;
-    /** Those that are not the default. */
+    /** Bounds that differ from the default. */
     readonly bounds?: Partial<ServeLimits>;
     readonly process?: Process;
     /** Shows the ledger and does nothing else: no program, no sessions, no clients, and programs of the same user do not find it. */
     readonly view?: boolean;
-    /** Makes what carries out the runs of turns; default: this process does. */
+    /** Carries out the runs of turns, on Temporal for one; default: this process does. */
     readonly carriers?: RunCarriers;
     /** For the program, as for `load`. */
     readonly load?: Omit<LoadOptions, "ledger" | "process" | "model" | "tools">;
     readonly log?: Log;
-    /** What is less than it is not written; default: `info`. */
+    /** The least level that is written; default: `info`. */
     readonly logLevel?: Level;
 }
 

@@ -25,13 +25,13 @@ export interface RunResult<T = Json> {
     readonly ok: boolean;
     /** Where `ok`. */
     readonly value?: T;
-    /** Where not `ok`: for a stopped run `cancelled`, for a waiting one `waiting`, and what it waits for. */
+    /** If not `ok`. Its kind is `cancelled` for a stopped run and `waiting` for a waiting one; the message says what that one waits for. */
     readonly failure?: RunFailure;
     /** Effects that wait for a person. */
     readonly waiting?: readonly Effect[];
-    /** What it waits for that is no question, and how it is given. */
+    /** A missing credential or the like that the run waits for, and how to give it. */
     readonly missing?: Missing;
-    /** Of a run that failed: what lets it go on; absent where nothing does. */
+    /** Of a run that failed: the ways to let it go on; absent if there is none. */
     readonly remedies?: Remedies;
     readonly usage: Usage;
     readonly steps: number;

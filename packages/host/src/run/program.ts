@@ -32,16 +32,16 @@ interface AnyEntries {
 export interface RemitProgram<I = Json, O = Json, Entries extends DeclaredEntries = AnyEntries>
     extends Pick<ProgramWorld, "form" | "hash" | "file" | "root" | "diagnostics"> {
     (input: I, options?: RunOptions): Promise<O>;
-    /** Begins a run and gives its handle. Throws `RemitError` where the input does not fit and cannot be asked for: then no run is begun. */
+    /** Begins a run and gives its handle. Throws `RemitError`, and begins no run, if the input does not fit and no person can be asked for it. */
     run(input: I, options?: RunOptions): RunHandle<O>;
     /**
-     * Begins a run that first goes the way of another one of its ledger, by id: of a program that this one begins as, statement by statement. What that
-     * run was told is told again and not performed again; then it goes on. Rejects with `RemitError` `value` where this program goes another way.
+     * Begins a run that first repeats run `run` of the same ledger, then goes on. This program has to begin as the program of that run does, statement
+     * by statement. The run gets the recorded outcomes and performs none of them again. Rejects with `RemitError` `value` where the programs differ.
      */
     after(run: string, input: I, options?: RunOptions): Promise<RunHandle<O>>;
     /** One of its functions by name: `Agent`, `Agent.func` or `func`. Throws `RemitError` where there is none. */
     entry<Name extends keyof Entries & string>(name: Name): RemitEntry<Entries[Name]["input"], Entries[Name]["output"]>;
-    /** What a run with these options is begun with, for a shell elsewhere. Throws as `run` does. */
+    /** The options that a shell elsewhere begins such a run with. Throws as `run` does. */
     kept(input: I, options?: RunOptions): KeptOptions;
     /** Which models answered so far, in plain words, with the line that puts better ones in their place. */
     answering(): readonly Answering[];
@@ -49,7 +49,7 @@ export interface RemitProgram<I = Json, O = Json, Entries extends DeclaredEntrie
     unperformed(): readonly Unperformed[];
     /** The ledger that runs are kept in; null where each run has its own in memory. */
     ledger(): Promise<LedgerStore | null>;
-    /** Ends what tools and models hold open, and closes the ledger if it was opened here. Runs that go on are not waited for. */
+    /** Closes connections of tools and models, and the ledger if this program opened it. Does not wait for runs that go on. */
     close(): Promise<void>;
 }
 

@@ -28,7 +28,7 @@ export interface HookOptions {
     readonly trusted?: readonly string[];
 }
 
-/** A test that did something which an audit finds. */
+/** The audit has findings about the runs of a test. */
 export class AuditError extends Error {
     override readonly name = "AuditError";
     readonly findings: readonly AuditFinding[];

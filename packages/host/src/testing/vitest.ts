@@ -10,8 +10,8 @@ import { guardOf, type HookOptions } from "./guard.ts";
 export { AuditError, type HookOptions } from "./guard.ts";
 
 /**
- * Gives an `expect` in place of Vitest's, and installs hooks for the tests of this file. A test fails with the findings of its runs, whatever its
- * assertions say. Tests that run at the same time are told apart (Vitest 4.1 and later; before, a finding fails the test that ends first).
+ * Gives an `expect` in place of Vitest's, and installs hooks for the tests of this file. A test fails with the findings of its runs, also if
+ * all its assertions hold. Vitest 4.1 and later tells tests apart that run at the same time; before, a finding fails the test that ends first.
  */
 export function auditBeforeAssertion(options: HookOptions = {}): typeof vitest.expect {
     const guard = guardOf(options);

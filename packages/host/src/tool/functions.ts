@@ -19,17 +19,17 @@ export interface ToolCallContext {
 
 export type HostFunction = (...args: never[]) => unknown;
 
-/** A function and what it says of itself. */
+/** A function with its description and its contract. */
 export interface HostMethod {
     readonly call: HostFunction;
     readonly description?: string;
-    /** Of its one argument: JSON Schema, which describes it, or a Standard Schema such as one of zod, which every call is held to. */
+    /** Schema of its one argument. JSON Schema describes the argument; a Standard Schema, such as one of zod, also checks it at every call. */
     readonly input?: Json | StandardSchema;
-    /** Standard Schema of what it gives. */
+    /** Standard Schema of its result. */
     readonly output?: StandardSchema;
-    /** Changes nothing anywhere; false: it says that it does. */
+    /** True: it changes nothing anywhere. False: it states that it does. */
     readonly readOnly?: boolean;
-    /** May be performed a second time after a crash. Default: what only reads. */
+    /** Remit may call it a second time after a crash. Default: the value of `readOnly`. */
     readonly repeatable?: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface HostTool {
     readonly [method: string]: HostFunction | HostMethod;
 }
 
-/** A tool, or what gives its methods as they are now: it is called each time they are asked for, and at each call. */
+/** A tool, or a function that gives the tool as it is now. Remit calls that function whenever it lists the methods, and at each call. */
 export type HostToolSource = HostTool | (() => HostTool);
 
 export const openHost: Open = (uri, about, context) => {

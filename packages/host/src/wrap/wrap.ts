@@ -7,9 +7,9 @@
  * WRP2: the first wrapper of a list is the outermost.
  */
 
-/** What is wrapped. */
+/** Description of the work that a wrapper goes around. */
 export interface About {
-    /** A phase of compilation: `read`, `check`, `lower`, `plan`, `validate`. An effect: what a node, or code outside of nodes, asks of the host. */
+    /** `phase`: of compilation (`read`, `check`, `lower`, `plan`, `validate`). `effect`: a request of a node, or of code outside nodes, to the host. */
     readonly what: "phase" | "effect";
     /** Of the phase; of the effect such as `tool Files.read` or `model`. */
     readonly name: string;
@@ -19,7 +19,7 @@ export interface About {
     readonly path: string;
     /** Doing it a second time does no harm: a phase, a read, a model turn (charged twice). */
     readonly repeatable: boolean;
-    /** The same for work that gives the same: what it is given, as text. */
+    /** The input of the work as text: equal for work with an equal result. */
     key(): string;
 }
 

@@ -91,7 +91,7 @@ export function cache({
     };
 }
 
-/** What became of work, without what it was given and what it gave. */
+/** How work ended, without its input and its result. */
 export interface Logged {
     readonly about: About;
     readonly ok: boolean;

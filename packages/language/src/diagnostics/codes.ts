@@ -86,7 +86,7 @@ const CHECKS = {
     REMIT_UNKNOWN_METHOD: {
         severity: "error",
         summary: "A grant or a clause names a method that the tool does not have.",
-        hint: "`remit tools FILE` lists the methods that there are",
+        hint: "`remit tools FILE` lists the methods of the tool",
     },
     REMIT_UNKNOWN_ARGUMENT: {
         severity: "error",
@@ -217,7 +217,7 @@ const CHECKS = {
     },
     INVALID_YIELD_OPTION: {
         severity: "error",
-        summary: "An option of a yield or of `agent()` that there is not, or with a value it does not take.",
+        summary: "A yield or `agent()` has no such option, or the option does not take this value.",
     },
     NAMED_ARGUMENT: {
         severity: "error",
@@ -287,7 +287,7 @@ const CHECKS = {
             "An argument of a stage is missing, given twice, one too many, computed, or the name of something that cannot stand there.",
     },
     INVALID_STAGE_OPTION: { severity: "error", summary: "A stage has no such option, or the option does not take this value." },
-    INVALID_CONDITION: { severity: "error", summary: "`when` is given what is no condition." },
+    INVALID_CONDITION: { severity: "error", summary: "`when` takes a condition, and this is none." },
     STAGE_INPUT: { severity: "error", summary: "What flows into a stage does not fit the parameters that are free." },
     STAGE_INPUT_UNUSED: {
         severity: "warning",
@@ -344,7 +344,7 @@ const CHECKS = {
     },
     LOOP_MIXES: {
         severity: "note",
-        summary: "The model of a tool loop reads what is not trusted, and may call what does more than read.",
+        summary: "The model of a tool loop reads untrusted data, and may call methods that do more than read.",
         hint: 'add `hide: "untrusted"`',
     },
     NO_CONTEXT: {
@@ -379,7 +379,7 @@ const CHECKS = {
     },
     IMAGE_FROM_TEXT: {
         severity: "warning",
-        summary: "`use image` is given what is no picture, such as a path: it takes a picture that was read, or a data URL.",
+        summary: "`use image` gets a path or another value that is no picture: it takes a picture that was read, or a data URL.",
         hint: 'read it first: picture = Files.read({ path: "…", as: "image" })',
     },
     INVALID_AGENT_USE: { severity: "error", summary: "A `use` of an agent sees literals and file imports only." },

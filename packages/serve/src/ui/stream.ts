@@ -50,8 +50,8 @@ export function uiResponse(chunks: AsyncIterable<UiChunk>, over: () => void = ()
 }
 
 /**
- * A run as chunks. `begin` gets what it has to hand on as `on` of the run: `uiMessages((on) => program.run(input, { on }))`. Questions are told; who
- * answers them is the caller's, by `on.ask`.
+ * A run as chunks. `begin` gets the handlers that it passes to the run as `on`: `uiMessages((on) => program.run(input, { on }))`. A question is a
+ * chunk; the caller answers it by `on.ask`.
  */
 export async function* uiMessages(begin: (on: Pick<Handlers, "event" | "part">) => RunHandle<Json>): AsyncGenerator<UiChunk> {
     const message = new UiMessage();
