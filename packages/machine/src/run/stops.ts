@@ -31,6 +31,8 @@ export interface Stop {
     readonly fail: Fail;
     /** Effects of the present instruction that have to be asked for again, in order. */
     readonly again: readonly Stopped[];
+    /** It goes on now: what failed here says nothing any more of those that go on with it. */
+    readonly goesOn?: true;
 }
 
 export interface Stopped {
@@ -135,6 +137,7 @@ export function goOn(m: Machine, how: GoOn, by: string): void {
     m.result = null;
     m.timedOut = false;
     if (how.retry === true) m.attempt++;
+    for (const fiber of freed) fiber.stop = { ...(fiber.stop as Stop), goesOn: true };
     for (const fiber of freed) resume(m, fiber, answers);
     const { raise: raises = [], retry = false, answer = [] } = how;
     m.run.acting = m.principal;

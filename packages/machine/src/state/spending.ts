@@ -113,6 +113,7 @@ export function overdrawn(m: Machine, over: Exceeded, path: string, site: Site |
  */
 export function unkept(m: Machine, token: number, who: Spender): Exceeded | null {
     for (const { stop } of m.stopped) {
+        if (stop?.goesOn === true) continue;
         const detail = stop?.fail.detail as { unmeasured?: boolean; meter: "tokens" | "usd" } | null | undefined;
         const region = stop?.fail.whole ? 0 : (stop?.fail.region ?? null);
         if (detail?.unmeasured === true && region !== null && (region === 0 || m.accounts.within(token, region)))

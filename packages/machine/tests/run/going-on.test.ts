@@ -151,6 +151,18 @@ describe.each([
         expect(s.calls("model")).toHaveLength(1);
     });
 
+    test("AC11: turns that were refused because the model did not report what they use are asked for once it does", () => {
+        const body = 'parallel for n in [1, 2, 3, 4] max 4 { generate("a") }';
+        const s = new Subject(main(body), { limits: { tokens: 50 }, concurrency: 1 }).run(() =>
+            ok({ text: "a", value: "a", finish: "stop" }),
+        );
+        expect([s.end, s.calls("model").length]).toEqual([expect.stringMatching(/^limit\.tokens: .* does not say/), 1]);
+        moved(s)
+            .goOn({ raise: [{ account: "run", meter: "tokens", amount: 5000 }] })
+            .run(() => reply("a"));
+        expect([s.end, s.calls("model").length]).toEqual([["a", "a", "a", "a"], 4]);
+    });
+
     test("COS2: what a turn cost that overdrew its budget is told, and is one turn once the budget is raised", () => {
         const run = new Subject(main(`spend 40 tokens { x = generate("a")  y = generate("b")  return [x, y] }`)).run(() => reply("hi", 25));
         const paid = (): Json => costOf(seal(run.events)).rows as unknown as Json;
