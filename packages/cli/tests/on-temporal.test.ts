@@ -341,3 +341,22 @@ test("Ctrl-C ends server and worker", async () => {
     const [code] = (await once(dev, "exit")) as [number | null];
     expect(code).toBe(0);
 });
+
+test("Ctrl-C in a terminal, which all of its processes get, ends a worker that is still being made, and its server", async () => {
+    const started = spawn(process.execPath, [BIN, "temporal", "dev"], {
+        cwd: here.folder,
+        env: { ...here.env, XDG_CACHE_HOME: join(here.folder, "new") },
+        stdio: ["ignore", "ignore", "pipe"],
+        detached: true,
+    });
+    let said = "";
+    for await (const [chunk] of on(started.stderr as Readable, "data")) {
+        said += String(chunk);
+        if (said.includes("answers at")) break;
+    }
+    process.kill(-(started.pid as number), "SIGINT");
+    expect(await once(started, "exit")).toEqual([null, "SIGINT"]);
+    const server = /answers at (\S+?): /.exec(said)?.[1] ?? "";
+    const away = expect.stringContaining(`no Temporal server answers at ${server}`);
+    expect(eventually(["submit", "shout.remit", "--address", server], ({ code }) => code !== 0)).toMatchObject({ err: away });
+});

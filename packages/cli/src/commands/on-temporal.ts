@@ -30,7 +30,6 @@ export async function dev(args: string[], options: Options): Promise<number> {
     const port = (name: string): number | undefined =>
         options[name] === undefined ? undefined : whole(String(options[name]), `--${name}`);
     const [at, ui, file] = [port("port"), port("uiPort"), options["db"]];
-    const stopped = untilStopped();
     const server = await startDevServer({
         program,
         ...(at === undefined ? {} : { port: at }),
@@ -40,17 +39,17 @@ export async function dev(args: string[], options: Options): Promise<number> {
     try {
         const pages = ui === undefined ? "" : ` Its pages are at http://127.0.0.1:${ui}.`;
         say(`Temporal answers at ${server.address}: name it to other commands, --address ${server.address}.${pages}`);
-        return await work({ ...options, address: server.address }, stopped);
+        return await work({ ...options, address: server.address });
     } finally {
         await server.stop();
     }
 }
 
 export async function worker(_args: string[], options: Options): Promise<number> {
-    return work(options, untilStopped());
+    return work(options);
 }
 
-async function work(options: Options, stopped: Promise<void>): Promise<number> {
+async function work(options: Options): Promise<number> {
     const { createWorker, onlyErrors } = await temporal();
     const { metrics } = options;
     if (metrics !== undefined && !/^[^:]+:\d+$/.test(String(metrics)))
@@ -66,6 +65,8 @@ async function work(options: Options, stopped: Promise<void>): Promise<number> {
         ...how,
         host: hostOptions(options),
     });
+    // Before, nothing has begun that must end in good order, so a signal ends the process at once, whatever it computes; a server of it ends with it.
+    const stopped = untilStopped();
     say(`This worker carries out runs of ${plainLine(shownLedger(ledger))}; Ctrl-C ends it.`);
     if (metrics !== undefined) say(`Its metrics are at http://${plainLine(String(metrics))}/metrics.`);
     await Promise.race([stopped, made.ended]);

@@ -2,8 +2,12 @@
  * A development server: Temporal's own command with the settings without which its figures are those of a rate limiter.
  *
  * Boundary: starts and ends one process. Where the command is found is the caller's.
+ *
+ * DVS1: the caller alone ends the server: a Ctrl-C in a terminal reaches its worker and not the server, on which the worker's connection waits. The
+ *      server ends with the process that started it, however that ends (PC3 of the host).
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { defined } from "@remit/language";
+import { openProcess } from "@remit/host";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
@@ -27,7 +31,6 @@ export interface DevServerOptions {
 
 export interface DevServer extends AsyncDisposable {
     readonly address: string;
-    readonly process: ChildProcess;
     /** Resolves when it has ended. */
     stop(signal?: NodeJS.Signals): Promise<void>;
 }
@@ -80,33 +83,35 @@ function startOn(at: number, { program = "temporal", uiPort, file, namespace }: 
         ...ATTRIBUTES.flatMap((name) => ["--search-attribute", `${name}=Keyword`]),
         ...SETTINGS,
     ];
-    return begin(program, args, address);
+    return begin([program, ...args], address);
 }
 
-async function begin(program: string, args: readonly string[], address: string): Promise<DevServer> {
-    const child = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"] });
+async function begin([command = "", ...args]: readonly string[], address: string): Promise<DevServer> {
+    const owner = openProcess();
+    const { env, cwd } = owner;
+    const child = owner.children.start({ command, args, env: defined(env) as { [name: string]: string }, cwd }, "ignore");
     let said = "";
+    child.stdout.resume();
     child.stderr.on("data", (chunk: Buffer) => {
         said = (said + chunk.toString("utf8")).slice(-2_000);
     });
-    const over = once(child, "close").catch((error: unknown) => {
-        said += String(error);
-    });
     const stop = async (signal: NodeJS.Signals = "SIGTERM"): Promise<void> => {
-        child.kill(signal);
-        await over;
+        child.signal(signal);
+        await child.over;
+        await owner.close();
     };
     try {
-        await answers(address, child);
+        await answers(address, () => child.ending() !== null);
     } catch (error) {
-        const kind = child.exitCode === null ? Error : EndedAtStart;
+        const ending = child.ending();
         await stop("SIGKILL");
-        throw new kind(`the Temporal server did not start: ${said.trim() || String(error)}`, { cause: error });
+        const kind = ending === null || ending.error !== undefined ? Error : EndedAtStart;
+        throw new kind(`the Temporal server did not start: ${said.trim() || String(ending?.error ?? error)}`, { cause: error });
     }
-    return { address, process: child, stop, [Symbol.asyncDispose]: () => stop() };
+    return { address, stop, [Symbol.asyncDispose]: () => stop() };
 }
 
-async function answers(address: string, child: ChildProcess): Promise<void> {
+async function answers(address: string, ended: () => boolean): Promise<void> {
     const until = performance.now() + START_MS;
     for (;;) {
         try {
@@ -114,7 +119,7 @@ async function answers(address: string, child: ChildProcess): Promise<void> {
             await connection.close();
             return;
         } catch (error) {
-            if (child.exitCode !== null || performance.now() > until) throw error;
+            if (ended() || performance.now() > until) throw error;
             await after(50);
         }
     }

@@ -52,12 +52,13 @@ export interface RemitWorker extends AsyncDisposable {
 }
 
 /**
- * From here on Temporal's library says errors only. `metrics`: `HOST:PORT` at which its figures (tasks, slots, latencies) are read, as Prometheus reads
+ * From here on Temporal's library says errors only, and leaves signals to the caller. `metrics`: `HOST:PORT` at which its figures (tasks, slots, latencies) are read, as Prometheus reads
  * them. Once a process, before its first connection.
  */
 export function onlyErrors({ metrics }: { readonly metrics?: string } = {}): void {
     Runtime.install({
         logger: new DefaultLogger("ERROR"),
+        shutdownSignals: [],
         telemetryOptions: {
             logging: { forward: {}, filter: "OFF" },
             ...(metrics === undefined
