@@ -14,6 +14,7 @@
  *     contracts. (What a model sends is checked against the schema of arguments by the machine.)
  */
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import type { Client, JsonSchemaValidator, RequestId } from "@modelcontextprotocol/client";
 import type { Json } from "@remit/language";
@@ -252,14 +253,18 @@ export function unreachable({ key, at }: Target, error: unknown, stderr: string)
     if (error instanceof ToolFail) return error;
     const code = Error.isError(error) && "code" in error && typeof error.code === "string" ? error.code : "";
     const where = "url" in at ? at.url : at.command;
-    const message =
-        code === "ENOENT"
-            ? `the server '${key}' cannot be started: there is no command '${where}'`
-            : `the server '${key}' (${where}) cannot be reached: ${tidy(Error.isError(error) ? error.message : String(error), 500)}`;
+    const isGone = code === "ENOENT";
+    // The system says the same where the folder is missing.
+    const folder = isGone && "cwd" in at && !existsSync(at.cwd) ? at.cwd : null;
+    const message = isGone
+        ? `the server '${key}' cannot be started: there is no ${folder === null ? `command '${where}'` : `folder '${folder}'`}`
+        : `the server '${key}' (${where}) cannot be reached: ${tidy(Error.isError(error) ? error.message : String(error), 500)}`;
+    const install = "install it, put its folder on the PATH, or mend `command` of that server in remit.json";
+    const hint = folder === null ? install : "mend `cwd` of that server in remit.json";
     const said = tidy(stderr, 1000);
     return new ToolFail(message, {
         kind: "unreachable",
-        ...(code === "ENOENT" ? { hint: "install it, put its folder on the PATH, or mend `command` of that server in remit.json" } : {}),
+        ...(isGone ? { hint } : {}),
         ...(said === "" ? {} : { hint: `it wrote: ${said}`, detail: { stderr: tidy(stderr, MAX_STDERR) } as Json }),
     });
 }

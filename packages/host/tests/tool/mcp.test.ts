@@ -188,6 +188,7 @@ describe("a server over stdio", () => {
             here.config({
                 mcpServers: {
                     gone: { command: "no-such-command-here" },
+                    lost: { command: "node", cwd: "no-such-folder" },
                     quits: { command: "node", args: ["-e", "console.error('no licence'); process.exit(1)"] },
                 },
             }),
@@ -198,8 +199,15 @@ describe("a server over stdio", () => {
                 kind: "unreachable",
                 message: expect.stringContaining("there is no command 'no-such-command-here'"),
             });
+        expect(await failure(tools, "mcp://lost", "x", {})).toMatchObject({
+            message: expect.stringMatching(/there is no folder '.*no-such-folder'/),
+            hint: "mend `cwd` of that server in remit.json",
+        });
         expect(await failure(tools, "mcp://quits", "x", {})).toMatchObject({ kind: "unreachable", hint: "it wrote: no licence" });
-        expect(await failure(tools, "mcp://other", "x", {})).toMatchObject({ kind: "unreachable", hint: "configured are gone, quits" });
+        expect(await failure(tools, "mcp://other", "x", {})).toMatchObject({
+            kind: "unreachable",
+            hint: "configured are gone, lost, quits",
+        });
     });
 });
 
