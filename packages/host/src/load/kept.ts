@@ -6,8 +6,8 @@
  */
 import { parse, source, type tree } from "@remit/language";
 
-/** Characters of all texts whose trees are kept; those that were used least recently go first. A tree takes about a hundred bytes for each. */
-const MAX_KEPT = 2 * 1024 * 1024;
+/** Characters of all texts whose trees are kept; those that were used least recently go first. A tree and its form take about 45 bytes for each. */
+const MAX_KEPT = 1024 * 1024;
 
 const trees = new Map<string, tree.File>();
 let length = 0;

@@ -84,3 +84,17 @@ function frozen(value: unknown): void {
     Object.freeze(value);
     for (const inner of Object.values(value)) frozen(inner);
 }
+
+test("what was used least recently is let go, and a text that is larger than all that is kept is not kept", () => {
+    const text = (at: number, length: number): string => `main func() { "${at}${"x".repeat(length)}" }\n`;
+    const first = parsed(text(0, 300_000), "main.remit");
+    for (let at = 1; at < 3; at++) parsed(text(at, 300_000), "main.remit");
+    expect(parsed(text(0, 300_000), "main.remit")).toBe(first);
+    const second = parsed(text(1, 300_000), "main.remit");
+    parsed(text(3, 300_000), "main.remit");
+    expect(parsed(text(0, 300_000), "main.remit")).toBe(first);
+    parsed(text(4, 300_000), "main.remit");
+    parsed(text(5, 300_000), "main.remit");
+    expect(parsed(text(1, 300_000), "main.remit")).not.toBe(second);
+    expect(parsed(text(6, 2_000_000), "main.remit")).not.toBe(parsed(text(6, 2_000_000), "main.remit"));
+});
