@@ -2,9 +2,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { EXPLAINED, taskOf } from "../bench/injection/adaptive/asks.ts";
+import { hashOf } from "../bench/injection/adaptive/freeze.ts";
 import { goalsOf } from "../bench/injection/adaptive/goals.ts";
 import { kept } from "../bench/injection/adaptive/page.ts";
-import { POLICIES } from "../bench/injection/adaptive/policy.ts";
+import { HIDING, POLICIES } from "../bench/injection/adaptive/policy.ts";
 import { differenceOf, recorded } from "../bench/injection/adaptive/recorder.ts";
 import { CHOSEN, HIDING_CHOSEN, page as adaptivePage } from "../bench/injection/adaptive/report.ts";
 import { BEFORE } from "../bench/injection/causes.ts";
@@ -69,6 +70,18 @@ test("the page about attackers who have read the policy is made from its figures
     for (const [name, { agent, program }] of ran)
         expect([name, agent.hole, program.hole, agent.unlisted, program.unlisted]).toEqual([name, 0, 0, 0, 0]);
     expect(ran.some(([, { agent }]) => agent.reached > 0)).toBe(true);
+});
+
+test("its figures are of the programs and policies that stand here", () => {
+    const worlds = new Map([...WORLDS, ...LATER].map((one) => [one.name, one]));
+    for (const [part, policies] of [
+        ["shown", POLICIES],
+        ["hidden", HIDING],
+    ] as const)
+        for (const { world, hash } of kept(part)) {
+            const found = worlds.get(world);
+            expect([part, world, found && hashOf(found, policies)]).toEqual([part, world, hash]);
+        }
 });
 
 test("the policies of the worlds, and what init writes, say what the documents recommend, in no other words", () => {
