@@ -9,6 +9,7 @@ import { text } from "node:stream/consumers";
 import { ServeClient, servers } from "@remit/serve";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Ran, type Room, room } from "./remit.ts";
+import { Terminal } from "./typed.ts";
 
 let at: Room;
 let server: ChildProcess | null = null;
@@ -129,6 +130,54 @@ test("without a terminal a call that acts is refused; --auto-approve makes it, a
     await lending;
 });
 
+test("at a terminal: always is yes from then on, never is no from then on, stop ends the turn", async () => {
+    const call = (tool: string, n: number) => ({ calls: [{ name: `Lent_owner__${tool}`, args: { n } }] });
+    // A later task has the earlier ones before it, so its rules come first.
+    const { client } = await serve({
+        rules: [
+            { when: "go sell", reply: call("sell", 1) },
+            { when: ["go buy", "was not allowed"], reply: { text: "Bought nothing." } },
+            { when: "go buy", reply: call("buy", 1) },
+            { when: ["go click", "clicked-2"], reply: { text: "Clicked both." } },
+            { when: ["go click", "clicked-1"], reply: call("click", 2) },
+            { when: "go click", reply: call("click", 1) },
+        ],
+    });
+    const { id } = await client.open();
+    for (const tool of ["click", "buy", "sell"]) await client.lend(id, tool, { description: tool });
+    const over = new AbortController();
+    const decided: string[] = [];
+    const made: string[] = [];
+    const lending = (async () => {
+        for await (const { event, data } of client.events(id, { signal: over.signal })) {
+            if (event === "ask.decided") decided.push((data as { readonly decision: string }).decision);
+            if (event !== "call") continue;
+            const { id: asked, tool, args } = data as { readonly id: string; readonly tool: string; readonly args: { readonly n: number } };
+            made.push(`${tool} ${args.n}`);
+            await client.result(id, asked, { ok: true, value: `clicked-${args.n}` });
+        }
+    })();
+    const answers = [
+        ["click", "always", "Clicked both.", 0],
+        ["buy", "never", "Bought nothing.", 0],
+        ["sell", "stop", "cancelled: the run was ended at a question", 1],
+    ] as const;
+    for (const [task, answer, end, code] of answers) {
+        await using terminal = new Terminal(at, "drive", "go", task);
+        await terminal.shows("stop");
+        // What is typed before a person can have read the question is no answer.
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        terminal.type(`${answer}\r`);
+        await terminal.shows(end);
+        expect(await terminal.ended).toBe(code);
+        expect(terminal.seen.match(/May Model call/g)).toHaveLength(1);
+    }
+    expect(made).toEqual(["click 1", "click 2"]);
+    expect(decided).toEqual(["session", "deny session", "abort"]);
+    over.abort();
+    await lending;
+});
+
 test("DRV2: without a terminal a question of the program gets no answer, at once", async () => {
     const ask = { calls: [{ name: "Person_ask", args: { question: "Which size?" } }] };
     await serve({
@@ -232,13 +281,18 @@ test("a client is paired by a code, listed and revoked", async () => {
     expect(at.remit("clients", "list", "--json").out).toContain('"revoked"');
 });
 
-test("origins may be written in a list or one by one; a model that is none is refused before anything listens", async () => {
+test("origins may be written in a list or one by one, and stand in no configuration; a model that is none is refused before anything listens", async () => {
     at.write("replies.json", "[]");
     for (const origin of ["*", "shop.example", "https://*/x"])
         expect(at.remit("serve", "--origin", origin)).toMatchObject({ code: 2, err: expect.stringContaining("is no origin") });
     const nonsense = at.remit("serve", "--model", "nonsense", "--ledger", "ledger.db");
     expect(nonsense).toMatchObject({ code: 2, out: "", err: expect.stringContaining("a model is openai://MODEL") });
     expect(servers(join(at.folder, "remit/serve"))).toEqual([]);
+
+    // A folder that a person cloned opens the server to no page: only who starts it does.
+    at.write("remit.json", JSON.stringify({ origins: ["https://a.example"] }));
+    expect(at.remit("serve", "--trust")).toMatchObject({ code: 1, out: "", err: expect.stringContaining("origins: is not known here") });
+    at.write("remit.json", "{}");
 
     const origins = ["--origin", " https://a.example ,,https://b.example", "--origin", "https://b.example"];
     const { client, ran } = await serve([], ...origins, "--json");

@@ -1,12 +1,12 @@
 /** `remit repl`: from a pipe, and at a terminal with its keys. */
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { BIN, type Ran, type Room, room } from "./remit.ts";
+import { type Ran, type Room, room } from "./remit.ts";
+import { Terminal } from "./typed.ts";
 
 let at: Room;
 beforeEach(() => {
@@ -199,59 +199,13 @@ test("/browser: a turn of a server that begins here; its answer goes on with its
     expect(runs.filter(({ id }) => /^session-.*\.t2$/.test(id))).toHaveLength(1);
 });
 
-/** A terminal that a test types at. */
-class Terminal {
-    seen = "";
-    #at = 0;
-    readonly #child;
-    readonly ended: Promise<number | null>;
-    constructor(...args: string[]) {
-        const line = [process.execPath, BIN, "repl", ...args].map((one) => `'${one}'`).join(" ");
-        // exec: a shell that stayed would get the same Ctrl-C, and end with 130 itself
-        this.#child = spawn("script", ["-qec", `stty cols 100 rows 24; exec ${line}`, "/dev/null"], {
-            cwd: at.folder,
-            env: { ...at.env, TERM: "xterm" },
-            stdio: ["pipe", "pipe", "inherit"],
-        });
-        this.#child.stdout.on("data", (part: Buffer) => (this.seen += String(part)));
-        this.ended = new Promise((resolve) => this.#child.on("close", resolve));
-    }
-    type(keys: string): void {
-        this.#child.stdin.write(keys);
-    }
-    /** A signal to the REPL alone. */
-    interrupt(): void {
-        const below = (pid: number): number[] => {
-            const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
-            return children.flatMap((child) => [...below(child), child]);
-        };
-        const [repl] = below(this.#child.pid ?? 0);
-        if (repl === undefined) throw new Error("the REPL has no process");
-        process.kill(repl, "SIGINT");
-    }
-    /** Until it shows this, after what was waited for before. */
-    async shows(what: string): Promise<void> {
-        for (let waited = 0; ; waited++) {
-            if (waited > 1500) throw new Error(`it does not show ${what}: ${this.seen.slice(this.#at)}`);
-            const found = this.seen.indexOf(what, this.#at);
-            if (found >= 0) {
-                this.#at = found + what.length;
-                return;
-            }
-            if (this.#child.exitCode !== null) throw new Error(`it ended without showing ${what}: ${this.seen}`);
-            await new Promise((resolve) => setTimeout(resolve, 20));
-        }
-    }
-    async [Symbol.asyncDispose](): Promise<void> {
-        this.#child.kill();
-        await this.ended;
-    }
-}
+/** `remit repl` at a terminal. */
+const replAt = (...args: string[]): Terminal => new Terminal(at, "repl", ...args);
 
 test("at a terminal: history over sessions in a private file, completion, several lines, a question, Ctrl-C and Ctrl-D", async () => {
     at.write("a.txt", "one");
     {
-        await using terminal = new Terminal("--model", "mock:");
+        await using terminal = replAt("--model", "mock:");
         await terminal.shows("remit> ");
         // pasted in one piece
         terminal.type('text = {\r  word: "hello",\r  size: 5\r}\rtext.wo');
@@ -293,7 +247,7 @@ test("at a terminal: history over sessions in a private file, completion, severa
     const file = join(at.folder, "remit", "repl-history");
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readFileSync(file, "utf8")).toContain("text.size + 1\n");
-    await using terminal = new Terminal("--model", "mock:");
+    await using terminal = replAt("--model", "mock:");
     await terminal.shows("remit> ");
     terminal.type("\u001b[A");
     await terminal.shows("text.size + 1");
@@ -324,7 +278,7 @@ test("/browser: Ctrl-C goes on without a server that says nothing, and before a 
     }).listen(0, "127.0.0.1");
     await once(between, "listening");
     const { port } = between.address() as AddressInfo;
-    await using terminal = new Terminal("--model", "mock:", "--url", `http://127.0.0.1:${port}`, "--token", "t");
+    await using terminal = replAt("--model", "mock:", "--url", `http://127.0.0.1:${port}`, "--token", "t");
     await terminal.shows("remit> ");
     terminal.type("/browser wait\r");
     await terminal.shows("it was cancelled");

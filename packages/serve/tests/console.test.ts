@@ -7,11 +7,12 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Json } from "@remit/language";
-import { type HostToolSource, load, openProcess, type RunHandle } from "@remit/host";
+import { load, openProcess } from "@remit/host";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { startFakeProvider } from "../../host/tests/model/fake-provider.ts";
 import { scriptAt } from "../../host/tests/script.ts";
+import { begun } from "./begun.ts";
 import { calls, type Room, room } from "./room.ts";
 import { wire } from "./wire.ts";
 
@@ -42,31 +43,6 @@ async function opened(at: Room, place = "/", options: Parameters<Browser["newCon
 }
 
 const go = (page: Page, place: string): Promise<unknown> => page.evaluate(`location.hash = ${JSON.stringify(`#${place}`)}`);
-
-interface Ran {
-    readonly source: string;
-    readonly input?: Json;
-    readonly file?: string;
-    readonly replies?: Json;
-    readonly tools?: { readonly [name: string]: HostToolSource };
-}
-
-/** A run in the room's ledger that no session began. */
-async function begun(at: Room, { source, input = null, file = "clerk.remit", replies = [], tools = {} }: Ran): Promise<RunHandle<Json>> {
-    at.says(replies);
-    const own = openProcess({ env: { HOME: at.folder }, cwd: at.folder });
-    const program = await load(
-        { source, file },
-        { process: own, ledger: at.server.ledger.store, model: `scripted:${at.folder}/replies.json`, tools },
-    );
-    const handle = program.run(input);
-    const close = async (): Promise<void> => {
-        await program.close();
-        await own.close();
-    };
-    void handle.result.then(close, close);
-    return handle;
-}
 
 const CLERK = `import llm Model from "scripted:x"
 import tool Post from "host:post"
@@ -457,6 +433,12 @@ test("every view is sound to axe in light and dark, fits a phone of 360 pixels, 
         for (const one of await faults(page)) found.push(`${place} ${one}`);
     }
     expect(found).toEqual([]);
+    // Who may do what, row by row, as the server says it.
+    const { head, rows } = await at.owner.request<{ readonly head: unknown; readonly rows: readonly unknown[] }>("GET", "/v1/program");
+    const cells = `(row) => [...row.cells].map((cell) => cell.textContent)`;
+    const table = await page.evaluate(`[...document.querySelectorAll("[aria-labelledby=authority] tr")].map(${cells})`);
+    expect(table).toEqual([head, ...rows]);
+    expect(rows.length).toBeGreaterThan(1);
     await page.evaluate("document.activeElement.blur()");
     await page.keyboard.press("?");
     await page.waitForSelector("dialog[open] >> text=search");

@@ -108,6 +108,12 @@ test("a panel is paired by a code, and refuses what is no server", async () => {
     await panel.click("button:has-text('Pair')");
     await panel.waitForSelector(".link.live");
     await panel.waitForSelector("text=No site is chosen");
+    // The models that a turn may name are those of the server.
+    const ready = (await at.owner.models()).models.flatMap(({ uri, ok }) => (ok ? [uri.replace(/MODEL$/, "")] : []));
+    expect(ready.length).toBeGreaterThan(0);
+    await expect
+        .poll(() => panel.locator("datalist option").evaluateAll((all) => all.map((one) => one.getAttribute("value"))))
+        .toEqual(ready);
     await panel.waitForSelector("aside >> text=type_secret");
     const [session] = (await at.owner.sessions()).sessions;
     expect(session?.tools.map(({ tool, readOnly }) => [tool, readOnly])).toEqual([

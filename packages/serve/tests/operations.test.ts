@@ -146,6 +146,27 @@ test("who waits for a turn has the headers before it is over", async () => {
     expect(await response.json()).toMatchObject({ id: "t1", status: "done", value: "read" });
 });
 
+test("a question waits for no clock: five are heard, decided and acted on while no timer fires", async () => {
+    const five = [1, 2, 3, 4, 5];
+    await using at = await room([...five.map((n) => calls("owner", "click", { n })), { text: "clicked" }]);
+    const { id } = await at.owner.open();
+    await at.owner.lend(id, "click", { description: "Clicks" });
+    vi.useFakeTimers({ toFake: ["setTimeout", "setInterval"] });
+    try {
+        const turn = await at.owner.submit(id, { text: "go" });
+        const order: string[] = [];
+        await watch(at.owner, id, ended(turn.id), async (event, data) => {
+            if (event === "ask.requested") await at.owner.decide(id, data["ask"] as string, "once");
+            if (event === "call") await at.owner.result(id, data["id"] as string, { ok: true, value: (data["args"] as { n: number }).n });
+            if (event === "ask.requested" || event === "call") order.push(event);
+        });
+        expect(order).toEqual(five.flatMap(() => ["ask.requested", "call"]));
+        expect(await at.owner.turn(id, turn.id)).toMatchObject({ status: "done", value: "clicked" });
+    } finally {
+        vi.useRealTimers();
+    }
+});
+
 test("a round trip waits for no clock: twenty of them are done while no timer fires", async () => {
     await using at = await room([]);
     writeFileSync(

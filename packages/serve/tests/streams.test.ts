@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import { ServeClient } from "../src/index.ts";
 import { calls, ended, type Room, room, watch } from "./room.ts";
@@ -43,6 +43,28 @@ test("the headers of a stream come at once, though nothing happens", async () =>
         "no-store",
     ]);
     expect(await until(response, "caught-up")).toContain("retry: 1000");
+});
+
+// A ledger that is read at each look stops the process for longer the larger it is: 91 ms for 20 MiB, four times a second.
+test("readers to which nothing happens cost no look into the ledger, and what happens then comes without one", async () => {
+    const { id } = await at.owner.open();
+    await at.owner.lend(id, "click", { description: "Clicks" });
+    const { seq } = await at.owner.session(id);
+    const looked = vi.spyOn(at.server.ledger.store, "events");
+    const looks = (): number => looked.mock.calls.filter(([run]) => run === id).length;
+    vi.useFakeTimers({ toFake: ["setTimeout", "setInterval"] });
+    try {
+        let idle = 0;
+        const readers = [1, 2, 3].map(() => watch(at.owner, id, ended("t1"), (event) => void (event === "caught-up" && idle++), seq));
+        await vi.waitUntil(() => idle === readers.length, { timeout: 60_000 });
+        await vi.advanceTimersByTimeAsync(60_000);
+        await at.owner.submit(id, { text: "say it" });
+        for (const frames of await Promise.all(readers)) expect(numbers(frames).length).toBe(3);
+        expect(looks()).toBe(0);
+    } finally {
+        vi.useRealTimers();
+        looked.mockRestore();
+    }
 });
 
 test("a late reader, one that comes back and one that was there see the same events, each once", async () => {
