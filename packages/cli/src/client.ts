@@ -56,8 +56,11 @@ export async function answer(client: RemitClient, { run, question }: Asked, answ
     } catch (error) {
         const message = refusalOf(error);
         if (message === null) throw error;
-        const hint = client.signs || question.nonce === undefined ? {} : { hint: "sign it with --decision-key FILE" };
-        throw new RemitError({ kind: "denied", message, ...hint });
+        const isUnsigned = !client.signs && question.nonce !== undefined;
+        const hint = isUnsigned
+            ? "sign it with --decision-key FILE"
+            : `remit status ${run} shows what is asked now; remit asks ${run}, of whom`;
+        throw new RemitError({ kind: "denied", message, hint });
     }
 }
 

@@ -105,6 +105,8 @@ test("a question is shown, answered and followed by the value", async () => {
     expect(here.remit("answer", run, asked.id, "once")).toMatchObject({ code: 1, err: expect.stringContaining("remit approve RUN ASK") });
     expect(here.remit("approve", run, "--address", address)).toMatchObject({ code: 1, err: expect.stringContaining("is not signed") });
     expect(here.remit("approve", run, "--address", address, "--decision-key", "public.pem")).toMatchObject({ code: 2 });
+    const mallory = here.remit("approve", run, "--by", "user:mallory", "--address", address, ...KEY);
+    expect(mallory).toMatchObject({ code: 1, err: expect.stringContaining(`remit status ${run} shows what is asked now`) });
     expect(here.remit("approve", run, "--address", address, ...KEY).code).toBe(0);
     expect(here.remit("result", run, "--address", address)).toMatchObject({ code: 0, out: '"saved"\n' });
     const { err } = await followed;

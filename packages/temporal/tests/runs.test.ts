@@ -77,6 +77,24 @@ test("WAC3: a run whose ledger is locked while it opens waits for it, and goes o
     await store.close();
 });
 
+test("WAC4: a run that its worker cannot open fails with the reason after its tries, and goes on when that is mended", async () => {
+    await using room = await roomAt(server);
+    let isMended = false;
+    const ofRun = (): null => {
+        if (!isMended) throw new Error("the folder of the tool is not there");
+        return null;
+    };
+    await room.worker({ ofRun, tries: 2 });
+    const program = await world(room, "main func(input) { input.n + 1 }");
+    const run = await room.client.submit(program, program.kept({ n: 1 }));
+    const message = "the worker could not open the run in 2 tries: the folder of the tool is not there";
+    await expect(room.client.result(run)).rejects.toMatchObject({ failure: { kind: "unreachable", message, hint: expect.any(String) } });
+    expect((await room.client.status(run)).state).toBe("failed");
+    isMended = true;
+    await room.client.goOn(run, { resume: {} });
+    expect(await room.client.result(run)).toBe(2);
+});
+
 test("a worker gives each run its own tools, and who watches the run there hears what its calls give meanwhile", async () => {
     await using room = await roomAt(server);
     const heard: string[] = [];

@@ -9,6 +9,7 @@
  *     call any activity of the queue, makes no call in a run, takes none over, and writes nothing of it. Which code runs under that name is not
  *     known here.
  * WAC3: a ledger that takes nothing now (a lock, a full disk) ends no execution: an activity that may be tried again is, and another one waits (WA4).
+ * WAC4: a run that cannot be opened for another reason than the ledger's is tried again `tries` times; then it fails, and says why.
  * WA5: an execution that lost the run to another owner is told so, and nothing is performed for it.
  */
 import type { KeyObject } from "node:crypto";
@@ -65,6 +66,8 @@ export interface ActivityOptions {
     readonly queue: string;
     readonly programs?: Programs;
     readonly ofRun?: OfRuns;
+    /** How often a run is tried to be opened before it fails. */
+    readonly tries?: number;
     /** Public keys, one of which has to have signed an answer; absent: none has to. */
     readonly signers?: readonly KeyObject[];
 }
@@ -78,11 +81,14 @@ export interface RunActivities {
 }
 
 export function activitiesOf(options: ActivityOptions): RunActivities {
-    const { store, host, programs = {}, signers } = options;
+    const { store, host, programs = {}, signers, tries = TRIES } = options;
     const begun = begunRuns(store, host, programs);
     const worlds = worldsOf(store, host, options.ofRun);
     const activities: Activities = {
-        open: async (wanted) => ({ ...(await opened(store, worlds, wanted)), ...(signers === undefined ? {} : { signed: true }) }),
+        open: async (wanted) => ({
+            ...(await tried(tries, opened(store, worlds, wanted))),
+            ...(signers === undefined ? {} : { signed: true }),
+        }),
         program: (hash) => store.program(hash),
         perform: (wanted) => beating(() => worlds.use(wanted.run, (world) => perform(options, world, wanted))),
         part: (wanted) => worlds.use(wanted.run, (world) => part({ store, host }, world, wanted)),
@@ -182,6 +188,25 @@ async function unsigned(store: LedgerStore, signers: readonly KeyObject[], wante
         return `the answer is signed in form ${form}, which does not cover what is asked; look at the question, and answer again with a Remit that signs in form ${SIGNED_FORM}`;
     const question = ask === undefined ? signed.question : { ...signed.question, ...shownOf(await store.asks.find(run, ask)) };
     return answer.by === by && (answer.decision ?? "") === decision && isSigned(signers, run, question, answer) ? null : none;
+}
+
+/** About a minute, with the pauses of `LOCAL`. */
+const TRIES = 30;
+
+/** WAC4. */
+async function tried<T>(tries: number, opening: Promise<T>): Promise<T> {
+    try {
+        return await opening;
+    } catch (error) {
+        const isTold = error instanceof LedgerError || error instanceof RemitError || error instanceof AskError;
+        if (isTold || Context.current().info.attempt < tries) throw error;
+        const message = `the worker could not open the run in ${tries} tries: ${error instanceof Error ? error.message : String(error)}`;
+        throw new RemitError({
+            kind: "unreachable",
+            message,
+            hint: "mend that where the worker runs, then: remit resume RUN --on temporal",
+        });
+    }
 }
 
 /** Takes the run for the execution that asks, also from an earlier execution of the same workflow, or from the owner that gave it to this one (HND1). */

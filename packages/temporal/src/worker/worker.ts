@@ -4,6 +4,7 @@
  * Boundary: puts connection, workflow, activities and world together.
  */
 import type { KeyObject } from "node:crypto";
+import { defined } from "@remit/language";
 import { join } from "node:path";
 import { cacheFolder, knownSecrets, type LedgerStore, openProcess, type Process, type ResumeRunOptions } from "@remit/host";
 import { DefaultLogger, type NativeConnection, Runtime, Worker, type WorkerOptions } from "@temporalio/worker";
@@ -27,6 +28,8 @@ export interface RemitWorkerOptions {
     readonly host?: ResumeRunOptions;
     /** What a single run takes from this process besides; null: nothing. */
     readonly ofRun?: OfRuns;
+    /** How often a run whose world cannot be opened here is tried, a second or two apart, before it fails with the reason. Default: 30. */
+    readonly tries?: number;
     /** Programs that workflows begin by name (`remitChild`). */
     readonly programs?: Programs;
     /** With which payloads are encrypted. */
@@ -89,7 +92,7 @@ async function over(connection: NativeConnection, place: Place, on: Process, opt
     const host: ResumeRunOptions = { queues, ...options.host, process: on };
     const own = `${queue}/${on.user}/${process.pid}-${Date.now().toString(36)}`;
     const lone = options.ofRun === undefined ? {} : { ofRun: options.ofRun };
-    const signs = options.signers === undefined ? {} : { signers: options.signers };
+    const signs = defined({ signers: options.signers, tries: options.tries });
     const { activities, secrets, ended: worldsEnded } = activitiesOf({ store, host, queue: own, programs, ...lone, ...signs });
     const known = knownSecrets(on.env);
     const { keys } = options;
