@@ -169,7 +169,7 @@ test("a question that is decided elsewhere goes away here, and a turn is cancell
 test("an answer is shown with its Markdown: what has been said stays as it is while more comes, and nothing is loaded or leads away", async () => {
     const row = [...Array<string>(9).fill("1,450"), "word ".repeat(30).trim()];
     const said = [
-        `# Found\n\n**Twice**, see \`A-1042\`:\n\n- one\n- two\n\n|${"a|".repeat(10)}\n|${"-|".repeat(10)}\n|${row.join("|")}|\n`,
+        `# Found\n\n**Twice**, see \`A-1042\`:\n\n- one\n- two\n\n4. [x] three\n\n|${"a|".repeat(10)}\n|${"-|".repeat(10)}\n|${row.join("|")}|\n`,
         "[rules](https://evil.example/rules) ![p](https://evil.example/p.png) [go](javascript:window.pwned=1) <b>no</b>\n",
     ].join("\n");
     await using provider = await startFakeProvider({ text: said, chunks: said.match(/.{1,12}/gs) ?? [], pace: 40 });
@@ -195,7 +195,17 @@ test("an answer is shown with its Markdown: what has been said stays as it is wh
     expect(await words.innerText()).toContain(
         "rules (https://evil.example/rules) p (https://evil.example/p.png) go (javascript:window.pwned=1) <b>no</b>",
     );
-    expect(await words.locator("h3, strong, code, li, td").allInnerTexts()).toEqual(["Found", "Twice", "A-1042", "one", "two", ...row]);
+    expect(await words.locator("h3, strong, code, li, td").allInnerTexts()).toEqual([
+        "Found",
+        "Twice",
+        "A-1042",
+        "one",
+        "two",
+        "three",
+        ...row,
+    ]);
+    // A task that has a number keeps it.
+    expect(await page.evaluate("getComputedStyle(document.querySelector('.words ol > li')).listStyleType")).toBe("decimal");
     await page.setViewportSize({ width: 390, height: 844 }); // a wide table scrolls: no figure is broken, and no text is a tower
     const linesOf = "(td) => { const all = document.createRange(); all.selectNodeContents(td); return all.getClientRects().length; }";
     const lines = (await page.evaluate(`[...document.querySelectorAll(".words td")].map(${linesOf})`)) as number[];
