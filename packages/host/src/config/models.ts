@@ -66,5 +66,13 @@ function modelsWithheld({ withheld }: Pick<Config, "withheld">): string | null {
     const [first] = found;
     if (first === undefined) return null;
     const what = [...new Set(found.map(([key]) => (key.startsWith("model:") ? "models" : "prices")))].join(" and ");
-    return `${first[1].name} is not trusted, so its ${what} do not count: look at that file, then trust it with \`remit trust\`, or --trust for once`;
+    return `${first[1].name} is not trusted, so its ${what} do not count: ${TRUST}`;
 }
+
+/** What to do so that the prices of a file count that is not trusted; null where no such file gives any. */
+export function pricesWithheld({ withheld }: Pick<Config, "withheld">): string | null {
+    const file = [...withheld].find(([key]) => key.startsWith("price:"))?.[1];
+    return file === undefined ? null : `${file.name} gives prices, but it is not trusted, so they do not count: ${TRUST}`;
+}
+
+const TRUST = "look at that file, then trust it with `remit trust`, or --trust for once";

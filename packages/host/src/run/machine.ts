@@ -109,7 +109,7 @@ export function startOptions(run: string, program: Program, hash: string, kept: 
         slice,
         ...(kept.inputOrigins === undefined ? {} : { inputLabels: kept.inputOrigins }),
         ...(kept.part === undefined ? {} : given(kept.part, ["path", "bindings", "uses"])),
-        ...given(kept, ["skills", "prices", "concurrency", "policy", "interactive", "backend"]),
+        ...given(kept, ["skills", "prices", "unpriced", "concurrency", "policy", "interactive", "backend"]),
         ...(kept.variants === undefined ? {} : { variants: variantsOf(program, kept.variants) }),
     };
 }

@@ -42,6 +42,8 @@ export interface KeptOptions {
     readonly limits: Limits;
     /** What the models of the imports cost, as far as it was known when the run began; to reserve by. */
     readonly prices?: Prices;
+    /** What to do so that the prices of a file count that is not trusted. */
+    readonly unpriced?: string;
     /** Model URI that stands for every `import llm`. */
     readonly model?: string;
     /** On whose behalf requests are made whose stage names no identity. */

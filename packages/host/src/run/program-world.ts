@@ -7,7 +7,7 @@
  */
 import { join } from "node:path";
 import type { Diagnostic, Json, Program } from "@remit/language";
-import { type Conducted, compileProgram, Machine, outsized, type Prices, type StartOptions } from "@remit/machine";
+import { type Conducted, compileProgram, Machine, outsized, type StartOptions } from "@remit/machine";
 import { checkPolicy, withReach, withUntrusted } from "../config/policy.ts";
 import { checkIdentities } from "../credential/identity.ts";
 import { limitsOf, type Setting, settingOf } from "../config/setting.ts";
@@ -16,6 +16,7 @@ import { machineId } from "../load/engine.ts";
 import { RemitError } from "../failure/error.ts";
 import { type Loaded, loadProgram, type LoadSource } from "../load/load.ts";
 import { type CompiledProgram, isCompiled } from "../load/phases.ts";
+import { pricesWithheld } from "../config/models.ts";
 import { reckoning } from "../model/prices.ts";
 import { openProcess, type Process } from "../process/process.ts";
 import { leaving } from "../secret/exits.ts";
@@ -152,8 +153,9 @@ function worldFor(loaded: Loaded, setting: Setting, options: LoadOptions): Progr
 }
 
 /** What the models of the imports cost, as far as it is known. */
-function pricesOf(program: Program, { config, here }: Setting, { model, mode }: LoadOptions): { readonly prices?: Prices } {
+function pricesOf(program: Program, { config, here }: Setting, { model, mode }: LoadOptions): Pick<KeptOptions, "prices" | "unpriced"> {
     const instead = model ?? (mode === undefined ? here.env["REMIT_MODEL"]?.trim() || undefined : "mock:");
     const prices = reckoning(program, { prices: config.prices, named: config.models, instead });
-    return Object.keys(prices).length === 0 ? {} : { prices };
+    const unpriced = pricesWithheld(config);
+    return { ...(Object.keys(prices).length === 0 ? {} : { prices }), ...(unpriced === null ? {} : { unpriced }) };
 }

@@ -54,6 +54,21 @@ test("a model of a trusted configuration answers with its address, key, headers 
     await program.close();
 });
 
+test("a cost bound that cannot be kept says that the prices are there and need trust", async () => {
+    await using provider = await startFakeProvider({ text: '{"word": "yes"}', usage: { input: 1000, output: 100 } });
+    writeFileSync(join(folder, "remit.json"), JSON.stringify({ prices: { "house-model": { input: 10, output: 20 } } }));
+    writeFileSync(join(folder, "main.remit"), PROGRAM.replace("gpt-5-mini", "house-model"));
+    const env = { HOME: folder, OPENAI_API_KEY: "k", OPENAI_BASE_URL: `${provider.url}/v1` };
+    const hint = async (trust: boolean): Promise<unknown> => {
+        const program = await load(join(folder, "main.remit"), { workspace: folder, env, trust, cache: false });
+        const result = await program.run({}, { limits: { usd: 1 } }).result;
+        await program.close();
+        return result.ok ? null : result.failure?.hint;
+    };
+    expect(await hint(false)).toMatch(/remit\.json gives prices, but it is not trusted, so they do not count: .*`remit trust`/);
+    expect(await hint(true)).toBeNull();
+});
+
 test("without trust a configured model counts for nothing", async () => {
     await using provider = await startFakeProvider({ text: '{"word": "x"}' });
     writeFileSync(

@@ -136,7 +136,7 @@ export class Machine implements Ops {
         this.tracer = derived === null ? null : new Tracer(derived);
         const units = roomOf(options.limits?.memory ?? DEFAULTS.memory);
         this.run = new Run(this.root, options.limits?.bytes ?? Number.POSITIVE_INFINITY, units, ...(derived === null ? [] : [derived]));
-        this.accounts = new Accounts(this.run, options.limits ?? {}, options.prices);
+        this.accounts = new Accounts(this.run, options.limits ?? {}, options.prices, options.unpriced);
         this.run.bytesSpent = () => this.bytesSpent();
         this.stepLimit = options.limits?.steps ?? DEFAULTS.steps;
         this.depthLimit = options.limits?.depth ?? DEFAULTS.depth;

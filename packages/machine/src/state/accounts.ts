@@ -152,14 +152,16 @@ export class Accounts {
     private readonly run: Run;
     private maxBytes: number;
     private readonly prices: Prices;
+    private readonly unpriced: string;
     /** Where the present stay in `current` began, and the steps it had left then. */
     private steps = 0;
     private bytes = 0;
     private room = Number.POSITIVE_INFINITY;
 
-    constructor(run: Run, limits: Limits, prices: Prices = {}) {
+    constructor(run: Run, limits: Limits, prices: Prices = {}, unpriced = "give the price of the model in `prices` of remit.json") {
         this.run = run;
         this.prices = prices;
+        this.unpriced = unpriced;
         this.maxBytes = run.maxBytes;
         const { tokens, usd, calls, turns, time } = limits;
         const own: { -readonly [K in keyof SpendForm]: number } = {};
@@ -408,12 +410,10 @@ export class Accounts {
 
     /** LANGUAGE 6: a budget has no effect on a model that does not report usage. */
     unmeasured(a: Account, meter: "tokens" | "usd", who: Spender, whose: string): Exceeded {
-        const limit = a.limits[meter] as number;
-        const what = meter === "tokens" ? "how many tokens it used" : "what it cost";
+        const [limit, what] = [a.limits[meter] as number, meter === "tokens" ? "how many tokens it used" : "what it cost"];
         const message = `${a.name}'s budget of ${amountOf(limit, meter === "tokens" ? "token" : "US dollar")} cannot be kept: the ${whose} does not say ${what}, by ${spenderOf(who)}`;
         const of = { meter, limit, used: a.used[meter], spender: spenderOf(who), unmeasured: true };
-        const price = meter === "usd" ? "give the price of the model in `prices` of remit.json, or " : "";
-        return failing(a, of, message, `${price}bound it by turns or time as well`);
+        return failing(a, of, message, `${meter === "usd" ? `${this.unpriced}, or ` : ""}bound it by turns or time as well`);
     }
 
     /** The innermost account of the present fiber that so many steps more would overdraw; what went beyond it does not count. */

@@ -61,6 +61,8 @@ export interface StartOptions {
     readonly skills?: { readonly [place: string]: SkillContent };
     readonly limits?: Limits;
     readonly prices?: Prices;
+    /** What to do so that prices count which a file gives: the hint of a bound on dollars that cannot be kept. */
+    readonly unpriced?: string;
     /** Iterations of a parallel for that run at once. Default 4. */
     readonly concurrency?: number;
     /** Candidates of `use one of` by site id. */
