@@ -67,7 +67,7 @@ test("a call is held to the types of a module, by the checker and at run time; a
     await using here = project({ typescript: "typescript" });
     expect(read(here)).toEqual(SIGNATURES);
     expect(await checked(here, 'import tool T from "./tools.ts"\nmain func() { T.add("1") }\n')).toEqual([
-        "error CONTRACT_MISMATCH 'a' of T.add(): a string is no number",
+        "error CONTRACT_MISMATCH 'a' of T.add(): a string is given where a number is wanted",
     ]);
 
     const tools = here.tools(here.config());

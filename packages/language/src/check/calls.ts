@@ -147,7 +147,7 @@ function userCall(w: Walk, e: Call, func: FuncInfo, name: string): Type {
             else w.report("CONTRACT_MISMATCH", arg.value.range, message);
         }
     }
-    w.func.calls.push({ callee: func, node: e, level: w.level, inLambda: w.lambda > 0, args, ranges });
+    w.func.calls.push({ callee: func, node: e, level: w.level, inLambda: w.pure, args, ranges });
     const type = result(w, func, args);
     if (func.stores !== null) {
         const { from } = w;

@@ -7,9 +7,7 @@
  */
 import type { Project } from "../authority/project.ts";
 import type { Contract } from "../contract/contract.ts";
-import type { Code } from "../diagnostics/codes.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
-import type { Range } from "../text/source.ts";
 import type { LoadedProgram } from "../load/program.ts";
 import type { BlockDecl, Define, Func, File as TreeFile } from "../syntax/tree.ts";
 import { checkAuthority } from "./authority.ts";
@@ -28,6 +26,7 @@ import {
     report,
     reporter,
 } from "../scope/model.ts";
+import { firstMistakes, trusted } from "./mistakes.ts";
 import { declareFile, newFunc } from "./names.ts";
 import { membersOf } from "./outside.ts";
 import { resultOf } from "./results.ts";
@@ -148,7 +147,7 @@ export function check(program: LoadedProgram, { answer = false, project = null }
     }
 
     if (answer) for (const file of order) checkDefined(checking, file);
-    const found: Diagnostic[] = [...program.diagnostics];
+    const found: Diagnostic[] = firstMistakes(program);
     for (const file of order) {
         if (file.prelude) continue;
         const sound = trusted(file);
@@ -174,31 +173,6 @@ function infoOf(checking: Checking, funcs: readonly FuncInfo[], blocks: readonly
         blocks: blocks.flatMap(({ file, values }) => values.map((one) => ({ file: file.name, ...one }))),
     };
 }
-
-/**
- * Whether a finding stands on lines that could be read. What follows from a statement with a syntax error in it (a variable that only
- * the unread part names, an argument that is missing) would be a second report of the one mistake; so would a name that stands on the line of
- * a syntax error, where it may have been declared, and the model or role of an agent whose head may not have been read.
- */
-function trusted(file: FileScope): (one: Diagnostic) => boolean {
-    if (!file.broken) return () => true;
-    const { damaged = [], diagnostics, source } = file.tree;
-    const { text } = source;
-    const linesOf = ({ start, end }: Range): Range => {
-        const stop = text.indexOf("\n", end);
-        return { start: text.lastIndexOf("\n", start - 1) + 1, end: stop < 0 ? text.length : stop };
-    };
-    const lines = damaged.map(linesOf);
-    const errors = diagnostics.filter(({ severity }) => severity === "error").map(({ range }) => linesOf(range));
-    const words = new Set(errors.flatMap(({ start, end }) => text.slice(start, end).match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? []));
-    return ({ code, range }) =>
-        !lines.some(({ start, end }) => range.start >= start && range.start <= end) &&
-        !(NAMELESS.has(code) && words.has(text.slice(range.start, range.end))) &&
-        code !== "MISSING_GENERATE_CONFIG";
-}
-
-/** What an unread line may declare: `fun f() { … }`, `shap Ticket { … }`. */
-const NAMELESS: ReadonlySet<Code> = new Set(["UNKNOWN_IDENTIFIER", "UNKNOWN_FUNCTION", "UNKNOWN_CONTRACT_TYPE"]);
 
 function sorted(found: Diagnostic[], order: readonly string[]): Diagnostic[] {
     const rank = new Map(order.map((name, i) => [name, i]));

@@ -116,7 +116,7 @@ function narrow(w: Walk, e: Narrow): Type {
 
 function endorse(w: Walk, e: Endorse): Type {
     inner(w, e.because);
-    if (w.lambda > 0) w.report("LAMBDA_EFFECT", e.range, "a lambda cannot endorse anything");
+    if (w.pure) w.report("LAMBDA_EFFECT", e.range, "a lambda cannot endorse anything");
     return inner(w, e.value);
 }
 

@@ -82,7 +82,7 @@ function walk(checking: Checking, func: FuncInfo, widened: Map<number, Local>, v
     const leaves = last !== undefined && alwaysLeaves(last);
     // An expression that is the last statement itself is the result.
     const lost = last === undefined || last.kind === "expr" ? null : lostValue(last);
-    if (lost !== null) w.report("LOST_VALUE", lost.range, "this value is the result of nothing");
+    if (lost !== null) w.report("LOST_VALUE", lost.range, "nothing uses this value: the function does not give it back");
     if (func.node.result !== undefined) {
         checkContract(w.report, w.file, func.node.result, false);
         if (last?.kind === "expr") checkResult(w, type, last.value);

@@ -179,7 +179,10 @@ export function strayLambda(w: Walk, e: Lambda, said: { readonly hint?: string }
     const message =
         said.hint === undefined ? "a lambda can only be given to a built-in that takes one" : "a lambda stands in the place of a value";
     w.report("LAMBDA_PLACE", e.range, message, said);
+    const outer = w.stray;
+    w.stray = true;
     lambda(w, e, ANY, { share: w.level, params: 0, data: DATA });
+    w.stray = outer;
     w.isFresh(DATA);
     return STRAY;
 }

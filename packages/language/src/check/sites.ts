@@ -22,7 +22,7 @@ export function inner(w: Walk, e: Expr): Type {
 /** Notes an effect; `writes`: it changes something, which iterations in parallel must not. */
 export function raise(w: Walk, effect: string, range: Range, writes: boolean): void {
     w.func.effects.add(effect);
-    if (w.lambda > 0) w.report("LAMBDA_EFFECT", range, `a lambda cannot reach ${effectName(effect)}`);
+    if (w.pure) w.report("LAMBDA_EFFECT", range, `a lambda cannot reach ${effectName(effect)}`);
     if (!writes) return;
     w.checking.writes.add(effect);
     if (w.level > 0) w.report("PARALLEL_FOR_EFFECTFUL_CALL", range, `iterations in parallel must not call ${effectName(effect)}`);

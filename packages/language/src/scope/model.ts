@@ -337,6 +337,8 @@ export class Walk {
     breakable = 0;
     /** Depth of lambdas. */
     lambda = 0;
+    /** In a lambda where none belongs: it is the mistake, and what it reaches is no further one. */
+    stray = false;
     clock = 0;
     uses: UseEntry | null = null;
     /** Every `use` of the function. */
@@ -366,6 +368,11 @@ export class Walk {
     }
 
     readonly report: Report = (...found) => report(this.func, ...found);
+
+    /** In a lambda, which reaches no effect. */
+    get pure(): boolean {
+        return this.lambda > 0 && !this.stray;
+    }
 
     /** Reports what follows from a type: at once, or where a change of an object elsewhere could make it untrue, when all are known. */
     suspect(code: Code, range: Range, message: string, soft: number, extra?: Suspicion): void {

@@ -335,7 +335,7 @@ export function misfit(type: Type, expr: Expr | null, node: ContractNode, file: 
                 return misfit(type, plain, shape.contract, file, { ...work, through: [...work.through, name] });
             }
             if (name === "json" || type.kind === "any" || type.kind === name || type.optional) return null;
-            return `${describe(type)} is no ${name}`;
+            return `${describe(type)} is given where ${name === "object" ? "an" : "a"} ${name} is wanted`;
         }
         case "c.optional":
             return type.kind === "none" ? null : misfit(type, plain, node.of, file, work);
@@ -360,7 +360,7 @@ export function misfit(type: Type, expr: Expr | null, node: ContractNode, file: 
         }
         case "c.list": {
             if (type.kind === "any" || (type.optional && type.kind !== "list")) return null;
-            if (type.kind !== "list") return type.optional ? null : `${describe(type)} is no list`;
+            if (type.kind !== "list") return type.optional ? null : `${describe(type)} is given where a list is wanted`;
             if (plain?.kind !== "list") return null;
             for (const item of plain.items) {
                 if (item.kind === "spread") continue;
@@ -371,7 +371,7 @@ export function misfit(type: Type, expr: Expr | null, node: ContractNode, file: 
         }
         case "c.object": {
             if (type.kind === "any" || type.optional) return null;
-            if (type.kind !== "object") return `${describe(type)} is no object`;
+            if (type.kind !== "object") return `${describe(type)} is given where an object is wanted`;
             if (type.fields === null) return null;
             for (const field of node.fields) {
                 const name = field.name.text;

@@ -132,15 +132,22 @@ function readRange(p: State, uri: StringLit): StringLit {
     return { ...uri, value: READ_RANGE, style: "double" };
 }
 
+/** `import func f from "./x.remit"`. */
+const NOT_SHARED = "A file shares its agents alone: put it into an agent there, `import agent Name`, and call `Name.f()`.";
+
 function parseImport(p: State): Import | undefined {
     const from = start(p);
     advance(p);
     const kind = isWord(p.k) ? tokenText(p) : "";
     const known = (IMPORT_KINDS as readonly string[]).includes(kind);
-    if (!known) expected(p, "what to import", `One of ${IMPORT_KINDS.map((name) => `\`${name}\``).join(", ")}.`);
-    if (isWord(p.k) && !(p.k === T.From)) advance(p);
-    // `import os`: what is missing besides is no mistake of its own.
-    if (!known && onNewLine(p)) return undefined;
+    if (!known) {
+        const hint = p.k === T.Func || p.k === T.Shape ? NOT_SHARED : `One of ${IMPORT_KINDS.map((name) => `\`${name}\``).join(", ")}.`;
+        expected(p, "what to import", hint);
+        // What it was to be is not known, so that nothing more of it can be wrong.
+        if (!onNewLine(p)) skipLine(p, false);
+        return undefined;
+    }
+    advance(p);
     const nameless = p.k === T.From && peek(p, 1) === T.String;
     const name = nameless ? { range: here(p), text: "" } : expectName(p, "a name for it");
     if (nameless) expected(p, "a name for it", 'Write `import tool Name from "…"`.');
@@ -153,7 +160,7 @@ function parseImport(p: State): Import | undefined {
         if (!onNewLine(p)) skipLine(p, false);
     }
     if (kind === "tool" && uri.value === OLD_READ_RANGE) uri = readRange(p, uri);
-    const what = (known ? kind : "tool") as ImportKind;
+    const what = kind as ImportKind;
     if (what === "file" && !/\.json$/i.test(uri.value)) p.noNumbers = new Set([...p.noNumbers, name.text]);
     const unconfined = what === "agent" && p.k === T.Unconfined && !onNewLine(p);
     if (unconfined) advance(p);

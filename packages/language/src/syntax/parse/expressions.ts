@@ -194,7 +194,8 @@ export function parsePostfix(p: State): Expr {
 /** D6: the present `(` or `[` begins a line. Whether it applies to `node` all the same. */
 function joinsLine(p: State, node: Expr): boolean {
     const call = p.k === T.LParen;
-    const possible = call ? node.kind === "ident" || node.kind === "member" : !LITERALS.has(node.kind);
+    // `[]` on a line of its own is an empty list: an index holds a value.
+    const possible = call ? node.kind === "ident" || node.kind === "member" : !LITERALS.has(node.kind) && peek(p, 1) !== T.RBracket;
     const what = call ? "a call" : "an index";
     const gap = { start: prevEnd(p), end: start(p) };
     const blank = p.text.slice(gap.start, gap.end).trim() === "";
