@@ -32,10 +32,14 @@ const ELSEWHERE: { readonly [name: string]: readonly string[] } = {
     assign: ["merge"],
 };
 
+const CSV = 'write csv.parse(text), or csv.parse(text, ";") where another sign separates the fields';
+
 /** What is no method here and is said in another way, by the kind of value. */
 const WRITTEN: ReadonlyMap<string, string> = new Map([
     ["list contains", "write any((item) => item == …)"],
     ["list includes", "write any((item) => item == …)"],
+    ["string csv", CSV],
+    ["string parse_csv", CSV],
     ["list forEach", "write a `for` loop"],
 ]);
 

@@ -14,7 +14,7 @@ import { capabilityIsNotData } from "../value/json.ts";
 import { rawOf } from "../value/operators.ts";
 import { Capability, heldIn, List, MAX_STRING, Obj, type Value } from "../value/value.ts";
 import { WORK } from "../value/work.ts";
-import { type Arg, cut, label, labelsWith, listOf, roomForItems, textOf, wrong } from "./args.ts";
+import { type Arg, cut, isLambda, label, labelsWith, listOf, roomForItems, textOf, wrong } from "./args.ts";
 import type { Builtin, Runtime } from "./builtin.ts";
 import { GrowingText } from "./growing.ts";
 import { shapeOf } from "./row.ts";
@@ -24,6 +24,8 @@ const MAX_COLUMNS = 16_384;
 
 /** What separates fields, other than a comma: `;` where the comma is the decimal sign, a tab in what is copied from a spreadsheet. */
 const SEPARATORS = [",", ";", "\t", "|"];
+
+const WRITTEN = `write csv.parse(text, ";"); the separators are ${SEPARATORS.map((one) => JSON.stringify(one)).join(", ")}`;
 
 class Reader {
     private at = 0;
@@ -133,12 +135,12 @@ function shown(separator: string): string {
 function parse(rt: Runtime, args: readonly Arg[]): Value {
     const l = labelsWith(rt, labelsWith(rt, 0, args[0]), args[1]);
     const text = textOf("csv.parse", "text", args[0]);
+    const refused = (what: string): Fail => new Fail("value", `csv.parse: ${what}`, { labels: l, hint: WRITTEN });
+    // `csv.parse(text, { separator: ";" })`, as elsewhere.
+    if (args[1] !== undefined && !isLambda(args[1]) && rawOf(args[1]) instanceof Obj)
+        throw refused("separator must be a string, not an object");
     const separator = args[1] === undefined ? "," : textOf("csv.parse", "separator", args[1]);
-    if (!SEPARATORS.includes(separator))
-        throw new Fail("value", `csv.parse: ${JSON.stringify(separator.slice(0, 20))} separates no fields`, {
-            labels: l,
-            hint: `the separators are ${SEPARATORS.map((one) => JSON.stringify(one)).join(", ")}`,
-        });
+    if (!SEPARATORS.includes(separator)) throw refused(`${JSON.stringify(separator.slice(0, 20))} separates no fields`);
     rt.work(WORK.chars(8 * text.length));
     const reader = new Reader(text, separator, l);
     const rows: Value[] = [];

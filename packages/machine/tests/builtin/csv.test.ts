@@ -4,9 +4,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { call, callGlobal, failure, labelled, list, object, origins, own, plain, runtime, TOOL, value } from "./support.ts";
 
-const parse = (text: string, ...separator: string[]): Json => {
+const parse = (text: string, ...separator: Json[]): Json => {
     const rt = runtime();
-    return plain(rt, callGlobal(rt, "csv", "parse", text, ...separator));
+    return plain(rt, callGlobal(rt, "csv", "parse", text, ...separator.map((one) => value(rt, one))));
 };
 const text = (rows: Json): Json => {
     const rt = runtime();
@@ -52,7 +52,7 @@ describe("csv.parse", () => {
     });
 
     test("a table with another separator says what to write", () => {
-        const hint = (text: string, ...separator: string[]): string | undefined => {
+        const hint = (text: string, ...separator: Json[]): string | undefined => {
             try {
                 parse(text, ...separator);
             } catch (error) {
@@ -61,6 +61,7 @@ describe("csv.parse", () => {
             return undefined;
         };
         expect(hint("day;amount\n1;2,50\n")).toBe('the first row has no `,`; where `;` separates the fields, write csv.parse(text, ";")');
+        expect(hint("day;amount\n1;2\n", { separator: ";" })).toMatch(/^write csv\.parse\(text, ";"\); the separators are /);
         expect(hint("day\tamount\n1\t2,50\n")).toContain('where tab separates the fields, write csv.parse(text, "\\t")');
         expect(hint("day,amount\n1,2;50;\n,,\n", ";")).toContain('where `,` separates the fields, write csv.parse(text, ",")');
         expect(hint("a,b;c\n1,2,3\n")).toMatch(/^a field with separators/);

@@ -44,6 +44,9 @@ for (const kind of [T.Coalesce, T.Eq, T.Ne, T.Lt, T.Le, T.Gt, T.Ge, T.Plus, T.Mi
     OPERATORS[kind] = SYMBOLS[kind] as BinaryOp;
 }
 
+/** `x?[key]`, `x?.[key]`. */
+const ABSENT_KEY = "A key that may be absent: `x.get(key)` gives none then, `x.get(key, 0)` gives 0.";
+
 /** What people write from other languages. */
 const FOREIGN: Readonly<Record<number, string>> = {
     [T.Bang]: "Write `not` for a negation.",
@@ -54,6 +57,12 @@ const FOREIGN: Readonly<Record<number, string>> = {
     [T.Bar]: "Write `or`.",
     [T.Spread]: "Only a list or an object takes `...`.",
 };
+
+/** What to write in place of the present token, where an expression is wanted. */
+function hintOf(p: State): string | undefined {
+    if (p.k === T.Question && p.kinds[p.pos + 1] === T.LBracket) return ABSENT_KEY;
+    return twoSigns(p) ?? (Object.hasOwn(FOREIGN, p.k) ? FOREIGN[p.k] : undefined);
+}
 
 /** `x *= 2`, `x++`: the operator is read, and this stands where its right side should. */
 function twoSigns(p: State): string | undefined {
@@ -173,7 +182,7 @@ export function parsePostfix(p: State): Expr {
                 advance(p);
                 continue;
             }
-            const name = expectName(p, "a property name after the dot");
+            const name = expectName(p, "a property name after the dot", k === T.SafeDot && p.k === T.LBracket ? ABSENT_KEY : undefined);
             if (!grows) continue;
             p.height = height + 1;
             node = { kind: "member", range: { start: node.range.start, end: name.range.end }, object: node, name, safe: k === T.SafeDot };
@@ -327,7 +336,7 @@ function parsePrimary(p: State): Expr {
         case T.LParen:
             return parseParen(p);
         default:
-            expected(p, "an expression", twoSigns(p) ?? (Object.hasOwn(FOREIGN, k) ? FOREIGN[k] : undefined), undefined, k !== T.RBrace);
+            expected(p, "an expression", hintOf(p), undefined, k !== T.RBrace);
             if (k === T.Dot && p.kinds[p.pos + 1] === T.Number && p.ends[p.pos] === p.starts[p.pos + 1]) {
                 advance(p);
                 return parseNumber(p);

@@ -73,7 +73,12 @@ export function parseKey(p: State): { key: Name; quoted: boolean } | undefined {
         key = { range: literal.range, text: literal.value };
     } else if (p.k >= T.Word) key = takeName(p);
     else {
-        const hint = p.k === T.Number || p.k === T.Quantity || p.k === T.Block ? "A key is a name or a string in quotes." : undefined;
+        const hint =
+            p.k === T.LBracket
+                ? "A key that is computed is set by its index: `made = {}`, then `made[key] = value`."
+                : p.k === T.Number || p.k === T.Quantity || p.k === T.Block
+                  ? "A key is a name or a string in quotes."
+                  : undefined;
         expected(p, "a key", hint, undefined, true);
         return undefined;
     }

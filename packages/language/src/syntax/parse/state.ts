@@ -226,9 +226,9 @@ export function takeName(p: State): Name {
 }
 
 /** A name is wanted here; keywords are names too. */
-export function expectName(p: State, what: string): Name {
+export function expectName(p: State, what: string, hint?: string): Name {
     if (p.k >= T.Word) return takeName(p);
-    expected(p, what);
+    expected(p, what, hint);
     return { range: here(p), text: "" };
 }
 
