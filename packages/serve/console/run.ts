@@ -126,7 +126,12 @@ function Facts({ run }: { readonly run: RunView }): ComponentChildren {
         h(Fact, { name: "steps", children: count(run.steps) }),
         h(Fact, { name: "effects", children: count(run.effects) }),
         h(Fact, { name: "model turns", children: count(turns) }),
-        h(Fact, { name: "tokens", children: `${count(input)} in${cached ? ` (${count(cached)} cached)` : ""}, ${count(output)} out` }),
+        turns === 0 && input + output === 0
+            ? null
+            : h(Fact, {
+                  name: "tokens",
+                  children: `${count(input)} in${cached ? ` (${count(cached)} cached)` : ""}, ${count(output)} out`,
+              }),
         h(Fact, { name: "cost", children: turns === 0 ? "none" : money(usd) }),
     ]);
 }

@@ -31,6 +31,7 @@ import { type Client, type ClientList, Clients, type Minted } from "./access/cli
 import { bracketed, checkPort, listening, notListening } from "./http/listening.ts";
 import { performed } from "./team/performed.ts";
 import { Processes } from "./team/processes.ts";
+import { within } from "./runs/stream.ts";
 import type { Streamed } from "./team/streams.ts";
 import { Codes } from "./access/codes.ts";
 import { type Identity, identityOf } from "./access/identity.ts";
@@ -106,6 +107,7 @@ export class Server {
     readonly #epochs = new Map<string, number>();
     /** Sessions that cannot go on here, as the log has said. */
     readonly #stuck = new Set<string>();
+    #reading: Promise<unknown> | null = null;
     readonly #app = appOf(this);
     readonly ownerToken: string;
     #identity: Identity | null = null;
@@ -332,8 +334,13 @@ export class Server {
     async notReady(): Promise<string | null> {
         if (!this.isReady) return "it begins, or it stops";
         try {
-            await this.ledger.store.runs(1, () => undefined);
-            return null;
+            // Asked once however often a balancer asks: a database that is away is waited for.
+            this.#reading ??= this.ledger.store
+                .runs(1, () => undefined)
+                .finally(() => {
+                    this.#reading = null;
+                });
+            return (await within(this.#reading, READY_MS)) === undefined ? "its ledger does not answer" : null;
         } catch (error) {
             this.log("error", `the ledger cannot be read: ${(error as Error).message}`);
             return "its ledger cannot be read";
@@ -488,4 +495,6 @@ export class Server {
     }
 }
 
+/** So long the ledger may take, milliseconds: less than a health check waits. */
+const READY_MS = 2000;
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];

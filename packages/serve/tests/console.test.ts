@@ -436,10 +436,10 @@ test("every view is sound to axe in light and dark, fits a phone of 360 pixels, 
         const wide = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
         if (wide !== 0) found.push(`${place} is ${String(wide)} pixels too wide`);
         // A table, and the names of a run's views, are seen whole: a phone shows no bar that says there is more.
-        const cut = (await page.evaluate(
-            `[...document.querySelectorAll(".tabs, .wide:has(> table)")].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.className)`,
-        )) as string[];
-        for (const one of cut) found.push(`${place} cuts .${one}`);
+        const cut = `[...document.querySelectorAll(".tabs, .wide:has(> table)")].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.className)`;
+        for (const one of (await page.evaluate(cut)) as string[]) found.push(`${place} cuts .${one}`);
+        const towers = `[...document.querySelectorAll(".prompt td.mono")].map((td) => { const all = document.createRange(); all.selectNode(td.firstChild); return [td.firstChild.data, all.getClientRects().length]; }).filter(([text, lines]) => text.length < 16 && lines > 1).map(([text]) => text)`;
+        for (const one of (await page.evaluate(towers)) as string[]) found.push(`${place} breaks ${one}`);
         for (const one of await faults(page)) found.push(`${place} ${one}`);
     }
     expect(found).toEqual([]);

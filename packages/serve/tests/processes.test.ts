@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type LedgerStore, openProcess, openStore } from "@remit/host";
 import type { Json } from "@remit/language";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { postgres } from "../../host/tests/postgres-server.ts";
+import { postgres, postgresOfItsOwn } from "../../host/tests/postgres-server.ts";
 import { scriptAt } from "../../host/tests/script.ts";
 import { SharedClients } from "../src/access/shared.ts";
 import { Processes } from "../src/team/processes.ts";
@@ -211,6 +211,20 @@ test("a server knows the sessions of the others as soon as it can be found", asy
     const more = await Promise.all([a.owner.open(), a.owner.open(), b.owner.open()]);
     const ids = [id, ...more.map((one) => one.id)].sort();
     for (const { owner } of [a, b]) expect((await owner.sessions()).sessions.map((one) => one.id).sort()).toEqual(ids);
+});
+
+test("a server whose database is away says that it is not ready, in a time that a balancer waits; it is again when that is back", async () => {
+    const own = await postgresOfItsOwn();
+    address = own.fresh();
+    const a = await start("a");
+    const ready = async (): Promise<unknown> => (await fetch(`${a.url}/readyz`)).json();
+    expect(await ready()).toEqual({ ok: true });
+    await own.kill();
+    expect(await ready()).toEqual({ ok: false, why: "its ledger does not answer" });
+    await own.start();
+    while (((await ready()) as { ok: boolean }).ok !== true) await new Promise((resolve) => setTimeout(resolve, 100));
+    await a.kill();
+    await own.stop();
 });
 
 test("a server with another key is refused, with what to do", async () => {
