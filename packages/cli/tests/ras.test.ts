@@ -183,6 +183,11 @@ test("--may takes a method as act --manual lists it, and refuses what is not the
     expect(wrong("nothing.at.all")).toContain("there are s, bash, shell, webfetch, skills");
     expect(wrong("bash.rnu")).toContain("the tool 'bash' has no method 'rnu'");
     expect(wrong("s.a-b")).toContain("no name of a method");
+    here.write("gone/remit.json", JSON.stringify({ mcpServers: { s: { command: "no-such-command" } } }));
+    const away = (...args: string[]): object =>
+        here.remitWith({ cwd: "gone" }, "act", "--trust", "--may", "s.add", "--may", "bash", ...args);
+    expect(away("bash", "echo said")).toMatchObject(said("said"));
+    expect(away("s.add")).toMatchObject(refused("no-such-command"));
 });
 
 test("agent is a command of a pipe: the text before it is its task, its answer is one line, and an error is the exit code", () => {

@@ -169,6 +169,7 @@ function knownSource(tools: readonly BridgeImport[]): string {
         said = act("__manual__", { name: tool })
         if said.has("isError") { return none }
         names = said.structuredContent.tools.map((one) => one.name)
+        if names.length == 0 { return none }
         for method in methods max ${RAS_LIMITS.calls} {
             if names.any((one) => one == tool + "." + method) == false {
                 raise "--may " + tool + "." + method + ": the tool '" + tool + "' has no method '" + method + "'; there are " + names.join(", ")
