@@ -2,8 +2,8 @@
  * Failures as a person reads them: kind, what happened, where with the line shown, what to do.
  */
 import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
-import { ConfigError, LoadError, type RunFailure } from "@remit/host";
+import { isAbsolute, resolve } from "node:path";
+import { CONFIG_HINT, ConfigError, LoadError, type RunFailure } from "@remit/host";
 import { markedLine, type Site, source } from "@remit/language";
 import type { Failure } from "@remit/machine";
 import { showDiagnostics } from "./diagnostics.ts";
@@ -112,6 +112,7 @@ export function showError(error: unknown): number {
     }
     if (error instanceof ConfigError) {
         for (const line of error.message.split("\n")) say(`${colour("red", "error")}: ${plain(line)}`);
+        say(`  ${colour("cyan", "help")}: ${CONFIG_HINT}`);
         return EXIT.failed;
     }
     const known = (error ?? {}) as Described;
@@ -127,6 +128,8 @@ export function showError(error: unknown): number {
     if (known.code !== undefined && SYSTEM[known.code]) {
         const path = known.dest ?? known.path;
         say(`${colour("red", "error")}: ${SYSTEM[known.code]}${path === undefined ? "" : `: ${plain(path)}`}`);
+        if (known.code === "ENOENT" && path !== undefined && !isAbsolute(path))
+            say(`  ${colour("cyan", "help")}: a path begins at the folder that the command runs in, ${plain(process.cwd())}`);
         if (known.code === "ENOSPC" || known.code === "EDQUOT") say(`  ${colour("cyan", "help")}: ${FREE_SPACE}`);
         return EXIT.failed;
     }

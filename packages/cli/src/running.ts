@@ -15,6 +15,7 @@ import {
     openProcess,
     parseModelUri,
     repliesProblem,
+    RECORDING_HINT,
     SCRIPT_HINT,
     remedyOptions,
     type RunFailure,
@@ -219,10 +220,11 @@ function modelNamed(uri: string, option: string): string {
     if (!found.ok) throw new UsageError(`${option}: ${found.message}`, found.hint);
     const { kind } = found.uri;
     if (kind !== "scripted" && kind !== "recorded") return uri;
+    const hint = kind === "scripted" ? SCRIPT_HINT : RECORDING_HINT;
     if (!statSync(found.uri.path, { throwIfNoEntry: false })?.isFile())
-        throw new UsageError(`${option}: there is no file ${found.uri.path}`);
+        throw new UsageError(`${option}: there is no file ${found.uri.path}`, hint);
     const problem = repliesProblem(kind, found.uri.path);
-    if (problem !== null) throw new UsageError(`${option}: ${problem}`, kind === "scripted" ? SCRIPT_HINT : undefined);
+    if (problem !== null) throw new UsageError(`${option}: ${problem}`, hint);
     return uri;
 }
 

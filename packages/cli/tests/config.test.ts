@@ -20,7 +20,15 @@ test.each([["tools"], ["models"], ["run", "a.remit"], ["check", "a.remit"]])("re
     const { code, out, err } = remit(args);
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err.match(/remit\.json: mcp: is not known here/g)).toHaveLength(1);
+    expect(err).toContain("help: mend that file");
     expect(err).not.toContain("defect");
+});
+
+test("a file that is not there is told with the folder at which its path begins", () => {
+    const { err } = remit(["run", "a.remit", "--input", "@nowhere.json"]);
+    expect(err).toMatch(
+        /^error: there is no such file: nowhere\.json\n {2}help: a path begins at the folder that the command runs in, \S+\n/,
+    );
 });
 
 test("remit models lists what a trusted configuration names, and says what an untrusted one would", () => {

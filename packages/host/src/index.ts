@@ -138,7 +138,7 @@ export { type DeclaredFile, declareFile, type DeclareFilesOptions, isDeclaration
 export { suggestPolicy, type Suggestion } from "./audit/suggest.ts";
 export { checkFile, type CheckedFile, type CheckFileOptions } from "./load/check.ts";
 export { SERVER as SERVER_CHANNEL } from "./config/channels.ts";
-export { ConfigError, type Problem } from "./config/check.ts";
+export { CONFIG_HINT, ConfigError, type Problem } from "./config/check.ts";
 export { type Config, type ConfigFile, type ConfigOptions, loadConfig, NO_CONFIG, untrusted } from "./config/config.ts";
 export { configuredModels, namedModels } from "./config/models.ts";
 export type { ModelConfig, NpmAllow, Price, ServerConfig } from "./config/rules.ts";
@@ -167,7 +167,7 @@ export { PRICES, PRICES_AS_OF, type Prices } from "./model/prices.ts";
 export type { Patience } from "./model/provider.ts";
 export { readReply, type ReadOptions, type ReadResult } from "./model/reading.ts";
 export { requestHash } from "./model/recorded.ts";
-export { repliesProblem, SCRIPT_HINT } from "./model/replies.ts";
+export { RECORDING_HINT, repliesProblem, SCRIPT_HINT } from "./model/replies.ts";
 export { type ModelUri, parseModelUri } from "./model/uri.ts";
 export { type Audited, auditRun, type AuditRunOptions, doubtsOf, invariantsOf } from "./audit/audit.ts";
 export { monitor, type MonitorOptions, profileOfRun, today } from "./audit/monitor.ts";

@@ -54,6 +54,9 @@ export interface Problem {
     readonly message: string;
 }
 
+/** What to do about a file of the configuration. */
+export const CONFIG_HINT = "mend that file, or begin again with `{}`, which says nothing";
+
 export class ConfigError extends Error {
     override readonly name = "ConfigError";
     readonly problems: readonly Problem[];

@@ -28,7 +28,7 @@ export async function settingOf(
     from: string | undefined,
     options: Pick<HostOptions, "workspace" | "env" | "trust" | "model" | "process" | "user"> & Pick<RunOptions, "asks">,
 ): Promise<Setting> {
-    const [{ loadConfig }, { ConfigError }] = await Promise.all([import("./config.ts"), import("./check.ts")]);
+    const [{ loadConfig }, { CONFIG_HINT, ConfigError }] = await Promise.all([import("./config.ts"), import("./check.ts")]);
     const here = surroundingsOf(options);
     const { cwd, env } = here;
     const named = options.workspace === undefined ? undefined : resolve(cwd, options.workspace);
@@ -49,7 +49,7 @@ export async function settingOf(
         };
     } catch (error) {
         if (!(error instanceof ConfigError)) throw error;
-        throw new RemitError({ kind: "value", message: error.message, hint: "mend the configuration file" });
+        throw new RemitError({ kind: "value", message: error.message, hint: CONFIG_HINT });
     }
 }
 

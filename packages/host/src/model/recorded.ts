@@ -15,7 +15,7 @@ import { appendFile, chmod } from "node:fs/promises";
 import { canonicalJson, type Json } from "@remit/language";
 import type { ModelTurn } from "@remit/machine";
 import { cancelled, type Engine, failed, type Raw, type Turned, type TurnIO } from "./engine.ts";
-import { type Line, type Recording, readRecording } from "./replies.ts";
+import { type Line, type Recording, readRecording, RECORDING_HINT } from "./replies.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import { withoutKeys } from "../secret/shapes.ts";
 
@@ -33,7 +33,7 @@ export function recordedEngine(uri: string, file: string): Engine {
         uri,
         turn: async (request, io): Promise<Turned> => {
             known ??= readRecording(file);
-            if (typeof known === "string") return failed("model", known);
+            if (typeof known === "string") return failed("model", known, { hint: RECORDING_HINT });
             if (io.signal.aborted) return cancelled();
             const hash = requestHash(request);
             const all = known.get(hash);

@@ -15,7 +15,9 @@ export interface Script {
     readonly rules: readonly { readonly when: readonly string[]; readonly reply: Json }[];
 }
 
-export const SCRIPT_HINT = "a scripted model is a JSON file of replies";
+/** Whose file it is, and how it comes to be. */
+export const SCRIPT_HINT = 'write that file: a scripted model is a JSON file of replies, such as ["the first answer", "the second answer"]';
+export const RECORDING_HINT = "make that file with --record FILE, which keeps what a model answers";
 
 /** A script, or what is wrong with its file. */
 export function readScript(file: string): Script | string {
@@ -123,7 +125,8 @@ function textOf(file: string, what: string): { text: string } | string {
     try {
         return { text: readFileSync(file, "utf8") };
     } catch (error) {
-        return `${what} '${file}' cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown"})`;
+        const { code = "unknown" } = error as NodeJS.ErrnoException;
+        return code === "ENOENT" ? `${what} '${file}' is not there` : `${what} '${file}' cannot be read (${code})`;
     }
 }
 

@@ -103,15 +103,16 @@ describe("scripted", () => {
     });
 
     it.each([
-        ["no file", "scripted:none.json", /cannot be read/],
-        ["no script", "scripted:bad.json", /neither a list/],
-        ["not JSON", "scripted:broken.json", /not JSON/],
-    ])("%s is said", async (_name, uri, message) => {
+        ["no file", "scripted:none.json", /is not there/, /^write that file: .* JSON file of replies/],
+        ["no script", "scripted:bad.json", /neither a list/, /JSON file of replies/],
+        ["not JSON", "scripted:broken.json", /not JSON/, /JSON file of replies/],
+        ["no recording", "recorded:none.ndjson", /is not there/, /--record FILE/],
+    ])("%s is said, and what to do", async (_name, uri, message, hint) => {
         await writeFile(join(folder, "bad.json"), '{"replies": 3}');
         await writeFile(join(folder, "broken.json"), "[");
         expect(await ask(createModels({ env: nowhere(), folder }), turnOf(uri))).toMatchObject({
             ok: false,
-            failure: { message: expect.stringMatching(message) },
+            failure: { message: expect.stringMatching(message), hint: expect.stringMatching(hint) },
         });
     });
 });
