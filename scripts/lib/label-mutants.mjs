@@ -440,7 +440,13 @@ export const MUTANTS = [
         "else m.heap.set(object, index, value);",
         [RULES],
     ],
-    ["a failure of an absent key tells of the keys", `${M}value/access.ts`, "m.labels.union(l, object.keyLabel));", "l);", [RULES]],
+    [
+        "a failure of an absent key tells of the keys",
+        `${M}value/access.ts`,
+        "m.labels.union(l, object.keyLabel), true);",
+        "l, true);",
+        [RULES],
+    ],
     [
         "an absent property tells of the keys",
         `${M}compile/members.ts`,
@@ -696,15 +702,23 @@ export const MUTANTS = [
     [
         "SES3 what its hands read stays in the session",
         `${M}native/yield.ts`,
-        "hears(session, wait.state, originsRead(m, outcome.read ?? []));",
+        "hears(m, session, wait.state, originsRead(m, outcome.read ?? []));",
         "",
         [HANDS],
     ],
     [
         "HS2 what it may read without a ruling it may have read",
         `${M}native/turns.ts`,
-        "hears(session, state, openTo(request.hands));",
-        "hears(session, state, []);",
+        "hears(m, session, state, openTo(request.hands));",
+        "hears(m, session, state, []);",
+        [HANDS],
+    ],
+    ["LIC1 what its hands read is among all that came", `${M}state/handover.ts`, "standing.meets(read);", "", [HANDS]],
+    [
+        "LIC1 the end of a time is chosen by what agents at work read",
+        `${M}state/handlers.ts`,
+        "m.standing.meets(originsRead(m, told.read ?? []));",
+        "",
         [HANDS],
     ],
     ["H10 what a use gave is told with the turn", `${M}conduct/parked.ts`, "    read.set(tool, {", "    void ({", [HANDS]],
@@ -725,8 +739,8 @@ export const MUTANTS = [
     [
         "W1 on frames: a handler depends on the failure",
         `${M}state/handlers.ts`,
-        "m.run.labels.union(fail.labels, limited), (frame",
-        "0, (frame",
+        "m.run.labels.union(fail.labels, limited), failing, before);",
+        "0, failing, before);",
         [RULES],
     ],
     [
@@ -746,8 +760,8 @@ export const MUTANTS = [
     [
         "LIC1 a limit is chosen by all that came",
         `${M}state/handlers.ts`,
-        "m.run.labels.union(fail.labels, limited), (frame",
-        "fail.labels, (frame",
+        "m.run.labels.union(fail.labels, limited), failing, before);",
+        "fail.labels, failing, before);",
         [CHOICE],
     ],
     [
