@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { ServeClient } from "../src/index.ts";
 import type { RoutedAsk, Scope } from "../src/wire/messages.ts";
 import type { RunPage, RunView } from "../src/wire/runs.ts";
-import { ended, type Room, room, watch } from "./room.ts";
+import { calls, ended, type Room, room, watch } from "./room.ts";
 
 const PROGRAM = `import tool Mail from "host:mail" { send: ask }
 main func(input: { to: string }) { Mail.send({ to: input.to }) }
@@ -127,4 +127,17 @@ test("a run says what it waits for, also where that is answered on the command l
     expect((await at.owner.request<RunPage>("GET", "/v1/runs?search=project/main")).runs.map(({ id }) => id)).toEqual([run]);
     await at.server.ledger.store.asks.decide(ask?.id ?? "", "deny", ask?.owner ?? "");
     expect((await at.owner.request<RunView>("GET", `/v1/runs/${run}`)).waits).toEqual([]);
+});
+
+test("a turn that is cancelled while it asks says so, and not that an answer is waited for", async () => {
+    await using at = await room([calls("owner", "click")]);
+    const { id } = await at.owner.open();
+    await at.owner.lend(id, "click", { description: "Clicks" });
+    const turn = await at.owner.submit(id, { text: "click" });
+    await watch(at.owner, id, ended(turn.id), async (event) => {
+        if (event === "ask.requested") await at.owner.cancel(id, turn.id);
+    });
+    const [told] = (await at.owner.session(id)).turns;
+    expect(told).toMatchObject({ status: "cancelled", failure: { kind: "cancelled" } });
+    expect(JSON.stringify(told)).not.toContain("remit answer");
 });

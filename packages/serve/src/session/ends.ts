@@ -23,10 +23,12 @@ export async function outcomeOf(ledger: Ledger, result: RunResult, isCancelled: 
         for await (const event of ledger.events(run, events)) if (event.kind === "run.ended") origins = event.labels;
         return { status: "done", value: result.value ?? null, origins: [...origins], usage: usage as unknown as Json };
     }
-    const { kind, message, hint } = failure ?? { kind: "error", message: "it failed" };
+    // a run that is cancelled while it asks has put its question aside, and waits: the session's clients hear that it is withdrawn
+    const isAside = isCancelled && status === "waiting";
+    const aside = { kind: "cancelled", message: "the turn was cancelled while it waited for an answer", hint: undefined };
+    const { kind, message, hint } = isAside ? aside : (failure ?? { kind: "error", message: "it failed", hint: undefined });
     return {
-        // a run that is cancelled while it asks has put its question aside, and waits
-        status: status === "stopped" || (isCancelled && status === "waiting") ? "cancelled" : "failed",
+        status: status === "stopped" || isAside ? "cancelled" : "failed",
         failure: { kind, message, ...(hint === undefined ? {} : { hint }) },
         usage: usage as unknown as Json,
     };
