@@ -298,42 +298,6 @@ test("a turn whose run an execution elsewhere has ends with what lets it go on, 
     });
 });
 
-// A server that is killed after its run's end is kept and before its turn's is leaves the same ledger.
-test("TRUN2: a turn whose run is over when the server comes back ends as its run did", async () => {
-    await using at = await room([]);
-    const program = join(at.folder, "notes.remit");
-    writeFileSync(
-        program,
-        `import tool Disk from "file://workspace" { write: ask }
-main func(input: { note: string }) {
-    Disk.write({ path: "a.txt", content: input.note })
-    if input.note == "" { raise "an empty note" }
-    input.note
-}
-`,
-    );
-    await at.again({ program });
-    const { id } = await at.owner.open();
-    const ends = [
-        ["hi", { status: "done", value: "hi" }],
-        ["", { status: "failed", failure: { message: expect.stringContaining("an empty note") } }],
-    ] as const;
-    for (const [note, how] of ends) {
-        const { id: turn } = await at.owner.submit(id, { input: { note } });
-        await watch(at.owner, id, (event, data) => event === "ask.requested" && data["turn"] === turn);
-        await at.server.stop();
-        const on = openProcess({ env: { HOME: at.folder }, cwd: at.folder });
-        const ledger = await openLedger(join(at.folder, "ledger.db"), { process: on });
-        const { result } = await ledger.resume(`${id}.${turn}`, { on: { ask: () => "once" } });
-        expect(await result).toMatchObject({ status: how.status });
-        await ledger.close();
-        await on.close();
-        await at.again({ program });
-        await watch(at.owner, id, ended(turn));
-        expect(await at.owner.turn(id, turn)).toMatchObject(how);
-    }
-});
-
 test("a turn that gets nowhere ends: a refused call that comes again is not asked about, the same result and failures have an end", async () => {
     const click = { when: "click it", reply: calls("owner", "click", { at: "a" }) };
     const read = { when: "read it", reply: calls("owner", "read") };

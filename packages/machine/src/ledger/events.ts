@@ -55,6 +55,7 @@ export const EVENT_KINDS = [
     "session.closed",
     "turn.submitted",
     "turn.started",
+    "turn.cancelled",
     "turn.text",
     "turn.ended",
     "budget",

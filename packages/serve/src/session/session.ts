@@ -292,6 +292,8 @@ export class Session {
             await this.#end(turn, { status: "cancelled" });
             return ACCEPTED;
         }
+        // TRUN3.
+        if (this.#running?.turn === turn && turn.isCancelled === undefined) await this.#append("turn.cancelled", { turn: id, by: by.id });
         if (this.#running?.turn !== turn) return rejected(`the turn is over: ${turn.status}`);
         this.#running.cancel.abort();
         return ACCEPTED;
@@ -387,6 +389,7 @@ export class Session {
         const next = turns.find(({ status }) => status === "running") ?? turns.find(({ status }) => status === "queued");
         if (next === undefined) return;
         const [cancel, leave] = [new AbortController(), new AbortController()];
+        if (next.isCancelled) cancel.abort();
         const over = this.#run(next, { signal: cancel.signal, leave: leave.signal })
             .catch(this.#failed)
             .finally(() => {

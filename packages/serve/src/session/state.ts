@@ -26,6 +26,8 @@ export interface Turn {
     origins?: readonly string[];
     failure?: { readonly kind: string; readonly message: string; readonly hint?: string };
     usage?: Json;
+    /** It was cancelled while it ran, and ends so (TRUN3). */
+    isCancelled?: true;
     ended?: string;
 }
 
@@ -91,6 +93,9 @@ export function apply(state: SessionState, { kind, data }: SessionEvent): void {
             return;
         case "turn.started":
             change(state, d, { status: "running", run: text(d["run"]) });
+            return;
+        case "turn.cancelled":
+            change(state, d, { isCancelled: true });
             return;
         case "turn.ended":
             change(state, d, {

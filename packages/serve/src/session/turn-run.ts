@@ -6,6 +6,7 @@
  * TRUN1: wherever the run is conducted, its effects are performed in this process, with the session's own tools, and its questions go to the session's
  *     people.
  * TRUN2: a run that is over when its turn goes on is the turn's result: the server was killed between the two, or a person resumed the run.
+ * TRUN3: a cancel is kept before it is acknowledged: where the server is killed before the run ends, the next one does not go on with the turn.
  */
 import type { Json } from "@remit/language";
 import type { Limits } from "@remit/machine";

@@ -21,6 +21,7 @@ const WRITTEN: { readonly [event: string]: readonly string[] } = {
     "session.closed": [],
     "turn.submitted": ["turn", "by"],
     "turn.started": ["turn", "run"],
+    "turn.cancelled": ["turn", "by"],
     "turn.ended": ["turn", "status"],
     "lent.registered": ["client", "tool", "registration"],
     "lent.withdrawn": ["client", "tool", "registration"],

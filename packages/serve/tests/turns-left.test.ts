@@ -1,0 +1,85 @@
+/** What a server that is killed between two commits leaves of a turn, and what the next server makes of that. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openLedger, openProcess } from "@remit/host";
+import type { Json } from "@remit/language";
+import { expect, test } from "vitest";
+import { SessionLog } from "../src/session/log.ts";
+import { ended, room, watch } from "./room.ts";
+
+// A server that is killed after its run's end is kept and before its turn's is leaves the same ledger.
+test("TRUN2: a turn whose run is over when the server comes back ends as its run did", async () => {
+    await using at = await room([]);
+    const program = join(at.folder, "notes.remit");
+    writeFileSync(
+        program,
+        `import tool Disk from "file://workspace" { write: ask }
+main func(input: { note: string }) {
+    Disk.write({ path: "a.txt", content: input.note })
+    if input.note == "" { raise "an empty note" }
+    input.note
+}
+`,
+    );
+    await at.again({ program });
+    const { id } = await at.owner.open();
+    const ends = [
+        ["hi", { status: "done", value: "hi" }],
+        ["", { status: "failed", failure: { message: expect.stringContaining("an empty note") } }],
+    ] as const;
+    for (const [note, how] of ends) {
+        const { id: turn } = await at.owner.submit(id, { input: { note } });
+        await watch(at.owner, id, (event, data) => event === "ask.requested" && data["turn"] === turn);
+        await at.server.stop();
+        const on = openProcess({ env: { HOME: at.folder }, cwd: at.folder });
+        const ledger = await openLedger(join(at.folder, "ledger.db"), { process: on });
+        const { result } = await ledger.resume(`${id}.${turn}`, { on: { ask: () => "once" } });
+        expect(await result).toMatchObject({ status: how.status });
+        await ledger.close();
+        await on.close();
+        await at.again({ program });
+        await watch(at.owner, id, ended(turn));
+        expect(await at.owner.turn(id, turn)).toMatchObject(how);
+    }
+});
+
+test("TRUN3: a cancel is kept before it is acknowledged, and the next server does not go on with a turn whose server was killed then", async () => {
+    await using at = await room([]);
+    const program = join(at.folder, "notes.remit");
+    writeFileSync(
+        program,
+        `import tool Disk from "file://workspace" { write: ask }
+main func(input: { note: string }) {
+    Disk.write({ path: input.note, content: "a" })
+    Disk.write({ path: input.note, content: "b" })
+}
+`,
+    );
+    await at.again({ program });
+    const { id } = await at.owner.open();
+    const isAsked = (turn: string) => (event: string, data: { readonly [key: string]: Json }) =>
+        event === "ask.requested" && data["turn"] === turn;
+
+    const first = await at.owner.submit(id, { input: { note: "a.txt" } });
+    await watch(at.owner, id, isAsked(first.id));
+    expect(await at.owner.cancel(id, first.id)).toEqual({ status: "accepted" });
+    const seen = (await watch(at.owner, id, ended(first.id))).map(({ event }) => event);
+    expect(seen.filter((event) => event === "turn.cancelled" || event === "turn.ended")).toEqual(["turn.cancelled", "turn.ended"]);
+
+    const second = await at.owner.submit(id, { input: { note: "b.txt" } });
+    await watch(at.owner, id, isAsked(second.id));
+    await at.server.stop();
+    // what a server that is killed right after its acknowledgement leaves
+    const on = openProcess({ env: { HOME: at.folder }, cwd: at.folder });
+    const { store, close } = await openLedger(join(at.folder, "ledger.db"), { process: on });
+    const log = await SessionLog.again(store, id, { scrub: (value) => value });
+    await log.append("turn.cancelled", { turn: second.id, by: "owner" });
+    await log.close(false);
+    await close();
+    await on.close();
+    await at.again({ program });
+    const after = await watch(at.owner, id, ended(second.id));
+    expect(await at.owner.turn(id, second.id)).toMatchObject({ status: "cancelled" });
+    const asked = after.filter(({ event, data }) => isAsked(second.id)(event, data as { readonly [key: string]: Json }));
+    expect(asked).toHaveLength(1);
+});
