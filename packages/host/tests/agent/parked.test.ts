@@ -6,6 +6,8 @@ import type { Json } from "@remit/language";
 import type { AgentReply, AgentTurn, Effect, LedgerEvent, Outcome } from "@remit/machine";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { PerformIO } from "../../src/run/host.ts";
+import { openStore } from "../../src/ledger/open.ts";
+import type { LedgerStore } from "../../src/ledger/store.ts";
 import { openLedger } from "../../src/run/open.ts";
 import { load } from "../../src/run/program.ts";
 import { AGENT } from "./rig.ts";
@@ -34,7 +36,7 @@ main func() {
 `;
 
 /** The run's next part, from its start or from where it stands; played by a function, or by the tests' agent. */
-async function part(body: string, answer: string | null, played?: Played) {
+async function part(body: string, answer: string | null, played?: Played, through = (store: LedgerStore): LedgerStore => store) {
     writeFileSync(join(root, "main.remit"), source(body));
     const about = {
         ...{ workspace: root, trust: true, env: { HOME: home, PATH: process.env.PATH } },
@@ -42,7 +44,7 @@ async function part(body: string, answer: string | null, played?: Played) {
             ? {}
             : { performers: { agent: (effect: Effect, io: PerformIO) => said(played(io, effect.request as unknown as AgentTurn)) } }),
     };
-    const ledger = await openLedger(join(root, "ledger.db"), { config: join(root, "config") });
+    const ledger = await openLedger(through(await openStore(join(root, "ledger.db"), { config: join(root, "config") })));
     try {
         const [before] = await ledger.runs();
         const open = (await ledger.asks(before?.id ?? "none").catch(() => [])).filter(({ state }) => state === "open");
@@ -93,6 +95,31 @@ test("an agent over ACP: the run parks at its question, nothing begins before th
     expect([read("log"), read("b.txt")]).toEqual(["hand\n", "written"]);
     expect(third.asks).toMatchObject([{ state: "used", decision: "once" }]);
     expect(third.sound).toBe(true);
+});
+
+/** With states that another build saved, which compiles to other code. */
+const ofAnotherBuild = (store: LedgerStore): LedgerStore => ({
+    ...store,
+    state: async (id) => {
+        const saved = await store.state(id);
+        if (saved === null) return null;
+        const other = (json: Json): Json => ({ ...(json as object), code: [{ file: 0, version: "0" }] });
+        return { ...saved, image: other(saved.image), deltas: saved.deltas.map(other) };
+    },
+});
+
+test("a run that parked in another build is told again and asks nothing about the turn that waits: the answer stands, nothing is done twice", async () => {
+    const agent: Played = async (io) => {
+        await io.use?.(run("echo hand >> log"));
+        return (await io.use?.(write("a.txt")))?.ok ?? null;
+    };
+    const body = 'Fixer.send("go")';
+    await part(body, null, agent);
+    const { result, asks, sound } = await part(body, "once", agent, ofAnotherBuild);
+    expect(result).toMatchObject({ ok: true });
+    expect([read("log"), read("a.txt")]).toEqual(["hand\n", "a.txt"]);
+    expect(asks).toMatchObject([{ state: "used", decision: "once" }]);
+    expect(sound).toBe(true);
 });
 
 test("a no stands for the whole turn, a yes for one use: what was made is told as it was, what is new is asked", async () => {

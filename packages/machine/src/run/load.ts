@@ -11,8 +11,10 @@ import { Fail } from "../effect/failure.ts";
 import { whatIsNew, fields } from "../ledger/known.ts";
 import { Capability, type CapabilityKind, type Heap, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { restored } from "../value/texts.ts";
+import { CONDUCT, type ConductDoc } from "../conduct/messages.ts";
 import type { Effect } from "../effect/effect.ts";
 import { isTurnOf, turnOf } from "../prompt/generate.ts";
+import { checkAgainstSchema } from "../prompt/schema.ts";
 import { settle } from "../state/definitions.ts";
 import {
     CONTINUATION,
@@ -54,7 +56,7 @@ export function isOfAnotherBuild(fail: Fail): boolean {
 
 /**
  * Takes over what no telling gives from a continuation that is not loaded, as far as it can be read: when accounts began, and what the conductor
- * kept.
+ * kept. Where another build kept it otherwise, what is needed so that nothing is performed twice.
  */
 export function takeWorld(m: Machine, documents: readonly Json[]): void {
     const last = documents.at(-1);
@@ -62,6 +64,10 @@ export function takeWorld(m: Machine, documents: readonly Json[]): void {
     for (const one of Array.isArray(accounts) ? accounts : [])
         for (const account of m.accounts.open.values())
             if (isObject(one) && one.path === account.path && typeof one.began === "number") account.began ??= one.began;
+    if (conduct !== undefined && checkAgainstSchema(conduct, CONDUCT).length === 0) {
+        m.conduct = conduct as unknown as ConductDoc;
+        return;
+    }
     const { spent, begun, idle, sessions } = isObject(conduct) ? conduct : {};
     if (typeof spent !== "number" || !isTexts(sessions)) return;
     if (isTexts(begun)) m.conduct = { spent, begun, sessions };
