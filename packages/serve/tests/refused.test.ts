@@ -92,16 +92,25 @@ describe("who sends a request", () => {
         expect(await request("GET /v1/sessions", `Host: remit.example\r\n${token}`)).toMatch(/^HTTP\/1\.1 200/);
     });
 
-    test("another port than the server's is another server; what a request line names counts, whatever Host says beside it", async () => {
+    test("a name of this machine counts at any port, a proxy's at its own; what a request line names counts, whatever Host says beside it", async () => {
         const { host, port } = new URL(at.server.url);
         const as = async (said: string, target = "/healthz"): Promise<[string, string, string]> => [
             said,
             target,
             (await request(`GET ${target}`, `Host: ${said}\r\n`)).slice(9, 12),
         ];
-        for (const said of [host, `localhost:${port}`, "remit.example", "remit.example:443", `remit.example:${port}`, "lan.example:8443"])
+        for (const said of [
+            host,
+            `localhost:${port}`,
+            "localhost:1",
+            "localhost",
+            "remit.example",
+            "remit.example:443",
+            `remit.example:${port}`,
+            "lan.example:8443",
+        ])
             expect(await as(said)).toEqual([said, "/healthz", "200"]);
-        for (const said of ["localhost:1", "127.0.0.1:1", "localhost", "remit.example:8443", "lan.example"])
+        for (const said of ["remit.example:8443", "lan.example", "evil.example", `evil.example:${port}`, `localhost.evil.example:${port}`])
             expect(await as(said)).toEqual([said, "/healthz", "421"]);
         expect(await as(host, `http://${host}/healthz`)).toEqual([host, expect.anything(), "200"]);
         for (const target of ["http://evil.example/healthz", `http://evil.example:${port}/healthz`, "http://127.0.0.1:1/healthz"])
@@ -112,6 +121,11 @@ describe("who sends a request", () => {
         const { host } = new URL(at.server.url);
         const from = (origin: string): Promise<number> => status("GET", "/v1/sessions", { headers: { origin } });
         expect([await from(`http://${host}`), await from(`https://${host}`), await from(`ws://${host}`)]).toEqual([200, 403, 403]);
+        // A page of another port of this machine is another origin; one that came by a tunnel has the port that it asks for.
+        expect(await from("http://127.0.0.1:1")).toBe(403);
+        const tunnel = (origin: string): Promise<string> => request("GET /healthz", `Host: localhost:9000\r\nOrigin: ${origin}\r\n`);
+        expect(await tunnel("http://localhost:9000")).toMatch(/^HTTP\/1\.1 200/);
+        expect(await tunnel("http://localhost:3000")).toMatch(/^HTTP\/1\.1 403/);
         await using tls = await room([], { hostNames: ["remit.example"], secure: true });
         const token = `Authorization: Bearer ${tls.server.ownerToken}\r\n`;
         const over = async (name: string, origin: string): Promise<string> =>

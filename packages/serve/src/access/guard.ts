@@ -8,8 +8,9 @@
  * GRD2: a page of another origin gets no answer that it can read, and its request does nothing, whatever credential its browser adds: a cookie counts
  *     only together with the token against forgery, in a header.
  * GRD4: a browser's extension reaches the two addresses with which it pairs and opens its socket, and no other, unless it is listed.
- * GRD5: a request is for this server where its name and its port are: a name of this machine or of `--host` at the port that is listened on, a name of a
- *     proxy there or at the port of its scheme, or at the port that it was given with. A request line that names a server counts, not the `Host` beside it.
+ * GRD5: a request is for this server where its name is: a name of this machine or of `--host` at any port, because a tunnel or a container passes another
+ *     one on and no page elsewhere can have such a name; a name of a proxy at the port that is listened on, at that of its scheme, or at the one that it
+ *     was given with. A request line that names a server counts, not the `Host` beside it.
  * GRD3: wrong credential 401, wrong origin, host or scope 403. Many wrong credentials: 429, for requests with a wrong one alone.
  */
 import { isSameSecret } from "@remit/host";
@@ -63,9 +64,8 @@ export class Guard {
     /** Of pages that logged in, by hash of their cookie. */
     readonly #logins = new Map<string, Login>();
     #wrong: number[] = [];
-    /** What `Host` may say. */
-    #hosts: ReadonlySet<string> = new Set();
-    readonly #direct: Set<string> = new Set();
+    /** What `Host` may say of a proxy. */
+    #proxies: ReadonlySet<string> = new Set();
 
     constructor(options: GuardOptions) {
         this.#options = options;
@@ -73,10 +73,13 @@ export class Guard {
 
     /** It is listened on. GRD5. */
     listens(port: number): void {
-        const { own, named = [], isSecure } = this.#options;
-        for (const name of own) for (const one of at(name, port === 80 ? ["", port] : [port])) this.#direct.add(one);
+        const { named = [], isSecure } = this.#options;
         const ports: readonly (number | "")[] = isSecure ? ["", 443, port] : ["", 80, 443, port];
-        this.#hosts = new Set([...this.#direct, ...named.flatMap((one) => (hasPort(one) ? [one] : at(one, ports)))]);
+        this.#proxies = new Set(named.flatMap((one) => (hasPort(one) ? [one] : at(one, ports))));
+    }
+
+    #isDirect(host: string): boolean {
+        return this.#options.own.includes(host.replace(/:\d+$/, ""));
     }
 
     /** Null where host and origin are right. `url`: what the request line names. */
@@ -85,7 +88,8 @@ export class Guard {
         const host = said.toLowerCase();
         const { origins } = this.#options;
         // GRD5.
-        const other = !this.#hosts.has(host) ? said : URL.parse(`http://${host}`)?.host === url.host ? null : url.host;
+        const isHere = this.#isDirect(host) || this.#proxies.has(host);
+        const other = !isHere ? said : URL.parse(`http://${host}`)?.host === url.host ? null : url.host;
         if (other !== null)
             return {
                 status: 421,
@@ -106,7 +110,7 @@ export class Guard {
     /** Behind a proxy with TLS its pages are https; on this machine it is reached without. */
     #isOwn(origin: string, host: string): boolean {
         const { isSecure } = this.#options;
-        const schemes = !isSecure ? ["http"] : this.#direct.has(host) ? ["http", "https"] : ["https"];
+        const schemes = !isSecure ? ["http"] : this.#isDirect(host) ? ["http", "https"] : ["https"];
         return schemes.some((scheme) => URL.parse(`${scheme}://${host}`)?.origin === origin);
     }
 
