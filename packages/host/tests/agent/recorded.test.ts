@@ -172,6 +172,6 @@ test("models and agents share a file", async () => {
         failure: { kind: "unreachable", message: expect.stringContaining("line 1 is no reply") },
     });
     expect(await recordedAgents({ file: join(folder, "none"), scrub })(effectOf(turnOf()), SITE_IO)).toMatchObject({
-        failure: { message: expect.stringContaining("cannot be read") },
+        failure: { message: expect.stringContaining("is not there") },
     });
 });
