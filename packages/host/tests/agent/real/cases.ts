@@ -9,6 +9,7 @@ import type { AgentEntry, AgentPart, Outcome } from "@remit/machine";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type AgentName, ripgrep } from "./agents.ts";
 import type { Said } from "./models/wire.ts";
+import { speaksAcp } from "./processes.ts";
 import { type Rig, rig } from "./rig.ts";
 import { judge } from "./schema.ts";
 
@@ -185,10 +186,10 @@ export function conversation(traits: Traits): void {
         test("killed by somebody else in the middle of a turn, it fails as gone, and may be asked again", async () => {
             const turn = one.turn("hang until killed");
             await one.model.until((heard) => heard.user.includes("hang until killed") && heard.tools.length > 0);
-            const pids = one.pids();
-            expect(pids).not.toEqual([]);
             // the innermost is the agent itself; those around it end with it
-            process.kill(pids.at(-1) as number, "SIGKILL");
+            const agent = one.pids().findLast(speaksAcp);
+            expect(agent).toBeDefined();
+            process.kill(agent as number, "SIGKILL");
             expect(failed(await turn)).toMatchObject({ kind: "unreachable", message: expect.stringContaining("its process is gone") });
         });
     });

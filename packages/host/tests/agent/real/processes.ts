@@ -13,6 +13,11 @@ export function agentsBelow(parent: number, name: AgentName): number[] {
     return below(parent).filter((pid) => commandOf(pid).includes(name === "opencode" ? "opencode" : "qwen"));
 }
 
+/** Whether this is the agent or stands around it, and not a program that the agent started, which may lie in its folder. */
+export function speaksAcp(pid: number): boolean {
+    return /(?:--| )acp\b/.test(commandOf(pid));
+}
+
 /** All processes below one. */
 export function processesBelow(parent: number): Process[] {
     return below(parent).map((pid) => ({ pid, since: fieldsOf(pid)?.[19] ?? "" }));
