@@ -8,6 +8,7 @@ import { expect, test } from "vitest";
 import { ServeClient } from "../src/index.ts";
 import type { RoutedAsk, Scope } from "../src/wire/messages.ts";
 import type { RunPage, RunView } from "../src/wire/runs.ts";
+import { OpenAsks } from "../src/session/asks.ts";
 import { calls, ended, type Room, room, watch } from "./room.ts";
 
 const PROGRAM = `import tool Mail from "host:mail" { send: ask }
@@ -140,4 +141,18 @@ test("a turn that is cancelled while it asks says so, and not that an answer is 
     const [told] = (await at.owner.session(id)).turns;
     expect(told).toMatchObject({ status: "cancelled", failure: { kind: "cancelled" } });
     expect(JSON.stringify(told)).not.toContain("remit answer");
+});
+
+test("how long a question waits is told by the ledger's clock: a process whose own is an hour ahead, and that takes the session over, asks on", async () => {
+    const now = (): number => Date.now() - 3_600_000;
+    const asks = new OpenAsks(now);
+    const about = { id: "a", turn: "t1", question: "Send it?", options: ["once", "deny"], detail: null, call: null, approvers: ["owner"] };
+    const expires = new Date(now() + 60_000).toISOString();
+    const taken = asks.wait({ ...about, expires }, "deny", new AbortController().signal);
+    // a timer that counted by its own clock would have ended by then
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const said = asks.decide("a", "once", "owner");
+    const { answer, by, kept } = (await taken) as NonNullable<Awaited<typeof taken>>;
+    kept();
+    expect([answer, by, await said]).toEqual(["once", "owner", { status: "accepted" }]);
 });

@@ -75,6 +75,8 @@ export type Taken =
     | { readonly kind: "decided"; readonly decision: string; readonly late: boolean };
 
 export interface Asks {
+    /** The time that questions end by, milliseconds since 1970: that of the ledger, where processes whose clocks differ share one. */
+    now(): number;
     /** Keeps a question; an open one of the same path is withdrawn. */
     put(ask: NewAsk): Promise<Ask>;
     /** Oldest first. */
@@ -211,6 +213,7 @@ interface Asking {
 export function asksOver(rows: AskRows, key: () => KeyObject, unused: Unused | null = null, now: () => number = Date.now): Asks {
     const asking: Asking = { rows, key, unused, now };
     return {
+        now,
         put: (ask) => put(asking, ask),
         list: async (run) => Promise.all((await rows.all(run)).map((r) => shown(asking, r))),
         open: async () => {

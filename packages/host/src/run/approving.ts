@@ -112,7 +112,7 @@ export function approving(on: Handlers, asking: Asking): Approving {
                       bound,
                       schema,
                       owner: route.owner,
-                      expires: Date.now() + (request.within ?? asking.expires),
+                      expires: asks.now() + (request.within ?? asking.expires),
                   });
         const tell = (text: string): void => io.emit({ type: "notice", text });
         await asking.routes?.deliver(open, route, { asks, signal: io.signal, tell, elsewhere: asking.elsewhere });

@@ -248,6 +248,16 @@ describe("attacks on an approval", () => {
         expect(sent).toEqual([]);
     });
 
+    test("when that is, is told by the ledger's clock", async () => {
+        const { asks } = store;
+        const now = Date.parse("2030-01-01T00:00:00.000Z");
+        const shared = { ...store, asks: { ...asks, now: () => now } };
+        const program = await load({ source: 'memory static ( approve "Send it?" )' }, { ledger: shared, asks: { owner: ME } });
+        const { run } = await program.run(null, { asks: { park: true, owner: ME, expires: 60_000 } }).result;
+        await program.close();
+        expect(await asks.list(run)).toMatchObject([{ expires: "2030-01-01T00:01:00.000Z" }]);
+    });
+
     test("a stage says itself how long it can be answered, also while a person looks at the question", async () => {
         const source = 'memory static ( approve "Send it?" with { timeout: 20ms } )';
         const program = await load({ source }, { ledger: "memory", asks: { owner: ME } });

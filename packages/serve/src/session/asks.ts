@@ -33,8 +33,14 @@ interface Open {
 
 export class OpenAsks {
     readonly #open = new Map<string, Open>();
+    /** The time that `expires` is of, milliseconds since 1970: of all processes that a session may move to. */
+    readonly now: () => number;
     /** Why questions ended that a server before this one had put. */
     readonly #before = new Map<string, string>();
+
+    constructor(now: () => number) {
+        this.now = now;
+    }
 
     list(): AskInfo[] {
         return [...this.#open.values()].map(({ info }) => info);
@@ -43,7 +49,7 @@ export class OpenAsks {
     /** Resolves with null where the signal ended it. `late`: what counts where its time is up. */
     wait(info: AskInfo, late: Json, signal: AbortSignal): Promise<Taken | null> {
         return new Promise((resolve) => {
-            const left = Date.parse(info.expires) - Date.now();
+            const left = Date.parse(info.expires) - this.now();
             // Node's timers hold 31 bits of milliseconds; what waits longer is asked about again after a restart.
             const timer = setTimeout(() => void settle({ answer: late, by: "expiry" }), Math.min(Math.max(left, 0), 2 ** 31 - 1));
             const stop = (): void => end(null);

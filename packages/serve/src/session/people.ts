@@ -168,7 +168,7 @@ export class People {
     }
 
     #fresh(): Pick<AskInfo, "id" | "expires"> {
-        return { id: randomBytes(5).toString("hex"), expires: new Date(Date.now() + this.#setup.wait).toISOString() };
+        return { id: randomBytes(5).toString("hex"), expires: new Date(this.#setup.asks.now() + this.#setup.wait).toISOString() };
     }
 
     async #ask(

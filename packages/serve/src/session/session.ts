@@ -93,7 +93,7 @@ export class Session {
     readonly id: string;
     readonly #setup: SessionSetup;
     readonly #state: SessionState;
-    readonly #asks = new OpenAsks();
+    readonly #asks: OpenAsks;
     readonly #people: People;
     readonly #lent: LentTools;
     readonly #runs: TurnRuns;
@@ -112,6 +112,7 @@ export class Session {
         this.#state = state;
         this.id = setup.log.id;
         const { log, bounds } = setup;
+        this.#asks = new OpenAsks(setup.ledger.store.asks.now);
         this.#people = new People({
             asks: this.#asks,
             wait: bounds.ask,
