@@ -1,18 +1,34 @@
 /** What a server that is killed between two commits leaves of a turn, and what the next server makes of that. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openLedger, openProcess } from "@remit/host";
+import { type Ledger, openLedger, openProcess } from "@remit/host";
 import type { Json } from "@remit/language";
 import { expect, test } from "vitest";
 import { SessionLog } from "../src/session/log.ts";
-import { ended, room, watch } from "./room.ts";
+import { ended, type Room, room, watch } from "./room.ts";
+
+/** A session of a server that runs this program. */
+async function session(at: Room, source: string): Promise<{ readonly program: string; readonly id: string }> {
+    const program = join(at.folder, "notes.remit");
+    writeFileSync(program, source);
+    await at.again({ program });
+    return { program, id: (await at.owner.open()).id };
+}
+
+/** What another process does with the ledger while no server has it. */
+async function elsewhere(at: Room, work: (ledger: Ledger) => Promise<void>): Promise<void> {
+    const on = openProcess({ env: { HOME: at.folder }, cwd: at.folder });
+    const ledger = await openLedger(join(at.folder, "ledger.db"), { process: on });
+    await work(ledger);
+    await ledger.close();
+    await on.close();
+}
 
 // A server that is killed after its run's end is kept and before its turn's is leaves the same ledger.
 test("TRUN2: a turn whose run is over when the server comes back ends as its run did", async () => {
     await using at = await room([]);
-    const program = join(at.folder, "notes.remit");
-    writeFileSync(
-        program,
+    const { program, id } = await session(
+        at,
         `import tool Disk from "file://workspace" { write: ask }
 main func(input: { note: string }) {
     Disk.write({ path: "a.txt", content: input.note })
@@ -21,8 +37,6 @@ main func(input: { note: string }) {
 }
 `,
     );
-    await at.again({ program });
-    const { id } = await at.owner.open();
     const ends = [
         ["hi", { status: "done", value: "hi" }],
         ["", { status: "failed", failure: { message: expect.stringContaining("an empty note") } }],
@@ -31,12 +45,10 @@ main func(input: { note: string }) {
         const { id: turn } = await at.owner.submit(id, { input: { note } });
         await watch(at.owner, id, (event, data) => event === "ask.requested" && data["turn"] === turn);
         await at.server.stop();
-        const on = openProcess({ env: { HOME: at.folder }, cwd: at.folder });
-        const ledger = await openLedger(join(at.folder, "ledger.db"), { process: on });
-        const { result } = await ledger.resume(`${id}.${turn}`, { on: { ask: () => "once" } });
-        expect(await result).toMatchObject({ status: how.status });
-        await ledger.close();
-        await on.close();
+        await elsewhere(at, async (ledger) => {
+            const { result } = await ledger.resume(`${id}.${turn}`, { on: { ask: () => "once" } });
+            expect(await result).toMatchObject({ status: how.status });
+        });
         await at.again({ program });
         await watch(at.owner, id, ended(turn));
         expect(await at.owner.turn(id, turn)).toMatchObject(how);
@@ -45,9 +57,8 @@ main func(input: { note: string }) {
 
 test("TRUN3: a cancel is kept before it is acknowledged, and the next server does not go on with a turn whose server was killed then", async () => {
     await using at = await room([]);
-    const program = join(at.folder, "notes.remit");
-    writeFileSync(
-        program,
+    const { program, id } = await session(
+        at,
         `import tool Disk from "file://workspace" { write: ask }
 main func(input: { note: string }) {
     Disk.write({ path: input.note, content: "a" })
@@ -55,8 +66,6 @@ main func(input: { note: string }) {
 }
 `,
     );
-    await at.again({ program });
-    const { id } = await at.owner.open();
     const isAsked = (turn: string) => (event: string, data: { readonly [key: string]: Json }) =>
         event === "ask.requested" && data["turn"] === turn;
 
@@ -70,13 +79,11 @@ main func(input: { note: string }) {
     await watch(at.owner, id, isAsked(second.id));
     await at.server.stop();
     // what a server that is killed right after its acknowledgement leaves
-    const on = openProcess({ env: { HOME: at.folder }, cwd: at.folder });
-    const { store, close } = await openLedger(join(at.folder, "ledger.db"), { process: on });
-    const log = await SessionLog.again(store, id, { scrub: (value) => value });
-    await log.append("turn.cancelled", { turn: second.id, by: "owner" });
-    await log.close(false);
-    await close();
-    await on.close();
+    await elsewhere(at, async ({ store }) => {
+        const log = await SessionLog.again(store, id, { scrub: (value) => value });
+        await log.append("turn.cancelled", { turn: second.id, by: "owner" });
+        await log.close(false);
+    });
     await at.again({ program });
     const after = await watch(at.owner, id, ended(second.id));
     expect(await at.owner.turn(id, second.id)).toMatchObject({ status: "cancelled" });
