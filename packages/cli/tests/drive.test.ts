@@ -169,7 +169,7 @@ test("at a terminal: always is yes from then on, never is no from then on, stop 
         await new Promise((resolve) => setTimeout(resolve, 300));
         terminal.type(`${answer}\r`);
         await terminal.shows(end);
-        expect(await terminal.ended).toBe(code);
+        expect(await terminal.ends()).toBe(code);
         expect(terminal.seen.match(/May Model call/g)).toHaveLength(1);
     }
     expect(made).toEqual(["click 1", "click 2"]);

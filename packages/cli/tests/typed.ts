@@ -8,7 +8,7 @@ export class Terminal {
     seen = "";
     #at = 0;
     readonly #child;
-    readonly ended: Promise<number | null>;
+    readonly #ended: Promise<number | null>;
     constructor(at: Room, ...args: string[]) {
         const line = [process.execPath, BIN, ...args].map((one) => `'${one}'`).join(" ");
         // exec: a shell that stayed would get the same Ctrl-C, and end with 130 itself
@@ -18,7 +18,7 @@ export class Terminal {
             stdio: ["pipe", "pipe", "inherit"],
         });
         this.#child.stdout.on("data", (part: Buffer) => (this.seen += String(part)));
-        this.ended = new Promise((resolve) => this.#child.on("close", resolve));
+        this.#ended = new Promise((resolve) => this.#child.on("close", resolve));
     }
     type(keys: string): void {
         this.#child.stdin.write(keys);
@@ -46,8 +46,16 @@ export class Terminal {
             await new Promise((resolve) => setTimeout(resolve, 20));
         }
     }
+    /** Its exit code. One that goes on is told with what it showed. */
+    async ends(): Promise<number | null> {
+        const bound = setTimeout(() => this.#child.kill(), 60_000);
+        const code = await this.#ended;
+        clearTimeout(bound);
+        if (this.#child.signalCode !== null) throw new Error(`it does not end: ${this.seen.slice(this.#at)}`);
+        return code;
+    }
     async [Symbol.asyncDispose](): Promise<void> {
         this.#child.kill();
-        await this.ended;
+        await this.#ended;
     }
 }
