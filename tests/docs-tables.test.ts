@@ -6,7 +6,7 @@ import { checkFile } from "@remit/host";
 import { EVENT_KINDS, FAILURE_KINDS } from "@remit/machine";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { failuresPage } from "../packages/cli/src/of-failures.ts";
-import { diagnosticsPage } from "../packages/language/scripts/diagnostics-page.ts";
+import { diagnosticErrorsPage, diagnosticsPage } from "../packages/language/scripts/diagnostics-page.ts";
 import { SCHEMES } from "../packages/language/src/load/schemes.ts";
 import { PRECEDENCE } from "../packages/language/src/syntax/tokens.ts";
 import { anchors, inlineCode, links, page, pages, prose, root, tableAfter } from "./docs/pages.ts";
@@ -36,8 +36,9 @@ describe("pages", () => {
         expect(all.filter((one) => one.name.startsWith("docs/") && !linked.includes(one.name)).map((one) => one.name)).toEqual([]);
     });
 
-    test("docs/diagnostics.md is what the table makes (node packages/language/scripts/diagnostics-page.ts)", () => {
+    test("docs/diagnostics.md and docs/diagnostics-errors.md are what the table makes (node packages/language/scripts/diagnostics-page.ts)", () => {
         expect(page("docs/diagnostics.md")).toBe(diagnosticsPage());
+        expect(page("docs/diagnostics-errors.md")).toBe(diagnosticErrorsPage());
         expect(page("docs/failures.md")).toBe(failuresPage());
     });
 });
@@ -98,13 +99,13 @@ describe("the language reference", () => {
     });
 
     test("codes that pages name exist", () => {
-        const known = page("docs/diagnostics.md");
+        const known = page("docs/diagnostics.md") + page("docs/diagnostics-errors.md");
         const wrong = all.flatMap((one) =>
             inlineCode(prose(one))
                 .filter(
                     (code) =>
                         /^[A-Z]+(_[A-Z]+)+$/.test(code) &&
-                        !/^(REMIT|XDG|AGENTSCRIPT|OLLAMA|OPENAI|ANTHROPIC|GOOGLE|OTEL|RIFF|TEMPORAL|NODE|OPENCODE)_|^HTTPS?_PROXY$|^NO_COLOR$|^GITHUB_TOKEN$|^LIBRARY_KEY$|^PUBLIC_KEY$/.test(
+                        !/^(REMIT|XDG|AGENTSCRIPT|OLLAMA|OPENAI|ANTHROPIC|GOOGLE|OTEL|RIFF|TEMPORAL|NODE|OPENCODE|CODEX|GEMINI)_|^MODEL_PROVIDER$|^HTTPS?_PROXY$|^NO_COLOR$|^GITHUB_TOKEN$|^LIBRARY_KEY$|^PUBLIC_KEY$/.test(
                             code,
                         ),
                 )

@@ -1,14 +1,14 @@
 /**
- * Writes `docs/diagnostics.md` from the table of codes: `node packages/language/scripts/diagnostics-page.ts`.
+ * Writes `docs/diagnostics.md` and `docs/diagnostics-errors.md` from the table of codes: `node packages/language/scripts/diagnostics-page.ts`.
  *
- * Boundary: the page's words that are not in the table are here; a test says that the file is what this makes.
+ * Boundary: the pages' words that are not in the table are here; a test says that the files are what this makes.
  */
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Code, CODES, type CodeRow } from "../src/diagnostics/codes.ts";
 import { SYNTAX_CODES } from "../src/syntax/codes.ts";
 
-const SEVERITIES = [
+const SECTIONS = [
     {
         severity: "error",
         title: "Errors",
@@ -18,13 +18,8 @@ const SEVERITIES = [
     { severity: "note", title: "Notes", words: "They ask for nothing; `remit check` shows them." },
 ] as const;
 
+/** How diagnostics are read, with the warnings and notes; the errors have a page of their own, because they are twice as many. */
 export function diagnosticsPage(): string {
-    const rows = Object.entries(CODES) as [Code, CodeRow][];
-    const sections = SEVERITIES.map(({ severity, title, words }) => {
-        const some = rows.filter(([, row]) => row.severity === severity);
-        const [reading, checking] = [true, false].map((syntax) => some.filter(([code]) => Object.hasOwn(SYNTAX_CODES, code) === syntax));
-        return `## ${title}\n\n${words}\n\n${table("reading", reading ?? [])}${table("checking", checking ?? [])}`;
-    });
     return `# Diagnostics
 
 What \`remit check\` says about a program before it runs. What goes wrong while a program runs has a kind in place of a code: [Failures](failures.md).
@@ -35,8 +30,33 @@ A diagnostic is printed as \`file:line:column: error CODE: message\`, with the l
 - **What to do** is in the hint below the message. In the tables it stands where one sentence fits every case; elsewhere the hint depends on the place: read it there.
 - \`remit errors CODE\` shows a row of the tables in a terminal, and \`remit errors KIND\` a kind of failure.
 - \`remit check --json FILE\` prints a list of objects with \`code\`, \`severity\`, \`message\`, \`file\` and \`range\` (\`start\` and \`end\`, in UTF-16 units from the beginning of the file), and with \`hint\`, \`fixes\` and \`related\` places where there are any. A script goes by the code: words of messages change.
+- No comment and no option silences a diagnostic: mend its place. \`remit check\` has no option that makes warnings fail; a script can read \`severity\`.
 
-${sections.join("\n")}`;
+| a code that was printed as | is on |
+| --- | --- |
+| \`error\` | [Errors of \`remit check\`](diagnostics-errors.md) |
+| \`warning\` | [Warnings](#warnings) |
+| \`note\` | [Notes](#notes) |
+
+${SECTIONS.filter(({ severity }) => severity !== "error")
+    .map(sectionOf)
+    .join("\n")}`;
+}
+
+export function diagnosticErrorsPage(): string {
+    return `# Diagnostics: errors
+
+What \`remit check\` reports as an error, by its code. How a diagnostic is read, and the warnings and notes: [Diagnostics](diagnostics.md). \`remit errors CODE\` shows one row in a terminal. Where the column "what to do" is empty, the hint below the message says it for the place.
+
+${SECTIONS.filter(({ severity }) => severity === "error")
+    .map(sectionOf)
+    .join("\n")}`;
+}
+
+function sectionOf({ severity, title, words }: (typeof SECTIONS)[number]): string {
+    const some = (Object.entries(CODES) as [Code, CodeRow][]).filter(([, row]) => row.severity === severity);
+    const [reading, checking] = [true, false].map((syntax) => some.filter(([code]) => Object.hasOwn(SYNTAX_CODES, code) === syntax));
+    return `## ${title}\n\n${words}\n\n${table("reading", reading ?? [])}${table("checking", checking ?? [])}`;
 }
 
 function table(phase: string, rows: readonly (readonly [string, CodeRow])[]): string {
@@ -49,5 +69,7 @@ function cell(text: string): string {
     return text.replaceAll("|", "\\|");
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url))
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
     writeFileSync(new URL("../../../docs/diagnostics.md", import.meta.url), diagnosticsPage());
+    writeFileSync(new URL("../../../docs/diagnostics-errors.md", import.meta.url), diagnosticErrorsPage());
+}
