@@ -219,7 +219,7 @@ export function failuresPage(): string {
     const kinds = Object.keys(ABOUT_FAILURES) as FailureKind[];
     return `# Failures
 
-A run that fails ends with exit code 1. It says the kind of the failure, a message, the place in the program, and often a line \`help:\` or \`goes on:\` with a command. ([The other exit codes](cli.md#streams-and-exit-codes).) A caught failure has the kind as \`kind\`. \`remit errors KIND\` shows a section of this page in a terminal. Which code can catch which kind: [language reference](language-failures.md#failures). What \`remit check\` says before a run: [Diagnostics](diagnostics.md).
+A run that fails ends with exit code 1. It says the kind of the failure, a message, the place in the program, and often a line \`help:\` or \`goes on:\` with a command. ([The other exit codes](cli.md#streams-and-exit-codes).) \`try { … } catch failure { … }\` catches one, with the kind as \`failure.kind\`; \`raise "…"\` makes one. \`remit errors KIND\` shows a section of this page in a terminal. Which code can catch which kind: [language reference](language-failures.md#failures). What \`remit check\` says before a run: [Diagnostics](diagnostics.md).
 
 ## What to do first
 
@@ -240,6 +240,10 @@ A run that fails ends with exit code 1. It says the kind of the failure, a messa
 **What is tried again without you.** A model turn that meets passing trouble is tried three more times, after waits of at most a minute each. A call of a tool is made once; [a loop](language-failures.md#failures) can try it again, and a stage of a [block](blocks.md#options-of-a-stage) has \`retries\`.
 
 **After a kill** an effect may have begun and have no outcome. A read and a model turn are done again. Of everything else the run asks what became of it: \`remit resume last --answer 'PATH=done:{"ok":true}'\`, \`PATH=again\` or \`PATH=give-up\`.
+
+**What was done stays done.** A failure takes nothing back. Files that a \`file:\` tool wrote can be taken back by its [\`undo\`](tools.md#files); for the rest write the way back behind a \`try\`.
+
+**In a tool loop** the model is told that a call of its failed, and goes on. Limits and violations end the loop.
 
 **In a \`parallel for\`** the other items finish first. Then one failure tells each message once, with the numbers of its items.
 

@@ -82,6 +82,7 @@ export function builtinsPage(): string {
     return `# Built-in functions and methods
 
 Enough for plain data work without a tool. None has an effect; what they take and give is data, never a tool, model or agent. A wrong operand is a \`value\` failure that says which.
+Files, commands and HTTP requests are [tools](tools.md), which a file imports. There is no \`print\`: a program gives back its value, and \`remit trace\` shows what it did.
 This page is made from the table in \`packages/machine/src/builtin\`.
 
 ${sections.join("\n")}
