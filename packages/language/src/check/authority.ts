@@ -216,6 +216,8 @@ function checkAgentRemit(a: Whole, agent: AgentScope): void {
     const funcs = reached(a, agent);
     const name = shown(agent.name);
     const unsaid = remits.some((remit) => remit.unsaid === true);
+    // What a name that is not there was to give has been told at that name.
+    const misnamed = agent.file.diagnostics.some(({ code, range }) => code === "REMIT_REFERENCE" && isInRemit(agent, range));
     for (const func of funcs) {
         const found = a.uses.get(func) as Uses;
         const report = reporter(func);
@@ -234,7 +236,7 @@ function checkAgentRemit(a: Whole, agent: AgentScope): void {
                         ...projectSays(by),
                     },
                 );
-            else if (said === "no" && !unsaid && !givenElsewhere(a, agent, key))
+            else if (said === "no" && !unsaid && !misnamed && !givenElsewhere(a, agent, key))
                 report(
                     "REMIT_DENIED",
                     use.range,
@@ -252,6 +254,12 @@ function checkAgentRemit(a: Whole, agent: AgentScope): void {
                     hint: "write `may endorse` in its remit, or let the caller endorse the value",
                 });
     }
+}
+
+/** The place stands in the remit of an agent, or in one that is declared beside it. */
+function isInRemit({ node, file }: AgentScope, { start }: Range): boolean {
+    const declared = [...file.remits.values()].map(({ range }) => range);
+    return [...(node.remit === undefined ? [] : [node.remit.range]), ...declared].some((one) => start >= one.start && start < one.end);
 }
 
 /** Who calls an agent of the program, or hands control to it, uses its main func. */

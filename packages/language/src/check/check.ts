@@ -26,7 +26,7 @@ import {
     report,
     reporter,
 } from "../scope/model.ts";
-import { firstMistakes, trusted } from "./mistakes.ts";
+import { firstMistakes, namesOnce, trusted } from "./mistakes.ts";
 import { declareFile, newFunc } from "./names.ts";
 import { membersOf } from "./outside.ts";
 import { resultOf } from "./results.ts";
@@ -152,7 +152,7 @@ export function check(program: LoadedProgram, { answer = false, project = null }
         if (file.prelude) continue;
         const sound = trusted(file);
         for (const one of file.diagnostics) if (sound(one)) found.push(one);
-        for (const func of file.funcs) for (const one of func.diagnostics) if (sound(one)) found.push(one);
+        for (const func of file.funcs) for (const one of namesOnce(func.diagnostics)) if (sound(one)) found.push(one);
     }
     return {
         entry: program.entry,

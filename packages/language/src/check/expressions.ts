@@ -194,6 +194,11 @@ function nowhere(w: Walk, name: string, range: Range): Type {
         );
         return ANY;
     }
+    if (comparesAlone(w.file.tree.source.text, range)) {
+        const hint = `a name is given a value with one sign: ${name} = …`;
+        w.report("UNKNOWN_IDENTIFIER", range, `'${name}' is not defined here`, { hint });
+        return ANY;
+    }
     const later = w.func.locals.find((one) => one.name === name);
     const hyphen = withoutHyphens(w.file.tree.source.text, range.start);
     const hint =
@@ -211,6 +216,11 @@ function nowhere(w: Walk, name: string, range: Range): Type {
               },
     );
     return ANY;
+}
+
+/** `name == …` at the beginning of a line, where `name = …` was meant. */
+function comparesAlone(text: string, { start, end }: Range): boolean {
+    return /^[ \t]*==(?!=)/.test(text.slice(end, end + 20)) && /(?:^|\n)[ \t]*$/.test(text.slice(Math.max(0, start - 200), start));
 }
 
 /** What an answer can name: an import in it would be an error of its own. */

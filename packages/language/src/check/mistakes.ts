@@ -27,6 +27,14 @@ export function firstMistakes({ files, diagnostics }: LoadedProgram): Diagnostic
     });
 }
 
+/** Of a function. A name that is not there is told at its first place: one assignment mends the others too. */
+export function namesOnce(found: readonly Diagnostic[]): Diagnostic[] {
+    const first = new Map<string, number>();
+    for (const { code, message, range } of found)
+        if (code === "UNKNOWN_IDENTIFIER") first.set(message, Math.min(range.start, first.get(message) ?? range.start));
+    return found.filter(({ code, message, range }) => code !== "UNKNOWN_IDENTIFIER" || first.get(message) === range.start);
+}
+
 /**
  * Whether a finding stands on lines that could be read. What follows from a statement with a syntax error in it (a variable that only
  * the unread part names, an argument that is missing) would be a second report of the one mistake; so would a name that stands on the line of
@@ -47,8 +55,11 @@ export function trusted(file: FileScope): (one: Diagnostic) => boolean {
     return ({ code, range }) =>
         !lines.some(({ start, end }) => range.start >= start && range.start <= end) &&
         !(NAMELESS.has(code) && (unnamed || words.has(text.slice(range.start, range.end)))) &&
-        code !== "MISSING_GENERATE_CONFIG";
+        !UNSEEN.has(code);
 }
+
+/** What a part that was not read may hold: the model of an agent, the `generate` that sees a `use`. */
+const UNSEEN: ReadonlySet<Code> = new Set(["MISSING_GENERATE_CONFIG", "UNUSED_USE"]);
 
 /** What an unread line may declare: `fun f() { … }`, `shap Ticket { … }`. */
 const NAMELESS: ReadonlySet<Code> = new Set([

@@ -26,6 +26,8 @@ export function toolCall(w: Walk, e: Call, tool: Binding, name: string, at: Rang
                 : (suggestion(w.checking, name, at, [...known, "only"]) ?? { hint: `it has ${known.join(", ")}` }),
         );
     const types: Type[] = [];
+    // `Repo.only([read, list])`: the names in it are methods, and told of above.
+    if (known !== null && name === "only") return ANY;
     walkArgs(w, e.args, true, types);
     checkFields(w, e, tool, name, types[0]?.fields ?? null);
     const writes = tool.import === null ? null : toolWrites(tool.import, name, w.checking);

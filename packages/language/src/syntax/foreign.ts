@@ -6,12 +6,15 @@
  */
 
 /** What a word at the start of a statement begins elsewhere. */
-export type ForeignStart = "name" | "loop" | "branch" | "function" | "choice" | "failure";
+export type ForeignStart = "name" | "context" | "each" | "loop" | "branch" | "function" | "choice" | "failure";
 
 export const FOREIGN_STARTS: ReadonlyMap<string, ForeignStart> = new Map<string, ForeignStart>([
     ["let", "name"],
     ["const", "name"],
     ["var", "name"],
+    ["uses", "context"],
+    ["using", "context"],
+    ["foreach", "each"],
     ["while", "loop"],
     ["elseif", "branch"],
     ["elif", "branch"],
@@ -27,6 +30,8 @@ export const FOREIGN_STARTS: ReadonlyMap<string, ForeignStart> = new Map<string,
 
 export const FOREIGN_ADVICE: { readonly [K in ForeignStart]: { readonly message: string; readonly hint: string } } = {
     name: { message: "A name is made by assigning it.", hint: "Leave the word out: `x = 1`." },
+    context: { message: "What a model sees is selected with `use`.", hint: "Write `use`." },
+    each: { message: "A `for` goes over the items of a list.", hint: "Write `for x in items max 10 { … }`." },
     loop: { message: "There is no such loop.", hint: "Write `loop until done max 10 { … }`: it goes on until the condition holds." },
     branch: { message: "A further condition begins with `else if`.", hint: "Write `else if x { … }`." },
     function: {

@@ -169,7 +169,7 @@ const FILES: readonly (readonly [string, readonly string[]])[] = [
     ['import tool A from "x" { (a, b: c), send: ask {x, y} may, [1, 2] }', ['SYNTAX "("', 'SYNTAX "{"', 'SYNTAX "["']],
     [
         "remit R {\n Repo.read\n may\n ask Mail.send 5 b c\n never X\n}\nfunc f() { ] }",
-        ['SYNTAX after "{"', 'SYNTAX after "may"', 'SYNTAX "5"', 'SYNTAX "]"'],
+        ['SYNTAX "Repo"', 'SYNTAX after "may"', 'SYNTAX "5"', 'SYNTAX "]"'],
     ],
     ["remit R { flow, may Repo.read, 5, Mail, ask X, spend a, 5, never Y, may Z }", ['SYNTAX "flow"', 'SYNTAX "5"', 'SYNTAX "a"']],
     ["remit R { may Repo.read, ask Mail.send, spend 10k tokens, 2 usd, never Bank, flow strict, may endorse }", []],

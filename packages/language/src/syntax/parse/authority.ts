@@ -73,7 +73,8 @@ export function parseRemitUse(p: State): RemitUse {
     const from = start(p);
     advance(p);
     if (p.k === T.LBrace) return parseRemitBody(p);
-    const name = expectName(p, "`{` and the clauses, or the name of a remit");
+    const hint = p.k === T.Colon ? "Leave the colon out: `remit { … }`." : undefined;
+    const name = expectName(p, "`{` and the clauses, or the name of a remit", hint);
     return { kind: "remit.use", range: { start: from, end: prevEnd(p) }, name };
 }
 
@@ -120,11 +121,10 @@ function parseRemitBody(p: State): RemitBody {
             advance(p);
             clauses.push({ kind: "remit.flow", range: { start: at, end: prevEnd(p) } });
         } else {
-            const bounds = clauses.at(-1)?.kind === "remit.grant" && isWord(p.k) && !onNewLine(p) && peek(p, 1) === T.String;
-            const hint = bounds
-                ? 'Which calls are meant is written with `in`: `Repo.write in "src/**"`.'
-                : "A remit names what may be done: `may Repo.read`, `spend 10k tokens`.";
-            expected(p, "`may`, `ask`, `never`, `spend` or `flow strict`", hint);
+            const meant = isWord(p.k) ? (GATE_WORDS.get(tokenText(p)) ?? nearest(tokenText(p), REMIT_WORDS)) : null;
+            const fixes = meant === null ? undefined : [fix(`Write \`${meant}\``, { start: at, end: at + tokenText(p).length }, meant)];
+            const hint = meant === null ? clauseHint(p, clauses.at(-1)?.kind) : `Did you mean \`${meant}\`?`;
+            expected(p, "`may`, `ask`, `never`, `spend` or `flow strict`", hint, fixes, true);
             skipClause(p, open, beginsClause);
         }
         // What stands behind a mistake on its line belongs to it.
@@ -133,6 +133,29 @@ function parseRemitBody(p: State): RemitBody {
     }
     const to = closed(p, open, T.RBrace);
     return { kind: "remit.body", range: { start: from, end: to }, clauses };
+}
+
+const REMIT_WORDS: readonly string[] = ["may", "ask", "never", "spend", "flow"];
+/** What the gates are called elsewhere. */
+const GATE_WORDS: ReadonlyMap<string, string> = new Map([
+    ["allow", "may"],
+    ["can", "may"],
+    ["permit", "may"],
+    ["deny", "never"],
+    ["forbid", "never"],
+    ["confirm", "ask"],
+]);
+
+/** What to write where no clause begins; `before`: the kind of the clause before it. */
+function clauseHint(p: State, before: RemitBody["clauses"][number]["kind"] | undefined): string {
+    if (before === "remit.grant" && !onNewLine(p)) {
+        if (p.k === T.String || (isWord(p.k) && peek(p, 1) === T.String))
+            return 'Which calls are meant is written with `in`: `Repo.write in "src/**"`.';
+        if (p.k === T.LParen) return "A method is named without parentheses: `may Repo.read`.";
+    }
+    if (before === "remit.spend" && (p.k === T.Number || p.k === T.Quantity))
+        return "A comma stands between amounts: `spend 6 turns, 10 min`.";
+    return "A remit names what may be done: `may Repo.read`, `spend 10k tokens`.";
 }
 
 /** On to the comma after which the next clause begins, to the next line, or to the end of the braces. */
@@ -169,7 +192,8 @@ function parseRefs(p: State): Ref[] {
     const refs: Ref[] = [];
     do {
         if (!isWord(p.k) || (onNewLine(p) && beginsClause(p, 0))) {
-            expected(p, "the name of a tool, or a method of one", "Write `Repo` or `Repo.read`.");
+            const hint = p.k === T.Colon ? "Leave the colon out: `may Repo.read`." : "Write `Repo` or `Repo.read`.";
+            expected(p, "the name of a tool, or a method of one", hint);
             break;
         }
         const name = takeName(p);

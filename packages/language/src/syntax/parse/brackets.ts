@@ -89,7 +89,7 @@ export function separated(p: State, open: number, close: number, oldLines: boole
     const element = startsElement(p);
     const limit = p.tokens.match[open] as number;
     // A line that begins behind a bracket without a partner is seldom one more element.
-    const ends = limit < 0 && onNewLine(p);
+    const ends = limit < 0 && (onNewLine(p) || (close === T.RParen && p.k === T.LBrace));
     const symbol = SYMBOLS[close] as string;
     const fixes: readonly Fix[] | undefined = ends
         ? insertion(`Insert \`${symbol}\``, prevEnd(p), symbol, false)
@@ -98,10 +98,16 @@ export function separated(p: State, open: number, close: number, oldLines: boole
           : undefined;
     // The element itself was not read: this token has to be left behind.
     const stuck = p.errorAt === p.pos;
-    const each = p.k === T.For && close === T.RBracket ? "A list of other items is `items.map(x => x.name)`." : undefined;
+    const each =
+        p.k === T.For && close === T.RBracket
+            ? "A list of other items is `items.map(x => x.name)`."
+            : (p.k === T.If && !onNewLine(p)) || p.k === T.Question
+              ? "A choice is written `if a { b } else { c }`."
+              : undefined;
     const hint = each ?? (ends ? openedOn(p, open, close) : undefined);
     if (!again) expected(p, `\`,\` or \`${symbol}\``, hint, each === undefined ? fixes : undefined);
     p.run = true;
+    if (ends) return false;
     if (element && !stuck && !onNewLine(p)) return true;
     // Without a partner, or where the braces do not add up, what follows on the next line belongs to the code around.
     if (limit < 0 || (!p.tokens.balanced && onNewLine(p))) return false;
@@ -179,4 +185,22 @@ export function skipLine(p: State, force: boolean): void {
         }
         skip(p);
     }
+}
+
+/**
+ * In a file whose braces do not add up: the present line is the head of a function, a shape, an agent or an import, so a brace is missing
+ * before it.
+ */
+export function startsDeclaration(p: State): boolean {
+    const at = p.k === T.Main ? 1 : 0;
+    const word = peek(p, at);
+    if (word === T.Func) {
+        const paren = isWord(peek(p, at + 1)) ? at + 2 : at + 1;
+        if (peek(p, paren) !== T.LParen || lineBreakBefore(p, paren)) return false;
+        const close = p.tokens.match[p.pos + paren] as number;
+        return close > 0 && (p.kinds[close + 1] === T.LBrace || p.kinds[close + 1] === T.Arrow) && onNewLine(p);
+    }
+    if (word === T.Agent) return isWord(peek(p, at + 1)) ? peek(p, at + 2) === T.LBrace : at === 1 && peek(p, 2) === T.LBrace;
+    if (p.k === T.Shape) return isWord(peek(p, 1)) && peek(p, 2) === T.LBrace && onNewLine(p);
+    return p.k === T.Import && isWord(peek(p, 1)) && isWord(peek(p, 2)) && peek(p, 3) === T.From && peek(p, 4) === T.String;
 }

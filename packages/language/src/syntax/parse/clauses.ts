@@ -17,8 +17,8 @@ import {
     skipClause,
     takeNamed,
 } from "./authority.ts";
-import { closed, leaveBrace } from "./brackets.ts";
-import { advance, expected, isWord, onNewLine, peek, prevEnd, type State, start, take, takeName } from "./state.ts";
+import { closed, leaveBrace, startsDeclaration } from "./brackets.ts";
+import { advance, expected, isWord, onNewLine, peek, prevEnd, type State, start, take, takeName, tokenText } from "./state.ts";
 
 /** `{ send: ask, arg to: trusted, reads: "alice", audience send: arg to or ask, trusted }` */
 export function parseClauses(p: State): ImportClause[] {
@@ -50,7 +50,7 @@ export function parseAgentBraces(p: State): Pick<Import, "remit" | "clauses"> {
     let remit: RemitUse | undefined;
     const clauses: ImportClause[] = [];
     const read = () => ({ ...(remit === undefined ? {} : { remit }), ...(clauses.length === 0 ? {} : { clauses }) });
-    while (p.k !== T.RBrace && p.k !== T.EOF) {
+    while (p.k !== T.RBrace && p.k !== T.EOF && !(!p.tokens.balanced && onNewLine(p) && startsDeclaration(p))) {
         if (p.k === T.Remit) {
             const use = parseRemitUse(p);
             remit ??= use;
@@ -117,7 +117,9 @@ function parseClause(p: State): ImportClause | undefined {
     }
     const method = takeNamed(p);
     if (!take(p, T.Colon)) {
-        expected(p, `\`:\` after \`${method.text}\``);
+        const gate = tokenText(p, p.pos - 1);
+        const turned = ["may", "ask", "never"].includes(gate) && isWord(p.k);
+        expected(p, `\`:\` after \`${method.text}\``, turned ? `The method stands first: \`${tokenText(p)}: ${gate}\`.` : undefined);
         return undefined;
     }
     const counts = parseCounts(p);

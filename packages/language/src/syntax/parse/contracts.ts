@@ -6,7 +6,7 @@
 import { FOREIGN_GENERICS } from "../foreign.ts";
 import { T } from "../tokens.ts";
 import type { ContractField, ContractLiteral, ContractNode, Expr, Name, StringLit } from "../tree.ts";
-import { bracketed } from "./brackets.ts";
+import { bracketed, startsDeclaration } from "./brackets.ts";
 import { parseNumber, parseString } from "./literals.ts";
 import {
     advance,
@@ -88,7 +88,9 @@ function parsePrimary(p: State): ContractNode {
     // A word with a colon on the next line is the next field.
     if (isWord(p.k) && !(onNewLine(p) && peek(p, 1) === T.Colon && (p.mode & FIELDS) !== 0))
         return skipGeneric(p) ? nothing(p) : { kind: "c.name", range, name: takeName(p) };
-    const hint = "A contract is `string`, `number`, `boolean`, `json`, `none`, `list[…]`, `{ … }`, a literal or the name of a shape.";
+    const items = p.k === T.LBracket ? "A list is written `list[string]`." : undefined;
+    const hint =
+        items ?? "A contract is `string`, `number`, `boolean`, `json`, `none`, `list[…]`, `{ … }`, a literal or the name of a shape.";
     expected(p, "a contract", hint);
     return nothing(p);
 }
@@ -147,7 +149,8 @@ function fieldsIn(p: State): ContractField[] {
     const fields: ContractField[] = [];
     let height = 0;
     let bare = false;
-    while (p.k !== T.RBrace && p.k !== T.EOF) {
+    // Where a brace is missing, the next declaration is no field.
+    while (p.k !== T.RBrace && p.k !== T.EOF && !(!p.tokens.balanced && onNewLine(p) && startsDeclaration(p))) {
         if (fields.length > 0 && !take(p, T.Comma) && !onNewLine(p)) missingSeparator(p, bare);
         if (p.k === T.RBrace || p.k === T.EOF) break;
         const before = p.pos;
@@ -168,7 +171,12 @@ function fieldsIn(p: State): ContractField[] {
 function missingSeparator(p: State, bare: boolean): void {
     const at = prevEnd(p);
     const range = { start: at, end: at };
-    if (bare && isWord(p.k)) oldSpelling(p, "Fields on one line are separated by commas.", range, "Insert a comma", [{ range, text: "," }]);
+    if (p.k === T.Or)
+        expected(p, "a comma or a new line between fields", "Choices are separated by `|`.", [
+            { title: "Write `|`", safe: true, edits: [{ range: tokenRange(p, p.pos), text: "|" }] },
+        ]);
+    else if (bare && isWord(p.k))
+        oldSpelling(p, "Fields on one line are separated by commas.", range, "Insert a comma", [{ range, text: "," }]);
     else {
         expected(p, "a comma or a new line between fields", undefined, isWord(p.k) ? insertion("Insert a comma", at, ",") : undefined);
     }
@@ -191,7 +199,9 @@ function parseField(p: State): { node: ContractField; bare: boolean } | undefine
         name = { range: quoted.range, text: quoted.value };
     } else if (isWord(p.k)) name = takeName(p);
     else {
-        expected(p, "the name of a field", undefined, undefined, true);
+        const described = p.k === T.String && p.kinds[p.pos - 1] === T.Comma && !onNewLine(p);
+        const hint = described ? 'A description stands behind the type, without a comma: `cause: string "one sentence"`.' : undefined;
+        expected(p, "the name of a field", hint, undefined, true);
         return undefined;
     }
     const optional = p.k === T.Question && !onNewLine(p);
@@ -213,14 +223,26 @@ function parseField(p: State): { node: ContractField; bare: boolean } | undefine
     }
     let fallback: Expr | undefined;
     if (p.k === T.Assign) {
+        // `cause = string`.
+        const typed = type === undefined && isTypeName(p);
+        if (typed)
+            expected(p, `\`:\` between the field \`${name.text}\` and its type`, `Write \`${name.text}: ${tokenText(p, p.pos + 1)}\`.`);
         advance(p);
-        fallback = parseDefault(p);
+        if (typed) type = parseContract(p);
+        else fallback = parseDefault(p);
     }
     let description: StringLit | undefined;
     if ((p.k === T.String || p.k === T.Block) && !onNewLine(p)) description = parseString(p);
     const range = { start: name.range.start, end: prevEnd(p) };
     return { node: { range, name, optional, type, default: fallback, description }, bare };
 }
+
+/** Behind the `=` stands the name of a type of all programs. */
+function isTypeName(p: State): boolean {
+    return isWord(peek(p, 1)) && !lineBreakBefore(p, 1) && TYPES.has(tokenText(p, p.pos + 1));
+}
+
+const TYPES: ReadonlySet<string> = new Set(["string", "number", "boolean", "json", "list"]);
 
 /** A type without a colon; a string is one only as the first of several. */
 function startsType(p: State): boolean {

@@ -19,13 +19,17 @@ import {
     beginStatement,
     bind,
     closesNothing,
+    end,
     endStatement,
     enter,
     expected,
     expectName,
     here,
+    insertion,
     isWord,
+    jump,
     leave,
+    lineBreakBefore,
     onNewLine,
     peek,
     prevEnd,
@@ -135,14 +139,24 @@ function readRange(p: State, uri: StringLit): StringLit {
 /** `import func f from "./x.remit"`. */
 const NOT_SHARED = "A file shares its agents alone: put it into an agent there, `import agent Name`, and call `Name.f()`.";
 
+function importHint(p: State): string {
+    if (p.k === T.Func || p.k === T.Shape) return NOT_SHARED;
+    const kinds = `One of ${IMPORT_KINDS.map((name) => `\`${name}\``).join(", ")}`;
+    return isWord(p.k) && peek(p, 1) === T.From
+        ? `${kinds} stands before the name: \`import tool ${tokenText(p)} from "…"\`.`
+        : `${kinds}.`;
+}
+
 function parseImport(p: State): Import | undefined {
     const from = start(p);
     advance(p);
     const kind = isWord(p.k) ? tokenText(p) : "";
     const known = (IMPORT_KINDS as readonly string[]).includes(kind);
     if (!known) {
-        const hint = p.k === T.Func || p.k === T.Shape ? NOT_SHARED : `One of ${IMPORT_KINDS.map((name) => `\`${name}\``).join(", ")}.`;
-        expected(p, "what to import", hint);
+        const near = kind === "" || p.k === T.Func || p.k === T.Shape ? null : nearest(kind, IMPORT_KINDS);
+        const range = tokenRange(p, p.pos);
+        const fixes = near === null ? undefined : [fix(`Write \`${near}\``, range, near, true)];
+        expected(p, "what to import", near === null ? importHint(p) : `Did you mean \`${near}\`?`, fixes);
         // What it was to be is not known, so that nothing more of it can be wrong.
         if (!onNewLine(p)) skipLine(p, false);
         return undefined;
@@ -153,7 +167,20 @@ function parseImport(p: State): Import | undefined {
     if (nameless) expected(p, "a name for it", 'Write `import tool Name from "…"`.');
     let uri: StringLit;
     if (!take(p, T.From)) expected(p, '`from` and where it is: `from "…"`');
-    if (p.k === T.String || p.k === T.Block) uri = parseString(p);
+    if (p.k === T.String && tokenText(p).includes("\n")) {
+        // The quote that ends it is that of a later line.
+        const range = { start: start(p), end: end(p) };
+        report(
+            p,
+            "UNTERMINATED_STRING",
+            "This string is never closed.",
+            range,
+            `Close it with \`${p.text[range.start]}\` on its own line.`,
+        );
+        uri = { kind: "string", range: { start: range.start, end: range.start }, value: "", style: "double" };
+        do advance(p);
+        while (p.k !== T.EOF && !(onNewLine(p) && startsItem(p)));
+    } else if (p.k === T.String || p.k === T.Block) uri = parseString(p);
     else {
         expected(p, "where it is, as a string");
         uri = { kind: "string", range: here(p), value: "", style: "double" };
@@ -191,6 +218,19 @@ function parseShape(p: State): ShapeDecl {
     const from = start(p);
     advance(p);
     const name = expectName(p, "the name of the shape");
+    // A field on the next line: the brace before it is missing.
+    if (isWord(p.k) && onNewLine(p) && !startsItem(p)) {
+        expected(p, "`{` and the fields of the shape", `Write \`shape ${name.text || "Name"} { name: string }\`.`);
+        while (p.k !== T.RBrace && p.k !== T.EOF && !(onNewLine(p) && startsItem(p))) skip(p);
+        take(p, T.RBrace);
+        const range = { start: name.range.end, end: prevEnd(p) };
+        return {
+            kind: "shape",
+            range: { start: from, end: range.end },
+            name,
+            contract: { kind: "c.name", range, name: { range, text: "json" } },
+        };
+    }
     const contract = parseContract(p);
     return { kind: "shape", range: { start: from, end: contract.range.end }, name, contract };
 }
@@ -281,12 +321,38 @@ function parseAgentLine(p: State): Agent["config"][number] | undefined {
         default:
             break;
     }
+    if (skipBeforeFunc(p)) return undefined;
     const lines = "`model`, `role`, `description`, `use`, `context max` or `func`";
     const foreign = isWord(p.k) ? FOREIGN_LINES.get(tokenText(p)) : undefined;
     const meant = isWord(p.k) && foreign === undefined ? nearest(tokenText(p), AGENT_WORDS) : null;
     const hint = foreign ?? (meant === null ? "Other statements stand inside a function of the agent." : `Did you mean \`${meant}\`?`);
     expected(p, lines, hint, meant === null ? undefined : [fix(`Write \`${meant}\``, tokenRange(p, p.pos), meant)], true);
     return undefined;
+}
+
+/** `async main func …`, `main function …`: told, and the function is read where that word is left out, or else skipped. */
+function skipBeforeFunc(p: State): boolean {
+    const word = tokenText(p);
+    const next = peek(p, 1);
+    const advice = isWord(p.k) && (next === T.Func || next === T.Main) ? FOREIGN_ITEMS.get(word) : undefined;
+    if (advice !== undefined) {
+        report(p, "SYNTAX", `No \`${word}\` stands before a function.`, tokenRange(p, p.pos), advice, [
+            fix("Leave the word out", { start: start(p), end: p.starts[p.pos + 1] as number }, "", true),
+        ]);
+        advance(p);
+        return true;
+    }
+    if (p.k !== T.Main || !isWord(next) || FOREIGN_STARTS.get(tokenText(p, p.pos + 1)) !== "function") return false;
+    const range = tokenRange(p, p.pos + 1);
+    report(p, "SYNTAX", "A function begins with `func`.", range, "Write `main func`.", [fix("Write `func`", range, "func", true)]);
+    jump(p, p.pos + 2);
+    skipToMember(p);
+    return true;
+}
+
+/** On to the next line that begins a function, or to the end of the agent. */
+function skipToMember(p: State): void {
+    while (p.k !== T.EOF && p.k !== T.RBrace && !(onNewLine(p) && (startsMember(p) || startsItem(p)))) skip(p);
 }
 
 // ---- func --------------------------------------------------------------------------------------------------------
@@ -327,9 +393,19 @@ export function parseFunc(p: State, given?: Name): Func {
         }
         closed(p, open, T.RParen);
         p.mode = mode;
-    } else expected(p, "`(` and the parameters", "A function without parameters has empty parentheses: `func f() { … }`.");
-    let result: ContractNode | undefined;
-    if (take(p, T.Arrow)) result = parseContract(p);
+    } else {
+        // `main func input { … }) {`: what stands before the lone bracket is the contract of a parameter.
+        const close = (p.tokens.match[p.pos] as number) + 1;
+        const lone = p.k === T.LBrace && close > p.pos && p.kinds[close] === T.RParen;
+        const empty = "A function without parameters has empty parentheses: `func f() { … }`.";
+        expected(p, "`(` and the parameters", lone ? "Parameters stand in parentheses: `func f(input: { … }) { … }`." : empty);
+        if (lone && main && name !== undefined) {
+            params.push({ range: name.range, name, contract: parseContract(p), default: undefined });
+            name = undefined;
+        }
+        if (lone) jump(p, close + 1);
+    }
+    const result = parseResult(p);
     const { noNumbers } = p;
     p.noNumbers = withParams(noNumbers, params);
     const body = parseBlock(p, "`{` and the body of the function");
@@ -337,6 +413,26 @@ export function parseFunc(p: State, given?: Name): Func {
     p.noNumbers = noNumbers;
     p.bound = bound;
     return { kind: "func", range: { start: from, end: body.range.end }, main, name, params, result, body };
+}
+
+/** `-> CONTRACT`, or what other languages write for it. */
+function parseResult(p: State): ContractNode | undefined {
+    const foreign = (p.k === T.Colon || p.k === T.FatArrow) && !onNewLine(p) && startsResult(p);
+    if (foreign) {
+        const range = tokenRange(p, p.pos);
+        const fixes = [fix("Write `->`", range, p.text[range.start - 1] === " " ? "->" : " ->", true)];
+        report(p, "SYNTAX", "The contract of a result stands behind `->`.", range, "Write `func f(x) -> string { … }`.", fixes);
+        advance(p);
+        return parseContract(p);
+    }
+    return take(p, T.Arrow) ? parseContract(p) : undefined;
+}
+
+/** Behind the present colon or arrow stands a contract, and the body behind that. */
+function startsResult(p: State): boolean {
+    if (lineBreakBefore(p, 1)) return false;
+    if (peek(p, 1) !== T.LBrace) return isWord(peek(p, 1)) || peek(p, 1) === T.String;
+    return p.kinds[(p.tokens.match[p.pos + 1] as number) + 1] === T.LBrace;
 }
 
 function withParams(outside: ReadonlySet<string>, params: readonly Param[]): ReadonlySet<string> {
@@ -370,8 +466,13 @@ function startsBody(p: State, open: number): boolean {
 
 function parseParam(p: State, open: number): Param | undefined {
     if (!isWord(p.k)) {
-        expected(p, "the name of a parameter", undefined, undefined, true);
-        return undefined;
+        const contract = p.k === T.LBrace && (p.tokens.match[p.pos] as number) > p.pos;
+        const hint = contract ? "A parameter has a name before its contract: `func f(input: { … }) { … }`." : undefined;
+        expected(p, "the name of a parameter", hint, contract ? insertion("Write `input:`", start(p), "input: ", false) : undefined, true);
+        if (!contract) return undefined;
+        // Read as what it was to be, so that the body knows its name.
+        const range = here(p);
+        return { range: { start: start(p), end: end(p) }, name: { range, text: "input" }, contract: parseContract(p), default: undefined };
     }
     if (isWord(peek(p, 1)) && TYPES.has(tokenText(p))) {
         // `string a`
@@ -384,6 +485,11 @@ function parseParam(p: State, open: number): Param | undefined {
     bind(p, p.k);
     const name = takeName(p);
     let contract: ContractNode | undefined;
+    if (p.k === T.Question && peek(p, 1) === T.Colon) {
+        const hint = `What may be left out has a default: \`${name.text}: string? = none\`.`;
+        report(p, "SYNTAX", "A parameter has no `?` behind its name.", tokenRange(p, p.pos), hint);
+        advance(p);
+    }
     const hasColon = take(p, T.Colon);
     if (hasColon || (startsContract(p) && !startsBody(p, open))) contract = parseContract(p);
     const colon = hasColon && contract?.kind === "c.object" ? { colon: true as const } : {};

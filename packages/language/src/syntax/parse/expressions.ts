@@ -67,6 +67,9 @@ function hintOf(p: State): string | undefined {
 /** `x *= 2`, `x++`: the operator is read, and this stands where its right side should. */
 function twoSigns(p: State): string | undefined {
     const before = p.kinds[p.pos - 1] ?? 0;
+    const meets = p.pos > 0 && prevEnd(p) === start(p);
+    if (meets && before === T.Assign && p.k === T.Plus) return "Write `x += 1`: the sign stands before `=`.";
+    if (meets && before === T.Lt && p.k === T.Gt) return "Write `!=`.";
     if (p.pos === 0 || prevEnd(p) !== start(p) || (INFIX[before] as number) === 0 || before >= T.Word) return undefined;
     const sign = SYMBOLS[before] as string;
     if (p.k === T.Assign) return `Write \`x = x ${sign} y\`; only \`+=\` and \`-=\` join with it.`;

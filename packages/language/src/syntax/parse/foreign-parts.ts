@@ -88,12 +88,24 @@ export function skipLambdaBlock(p: State): boolean {
 
 /** `for (x of xs) {` and `for (i = 0; …) {`: told, and skipped to the body. The present token is the bracket. */
 export function skipForHead(p: State): boolean {
+    const after = p.k === T.LParen ? p.kinds[(p.tokens.match[p.pos] as number) + 1] : undefined;
+    if (after === T.Max && isWord(p.kinds[p.pos + 1] ?? T.EOF)) return skipHeadInBrackets(p);
     if (p.k !== T.LParen || !braceAfter(p, p.pos)) return false;
     const hint = "Write `for x in items max 10 { … }`; `repeat * 10 { … }` only repeats.";
     const close = p.tokens.match[p.pos] as number;
     const range = { start: tokenRange(p, p.pos).start, end: tokenRange(p, close).end };
     report(p, "SYNTAX", "A `for` goes over the items of a list.", range, hint);
     jump(p, close + 1);
+    return true;
+}
+
+/** `for (x in xs) max 10 {`: the present token is the bracket. */
+function skipHeadInBrackets(p: State): boolean {
+    const close = p.tokens.match[p.pos] as number;
+    const range = { start: tokenRange(p, p.pos).start, end: tokenRange(p, close).end };
+    report(p, "SYNTAX", "The item and the list of a `for` stand without parentheses.", range, "Write `for x in items max 10 { … }`.");
+    jump(p, close + 1);
+    while (p.k !== T.EOF && p.k !== T.LBrace && p.tokens.newline[p.pos] !== 1) advance(p);
     return true;
 }
 

@@ -9,8 +9,9 @@ import { T } from "../tokens.ts";
 import type { Stmt } from "../tree.ts";
 import { skipLine } from "./brackets.ts";
 import { braceAfter, isForeign } from "./foreign-parts.ts";
-import { parseBranches } from "./forms.ts";
+import { parseBranches, parseIteration } from "./forms.ts";
 import { advance, isWord, jump, report, type State, tokenRange, tokenText, parseExpr, parseBlock, parseStatement, skip } from "./state.ts";
+import { parseUse } from "./use.ts";
 
 /** The statement that begins here in another language, if the present word begins one. */
 export function foreignStart(p: State): ForeignStart | undefined {
@@ -37,11 +38,14 @@ function begins(p: State, at: number, what: ForeignStart): boolean {
     }
 }
 
+/** The word that stands for it here. */
+const WRITES: Readonly<Partial<Record<ForeignStart, string>>> = { branch: "else if", context: "use", each: "for", failure: "raise" };
+
 /** The present token is the word that `foreignStart` found. */
 export function parseForeign(p: State, what: ForeignStart): Stmt | undefined {
     const { message, hint } = FOREIGN_ADVICE[what];
     const range = tokenRange(p, p.pos);
-    const write = what === "branch" ? "else if" : what === "failure" ? "raise" : undefined;
+    const write = WRITES[what];
     const fixes =
         what === "name"
             ? [fix("Leave the word out", { start: range.start, end: p.starts[p.pos + 1] as number }, "", true)]
@@ -53,6 +57,12 @@ export function parseForeign(p: State, what: ForeignStart): Stmt | undefined {
         case "name":
             advance(p);
             return parseStatement(p);
+        case "context":
+            return parseUse(p);
+        case "each":
+            advance(p);
+            parseIteration(p);
+            return undefined;
         case "branch":
             parseBranches(p);
             return undefined;

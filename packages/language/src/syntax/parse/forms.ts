@@ -96,7 +96,7 @@ export function parseGenerate(p: State): Expr {
         leave(p);
     }
     let contract: ContractNode | undefined;
-    if (p.k === T.Arrow) {
+    if (p.k === T.Arrow || foreignArrow(p)) {
         advance(p);
         contract = parseContract(p);
         to = contract.range.end;
@@ -109,6 +109,18 @@ export function parseGenerate(p: State): Expr {
     p.height = height + 1;
     const node: Generate = { kind: "generate", range: { start: from, end: to }, options, contract };
     return node;
+}
+
+/** `generate({…}) => T`, `: T` or `as T`: says what to write; the contract is read all the same. An `endorse` around it goes on with `as trusted`. */
+function foreignArrow(p: State): boolean {
+    const next = peek(p, 1);
+    const contract = isWord(next) || next === T.LBrace;
+    if (onNewLine(p) || lineBreakBefore(p, 1) || !contract || (p.mode & LINE_ENDS) === 0) return false;
+    if (p.k !== T.FatArrow && p.k !== T.Colon && (p.k !== T.As || isBound(p, T.As) || next === T.Trusted)) return false;
+    const range = tokenRange(p, p.pos);
+    const fixes = [fix("Write `->`", range, p.k === T.Colon ? " ->" : "->", true)];
+    report(p, "SYNTAX", "The contract of an answer stands behind `->`.", range, "Write `generate({ … }) -> Name`.", fixes);
+    return true;
 }
 
 /** `generate({…}) { return { ok boolean } }`: the first spelling of an output contract. */

@@ -78,7 +78,9 @@ export function parseKey(p: State): { key: Name; quoted: boolean } | undefined {
                 ? "A key that is computed is set by its index: `made = {}`, then `made[key] = value`."
                 : p.k === T.Number || p.k === T.Quantity || p.k === T.Block
                   ? "A key is a name or a string in quotes."
-                  : undefined;
+                  : p.k === T.Star
+                    ? "An object is spread with `...`: `{ ...other, key: value }`."
+                    : undefined;
         expected(p, "a key", hint, undefined, true);
         return undefined;
     }

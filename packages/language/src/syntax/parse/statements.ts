@@ -8,7 +8,7 @@ import { FOREIGN_NAMES } from "../foreign.ts";
 import { T } from "../tokens.ts";
 import type { Define, Assign, Block, Config, Stmt } from "../tree.ts";
 import { delegateFollows, parseDelegate, parseSpend, spendFollows } from "./authority.ts";
-import { closed, skipLine } from "./brackets.ts";
+import { closed, skipLine, startsDeclaration } from "./brackets.ts";
 import { parseExpr, parsePostfix } from "./expressions.ts";
 import { foreignStart, parseForeign } from "./foreign.ts";
 import { skipPattern } from "./foreign-parts.ts";
@@ -40,6 +40,7 @@ import {
     start,
     takeName,
     tokenRange,
+    tokenText,
     parseFunc,
 } from "./state.ts";
 import { contextFollows, parseContextBudget, parseUse } from "./use.ts";
@@ -50,7 +51,7 @@ export function parseBlock(p: State, what: string): Block {
     // In a file whose braces do not add up this one is missing, and what follows on the next line stands in the block.
     const lacking = p.k !== T.LBrace;
     if (lacking) {
-        expected(p, what, p.k === T.In ? `For a membership, ${FOREIGN_NAMES.get("in")?.hint}.` : "A body stands in braces: `{ … }`.");
+        expected(p, what, bodyHint(p, what));
         if (p.tokens.balanced || !onNewLine(p) || p.k === T.RBrace || startsDeclaration(p)) {
             p.height = 1;
             return { range: here(p), statements: [] };
@@ -79,21 +80,15 @@ export function parseBlock(p: State, what: string): Block {
     return { range: { start: Math.min(from, to), end: to }, statements };
 }
 
-/**
- * In a file whose braces do not add up: the present line is the head of a function, an agent or an import, so a brace is missing
- * before it.
- */
-function startsDeclaration(p: State): boolean {
-    const at = p.k === T.Main ? 1 : 0;
-    const word = peek(p, at);
-    if (word === T.Func) {
-        const paren = isWord(peek(p, at + 1)) ? at + 2 : at + 1;
-        if (peek(p, paren) !== T.LParen || lineBreakBefore(p, paren)) return false;
-        const close = p.tokens.match[p.pos + paren] as number;
-        return close > 0 && (p.kinds[close + 1] === T.LBrace || p.kinds[close + 1] === T.Arrow) && onNewLine(p);
-    }
-    if (word === T.Agent) return isWord(peek(p, at + 1)) ? peek(p, at + 2) === T.LBrace : at === 1 && peek(p, 2) === T.LBrace;
-    return p.k === T.Import && isWord(peek(p, 1)) && isWord(peek(p, 2)) && peek(p, 3) === T.From && peek(p, 4) === T.String;
+/** What to write in place of the present token, which stands where the brace of a body is wanted. */
+function bodyHint(p: State, what: string): string {
+    const compares = what.endsWith("`if`") || what.endsWith("`loop`");
+    if (p.k === T.In) return `For a membership, ${FOREIGN_NAMES.get("in")?.hint}.`;
+    if (compares && p.k === T.Assign) return "An assignment is a statement; compare with `==`.";
+    if (compares && !onNewLine(p) && (p.k === T.Not || (isWord(p.k) && tokenText(p) === "is")))
+        return peek(p, 1) === T.Not || p.k === T.Not ? "Compare with `!=`." : "Compare with `==`.";
+    if (isWord(p.k) && !onNewLine(p) && peek(p, 1) === T.LBrace) return `Leave \`${tokenText(p)}\` out: a body stands in braces.`;
+    return "A body stands in braces: `{ … }`.";
 }
 
 /** Undefined for a construct that was reported and skipped. */
