@@ -246,7 +246,7 @@ test("from the README's line to the first approved turn in the console, with the
     });
     try {
         const page = await browser.newPage({ viewport: { width: 1100, height: 800 } });
-        page.setDefaultTimeout(120_000);
+        page.setDefaultTimeout(500_000);
         const shot = async (name: string): Promise<void> => {
             const to = process.env.REMIT_TEST_SCREENS;
             if (to !== undefined) await page.screenshot({ path: join(to, `${name}.png`) });

@@ -164,9 +164,8 @@ test("at a terminal: always is yes from then on, never is no from then on, stop 
     ] as const;
     for (const [task, answer, end, code] of answers) {
         await using terminal = new Terminal(at, "drive", "go", task);
-        await terminal.shows("stop");
-        // What is typed before a person can have read the question is no answer.
-        await new Promise((resolve) => setTimeout(resolve, 300));
+        // What is typed before this prompt stands is no answer.
+        await terminal.shows("view all >");
         terminal.type(`${answer}\r`);
         await terminal.shows(end);
         expect(await terminal.ends()).toBe(code);

@@ -36,7 +36,8 @@ export class Terminal {
     /** Until it shows this, after what was waited for before. */
     async shows(what: string): Promise<void> {
         for (let waited = 0; ; waited++) {
-            if (waited > 1500) throw new Error(`it does not show ${what}: ${this.seen.slice(this.#at)}`);
+            // 5 minutes, and more on a busy machine: shorter than a test, so that what is waited for is named
+            if (waited > 15_000) throw new Error(`it does not show ${what}: ${this.seen.slice(this.#at)}`);
             const found = this.seen.indexOf(what, this.#at);
             if (found >= 0) {
                 this.#at = found + what.length;
@@ -48,7 +49,7 @@ export class Terminal {
     }
     /** Its exit code. One that goes on is told with what it showed. */
     async ends(): Promise<number | null> {
-        const bound = setTimeout(() => this.#child.kill(), 60_000);
+        const bound = setTimeout(() => this.#child.kill(), 300_000);
         const code = await this.#ended;
         clearTimeout(bound);
         if (this.#child.signalCode !== null) throw new Error(`it does not end: ${this.seen.slice(this.#at)}`);

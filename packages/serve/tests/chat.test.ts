@@ -57,7 +57,7 @@ async function opened(at: Room): Promise<Chat> {
     const { id: session } = await client.open({ title: "chat" });
     const context = await browser.newContext();
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(500_000);
     const wrong: string[] = [];
     page.on("pageerror", (error) => wrong.push(error.message));
     await page.goto(`${origin}/#server=${at.server.url}&token=${token}&session=${session}`);

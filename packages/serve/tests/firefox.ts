@@ -149,7 +149,7 @@ function pageOf(bidi: Bidi, context: string): FirefoxPage {
         if (said.type !== "success") throw new Error(said.exceptionDetails?.text ?? "the script failed");
         return JSON.parse(said.result?.value ?? "null") as T;
     };
-    const until = async (expression: string, ms = 30_000): Promise<void> => {
+    const until = async (expression: string, ms = 500_000): Promise<void> => {
         for (const end = Date.now() + ms; ; ) {
             if (await evaluate<boolean>(`Boolean(${expression})`).catch(() => false)) return;
             if (Date.now() > end) throw new Error(`not so in time: ${expression}\n${await evaluate<string>("document.body.innerText")}`);

@@ -17,7 +17,7 @@ beforeAll(async () => {
     origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
     const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
     browser = await chromium.launch({ executablePath: process.env["REMIT_TEST_CHROMIUM"] ?? "/usr/bin/chromium", args });
-    at = await room({ replies: [] }, { origins: [origin], bounds: { away: 200 } });
+    at = await room({ replies: [] }, { origins: [origin], bounds: { away: 3_000 } });
 });
 afterAll(async () => {
     await browser.close();

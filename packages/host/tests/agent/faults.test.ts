@@ -1,8 +1,8 @@
 /** Agents that do it wrong: each ends in a failure that says what happened, with what there was of the reply, and nothing is left running. */
 import { existsSync, readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { judge } from "./real/schema.ts";
-import { type Act, handOf, rig } from "./rig.ts";
+import { type Act, handOf, type Rig, rig } from "./rig.ts";
 
 /** A process that is gone, or is a zombie that nobody waits for any more. */
 function runs(pid: number): boolean {
@@ -13,6 +13,8 @@ async function gone(pid: number): Promise<void> {
     while (runs(pid)) await new Promise((done) => setTimeout(done, 20));
 }
 const hands = [handOf("file://workspace", { read: "may" })];
+/** Until it has shown a text of the agent. */
+const shown = ({ parts }: Rig, text: string): Promise<void> => expect.poll(() => JSON.stringify(parts)).toContain(text);
 
 test("what is no message is survived", async () => {
     await using here = rig({ fault: "garbage" });
@@ -93,8 +95,9 @@ test.each([
     ["limit.bytes", { bytes: 20 }, "it may use 20 bytes of text"],
     ["limit.time", { ms: 400 }, "it may take 400 ms"],
 ] as const)("one that never ends is ended by %s", async (kind, limits, message) => {
-    await using here = rig();
-    const failure = await here.failure([{ do: "spin" }], { limits });
+    // So that it has the time to stop.
+    await using here = rig({ agent: { graceMs: 60_000 } });
+    const failure = await here.failure([{ do: "spin" }], { limits, io: { wait: () => shown(here, "x") } });
     expect(failure).toMatchObject({ kind, message: expect.stringContaining(message) });
     expect(failure.reply?.stop).toBe("cancelled");
     expect(failure.reply?.text).toMatch(/^x+$/);
@@ -173,14 +176,21 @@ test("a limit on tokens with an agent that reports none fails, unless time bound
 
 test("silence ends a turn, and waiting for an answer of ours is none", async () => {
     await using here = rig();
-    const failure = await here.failure([{ do: "say", text: "Well" }, { do: "wait" }], { limits: { silence: 300 } });
-    expect(failure).toMatchObject({ kind: "timeout", reply: { text: "Well" } });
-    const ask = { do: "permission", call: { toolCallId: "p", kind: "read", locations: [{ path: `${here.here.workspace}/a` }] } };
-    const may = async () => {
-        await new Promise((done) => setTimeout(done, 700));
-        return { allowed: true, by: "person" } as const;
-    };
-    expect((await here.reply([ask], { hands, limits: { silence: 300 }, io: { may } })).stop).toBe("end_turn");
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+        const silent = here.failure([{ do: "say", text: "Well" }, { do: "wait" }], { limits: { silence: 300 } });
+        await shown(here, "Well");
+        await vi.advanceTimersByTimeAsync(300);
+        expect(await silent).toMatchObject({ kind: "timeout", reply: { text: "Well" } });
+        const ask = { do: "permission", call: { toolCallId: "p", kind: "read", locations: [{ path: `${here.here.workspace}/a` }] } };
+        const may = async () => {
+            await vi.advanceTimersByTimeAsync(700);
+            return { allowed: true, by: "person" } as const;
+        };
+        expect((await here.reply([ask], { hands, limits: { silence: 300 }, io: { may } })).stop).toBe("end_turn");
+    } finally {
+        vi.useRealTimers();
+    }
 });
 
 test("a cancel is told, pending questions with it, and what there was is kept", async () => {
@@ -204,7 +214,8 @@ test("one that ignores a cancel is killed", async () => {
     await using here = rig({ fault: "ignores cancel", unconfined: true });
     const [left] = (await here.found([{ do: "leave" }])) as [{ pid: number }];
     expect(runs(left.pid)).toBe(true);
-    const failure = await here.failure([{ do: "say", text: "Never." }, { do: "wait" }], { limits: { ms: 200 } });
+    const io = { wait: () => shown(here, "Never.") };
+    const failure = await here.failure([{ do: "say", text: "Never." }, { do: "wait" }], { limits: { ms: 200 }, io });
     expect(failure).toMatchObject({ kind: "limit.time", reply: { text: "Never." } });
     process.kill(left.pid, "SIGKILL");
 });

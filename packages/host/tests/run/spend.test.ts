@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openSqlite } from "../../src/ledger/sqlite.ts";
 import { type Ledger, openLedger } from "../../src/run/open.ts";
 import { load } from "../../src/run/program.ts";
+import { stillClock } from "./still-clock.ts";
 
 let folder = "";
 let ledger: Ledger;
@@ -67,6 +68,7 @@ describe("time of a region", () => {
     });
 
     test("stands still while a person is asked", async () => {
+        using clock = stillClock();
         const source = main(`${kindOf("spend 150 ms { Work.call(1)  Work.call(1) }")}\n"in time"`, " { call: ask }");
         const program = await load(
             { source },
@@ -75,6 +77,7 @@ describe("time of a region", () => {
                 ledger: ledger.store,
                 on: {
                     ask: async () => {
+                        clock.pass(200);
                         await wait(200);
                         return "once";
                     },

@@ -145,7 +145,6 @@ describe("a server over stdio", () => {
         const config = stdio(here) as { mcpServers: { notes: { [key: string]: Json } } };
         config.mcpServers.notes.timeoutMs = 300;
         const tools = here.tools(here.config(config));
-        await call(tools, NOTES, "touch", {});
         expect((await failure(tools, NOTES, "wait", { ms: 60_000 })).kind).toBe("timeout");
         const controller = new AbortController();
         const waiting = failure(tools, NOTES, "wait", { ms: 60_000 }, { signal: controller.signal });

@@ -259,7 +259,7 @@ function handsOf(client: AgentContext, sessionId: string, session: Session, prom
                 for (const piece of (process.env[String(act.name)] ?? "").match(/.{1,5}/g) ?? []) await say(piece);
                 return;
             case "run": {
-                const { status, stdout, stderr } = spawnSync("/bin/sh", ["-c", text], { encoding: "utf8", timeout: 20_000 });
+                const { status, stdout, stderr } = spawnSync("/bin/sh", ["-c", text], { encoding: "utf8", timeout: 300_000 });
                 return tell({ status, stdout, stderr });
             }
             case "leave": {
