@@ -3,7 +3,8 @@
  *
  * Boundary: identity and liveness of owners. Taking and losing a lease is the store's transaction.
  *
- * O1: on the same machine a lease is live exactly while its process lives (pid and start time, so that a reused pid does not count).
+ * O1: on the same machine a lease is live exactly while its process lives (pid and start time, so that a reused pid does not count). Where the system
+ *     does not say a part of that, for want of a free handle, the parts that are known count.
  * O2: of another machine only the heartbeat is known: live while younger than `STALE_MS`.
  * O4: in a ledger that several machines share, a machine is known by its name and by when it was started.
  * O3: an owner with a name is live until it lets go of the run or another owner takes the run from it: it may have several processes, or none for a
@@ -55,8 +56,9 @@ let known: Omit<ProcessOwner, "nonce"> | null = null;
 function thisProcess(): Omit<ProcessOwner, "nonce"> {
     if (known !== null) return known;
     const found = { host: here(), pid: process.pid, start: startOf(process.pid) ?? "" };
-    // The system may have said nothing for want of a free handle.
-    if (found.start !== "") known = found;
+    // Else the system may have said less for want of a free handle, and says more the next time.
+    const isWhole = process.platform !== "linux" || (found.host !== hostname() && bootIn(found.start) !== "");
+    if (found.start !== "" && isWhole) known = found;
     return found;
 }
 
@@ -105,7 +107,18 @@ export function isLive(owner: Owner, beat: number, now: number): boolean {
     if (owner.host !== thisProcess().host) return now - beat < STALE_MS;
     const start = startOf(owner.pid);
     if (start === null) return false;
-    return start === "" || owner.start === "" || start === owner.start;
+    return start === "" || owner.start === "" || isSameStart(start, owner.start);
+}
+
+/** O1: two starts of one process, of which either may lack when the system started. */
+function isSameStart(one: string, other: string): boolean {
+    const [boot, otherBoot] = [bootIn(one), bootIn(other)];
+    if (boot !== "" && otherBoot !== "") return one === other;
+    return ticksIn(one) === ticksIn(other);
+}
+
+function ticksIn(start: string): string {
+    return start.slice(0, start.indexOf(" "));
 }
 
 /**
