@@ -26,7 +26,7 @@ import {
     statSync,
     writeSync,
 } from "node:fs";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { LedgerError } from "./error.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -185,13 +185,28 @@ function makeKey(path: string): void {
 /** What SQLite may make beside a database file. */
 const BESIDE = ["", "-journal", "-wal", "-shm"];
 
+/** What `appear` puts behind the name of a file, with what SQLite may add. */
+const DRAFT = /^\.\d+\.[0-9a-f]{8}\.draft(?:-journal|-wal|-shm)?$/;
+
+/** Age after which no process is at a draft any more, milliseconds. */
+const LEFT_MS = 600_000;
+
+/** Takes away what processes that were killed while they made this file left of it. */
+function sweep(path: string): void {
+    const [folder, name] = [dirname(path), basename(path)];
+    const drafts = readdirSync(folder).filter((one) => one.startsWith(name) && DRAFT.test(one.slice(name.length)));
+    for (const draft of drafts.map((one) => join(folder, one)))
+        if (Date.now() - (lstatSync(draft, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > LEFT_MS) rmSync(draft, { force: true });
+}
+
 /**
  * Makes a private file that appears under its name whole or not at all: `make` fills a draft beside it. A file that another process made
- * meanwhile stays, and nothing is left of a draft whose making failed.
+ * meanwhile stays, and nothing is left of a draft whose making failed. What a killed process left goes when the file is made.
  */
 export function appear(path: string, make: (draft: string) => void): void {
     privateFolder(dirname(path));
-    const draft = `${path}.${process.pid}.${randomBytes(4).toString("hex")}`;
+    sweep(path);
+    const draft = `${path}.${process.pid}.${randomBytes(4).toString("hex")}.draft`;
     try {
         privateFile(draft);
         make(draft);

@@ -1,7 +1,7 @@
 /** Opening a ledger or a memory that cannot be made: told by its code, and nothing is left behind. Real devices, and a real limit on files. */
 import { createSecretKey } from "node:crypto";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -46,6 +46,17 @@ test.each(["/dev/null", "/dev/full", "/dev/zero"].filter((path) => existsSync(pa
 test("a device is no memory either", async () => {
     symlinkSync("/dev/null", join(folder, "m.db"));
     await expect(sqliteStore(join(folder, "m.db"), "m.db", "n")).rejects.toThrow("m.db is not a regular file");
+});
+
+test("what a process left that was killed while it made the ledger goes when the ledger is made; what another makes now, and other files, stay", () => {
+    const left = ["ledger.db.77.0a1b2c3d.draft", "ledger.db.77.0a1b2c3d.draft-journal"];
+    const others = ["ledger.db.78.0a1b2c3d.draft", "ledger.db.20261129.11254300", "other.db.77.0a1b2c3d.draft"];
+    for (const name of [...left, ...others]) writeFileSync(join(folder, name), "");
+    for (const name of [...left, ...others.slice(1)]) utimesSync(join(folder, name), 1, 1);
+    openSqlite(join(folder, "ledger.db"), { config: folder }).close();
+    const there = readdirSync(folder);
+    expect(there).toEqual(expect.arrayContaining(["ledger.db", ...others]));
+    expect(there.filter((name) => left.includes(name))).toEqual([]);
 });
 
 test.each([2, 16])("a ledger that a limit of %i KiB keeps from being made leaves no file", (kib) => {
