@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { Effect, Outcome } from "../../src/index.ts";
 import { answer as answered, replied } from "../run/handing.ts";
 import { type How, type Ran, runAll } from "../run/forms.ts";
-import { formOf } from "../run/text.ts";
+import { FUNCS, formOf } from "../run/text.ts";
 import { differ, SECRET, sameView, withoutOrigins } from "./pairs.ts";
 
 export const TOOLS = `
@@ -139,13 +139,7 @@ export const block = fc
 const HELPERS = `
 func check(n) { if n > 2 { raise "no" }
 n }
-func choose(n) { if n > 1 { return 1 }
-x = 2
-repeat * 2 { if n == x { break }
-x = x + 1 }
-x }
-func grow(list, n) { if n > 0 { list.add(n) } }
-`;
+${FUNCS}`;
 
 /** `caught`: failures are caught around it; else they end the run, which tells that they happened (termination). */
 export const whole = (body: string, caught = true): string => `flow strict\n${TOOLS}${MORE}\n${HELPERS}

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { MachineEvent, Outcome } from "../../src/index.ts";
 import { type Answer, type How, type Ran, runAll } from "./forms.ts";
-import { formOf } from "./text.ts";
+import { FUNCS, formOf } from "./text.ts";
 
 const NUMBERS = ["a", "b", "c", "d"];
 const LISTS = ["l", "m"];
@@ -65,13 +65,7 @@ const { block } = fc.letrec<{ value: string; test: string; statement: string; bl
 });
 
 const HELPERS = `
-func choose(n) { if n > 1 { return 1 }
-x = 2
-repeat * 2 { if n == x { break }
-x = x + 1 }
-x }
-func grow(list, n) { if n > 0 { list.add(n) } }
-func grown(list, from) { for n in from max 2 { list.add(n) }
+${FUNCS}func grown(list, from) { for n in from max 2 { list.add(n) }
 list }
 `;
 

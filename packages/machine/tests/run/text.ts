@@ -2,6 +2,15 @@
 import { check, type Json, loadProgram, lower, type Program } from "@remit/language";
 import { type How, type Ran, runAll } from "./forms.ts";
 
+/** Functions that generated programs call: one returns and breaks under conditions of its parameter, the other changes a list of the caller. */
+export const FUNCS = `func choose(n) { if n > 1 { return 1 }
+x = 2
+repeat * 2 { if n == x { break }
+x = x + 1 }
+x }
+func grow(list, n) { if n > 0 { list.add(n) } }
+`;
+
 /** Forms of the latest programs: a run that is held to others is of the same program each time. */
 const known = new Map<string, Program>();
 const MOST = 50;
