@@ -3,7 +3,7 @@
  */
 import { readFileSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
-import { CONFIG_HINT, ConfigError, LoadError, type RunFailure } from "@remit/host";
+import { CONFIG_HINT, ConfigError, LoadError, type RunFailure, SYSTEM_WORDS } from "@remit/host";
 import { markedLine, type Site, source } from "@remit/language";
 import type { Failure } from "@remit/machine";
 import { showDiagnostics } from "./diagnostics.ts";
@@ -76,29 +76,9 @@ interface Described {
     readonly hint?: string;
 }
 
-/** Words for errors of the system that a person can act on. Codes are Node's (`errno`). */
-const SYSTEM: Record<string, string> = {
-    ENOENT: "there is no such file",
-    EACCES: "permission denied",
-    EPERM: "not permitted",
-    EISDIR: "this is a folder",
-    ENOTDIR: "a part of the path is not a folder",
-    ENOSPC: "the disk is full",
-    EDQUOT: "this user's part of the disk is full",
-    EROFS: "the disk is read-only",
-    EMFILE: "too many open files",
-    ELOOP: "its links lead in a circle",
-};
-
 /** A write that fails does not say of which file. */
 const FREE_SPACE =
     "free some space on the disk of this folder, and on that of your home, where Remit keeps its ledger, trust and logins; then run the command again";
-
-/** What an error of the system (Node's `errno`) says, for people. */
-export function systemWords(error: unknown): string {
-    const { code, message } = error as NodeJS.ErrnoException;
-    return (code === undefined ? undefined : SYSTEM[code]) ?? message;
-}
 
 /** Shows whatever ended a command and gives the exit code. A defect of the command itself says so and asks for a report. */
 export function showError(error: unknown): number {
@@ -125,9 +105,10 @@ export function showError(error: unknown): number {
         say(`  ${colour("cyan", "help")}: go to another folder (cd), then run the command again`);
         return EXIT.failed;
     }
-    if (known.code !== undefined && SYSTEM[known.code]) {
+    const words = known.code === undefined ? undefined : SYSTEM_WORDS[known.code];
+    if (words !== undefined) {
         const path = known.dest ?? known.path;
-        say(`${colour("red", "error")}: ${SYSTEM[known.code]}${path === undefined ? "" : `: ${plain(path)}`}`);
+        say(`${colour("red", "error")}: ${words}${path === undefined ? "" : `: ${plain(path)}`}`);
         if (known.code === "ENOENT" && path !== undefined && !isAbsolute(path))
             say(`  ${colour("cyan", "help")}: a path begins at the folder that the command runs in, ${plain(process.cwd())}`);
         if (known.code === "ENOSPC" || known.code === "EDQUOT") say(`  ${colour("cyan", "help")}: ${FREE_SPACE}`);

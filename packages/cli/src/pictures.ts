@@ -2,9 +2,8 @@
  * Pictures that go with a task: the command reads the files, the server is sent their bytes.
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { mediaTypeOf } from "@remit/host";
+import { mediaTypeOf, systemWords } from "@remit/host";
 import { MAX_PICTURE_BYTES, MAX_PICTURES, type Picture, PICTURE_TYPES } from "@remit/serve/client";
-import { systemWords } from "./failure.ts";
 import { plain, UsageError } from "./io.ts";
 
 const TAKEN = "PNG, JPEG, WebP and GIF are taken, at most 4 of 5 MiB each";

@@ -56,6 +56,7 @@ export type {
 } from "./ledger/store.ts";
 export { isSession, keptRun, SESSION } from "./ledger/store.ts";
 export { RemitError, type RunFailure } from "./failure/error.ts";
+export { SYSTEM_WORDS, systemWords } from "./failure/system.ts";
 export type { RunHandle, RunResult } from "./run/handle.ts";
 export { type OfRun, resultElsewhere, type RunCarrier, type RunCarriers, type RunElsewhere } from "./run/carrier.ts";
 export { type Host, hostOf, type Later, type Missing, type Performer, type Performers, type PerformIO } from "./run/host.ts";

@@ -16,6 +16,7 @@ import { readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Json } from "@remit/language";
 import type { Policy } from "@remit/machine";
+import { systemWords } from "../failure/system.ts";
 import { configFolder, type Environment, foreignScheme, isAddress, placeOf } from "../ledger/place.ts";
 import { lowest, type Rate } from "../process/limiter.ts";
 import { type AuditConfig, auditProblems, joinedAudit, loosens } from "./audit.ts";
@@ -180,7 +181,7 @@ function readConfig(
         content = readFileSync(real);
     } catch (error) {
         if (error instanceof ConfigError) problems.push(...error.problems);
-        else problems.push({ file: name, key: "", message: `cannot be read (${(error as NodeJS.ErrnoException).code})` });
+        else problems.push({ file: name, key: "", message: `cannot be read: ${systemWords(error)}` });
         return null;
     }
     const read = checkJson(content.toString("utf8"), name, keys);

@@ -9,6 +9,7 @@
 import { defined } from "@remit/language";
 import { readFileSync } from "node:fs";
 import type { ClientConfig } from "pg";
+import { systemWords } from "../failure/system.ts";
 import { LedgerError } from "./error.ts";
 
 export interface Address {
@@ -84,7 +85,7 @@ function tlsOf(said: URLSearchParams, host: string, wrong: (message: string) => 
         try {
             return readFileSync(path, "utf8");
         } catch (error) {
-            throw wrong(`has an ${name} that cannot be read (${(error as NodeJS.ErrnoException).code})`);
+            throw wrong(`has an ${name} that cannot be read: ${systemWords(error)}`);
         }
     };
     const [ca, cert, key] = [file("sslrootcert"), file("sslcert"), file("sslkey")];

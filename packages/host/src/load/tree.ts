@@ -9,6 +9,7 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { isUtf16 } from "@remit/language";
+import { systemWords } from "../failure/system.ts";
 
 export interface ProgramTree {
     /** Absolute, links followed. */
@@ -63,8 +64,7 @@ export function programTree(root: string, grants: readonly string[] = []): Progr
             } catch (error) {
                 const code = (error as NodeJS.ErrnoException).code;
                 if (code === "ENOENT" || code === "ENOTDIR") return { ok: false, why: "missing", message: `there is no file ${shown}` };
-                const why = code === "ELOOP" ? "its links lead in a circle" : code;
-                return { ok: false, why: "unreadable", message: `${shown} cannot be read (${why})` };
+                return { ok: false, why: "unreadable", message: `${shown} cannot be read: ${systemWords(error)}` };
             }
             if (!permitted(found)) return { ok: false, why: "outside", message: `${shown} is outside the program's tree ${real}` };
             const stat = statSync(found);
@@ -77,7 +77,7 @@ export function programTree(root: string, grants: readonly string[] = []): Progr
             try {
                 bytes = readFileSync(found);
             } catch (error) {
-                return { ok: false, why: "unreadable", message: `${shown} cannot be read (${(error as NodeJS.ErrnoException).code})` };
+                return { ok: false, why: "unreadable", message: `${shown} cannot be read: ${systemWords(error)}` };
             }
             // Its mark is no UTF-8; without one its letters are letters and zeros in UTF-8.
             if (isUtf16(bytes)) return { ok: false, why: "not text", message: `${shown} is UTF-16 text: save it as UTF-8` };

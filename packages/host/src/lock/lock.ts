@@ -18,6 +18,7 @@ import type { Environment } from "../ledger/place.ts";
 import type { Loaded } from "../load/load.ts";
 import { type ProgramTree, programTree } from "../load/tree.ts";
 import { RemitError } from "../failure/error.ts";
+import { systemWords } from "../failure/system.ts";
 import { byUnits, sha256Of } from "../skill/files.ts";
 import { type AgentIdentity, agentIdentity } from "./identity.ts";
 import type { LockedTool } from "./tools.ts";
@@ -116,7 +117,7 @@ export function readLock(root: string): Lock | null {
         text = readFileSync(lockPath(root), "utf8");
     } catch (error) {
         if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-        throw wrong(`${LOCK_FILE} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+        throw wrong(`${LOCK_FILE} cannot be read: ${systemWords(error)}`);
     }
     const read = readJson(text);
     if (!read.ok) throw wrong(`${LOCK_FILE} ${read.message}`);

@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import { isObject, type Json } from "@remit/language";
 import type { Failure, Usage } from "@remit/machine";
 import type { AgentLine } from "../agent/recorded.ts";
+import { systemWords } from "../failure/system.ts";
 import type { Raw } from "./engine.ts";
 
 export interface Script {
@@ -125,8 +126,8 @@ function textOf(file: string, what: string): { text: string } | string {
     try {
         return { text: readFileSync(file, "utf8") };
     } catch (error) {
-        const { code = "unknown" } = error as NodeJS.ErrnoException;
-        return code === "ENOENT" ? `${what} '${file}' is not there` : `${what} '${file}' cannot be read (${code})`;
+        const { code } = error as NodeJS.ErrnoException;
+        return code === "ENOENT" ? `${what} '${file}' is not there` : `${what} '${file}' cannot be read: ${systemWords(error)}`;
     }
 }
 

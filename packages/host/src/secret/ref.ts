@@ -8,6 +8,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import type { Json } from "@remit/language";
+import { systemWords } from "../failure/system.ts";
 
 /** `env:NAME`, or `file:PATH` (absolute, or from the folder of the configuration). */
 export interface SecretRef {
@@ -69,7 +70,7 @@ function fromFile(path: string, sources: SecretSources): Resolved {
         return value === "" ? { ok: false, message: `the secret file ${path} is empty` } : { ok: true, value };
     } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
-        const message = `the secret file ${path} cannot be read (${code})`;
+        const message = `the secret file ${path} cannot be read: ${systemWords(error)}`;
         return code === "ENOENT" ? { ok: false, message, missing: true } : { ok: false, message };
     }
 }

@@ -10,6 +10,7 @@
  */
 import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { systemWords } from "../failure/system.ts";
 import { configFolder, type Environment, homeOf } from "../ledger/place.ts";
 import { byUnits, isInside, sha256Of } from "./files.ts";
 import { SKILL_BOUNDS } from "./rules.ts";
@@ -130,7 +131,7 @@ function foldersWithSkills(root: string, looked: { folders: number; readonly see
         try {
             names = readdirSync(at).sort(byUnits);
         } catch (error) {
-            warnings.push({ place: at, message: `cannot be read (${(error as NodeJS.ErrnoException).code})` });
+            warnings.push({ place: at, message: `cannot be read: ${systemWords(error)}` });
             return;
         }
         if (depth > 0 && (names.includes("SKILL.md") || names.includes("skill.md"))) {

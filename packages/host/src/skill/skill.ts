@@ -7,6 +7,7 @@
  */
 import { realpathSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
+import { systemWords } from "../failure/system.ts";
 import { type SkillFile, type SkillFiles, sha256Of, skillFiles } from "./files.ts";
 import { type Parted, partsOfSkill } from "./frontmatter.ts";
 import {
@@ -82,7 +83,10 @@ export function readSkill(folder: string): { readonly skill: Skill | null; reado
     } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
         if (code === undefined) throw error;
-        return { skill: null, problems: [wrong("", code === "ENOENT" ? "there is no such folder" : `cannot be read (${code})`)] };
+        return {
+            skill: null,
+            problems: [wrong("", code === "ENOENT" ? "there is no such folder" : `cannot be read: ${systemWords(error)}`)],
+        };
     }
     if (read.document === null || read.problems.length > 0) return { skill: null, problems: read.problems };
     return readDocument(read.document, { folder: real, folderName: basename(resolve(folder)), files: read.files, sha256: read.sha256 });

@@ -186,4 +186,8 @@ test("bounds", () => {
     expect(() => loadSkill(many)).toThrow(/more than 500 files/);
     expect(validateSkill(at.skill("long", undefined, "line\n".repeat(600)))).toMatchObject([{ level: "advice" }]);
     expect(readSkill(join(at.folder, "none")).problems).toMatchObject([{ message: "there is no such folder" }]);
+    writeFileSync(join(at.folder, "file"), "");
+    expect(readSkill(join(at.folder, "file", "skill")).problems).toMatchObject([
+        { message: "cannot be read: a part of the path is not a folder" },
+    ]);
 });
