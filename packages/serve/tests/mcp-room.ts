@@ -33,7 +33,7 @@ agent Clerk {
 }
 `;
 
-export type Answer = { readonly action: "accept" | "decline" | "cancel"; readonly content?: { readonly decision: string } };
+export type Answer = { readonly action: "accept" | "decline" | "cancel"; readonly content?: { readonly [field: string]: Json } };
 export const accept = (decision: string): Answer => ({ action: "accept", content: { decision } });
 
 export interface At extends AsyncDisposable {
@@ -52,12 +52,15 @@ interface How {
     readonly program?: string;
     readonly answer?: (message: string) => Answer;
     readonly options?: Partial<McpOptions>;
+    /** Files of its folder. */
+    readonly prepare?: { readonly [name: string]: Buffer };
 }
 
-export async function at(way: Way, { replies = [], program = PROGRAM, answer, options = {} }: How = {}): Promise<At> {
+export async function at(way: Way, { replies = [], program = PROGRAM, answer, options = {}, prepare = {} }: How = {}): Promise<At> {
     const folder = mkdtempSync(join(tmpdir(), "remit-mcp-"));
     writeFileSync(join(folder, "main.remit"), program);
     writeFileSync(join(folder, "replies.json"), JSON.stringify(replies));
+    for (const [name, bytes] of Object.entries(prepare)) writeFileSync(join(folder, name), bytes);
     const [input, output] = [new PassThrough(), new PassThrough()];
     const isHttp = way.endsWith("http");
     const serves = await serveMcp({

@@ -13,6 +13,8 @@ import { broughtAs, hostName, type MethodInfo, type Open, Sourced, ToolFail, typ
 /** What a function is given after the call's own arguments. */
 export interface ToolCallContext {
     readonly signal: AbortSignal;
+    /** Id of the run that calls, where the call belongs to one. */
+    readonly run: string | undefined;
     /** Progress for the watcher. */
     emit(part: Json): void;
 }
@@ -71,7 +73,7 @@ export function functionTool(name: string, source: HostToolSource): ToolHandle {
                     method,
                     all.map((one) => one.name),
                 );
-            const about: ToolCallContext = { signal: io.signal, emit: io.emit };
+            const about: ToolCallContext = { signal: io.signal, run: io.run, emit: io.emit };
             const call = found.call as unknown as (...all: unknown[]) => unknown;
             return resultOf(
                 { input: found.contract, output: found.output },

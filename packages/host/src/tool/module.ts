@@ -167,7 +167,7 @@ export function moduleTool(
             const call = own.call as unknown as (...all: unknown[]) => unknown;
             // A method that says something of itself is called as the functions of a calling program are.
             const saysMore = call !== found.value;
-            const about: ToolCallContext = { signal: io.signal, emit: io.emit };
+            const about: ToolCallContext = { signal: io.signal, run: io.run, emit: io.emit };
             const on = saysMore ? found.value : found.holder === module ? undefined : found.holder;
             const shown = `${name}.${method}`;
             const signature = signed.get(method);

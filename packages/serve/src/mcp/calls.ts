@@ -1,24 +1,25 @@
 /**
  * Calls of a program's entries by a client of the Model Context Protocol: each is a run, which may put questions on its way.
  *
- * Boundary: runs and their questions. What is said over the wire is `server.ts`'s.
+ * Boundary: runs and their questions. What is said over the wire is `server.ts`'s; what a question looks like there, `forms.ts`'s.
  *
  * MCC1: a call of several rounds is one run: a round that brings an answer goes on with the run that asked, and begins nothing anew.
  * MCC2: a round counts only for the call that it began as: the same entry, the same arguments, the question that is open.
- * MCC3: a client that cannot ask is asked nothing, and the answer is no. One that does not come back with an
- *     answer in time leaves a run that waits for it in the ledger.
+ * MCC3: a client that cannot ask is asked nothing: a decision is no, and there is no answer to a question. One that does not come back with a
+ *     decision in time leaves a run that waits for it in the ledger; where an answer is missing, the run is stopped there.
  * MCC4: a detached call goes on without its client. It is there from the moment that its run is in the ledger; a question of it that has no answer in
  *     time ends it as MCC3 says.
  */
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { canonicalJson, type Json } from "@remit/language";
-import type { AskRequest, LedgerEvent, Limits } from "@remit/machine";
+import type { LedgerEvent, Limits } from "@remit/machine";
 import { newRunId, type RemitProgram, type RunHandle, type RunResult } from "@remit/host";
 import type { ProgramEntry } from "../faces/entries.ts";
+import { answerOf, fieldOf, type Wanted } from "./forms.ts";
 
 export interface Question {
     readonly id: string;
-    readonly request: AskRequest;
+    readonly wanted: Wanted;
 }
 
 /** Where a call stands at the end of a round. */
@@ -33,6 +34,9 @@ export interface Round {
     readonly ask: string;
     readonly call: string;
 }
+
+/** What a client answers in a round, by the names of the forms' fields. */
+export type Answers = { readonly [field: string]: unknown };
 
 export interface Call {
     readonly entry: ProgramEntry;
@@ -52,7 +56,7 @@ export interface Detached {
     /** Those that wait for an answer, in the order in which they were asked. */
     questions(): readonly Question[];
     /** False where no such question is open. */
-    answer(id: string, decision: string): boolean;
+    answer(id: string, said: unknown): boolean;
     /** Stops the run where it stands. */
     cancel(): void;
 }
@@ -69,7 +73,8 @@ interface Live {
     origins?: readonly string[];
     readonly handle: RunHandle;
     readonly cancel: AbortController;
-    readonly open: (Question & { readonly answer: (decision: string) => void })[];
+    readonly open: (Question & { readonly answer: (value: Json) => void })[];
+    readonly canAsk: boolean;
     /** Of the round that waits. */
     listening: Listening | null;
     wake: () => void;
@@ -129,14 +134,14 @@ export class Calls {
             result,
             origins: () => live.origins,
             questions: () => live.open,
-            answer: (id, decision) => {
+            answer: (id, said) => {
                 const at = live.open.findIndex((one) => one.id === id);
                 const [question] = at < 0 ? [] : live.open.splice(at, 1);
                 if (question === undefined) return false;
                 clearTimeout(live.late);
                 live.late = undefined;
                 if (live.open.length > 0) live.wake();
-                question.answer(offered(question, decision));
+                question.answer(answerOf(question.wanted, said));
                 return true;
             },
             cancel: () => live.cancel.abort(),
@@ -148,7 +153,12 @@ export class Calls {
         const cancel = new AbortController();
         const id = newRunId();
         const { limits, ask } = this.#options;
-        const live: Pick<Live, "open" | "listening" | "wake" | "origins"> = { open: [], listening, wake: () => undefined };
+        const live: Pick<Live, "open" | "canAsk" | "listening" | "wake" | "origins"> = {
+            open: [],
+            canAsk,
+            listening,
+            wake: () => undefined,
+        };
         const handle = this.#program.run(entry.inputOf(args), {
             ...{ id, limits, signal: cancel.signal, inputOrigins: origins },
             ...(entry.entry === undefined ? {} : { entry: entry.entry }),
@@ -160,7 +170,15 @@ export class Calls {
                     live.listening?.event(event);
                 },
                 // MCC3.
-                ...(canAsk ? { ask: (request, about) => asked(live, { id: about.ask.id, request }, about.signal) } : {}),
+                ...(canAsk
+                    ? {
+                          ask: (request, { ask: { id: key }, signal }) =>
+                              // A decision is always a text.
+                              asked(live, { id: key, wanted: { kind: "decision", request } }, signal) as Promise<string | null>,
+                          input: (request, { effect, signal }) =>
+                              asked(live, { id: effect.path, wanted: { kind: "value", request } }, signal),
+                      }
+                    : {}),
             },
         });
         const made: Live = Object.assign(live, { call: sealOf(call), handle, cancel, late: undefined });
@@ -168,14 +186,22 @@ export class Calls {
         return [id, made];
     }
 
+    /** A question of the program to the person, by `host:person` in that run or a part of it. Null: there is no answer. */
+    question(run: string, question: string, signal: AbortSignal): Promise<Json> {
+        // The id of a part of a run begins with the id of the whole.
+        const live = this.#live.get(run.split(".", 1)[0] as string);
+        if (live?.canAsk !== true) return Promise.resolve(null);
+        return asked(live, { id: randomUUID(), wanted: { kind: "words", question } }, signal);
+    }
+
     /** MCC1. Null where there is no such run with this question open (MCC2). */
-    answer(round: Round, call: Call, decision: string, listening: Listening): Promise<Step> | null {
+    answer(round: Round, call: Call, said: Answers | undefined, listening: Listening): Promise<Step> | null {
         const live = this.#live.get(round.run);
         const [question] = live?.open ?? [];
         if (live === undefined || question?.id !== round.ask || live.call !== round.call || sealOf(call) !== round.call) return null;
         clearTimeout(live.late);
         live.open.shift();
-        question.answer(offered(question, decision));
+        question.answer(answerOf(question.wanted, said?.[fieldOf(question.wanted)]));
         live.listening = listening;
         return this.#round(round.run, live, listening);
     }
@@ -222,11 +248,6 @@ export class Calls {
     }
 }
 
-/** An answer that was not offered is a no. */
-function offered({ request }: Question, decision: string): string {
-    return request.options.includes(decision) ? decision : "deny";
-}
-
 /** Of one call: what a later round has to be equal to. */
 export function sealOf({ entry, args }: Pick<Call, "entry" | "args">): string {
     return createHash("sha256")
@@ -234,7 +255,7 @@ export function sealOf({ entry, args }: Pick<Call, "entry" | "args">): string {
         .digest("base64url");
 }
 
-function asked(live: Pick<Live, "open" | "wake">, question: Question, signal: AbortSignal): Promise<string | null> {
+function asked(live: Pick<Live, "open" | "wake">, question: Question, signal: AbortSignal): Promise<Json> {
     return new Promise((resolve) => {
         const entry = { ...question, answer: resolve };
         signal.addEventListener(

@@ -22,7 +22,7 @@ interface Capabilities {
     readonly extensions?: { readonly [name: string]: unknown };
 }
 
-/** Over HTTP a client of the earlier era says in no request what it can do: it is asked nothing. */
+/** A client of the earlier era says what it can do when it begins a session: without one, over HTTP, it is asked nothing. */
 export function callerOf(server: Server, { mcpReq }: ServerContext): Caller {
     const envelope = (mcpReq.envelope ?? {}) as { readonly [key: string]: unknown };
     const isModern = mcpReq.envelope !== undefined;

@@ -19,6 +19,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { isSameSecret } from "@remit/host";
 import { ServeError } from "../faces/error.ts";
+import { Sessions } from "./sessions.ts";
 import { bracketed, checkPort, listening, notListening } from "../http/listening.ts";
 
 export interface HttpOptions {
@@ -49,13 +50,15 @@ export async function httpOf(factory: McpServerFactory, options: HttpOptions, lo
     const handler = createMcpHandler(factory, { onerror: (error) => log?.(error.message) });
     const names = [...localhostAllowedHostnames(), ...(LOOPBACK.has(host) ? [] : [host]), ...hostNames];
     const origins = [...localhostAllowedOrigins(), ...hostNames];
-    const answered = (request: Request): Response | Promise<Response> => {
+    const sessions = new Sessions(factory);
+    const answered = async (request: Request): Promise<Response> => {
         // MCH1.
         const refused = hostHeaderValidationResponse(request, names) ?? originValidationResponse(request, origins);
         if (refused !== undefined) return refused;
         if (token !== undefined && !isSameSecret(request.headers.get("authorization") ?? "", `Bearer ${token}`))
             return new Response(null, { status: 401, headers: { "WWW-Authenticate": "Bearer" } });
-        return new URL(request.url).pathname === "/mcp" ? handler.fetch(request) : new Response(null, { status: 404 });
+        if (new URL(request.url).pathname !== "/mcp") return new Response(null, { status: 404 });
+        return (await sessions.answered(request)) ?? handler.fetch(request);
     };
     const http = createAdaptorServer({ fetch: answered, overrideGlobalObjects: false }) as HttpServer;
     http.headersTimeout = 20_000;
@@ -69,6 +72,7 @@ export async function httpOf(factory: McpServerFactory, options: HttpOptions, lo
         closed,
         close: async () => {
             if (!http.listening) return closed;
+            await sessions.close();
             await handler.close();
             http.close();
             http.closeAllConnections();

@@ -31,14 +31,17 @@ import { load, type LoadOptions, openLedger, openProcess, type Process, RemitErr
 import { isObject, type Json, plainLine } from "@remit/language";
 import type { LedgerEvent, Limits } from "@remit/machine";
 import { brainSource, SESSION_TOOLS } from "../brain/program.ts";
+import { person } from "../session/given.ts";
 import { entriesOf, type ProgramEntry } from "../faces/entries.ts";
 import { ServeError } from "../faces/error.ts";
 import { type Call, Calls, type Listening, type Round, sealOf, type Step } from "./calls.ts";
 import { callerOf } from "./client.ts";
+import { fieldOf, formOf } from "./forms.ts";
 import { httpOf, type HttpFace, type HttpOptions } from "./http.ts";
+import type { Settled } from "../session/asks.ts";
 import { answerTaskMethods, createdOf, TASK_CAPABILITIES } from "./task-methods.ts";
 import { Tasks } from "./tasks.ts";
-import { decisionOf, failed, failedBy, formOf, resultOf } from "./told.ts";
+import { failed, failedBy, resultOf } from "./told.ts";
 
 export interface McpOptions {
     /** Default: the one that comes with the server. */
@@ -90,12 +93,18 @@ export async function serveMcp(options: McpOptions): Promise<McpServing> {
         for (const one of ends.splice(0).reverse()) await one();
     };
     try {
+        // The program is loaded before its calls are there; it asks in one of them.
+        let calls: Calls | undefined;
+        const asking = async (question: string, signal: AbortSignal, run: string | undefined): Promise<Settled | null> => {
+            const answer = (run === undefined ? null : await calls?.question(run, question, signal)) ?? null;
+            return answer === null ? null : { answer, by: "client" };
+        };
         const source = file === undefined ? { source: brainSource(), file: "brain.remit" } : { path: file };
         const given = {
             ...options.load,
             process: on,
             ledger: ledger.store,
-            tools: SESSION_TOOLS,
+            tools: { ...SESSION_TOOLS, person: person(asking) },
             ...(model === undefined ? {} : { model }),
         };
         const program = await load(source, given);
@@ -103,11 +112,12 @@ export async function serveMcp(options: McpOptions): Promise<McpServing> {
         const entries = entriesOf(program.form);
         if (entries.length === 0)
             throw new ServeError(`${program.file} has no function and no agent`, "a server gives what a program declares");
-        const calls = new Calls(program, { limits, ask: bounds.ask ?? ASK_MS, most: bounds.calls ?? MAX_CALLS });
-        ends.push(() => calls.close());
-        const tasks = new Tasks(calls, doingOf);
+        const made = new Calls(program, { limits, ask: bounds.ask ?? ASK_MS, most: bounds.calls ?? MAX_CALLS });
+        calls = made;
+        ends.push(() => made.close());
+        const tasks = new Tasks(made, doingOf);
         ends.push(async () => tasks.close());
-        const factory = factoryOf({ entries, calls, tasks, options, title: program.file });
+        const factory = factoryOf({ entries, calls: made, tasks, options, title: program.file });
         const face: Face = options.http === undefined ? stdioOf(factory, options) : await httpOf(factory, options.http, options.log);
         ends.push(() => face.close());
         const closed = face.closed.then(end);
@@ -230,8 +240,8 @@ async function called(serving: Serving, tool: Called, context: ServerContext): P
             return createdOf(await tasks.begin(call), caller);
         }
         const listening = listeningOf(context);
-        const said = context.mcpReq.inputResponses as { readonly decision?: unknown } | undefined;
-        const step = round === undefined ? calls.begin(call, listening) : calls.answer(round, call, decisionOf(said?.decision), listening);
+        const step =
+            round === undefined ? calls.begin(call, listening) : calls.answer(round, call, context.mcpReq.inputResponses, listening);
         if (step === null) return failed("there is no call that waits for this answer: its time is up, or it was answered");
         return await toldOf(await step, call, serving);
     } catch (error) {
@@ -245,7 +255,7 @@ async function toldOf(step: Step, call: Call, { mint }: Serving): Promise<CallTo
     const { run } = step;
     if ("result" in step) return resultOf(run, step, call);
     return inputRequired({
-        inputRequests: { decision: inputRequired.elicit(formOf(step.question)) },
+        inputRequests: { [fieldOf(step.question.wanted)]: inputRequired.elicit(formOf(step.question.wanted)) },
         requestState: await mint({ run, ask: step.question.id, call: sealOf(call) }),
     });
 }
@@ -276,7 +286,9 @@ function listeningOf({ mcpReq }: ServerContext): Listening {
             if (kind === "policy.denied")
                 mcpReq.log("warning", { run, refused: String(fields["message"] ?? fields["why"] ?? "") }, "remit").catch(dropped);
             const message = doingOf({ kind, data });
-            if (message === undefined || token === undefined) return;
+            if (message === undefined) return;
+            mcpReq.log("debug", { run, begins: message }, "remit").catch(dropped);
+            if (token === undefined) return;
             const params = { progressToken: token, progress: ++progress, message };
             mcpReq.notify({ method: "notifications/progress", params }).catch(dropped);
         },

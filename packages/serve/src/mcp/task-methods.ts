@@ -20,7 +20,7 @@ import {
 import { z } from "zod";
 import { type Caller, callerOf, TASKS } from "./client.ts";
 import { type Task, type Tasks, TTL_MS, withoutResult } from "./tasks.ts";
-import { decisionOf, formOf } from "./told.ts";
+import { formOf } from "./forms.ts";
 
 /** How often a client should ask, milliseconds. */
 const POLL_MS = 1000;
@@ -69,7 +69,7 @@ export function answerTaskMethods(server: Server, tasks: Tasks): void {
     answered({ method: "tasks/update", only: "modern" }, UPDATE, (task, params, _caller, { mcpReq }) => {
         // the SDK takes them out of the parameters of every method
         const responses = (mcpReq.inputResponses as Readonly<Record<string, unknown>> | undefined) ?? params.inputResponses;
-        for (const [question, said] of Object.entries(responses)) tasks.answer(task.id, question, decisionOf(said));
+        for (const [question, said] of Object.entries(responses)) tasks.answer(task.id, question, said);
         return {};
     });
     // the SDK refuses it to clients of the later era
@@ -101,7 +101,7 @@ async function awaited(begun: Task, { tasks, server, caller, asked }: Awaiting, 
             asked.add(question.id);
             try {
                 const options = { relatedRequestId: mcpReq.id, timeout: ASK_MS, signal: mcpReq.signal };
-                tasks.answer(task.id, question.id, decisionOf(await server.elicitInput({ ...formOf(question), _meta }, options)));
+                tasks.answer(task.id, question.id, await server.elicitInput({ ...formOf(question.wanted), _meta }, options));
             } finally {
                 asked.delete(question.id);
             }
@@ -139,7 +139,7 @@ function detailOf({ ended, questions }: Task): object {
     if (ended?.status === "completed") return { result: ended.result };
     if (ended?.status === "failed") return { error: { code: ProtocolErrorCode.InternalError, message: "the call failed in the server" } };
     if (questions.length === 0) return {};
-    return { inputRequests: Object.fromEntries(questions.map((one) => [one.id, inputRequired.elicit(formOf(one))])) };
+    return { inputRequests: Object.fromEntries(questions.map((one) => [one.id, inputRequired.elicit(formOf(one.wanted))])) };
 }
 
 /** There a call whose result is an error has failed. */

@@ -88,9 +88,9 @@ export class Tasks {
     }
 
     /** Nothing where no such question is open: it was answered before, or withdrawn. */
-    answer(id: string, question: string, decision: string): void {
+    answer(id: string, question: string, said: unknown): void {
         const held = this.#held.get(id);
-        if (held?.detached?.answer(question, decision) === true) touched(held);
+        if (held?.detached?.answer(question, said) === true) touched(held);
     }
 
     /** MCT3. Nothing where it has ended. */

@@ -3,15 +3,12 @@
  *
  * Boundary: pure; from runs and questions to results.
  */
-import type { CallToolResult } from "@modelcontextprotocol/server";
+import { type CallToolResult, isSpecType } from "@modelcontextprotocol/server";
 import type { RemitError, RunResult } from "@remit/host";
 import { isObject, type Json, plain, safeJson } from "@remit/language";
 import type { JsonObject } from "../faces/entries.ts";
-import { reasonOf } from "../faces/reason.ts";
-import type { Call, Question } from "./calls.ts";
+import type { Call } from "./calls.ts";
 import { statedOf } from "./stated.ts";
-
-const MAX_SHOWN = 4000;
 
 /** `origins`: of what is told. */
 export function resultOf(
@@ -25,9 +22,43 @@ export function resultOf(
         return failed(hint === undefined ? message : `${message}\n${hint}`, { ...about, "remit/kind": kind });
     }
     const value = result.value ?? null;
+    const parts = partsOf(value);
+    // What a client is told of it as data beside its parts, only where the tool says what it gives.
+    if (parts !== null && entry.output === undefined) return { content: parts, ...besides(value), _meta: about };
     const text = typeof value === "string" ? value : safeJson(value, 2);
     const structuredContent = stated(entry.outputOf(value), entry.output ?? {}) as JsonObject;
-    return { content: [{ type: "text", text }], structuredContent, _meta: about };
+    return { content: parts ?? [{ type: "text", text }], structuredContent, _meta: about };
+}
+
+/**
+ * TLD1: content of a client's own protocol goes out as it is, without what its maker says of it (`_meta`): labels are stated of the whole. Such content
+ *     is what a tool of an MCP server gave, `{ content: […] }`, or a picture or a sound, `{ media_type, data }`. Null: the value is none.
+ */
+function partsOf(value: Json): CallToolResult["content"] | null {
+    if (!isObject(value)) return null;
+    const { media_type: mimeType, data, content } = value;
+    if (typeof mimeType === "string" && typeof data === "string") {
+        const kind = /^(image|audio)\//.exec(mimeType)?.[1];
+        const part = { type: kind, mimeType, data };
+        return isSpecType.ContentBlock(part) ? [part] : null;
+    }
+    if (!Array.isArray(content) || content.length === 0) return null;
+    const parts = content.map((one) => withoutMeta(one));
+    return parts.every((one) => isSpecType.ContentBlock(one)) ? parts : null;
+}
+
+/** Of what a tool of an MCP server gave, what is no part of its content. */
+function besides(value: Json): Pick<CallToolResult, "structuredContent" | "isError"> {
+    if (!isObject(value)) return {};
+    const { structured, isError } = value;
+    return { ...(isObject(structured) ? { structuredContent: structured } : {}), ...(isError === true ? { isError } : {}) };
+}
+
+/** Of a part, and of the resource in it. */
+function withoutMeta(part: Json): Json {
+    if (!isObject(part)) return part;
+    const { _meta: _said, resource, ...rest } = part;
+    return { ...rest, ...(resource === undefined ? {} : { resource: withoutMeta(resource) }) };
 }
 
 export function failed(message: string, about?: { readonly [key: string]: Json }): CallToolResult {
@@ -49,32 +80,4 @@ function stated(value: Json, schema: Json): Json {
     return Object.fromEntries(
         kept.map(([name, one]) => [name, stated(one, Object.hasOwn(properties, name) ? (properties[name] as Json) : {})]),
     );
-}
-
-/** A question as a form with one field, `decision`. */
-export function formOf({ request }: Question) {
-    const requestedSchema = {
-        type: "object" as const,
-        properties: { decision: { type: "string" as const, title: "Decision", enum: [...request.options] } },
-        required: ["decision"],
-    };
-    return { message: messageOf(request), requestedSchema };
-}
-
-function messageOf({ question, detail, options }: Question["request"]): string {
-    const args = isObject(detail) && Array.isArray(detail["args"]) ? detail["args"] : [];
-    const shown = safeJson(args.length === 1 ? (args[0] as Json) : args, 2);
-    const cut = shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}\n… ${shown.length - MAX_SHOWN} more characters` : shown;
-    return `${reasonOf(
-        question,
-        detail,
-        options.map((one) => [one, one]),
-    )}\n${plain(cut)}`;
-}
-
-/** What the person answered to that form; an answer that is not of the form is a no, and a cancel ends the run. */
-export function decisionOf(said: unknown): string {
-    const { action, content } = (said ?? {}) as { readonly action?: unknown; readonly content?: unknown };
-    if (action === "cancel") return "abort";
-    return action === "accept" && isObject(content) ? String(content["decision"]) : "deny";
 }

@@ -3,7 +3,7 @@
  *
  * Boundary: tools of the program; whom a question goes to is `people.ts`'s.
  */
-import { type HostTool, withOrigins } from "@remit/host";
+import { type HostTool, type ToolCallContext, withOrigins } from "@remit/host";
 import type { Settled } from "./asks.ts";
 import type { Turn } from "./state.ts";
 
@@ -31,8 +31,8 @@ function history(turns: Iterable<Turn>): unknown {
     return withOrigins(said, parts);
 }
 
-/** `ask`: null where it was stopped. */
-export function person(ask: (question: string, signal: AbortSignal) => Promise<Settled | null>): HostTool {
+/** `ask`: null where it was stopped. `run`: that asks, or a part of it. */
+export function person(ask: (question: string, signal: AbortSignal, run: string | undefined) => Promise<Settled | null>): HostTool {
     return {
         ask: {
             description: "Asks the person a question, and waits for the answer.",
@@ -44,8 +44,8 @@ export function person(ask: (question: string, signal: AbortSignal) => Promise<S
             },
             readOnly: true,
             repeatable: true,
-            call: (async ({ question }: { readonly question: string }, { signal }: { readonly signal: AbortSignal }) => {
-                const settled = await ask(question, signal);
+            call: (async ({ question }: { readonly question: string }, { signal, run }: ToolCallContext) => {
+                const settled = await ask(question, signal, run);
                 return settled === null || settled.by === "expiry" ? { answered: false } : { answered: true, answer: settled.answer };
             }) as never,
         },

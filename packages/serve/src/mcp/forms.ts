@@ -1,0 +1,91 @@
+/**
+ * What a run asks on its way, as a form of the Model Context Protocol, and what a person's answer in that form means to the run.
+ *
+ * Boundary: pure; from questions to forms, and from answers on the wire to values. Who is asked is `calls.ts`'s.
+ *
+ * MCF1: a form has one field. An answer that does not fit that field, or that was not offered, is a no where a decision is asked for, else no answer.
+ */
+import { type Contract, isObject, type Json, plain, safeJson } from "@remit/language";
+import type { AskRequest, InputRequest } from "@remit/machine";
+import { reasonOf } from "../faces/reason.ts";
+
+export type Wanted =
+    /** Whether a call may be made. */
+    | { readonly kind: "decision"; readonly request: AskRequest }
+    /** A value that a server or an agent of the run asks for. */
+    | { readonly kind: "value"; readonly request: InputRequest }
+    /** What the program asks by `host:person`. */
+    | { readonly kind: "words"; readonly question: string };
+
+/** Characters of the arguments that are shown. */
+const MAX_SHOWN = 4000;
+
+type Field =
+    | { readonly type: "string"; readonly title: string; readonly enum?: string[] }
+    | { readonly type: "number" | "boolean"; readonly title: string };
+
+/** Name of the form's field. */
+export function fieldOf({ kind }: Wanted): "decision" | "answer" {
+    return kind === "decision" ? "decision" : "answer";
+}
+
+export function formOf(wanted: Wanted) {
+    const name = fieldOf(wanted);
+    return {
+        message: messageOf(wanted),
+        requestedSchema: { type: "object" as const, properties: { [name]: schemaOf(wanted) }, required: [name] },
+    };
+}
+
+function schemaOf(wanted: Wanted): Field {
+    if (wanted.kind === "decision") return { type: "string", title: "Decision", enum: [...wanted.request.options] };
+    return wanted.kind === "words" ? { type: "string", title: "Answer" } : valueField(wanted.request);
+}
+
+function valueField({ name, contract }: InputRequest): Field {
+    const title = plain(name);
+    const of = wholeOf(contract);
+    if (of.type === "number" || of.type === "boolean") return { type: of.type, title };
+    const among = textsOf(of);
+    return { type: "string", title, ...(among.length === 0 ? {} : { enum: among }) };
+}
+
+function wholeOf(contract: Contract): Contract {
+    return contract.type === "optional" ? wholeOf(contract.of) : contract;
+}
+
+/** Where it is one of some texts. */
+function textsOf(contract: Contract): string[] {
+    if (contract.type !== "union") return [];
+    const texts = contract.of.flatMap((one) => (one.type === "literal" && typeof one.value === "string" ? [one.value] : []));
+    return texts.length === contract.of.length ? texts : [];
+}
+
+function messageOf(wanted: Wanted): string {
+    if (wanted.kind === "words") return plain(wanted.question);
+    if (wanted.kind === "value") return plain(wanted.request.description ?? wanted.request.name);
+    const { question, detail, options } = wanted.request;
+    const args = isObject(detail) && Array.isArray(detail["args"]) ? detail["args"] : [];
+    const shown = safeJson(args.length === 1 ? (args[0] as Json) : args, 2);
+    const cut = shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}\n… ${shown.length - MAX_SHOWN} more characters` : shown;
+    return `${reasonOf(
+        question,
+        detail,
+        options.map((one) => [one, one]),
+    )}\n${plain(cut)}`;
+}
+
+/** What the run is given (MCF1). Null: no answer. */
+export function answerOf(wanted: Wanted, said: unknown): Json {
+    const { action, content } = (said ?? {}) as { readonly action?: unknown; readonly content?: unknown };
+    const given = action === "accept" && isObject(content) ? content[fieldOf(wanted)] : undefined;
+    if (wanted.kind !== "decision") return fits(given, schemaOf(wanted)) ? given : null;
+    // A cancel ends the run.
+    if (action === "cancel") return "abort";
+    return wanted.request.options.find((one) => one === given) ?? "deny";
+}
+
+function fits(given: unknown, field: Field): given is Json {
+    if (typeof given !== field.type || (typeof given === "number" && !Number.isFinite(given))) return false;
+    return !("enum" in field) || field.enum === undefined || field.enum.includes(given as string);
+}

@@ -1,0 +1,152 @@
+/** What a program of an MCP server asks its client's person, what it gives beside text, and the sessions in which clients of the earlier era are asked. */
+import { Server } from "@modelcontextprotocol/server";
+import { expect, test } from "vitest";
+import { Sessions } from "../src/mcp/sessions.ts";
+import { type Answer, at, call, sent, WAYS } from "./mcp-room.ts";
+
+const ASKS = `import tool Person from "host:person"
+func hello() -> string {
+    said = Person.ask({ question: "What is your name?" })
+    if said.answered { return "Hello, " + said.answer + "!" }
+    "nobody answers"
+}
+func both() -> list[string] {
+    parallel for what in ["name", "colour"] max 2 { Person.ask({ question: "Your " + what + "?" })?.answer ?? "none" }
+}
+`;
+const says = (answer: string): Answer => ({ action: "accept", content: { answer } });
+
+test.each(WAYS)("%s: what a program asks by host:person is a form for the client's person", async (way) => {
+    await using room = await at(way, { program: ASKS, answer: (message) => says(message.includes("colour") ? "blue" : "Ann") });
+    expect((await room.client.callTool({ name: "hello", arguments: {} })).structuredContent).toEqual({ result: "Hello, Ann!" });
+    expect(room.asked).toEqual(["What is your name?"]);
+    expect((await room.client.callTool({ name: "both", arguments: {} })).structuredContent).toEqual({ result: ["Ann", "blue"] });
+    expect(await (await room.ledger()).runs()).toHaveLength(2);
+});
+
+test.each([
+    ["no", { action: "decline" }],
+    ["a cancel", { action: "cancel" }],
+    ["an answer in another field", { action: "accept", content: { decision: "once" } }],
+    ["an answer that is no text", { action: "accept", content: { answer: 5 } }],
+    ["no way to ask", undefined],
+] as const)("MCF1: %s is no answer", async (_name, answer) => {
+    await using room = await at("modern http", { program: ASKS });
+    const url = room.serves.url as string;
+    const capabilities = answer === undefined ? {} : { elicitation: { form: {} } };
+    const more = { _meta: { ...META, "io.modelcontextprotocol/clientCapabilities": capabilities } };
+    let { result } = await call(url, "hello", {}, more);
+    if (answer !== undefined) {
+        expect(result).toMatchObject({
+            resultType: "input_required",
+            inputRequests: { answer: { params: { message: "What is your name?" } } },
+        });
+        const { requestState = "" } = result ?? {};
+        ({ result } = await call(url, "hello", {}, { ...more, inputResponses: { answer }, requestState }));
+    }
+    expect(result).toMatchObject({ structuredContent: { result: "nobody answers" } });
+});
+
+const META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1" },
+};
+
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const GIVES = `import tool Files from "file://workspace"
+func picture() { Files.read({ path: "dot.png", as: "image" }) }
+func mixed() {
+    { ok: true, text: "", structured: { n: 1 }, isError: false, content: [
+        { type: "text", text: "a dot", _meta: { ifc: { integrity: "trusted" } } },
+        { type: "image", mimeType: "image/png", data: "${PIXEL}" },
+        { type: "audio", mimeType: "audio/wav", data: "UklGRg==" },
+        { type: "resource_link", uri: "file:///dot", name: "dot" },
+        { type: "resource", resource: { uri: "test://dot", mimeType: "text/plain", text: "dot", _meta: { ifc: { integrity: "trusted" } } } },
+    ] }
+}
+func refused() { { content: [{ type: "text", text: "no such dot" }], isError: true } }
+func declared() -> { content: list[json] } { { content: [{ type: "text", text: "dot" }] } }
+func other() { { content: [{ type: "dot" }] } }
+func pdf() { { media_type: "application/pdf", data: "AA==" } }
+func broken() { { media_type: "image/png", data: "no base64!" } }
+`;
+
+test.each(WAYS)("%s: TLD1: pictures, sounds and content of other servers go out as they are", async (way) => {
+    await using room = await at(way, { program: GIVES, prepare: { "dot.png": Buffer.from(PIXEL, "base64") } });
+    const gives = async (name: string) => {
+        const { content, structuredContent, isError, _meta } = await room.client.callTool({ name, arguments: {} });
+        expect(_meta?.["ifc"]).toBeDefined();
+        return { content, structuredContent, isError };
+    };
+    const picture = { type: "image", mimeType: "image/png", data: PIXEL };
+    expect(await gives("picture")).toEqual({ content: [picture] });
+    expect(await gives("mixed")).toEqual({
+        content: [
+            { type: "text", text: "a dot" },
+            picture,
+            { type: "audio", mimeType: "audio/wav", data: "UklGRg==" },
+            { type: "resource_link", uri: "file:///dot", name: "dot" },
+            { type: "resource", resource: { uri: "test://dot", mimeType: "text/plain", text: "dot" } },
+        ],
+        structuredContent: { n: 1 },
+    });
+    expect(await gives("refused")).toEqual({ content: [{ type: "text", text: "no such dot" }], isError: true });
+    const dot = { content: [{ type: "text", text: "dot" }] };
+    expect(await gives("declared")).toEqual({ ...dot, structuredContent: dot });
+    for (const name of ["other", "pdf", "broken"])
+        expect((await gives(name)).content).toEqual([{ type: "text", text: expect.stringMatching(/^\{/) }]);
+});
+
+const INITIALIZE = JSON.stringify({
+    ...{ jsonrpc: "2.0", id: 1, method: "initialize" },
+    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } },
+});
+const PING = JSON.stringify({ jsonrpc: "2.0", id: 2, method: "ping" });
+
+test("MCX1: a session that its client ended is gone; one that never was, too", async () => {
+    await using room = await at("legacy http");
+    const url = room.serves.url as string;
+    const begun = await fetch(url, { method: "POST", headers: HEADERS, body: INITIALIZE });
+    const id = begun.headers.get("mcp-session-id") as string;
+    expect(id).toMatch(/^[\da-f-]{36}$/);
+    await begun.text();
+    const status = async (session: string, method = "POST"): Promise<number> =>
+        (await sent(url, { "mcp-session-id": session }, method === "POST" ? PING : "", method)).status;
+    expect(await status(id)).toBe(200);
+    expect(await status(id, "DELETE")).toBe(200);
+    expect([await status(id), await status("00000000-0000-4000-8000-000000000000")]).toEqual([404, 404]);
+    // The client that has a session of its own still has it.
+    expect(await room.client.ping()).toEqual({});
+});
+
+const HEADERS = { accept: "application/json, text/event-stream", "content-type": "application/json" };
+
+test("MCX3: for a session too many the one ends that has waited the longest, and none that has a request under way", async () => {
+    const { promise: free, resolve: go } = Promise.withResolvers<void>();
+    const sessions = new Sessions(() => {
+        const server = new Server({ name: "test", version: "1" }, { capabilities: { tools: {} } });
+        server.setRequestHandler("tools/list", async () => {
+            await free;
+            return { tools: [] };
+        });
+        return server;
+    }, 2);
+    const post = async (body: string, id?: string): Promise<Response> => {
+        const headers = { ...HEADERS, ...(id === undefined ? {} : { "mcp-session-id": id, "mcp-protocol-version": "2025-11-25" }) };
+        return (await sessions.answered(new Request("http://127.0.0.1/mcp", { method: "POST", headers, body }))) as Response;
+    };
+    const begin = async (): Promise<string> => (await post(INITIALIZE)).headers.get("mcp-session-id") as string;
+    const [first, second] = [await begin(), await begin()];
+    // It has waited less long than the second.
+    await (await post(PING, first)).text();
+    const third = await begin();
+    expect((await post(PING, second)).status).toBe(404);
+    const list = JSON.stringify({ jsonrpc: "2.0", id: 3, method: "tools/list" });
+    const busy = [await post(list, first), await post(list, third)];
+    expect((await post(INITIALIZE)).status).toBe(503);
+    go();
+    for (const one of busy) expect(await one.text()).toContain('"tools":[]');
+    expect(await begin()).toMatch(/^[\da-f-]{36}$/);
+    await sessions.close();
+    expect((await post(PING, third)).status).toBe(404);
+});
