@@ -24,6 +24,11 @@ const MAX_TEXT = 2000;
 interface Property {
     readonly type?: unknown;
     readonly enum?: unknown;
+    /** Names of what is in `enum`, in its order: how earlier revisions give them. */
+    readonly enumNames?: unknown;
+    readonly oneOf?: unknown;
+    /** Of several that are chosen. */
+    readonly items?: { readonly enum?: unknown; readonly anyOf?: unknown };
     readonly title?: unknown;
     readonly description?: unknown;
     readonly default?: unknown;
@@ -58,12 +63,12 @@ export async function elicit(server: string, params: unknown, calls: Map<CallIO,
         const request: InputRequest = {
             name: `${server}.${name}`,
             contract: required ? contract : { type: "optional", of: contract },
-            description: String(property.description ?? property.title ?? message).slice(0, MAX_TEXT),
+            description: `${String(property.description ?? property.title ?? message)}${namesOf(property)}`.slice(0, MAX_TEXT),
         };
         const given = await io.child(childEffect(io.effect, "input", `${path}/${name}`, request as unknown as Json));
         const value = given.ok ? given.value : null;
-        if (isPrimitive(value)) content[name] = value;
-        else if (isPrimitive(property.default)) content[name] = property.default;
+        if (isAnswer(value)) content[name] = value;
+        else if (isAnswer(property.default)) content[name] = property.default;
         else if (required) return { action: given.ok ? "cancel" : "decline" };
     }
     return { action: "accept", content };
@@ -73,13 +78,51 @@ function childEffect(parent: Effect, kind: "ask" | "input", path: string, reques
     return { path, kind, principal: parent.principal, site: parent.site, request, labels: parent.labels };
 }
 
-function isPrimitive(value: unknown): value is string | number | boolean {
+type Primitive = string | number | boolean;
+
+function isPrimitive(value: unknown): value is Primitive {
     return typeof value === "string" || typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value));
 }
 
+function isAnswer(value: unknown): value is Primitive | string[] {
+    return isPrimitive(value) || (Array.isArray(value) && value.every((one) => typeof one === "string"));
+}
+
 function contractOf(property: Property): Contract {
-    if (Array.isArray(property.enum) && property.enum.length > 0)
-        return { type: "union", of: property.enum.filter(isPrimitive).map((value) => ({ type: "literal", value })) };
+    if (property.type === "array") return { type: "list", item: oneOf(choicesOf(property)) };
+    const choices = choicesOf(property);
+    if (choices.length > 0) return oneOf(choices);
     if (property.type === "number" || property.type === "integer") return { type: "number" };
     return property.type === "boolean" ? { type: "boolean" } : { type: "string" };
+}
+
+function oneOf(choices: readonly Choice[]): Contract {
+    return choices.length === 0 ? { type: "string" } : { type: "union", of: choices.map(({ value }) => ({ type: "literal", value })) };
+}
+
+interface Choice {
+    readonly value: Primitive;
+    readonly name?: string;
+}
+
+/** What is to be chosen from, in each of the ways in which the revisions of the protocol say so. */
+function choicesOf({ enum: plain, enumNames: names, oneOf: titled, items }: Property): Choice[] {
+    const values = plain ?? items?.enum;
+    if (Array.isArray(values))
+        return values.flatMap((value, at): Choice[] => {
+            const name: unknown = Array.isArray(names) ? names[at] : undefined;
+            return isPrimitive(value) ? [{ value, ...(typeof name === "string" ? { name } : {}) }] : [];
+        });
+    const all = titled ?? items?.anyOf;
+    if (!Array.isArray(all)) return [];
+    return all.flatMap((one: { readonly const?: unknown; readonly title?: unknown } | null): Choice[] => {
+        const { const: value, title } = one ?? {};
+        return isPrimitive(value) ? [{ value, ...(typeof title === "string" ? { name: title } : {}) }] : [];
+    });
+}
+
+/** What the values mean that a person chooses from, where the server says it. */
+function namesOf(property: Property): string {
+    const named = choicesOf(property).flatMap(({ value, name }) => (name === undefined ? [] : [`${value}: ${name}`]));
+    return named.length === 0 ? "" : ` (${named.join("; ")})`;
 }

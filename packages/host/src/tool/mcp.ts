@@ -15,6 +15,7 @@ import type { Claims, Grants } from "@remit/machine";
 import { type Fields, objectArgument, readFields } from "./args.ts";
 import { type Connection, tidy } from "./mcp-servers.ts";
 import { refusedOf } from "./mcp-result.ts";
+import { callAsTask } from "./mcp-task.ts";
 import { type CallIO, type MethodInfo, type Open, Sourced, ToolFail } from "./tool.ts";
 
 const MAX_TOOLS = 512;
@@ -98,25 +99,28 @@ async function callTool(
 ): Promise<Json | Sourced> {
     connection.calls.set(io, 0);
     try {
-        const result = await connection.client.callTool(
-            {
-                name: tool.name,
-                arguments: { ...args },
-                ...(io.traceparent === undefined ? {} : { _meta: { traceparent: io.traceparent } }),
-            },
-            {
-                signal: io.signal,
-                timeout,
-                resetTimeoutOnProgress: true,
-                maxTotalTimeout: Math.max(timeout, MAX_CALL_MS),
-                onprogress: ({ progress, total, message }) =>
-                    io.emit({
-                        progress,
-                        ...(total === undefined ? {} : { total }),
-                        ...(message === undefined ? {} : { message: tidy(message, 500) }),
-                    }),
-            },
-        );
+        const params = {
+            name: tool.name,
+            arguments: { ...args },
+            ...(io.traceparent === undefined ? {} : { _meta: { traceparent: io.traceparent } }),
+        };
+        const { client } = connection;
+        const longest = Math.max(timeout, MAX_CALL_MS);
+        const result =
+            tool.execution?.taskSupport === "required"
+                ? await callAsTask(client, params, { signal: io.signal, timeout, longest })
+                : await client.callTool(params, {
+                      signal: io.signal,
+                      timeout,
+                      resetTimeoutOnProgress: true,
+                      maxTotalTimeout: longest,
+                      onprogress: ({ progress, total, message }) =>
+                          io.emit({
+                              progress,
+                              ...(total === undefined ? {} : { total }),
+                              ...(message === undefined ? {} : { message: tidy(message, 500) }),
+                          }),
+                  });
         const { claims, grants } = statedBy(result, tool);
         return claims === undefined && grants === undefined
             ? resultOf(result)

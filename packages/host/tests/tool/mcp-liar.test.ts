@@ -2,7 +2,8 @@
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import type { Json } from "@remit/language";
+import type { Contract, Json } from "@remit/language";
+import type { Effect, InputRequest } from "@remit/machine";
 import { describe, expect, test } from "vitest";
 import { call, failure, perform, type Work, work } from "./setup.ts";
 
@@ -48,6 +49,48 @@ describe("a server over stdio", () => {
         await using here = work();
         const { message } = await failure(lying(here, "no end"), SERVER, "go", {});
         expect(message).toMatch(/failed: an answer of the server 'liar' is larger than 16777216 bytes$/);
+    });
+    test("what is to be chosen from reaches the person in each way in which a server can say it, and what was chosen goes back", async () => {
+        await using here = work();
+        const asked: { [name: string]: { readonly contract: Contract; readonly description?: string } } = {};
+        const child = async ({ kind, request }: Effect) => {
+            if (kind === "ask") return { ok: true as const, value: "once", origins: ["user"] };
+            const { name, contract, description } = request as unknown as InputRequest;
+            asked[name.replace("liar.", "")] = { contract, ...(description === undefined ? {} : { description }) };
+            const value = name.endsWith("colours") ? null : name.endsWith("several") ? ["a", "b"] : "x";
+            return { ok: true as const, value, origins: ["user"] };
+        };
+        const { text } = await call(lying(here, "form"), SERVER, "go", {}, { child });
+        const among = (...values: string[]) => ({ type: "union", of: values.map((value) => ({ type: "literal", value })) });
+        const maybe = (of: unknown) => ({ type: "optional", of });
+        expect(asked).toEqual({
+            plain: { contract: among("a", "b"), description: "Choose." },
+            named: { contract: among("a", "b"), description: "Choose. (a: First; b: Second)" },
+            titled: { contract: among("r", "g"), description: "Colour (r: Red; g: Green)" },
+            several: { contract: { type: "list", item: among("a", "b") }, description: "Choose." },
+            colours: { contract: maybe({ type: "list", item: among("r", "g") }), description: "Choose. (r: Red; g: Green)" },
+            odd: { contract: maybe({ type: "string" }), description: "Choose." },
+        });
+        expect(JSON.parse(text as string)).toEqual({
+            action: "accept",
+            content: { plain: "x", named: "x", titled: "x", several: ["a", "b"], colours: ["g"], odd: "x" },
+        });
+    });
+    test("a tool that can only be a task is called as one, and its result is waited for", async () => {
+        await using here = work();
+        expect((await call(lying(here, "task"), SERVER, "go", {})).text).toBe('"done"');
+    });
+    test("MTK1: a call that is cancelled cancels its task", async () => {
+        await using here = work();
+        const tools = lying(here, "task without end");
+        const stop = new AbortController();
+        // It asks when it is asked for the result.
+        const child = async () => {
+            stop.abort();
+            return { ok: true as const, value: "deny", origins: ["user"] };
+        };
+        expect((await failure(tools, SERVER, "go", {}, { signal: stop.signal, child })).kind).toBe("cancelled");
+        expect((await failure(tools, SERVER, "go", {})).message).toContain("cancelled: t1");
     });
     test("a result nested deeper than the stack is said to be", async () => {
         await using here = work();
