@@ -22,19 +22,15 @@ const NOT_GIVEN = {
         ...["resources-subscribe", "resources-unsubscribe", "prompts-list", "prompts-get-simple", "prompts-get-with-args"],
         ...["prompts-get-embedded-resource", "prompts-get-with-image", "input-required-result-non-tool-request", "caching"],
     ],
-    "a tool of a program gives text and a structured value": [
-        ...["tools-call-image", "tools-call-audio", "tools-call-embedded-resource", "tools-call-mixed-content", "json-schema-2020-12"],
+    "the schema of a tool is made from contracts, which have no conditions, no anchors and no headers of HTTP": [
+        ...["json-schema-2020-12", "http-custom-header-server-validation"],
     ],
-    "progress is what a run begins to do; a tool of a fixed number of steps is none": [
-        "tools-call-with-progress",
-        "tools-call-with-logging",
+    "a program asks a person for one decision or one text, by names that are the server's: no form of several fields, no key of its own": [
+        ...["elicitation-sep1034-defaults", "elicitation-sep1330-enums", "input-required-result-basic-elicitation"],
     ],
-    "a program asks for a decision and for nothing else: neither for a model nor for folders nor for a form of its own": [
-        ...["tools-call-sampling", "tools-call-elicitation", "elicitation-sep1034-defaults", "elicitation-sep1330-enums"],
-        ...["input-required-result-basic-elicitation", "input-required-result-basic-sampling", "input-required-result-basic-list-roots"],
-        ...["input-required-result-request-state", "input-required-result-multiple-input-requests", "input-required-result-multi-round"],
-        ...["input-required-result-result-type", "input-required-result-tampered-state", "input-required-result-capability-check"],
-        ...["server-stateless", "http-custom-header-server-validation"],
+    "a program imports its own models and folders: it uses neither the client's model nor the client's folders": [
+        ...["tools-call-sampling", "input-required-result-basic-sampling", "input-required-result-basic-list-roots"],
+        ...["input-required-result-multiple-input-requests", "input-required-result-capability-check"],
     ],
     "a program that fails is the result of its tool, not an error of the protocol": ["tasks-lifecycle"],
     "no tool needs tasks: a client without them waits for the result": ["tasks-required-task-error"],

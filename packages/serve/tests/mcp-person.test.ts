@@ -1,6 +1,8 @@
 /** What a program of an MCP server asks its client's person, what it gives beside text, and the sessions in which clients of the earlier era are asked. */
 import { Server } from "@modelcontextprotocol/server";
+import type { Contract, Json } from "@remit/language";
 import { expect, test } from "vitest";
+import { answerOf, formOf, type Wanted } from "../src/mcp/forms.ts";
 import { Sessions } from "../src/mcp/sessions.ts";
 import { type Answer, at, call, sent, WAYS } from "./mcp-room.ts";
 
@@ -149,4 +151,21 @@ test("MCX3: for a session too many the one ends that has waited the longest, and
     expect(await begin()).toMatch(/^[\da-f-]{36}$/);
     await sessions.close();
     expect((await post(PING, third)).status).toBe(404);
+});
+
+const among = (...values: string[]): Contract => ({ type: "union", of: values.map((value) => ({ type: "literal", value })) });
+test.each<[Contract, object, Json, Json]>([
+    [{ type: "string" }, { type: "string" }, "x", 5],
+    [{ type: "optional", of: { type: "number" } }, { type: "number" }, 5, "5"],
+    [{ type: "boolean" }, { type: "boolean" }, false, "no"],
+    [among("a", "b"), { type: "string", enum: ["a", "b"] }, "b", "c"],
+    [{ type: "list", item: among("a", "b") }, { type: "array", items: { type: "string", enum: ["a", "b"] } }, ["a"], ["c"]],
+])("MCF1: a value that a server of the run asks for, %j", (contract, schema, good, bad) => {
+    const wanted: Wanted = { kind: "value", request: { name: "liar.colour", contract, description: "Which?" } };
+    expect(formOf(wanted)).toEqual({
+        message: "Which?",
+        requestedSchema: { type: "object", properties: { answer: { title: "liar.colour", ...schema } }, required: ["answer"] },
+    });
+    const answered = (answer: Json, action = "accept"): Json => answerOf(wanted, { action, content: { answer } });
+    expect([answered(good), answered(bad), answered(good, "decline")]).toEqual([good, null, null]);
 });

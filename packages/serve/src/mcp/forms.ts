@@ -22,7 +22,8 @@ const MAX_SHOWN = 4000;
 
 type Field =
     | { readonly type: "string"; readonly title: string; readonly enum?: string[] }
-    | { readonly type: "number" | "boolean"; readonly title: string };
+    | { readonly type: "number" | "boolean"; readonly title: string }
+    | { readonly type: "array"; readonly title: string; readonly items: { readonly type: "string"; readonly enum: string[] } };
 
 /** Name of the form's field. */
 export function fieldOf({ kind }: Wanted): "decision" | "answer" {
@@ -46,6 +47,11 @@ function valueField({ name, contract }: InputRequest): Field {
     const title = plain(name);
     const of = wholeOf(contract);
     if (of.type === "number" || of.type === "boolean") return { type: of.type, title };
+    if (of.type === "list" && of.item !== undefined) {
+        const items = textsOf(wholeOf(of.item));
+        // The protocol has lists of choices alone.
+        if (items.length > 0) return { type: "array", title, items: { type: "string", enum: items } };
+    }
     const among = textsOf(of);
     return { type: "string", title, ...(among.length === 0 ? {} : { enum: among }) };
 }
@@ -86,6 +92,7 @@ export function answerOf(wanted: Wanted, said: unknown): Json {
 }
 
 function fits(given: unknown, field: Field): given is Json {
+    if (field.type === "array") return Array.isArray(given) && given.every((one) => field.items.enum.includes(one));
     if (typeof given !== field.type || (typeof given === "number" && !Number.isFinite(given))) return false;
     return !("enum" in field) || field.enum === undefined || field.enum.includes(given as string);
 }
