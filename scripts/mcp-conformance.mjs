@@ -30,7 +30,7 @@ const NOT_GIVEN = {
     ],
     "a program imports its own models and folders: it uses neither the client's model nor the client's folders": [
         ...["tools-call-sampling", "input-required-result-basic-sampling", "input-required-result-basic-list-roots"],
-        ...["input-required-result-multiple-input-requests", "input-required-result-capability-check"],
+        ...["input-required-result-multiple-input-requests", "input-required-result-capability-check", "server-stateless"],
     ],
     "a program that fails is the result of its tool, not an error of the protocol": ["tasks-lifecycle"],
     "no tool needs tasks: a client without them waits for the result": ["tasks-required-task-error"],

@@ -82,6 +82,17 @@ test.each([
     expect(err).not.toMatch(obeyed);
 });
 
+test("a tool of a server whose name has several lines is one line of the list", () => {
+    const own = room();
+    const args = [join(import.meta.dirname, "../../host/tests/tool/mcp-liar.mjs"), "lines"];
+    own.write("remit.json", JSON.stringify({ mcpServers: { liar: { command: "node", args } } }));
+    own.write("l.remit", 'import tool T from "mcp://liar"\nmain func() { 1 }\n');
+    const { out } = own.remit("tools", "l.remit", "--trust");
+    expect(out).toContain("  go");
+    expect(out).not.toMatch(/^Forged/mu);
+    own.clear();
+});
+
 test("a formatted text is the text itself where it is kept, and visible where it is looked at", () => {
     expect(at.remit("fmt", "a.remit").out).toContain("\u202e");
     const { seen } = at.onTerminal({}, "fmt", "a.remit");

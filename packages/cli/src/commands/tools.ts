@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { checkFile, createTools, findRoot, loadConfig } from "@remit/host";
 import { isObject, type Json } from "@remit/language";
 import { showDiagnostics } from "../diagnostics.ts";
-import { EXIT, paint, plain, print, printJson, say } from "../io.ts";
+import { EXIT, paint, plain, plainLine, print, printJson, say } from "../io.ts";
 import { folder } from "../running.ts";
 
 export default async function tools(args: string[], options: Record<string, unknown>): Promise<number> {
@@ -42,7 +42,7 @@ export default async function tools(args: string[], options: Record<string, unkn
             if (tool.hint) print(`  ${colour("cyan", "help")}: ${plain(tool.hint)}`);
             for (const method of tool.methods)
                 print(
-                    `  ${plain(method.name)}${plain(argumentsOf(method.input))}${method.readOnly ? colour("dim", "  reads only") : ""}${method.description ? `  ${plain(method.description.split("\n")[0] ?? "").slice(0, 90)}` : ""}`,
+                    `  ${plainLine(method.name)}${plainLine(argumentsOf(method.input))}${method.readOnly ? colour("dim", "  reads only") : ""}${method.description ? `  ${plain(method.description.split("\n")[0] ?? "").slice(0, 90)}` : ""}`,
                 );
             if (tool.open) print(colour("dim", "  … and any other method"));
         }

@@ -38,6 +38,8 @@ export interface Connection {
     readonly calls: Map<CallIO, number>;
     /** The last that the server wrote to its standard error. */
     stderr(): string;
+    /** The last that it wrote to its standard output and that is no message. */
+    stray(): string;
     ended(): boolean;
     /** The credential that its requests are sent with. */
     readonly newest?: Authorizing["newest"];
@@ -152,7 +154,7 @@ async function connectTo(
             return attempt.connection;
         } catch (error) {
             await attempt.client.close();
-            problem = sent?.newest.fail ?? unreachable(target, error, attempt.connection.stderr());
+            problem = sent?.newest.fail ?? unreachable(target, error, attempt.connection);
             if (!(await answered(error))) break;
         } finally {
             ending.removeEventListener("abort", attempt.close);
@@ -188,7 +190,7 @@ async function prepare(
         },
     );
     let ended = false;
-    let stderr = (): string => "";
+    let wrote: Wrote = { stderr: () => "", stray: () => "" };
     const calls = new Map<CallIO, number>();
     client.onclose = () => {
         ended = true;
@@ -207,11 +209,18 @@ async function prepare(
         });
     } else {
         const stdio = await stdioTransport(children, at, { server: key, maxMessage: MAX_MESSAGE });
-        stderr = stdio.stderr;
+        wrote = stdio;
         transport = stdio;
     }
     const newest = sent === null ? {} : { newest: sent.newest };
-    const connection: Connection = { client, calls, stderr: () => stderr(), ended: () => ended, ...newest };
+    const connection: Connection = {
+        client,
+        calls,
+        stderr: () => wrote.stderr(),
+        stray: () => wrote.stray(),
+        ended: () => ended,
+        ...newest,
+    };
     return {
         client,
         connection,
@@ -249,7 +258,22 @@ function commandOf(command: string, folder: string): string {
     return command.includes("/") && !isAbsolute(command) ? resolve(folder, command) : command;
 }
 
-export function unreachable({ key, at }: Target, error: unknown, stderr: string): ToolFail {
+type Wrote = Pick<Connection, "stderr" | "stray">;
+
+/** Why a server may not answer, from what it wrote: the hint of a failure. Empty: it wrote nothing that tells. */
+export function toldBy({ stderr, stray }: Wrote): { readonly hint?: string; readonly detail?: Json } {
+    const [said, line] = [tidy(stderr(), 1000), tidy(stray(), 1000)];
+    const hints = [
+        ...(said === "" ? [] : [`it wrote: ${said}`]),
+        ...(line === "" ? [] : [`its standard output is for messages of the protocol, and it wrote there: ${line}`]),
+    ];
+    return {
+        ...(hints.length === 0 ? {} : { hint: hints.join("\n") }),
+        ...(said === "" ? {} : { detail: { stderr: tidy(stderr(), MAX_STDERR) } }),
+    };
+}
+
+export function unreachable({ key, at }: Target, error: unknown, wrote: Wrote): ToolFail {
     if (error instanceof ToolFail) return error;
     const code = Error.isError(error) && "code" in error && typeof error.code === "string" ? error.code : "";
     const where = "url" in at ? at.url : at.command;
@@ -261,11 +285,10 @@ export function unreachable({ key, at }: Target, error: unknown, stderr: string)
         : `the server '${key}' (${where}) cannot be reached: ${tidy(Error.isError(error) ? error.message : String(error), 500)}`;
     const install = "install it, put its folder on the PATH, or mend `command` of that server in remit.json";
     const hint = folder === null ? install : "mend `cwd` of that server in remit.json";
-    const said = tidy(stderr, 1000);
     return new ToolFail(message, {
         kind: "unreachable",
         ...(isGone ? { hint } : {}),
-        ...(said === "" ? {} : { hint: `it wrote: ${said}`, detail: { stderr: tidy(stderr, MAX_STDERR) } as Json }),
+        ...toldBy(wrote),
     });
 }
 

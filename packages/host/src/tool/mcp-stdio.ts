@@ -19,11 +19,15 @@ import type { ToolFail } from "./tool.ts";
 export interface StdioTransport extends Transport {
     /** The last that the server wrote to its standard error. The library takes a transport with `stderr` and `pid` for one to a process. */
     stderr(): string;
+    /** The last line on its standard output that is no message; empty where there was none. */
+    stray(): string;
     readonly pid: number | null;
 }
 
 /** Time for a server to end when its input has ended, and again when it is asked, milliseconds. */
 const GRACE_MS = 2000;
+/** Of a line that is no message, what is told, UTF-16 units. */
+const MAX_STRAY = 200;
 
 export interface StdioOptions {
     /** The server's name in the configuration. */
@@ -36,6 +40,7 @@ export async function stdioTransport(children: Children, begin: Begin, { server,
     if (process.platform === "win32") return ofLibrary(begin, maxMessage);
     const { deserializeMessage, SdkError, SdkErrorCode, serializeMessage } = await import("@modelcontextprotocol/client");
     let running: Running | null = null;
+    let stray = "";
     /** Requests without an answer. */
     const asked = new Set<RequestId>();
     const refuse = (id: RequestId, fail: ToolFail): void => {
@@ -48,6 +53,7 @@ export async function stdioTransport(children: Children, begin: Begin, { server,
             message = deserializeMessage(line.toString("utf8"));
         } catch (error) {
             // The next line may be a message.
+            stray = line.toString("utf8").slice(0, MAX_STRAY);
             transport.onerror?.(Error.isError(error) ? error : new Error(String(error)));
             return true;
         }
@@ -69,6 +75,7 @@ export async function stdioTransport(children: Children, begin: Begin, { server,
             return running?.pid ?? null;
         },
         stderr: () => running?.stderr() ?? "",
+        stray: () => stray,
         start: async () => {
             const it = await start(children, begin);
             running = it;
@@ -101,5 +108,6 @@ async function ofLibrary({ args, ...begin }: Begin, maxMessage: number): Promise
     transport.stderr?.on("data", (chunk: Buffer) => {
         text = (text + chunk.toString("utf8")).slice(-MAX_STDERR);
     });
-    return Object.defineProperty(transport, "stderr", { value: () => text }) as unknown as StdioTransport;
+    // What is no message, that transport keeps to itself.
+    return Object.defineProperties(transport, { stderr: { value: () => text }, stray: { value: () => "" } }) as unknown as StdioTransport;
 }

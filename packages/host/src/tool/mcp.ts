@@ -13,7 +13,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import { isObject, type Json } from "@remit/language";
 import type { Claims, Grants } from "@remit/machine";
 import { type Fields, objectArgument, readFields } from "./args.ts";
-import { type Connection, tidy } from "./mcp-servers.ts";
+import { type Connection, tidy, toldBy } from "./mcp-servers.ts";
 import { refusedOf } from "./mcp-result.ts";
 import { callAsTask } from "./mcp-task.ts";
 import { type CallIO, type MethodInfo, type Open, Sourced, ToolFail } from "./tool.ts";
@@ -212,14 +212,10 @@ async function failed(error: unknown, connection: Connection, key: string, signa
     const message = Error.isError(error) ? tidy(error.message, 1000) : String(error);
     // What the library says of it is a list of its own checks, as JSON.
     if (code === "INVALID_RESULT") return new ToolFail(`the server '${key}' gave an answer that does not follow the protocol`);
-    if (code === "REQUEST_TIMEOUT") return new ToolFail(`the server '${key}' gave no answer after ${timeout} ms`, { kind: "timeout" });
+    if (code === "REQUEST_TIMEOUT")
+        return new ToolFail(`the server '${key}' gave no answer after ${timeout} ms`, { kind: "timeout", ...toldBy(connection) });
     const network = error instanceof SdkHttpError || (error instanceof TypeError && error.cause !== undefined);
-    if (GONE.has(code) || connection.ended() || network) {
-        const stderr = tidy(connection.stderr(), 1000);
-        return new ToolFail(`the server '${key}' ended or cannot be reached: ${message}`, {
-            kind: "unreachable",
-            ...(stderr === "" ? {} : { hint: `it wrote: ${stderr}`, detail: { stderr } }),
-        });
-    }
+    if (GONE.has(code) || connection.ended() || network)
+        return new ToolFail(`the server '${key}' ended or cannot be reached: ${message}`, { kind: "unreachable", ...toldBy(connection) });
     return new ToolFail(message);
 }

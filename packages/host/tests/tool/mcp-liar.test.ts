@@ -45,6 +45,14 @@ describe("a server over stdio", () => {
         expect(refused.message).toMatch(/failed: an answer of the server 'liar' holds bytes that are not UTF-8$/);
         expect(refused.detail).toEqual({ made: true });
     });
+    test("a server without an answer that writes what is no message: the failure shows it", async () => {
+        await using here = work();
+        const config = { mcpServers: { liar: { command: "node", args: [LIAR, "no message"], timeoutMs: 300 } } };
+        expect(await failure(here.tools(here.config(config)), SERVER, "go", {})).toMatchObject({
+            kind: "timeout",
+            hint: "its standard output is for messages of the protocol, and it wrote there: Debug: 1",
+        });
+    });
     test("an answer over the bound names the bound", async () => {
         await using here = work();
         const { message } = await failure(lying(here, "no end"), SERVER, "go", {});
