@@ -119,6 +119,16 @@ async function ofServer() {
     for (const [what, args, wanted] of [
         ["the inspector lists the tools", ["--method", "tools/list"], '"test_simple_text"'],
         ["the inspector calls one", ["--method", "tools/call", "--tool-name", "add", "--tool-arg", "a=2", "--tool-arg", "b=3"], "5"],
+        [
+            "the inspector passes a truth, a list and an object",
+            [
+                ...["--method", "tools/call", "--tool-name", "pass_on", "--tool-arg", "flag=true"],
+                ...["--tool-arg", 'items=["x"]', "--tool-arg", 'about={"name":"Ann"}'],
+            ],
+            '"structuredContent":{"flag":true,"items":["x"],"about":{"name":"Ann"}}',
+        ],
+        ["the inspector is told that there are no resources", ["--method", "resources/list"], '"resources":[]'],
+        ["the inspector is told that there are no prompts", ["--method", "prompts/list"], '"prompts":[]'],
     ]) {
         const run = spawnSync(
             join(bin, "mcp-inspector"),
@@ -129,7 +139,10 @@ async function ofServer() {
                 cwd: room,
             },
         );
-        tell(run.status === 0 && run.stdout.includes(wanted), `${what}${run.status === 0 ? "" : `: ${run.stderr.slice(-500)}`}`);
+        tell(
+            run.status === 0 && run.stdout.replaceAll(/\s/gu, "").includes(wanted),
+            `${what}${run.status === 0 ? "" : `: ${run.stderr.slice(-500)}`}`,
+        );
     }
 }
 
@@ -168,8 +181,13 @@ async function ofLent() {
     const run = spawnSync(node, [script, await servers(node)], { env, encoding: "utf8", cwd: room });
     const wanted = {
         status: "done",
-        value: { sum: "The sum of 2 and 3 is 5.", list: "[FILE] note.txt", note: "Echo: hello", outside: "tool" },
-        asked: ["May user call Files.write_file?"],
+        value: {
+            ...{ sum: "The sum of 2 and 3 is 5.", list: "[FILE] note.txt", note: "Echo: hello" },
+            ...{ image: "image", link: "resource_link", resource: "demo://resource/dynamic/blob/1", structured: "Cloudy", long: true },
+            // The person says no to it.
+            ...{ form: '\nRaw result: {\n  "action": "decline"\n}', task: true, outside: "tool" },
+        },
+        asked: ["May user call Files.write_file?", "The tool server 'everything' asks: Please provide inputs for the following fields:"],
     };
     const isGood = run.stdout.trim() === JSON.stringify(wanted);
     tell(

@@ -16,6 +16,7 @@ import { type Fields, objectArgument, readFields } from "./args.ts";
 import { type Connection, tidy, toldBy } from "./mcp-servers.ts";
 import { refusedOf } from "./mcp-result.ts";
 import { callAsTask } from "./mcp-task.ts";
+import { patience } from "./patience.ts";
 import { type CallIO, type MethodInfo, type Open, Sourced, ToolFail } from "./tool.ts";
 
 const MAX_TOOLS = 512;
@@ -97,7 +98,13 @@ async function callTool(
     args: { readonly [key: string]: Json },
     io: CallIO,
 ): Promise<Json | Sourced> {
-    connection.calls.set(io, 0);
+    const isTask = tool.execution?.taskSupport === "required";
+    const longest = Math.max(timeout, MAX_CALL_MS);
+    const limit = isTask ? longest : timeout;
+    const waits = patience(limit, io.signal);
+    // A person may think about a question for as long as it is open.
+    const asking: CallIO = { ...io, child: (effect) => waits.during(() => io.child(effect)) };
+    connection.calls.set(asking, 0);
     try {
         const params = {
             name: tool.name,
@@ -105,30 +112,30 @@ async function callTool(
             ...(io.traceparent === undefined ? {} : { _meta: { traceparent: io.traceparent } }),
         };
         const { client } = connection;
-        const longest = Math.max(timeout, MAX_CALL_MS);
-        const result =
-            tool.execution?.taskSupport === "required"
-                ? await callAsTask(client, params, { signal: io.signal, timeout, longest })
-                : await client.callTool(params, {
-                      signal: io.signal,
-                      timeout,
-                      resetTimeoutOnProgress: true,
-                      maxTotalTimeout: longest,
-                      onprogress: ({ progress, total, message }) =>
-                          io.emit({
-                              progress,
-                              ...(total === undefined ? {} : { total }),
-                              ...(message === undefined ? {} : { message: tidy(message, 500) }),
-                          }),
-                  });
+        const result = isTask
+            ? await callAsTask(client, params, { signal: waits.signal, timeout, longest })
+            : await client.callTool(params, {
+                  signal: waits.signal,
+                  timeout: longest,
+                  onprogress: ({ progress, total, message }) => {
+                      waits.renew();
+                      io.emit({
+                          progress,
+                          ...(total === undefined ? {} : { total }),
+                          ...(message === undefined ? {} : { message: tidy(message, 500) }),
+                      });
+                  },
+              });
         const { claims, grants } = statedBy(result, tool);
         return claims === undefined && grants === undefined
             ? resultOf(result)
             : new Sourced(resultOf(result), undefined, { claims, grants });
     } catch (error) {
-        throw await failed(error, connection, key, io.signal, timeout);
+        if (waits.isOver() && !io.signal.aborted) throw late(connection, key, limit);
+        throw await failed(error, connection, key, io.signal, longest);
     } finally {
-        connection.calls.delete(io);
+        waits.end();
+        connection.calls.delete(asking);
     }
 }
 
@@ -196,6 +203,10 @@ function statedBy(
     };
 }
 
+function late(connection: Connection, key: string, timeout: number): ToolFail {
+    return new ToolFail(`the server '${key}' gave no answer after ${timeout} ms`, { kind: "timeout", ...toldBy(connection) });
+}
+
 /** Codes of the library for a connection that is gone. */
 const GONE = new Set(["NOT_CONNECTED", "CONNECTION_CLOSED", "SEND_FAILED", "NOT_INITIALIZED"]);
 
@@ -212,8 +223,7 @@ async function failed(error: unknown, connection: Connection, key: string, signa
     const message = Error.isError(error) ? tidy(error.message, 1000) : String(error);
     // What the library says of it is a list of its own checks, as JSON.
     if (code === "INVALID_RESULT") return new ToolFail(`the server '${key}' gave an answer that does not follow the protocol`);
-    if (code === "REQUEST_TIMEOUT")
-        return new ToolFail(`the server '${key}' gave no answer after ${timeout} ms`, { kind: "timeout", ...toldBy(connection) });
+    if (code === "REQUEST_TIMEOUT") return late(connection, key, timeout);
     const network = error instanceof SdkHttpError || (error instanceof TypeError && error.cause !== undefined);
     if (GONE.has(code) || connection.ended() || network)
         return new ToolFail(`the server '${key}' ended or cannot be reached: ${message}`, { kind: "unreachable", ...toldBy(connection) });

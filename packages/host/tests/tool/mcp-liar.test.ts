@@ -84,6 +84,16 @@ describe("a server over stdio", () => {
             content: { plain: "x", named: "x", titled: "x", several: ["a", "b"], colours: ["g"], odd: "x" },
         });
     });
+    test("the time that a person takes for an answer is not the server's", async () => {
+        await using here = work();
+        const config = { mcpServers: { liar: { command: "node", args: [LIAR, "form"], timeoutMs: 1000 } } };
+        const tools = here.tools(here.config(config));
+        const child = async ({ kind }: Effect) => {
+            if (kind === "ask") await new Promise((resolve) => setTimeout(resolve, 1500));
+            return { ok: true as const, value: kind === "ask" ? "deny" : null, origins: ["user"] };
+        };
+        expect((await call(tools, SERVER, "go", {}, { child })).text).toBe('{"action":"decline"}');
+    });
     test("a tool that can only be a task is called as one, and its result is waited for", async () => {
         await using here = work();
         expect((await call(lying(here, "task"), SERVER, "go", {})).text).toBe('"done"');

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { openProcess } from "@remit/host";
 import { ServeClient, Server } from "@remit/serve";
 
-const PROGRAM = `import tool Everything from "mcp://everything"
+const PROGRAM = `import tool Everything from "mcp://everything" { call: may }
 import tool Files from "mcp://files" { write_file: ask }
 main func(input: { text: string }) {
     Files.write_file({ path: "note.txt", content: Everything.echo({ message: input.text }).text })
@@ -14,6 +14,13 @@ main func(input: { text: string }) {
         sum: Everything.call({ tool: "get-sum", args: { a: 2, b: 3 } }).text,
         list: Files.list_directory({ path: "." }).text,
         note: Files.read_text_file({ path: "note.txt" }).text,
+        image: Everything.call({ tool: "get-tiny-image", args: {} }).content[1].type,
+        link: Everything.call({ tool: "get-resource-links", args: { count: 1 } }).content[1].type,
+        resource: Everything.call({ tool: "get-resource-reference", args: { resourceType: "Blob", resourceId: 1 } }).content[1].resource.uri,
+        structured: Everything.call({ tool: "get-structured-content", args: { location: "New York" } }).structured.conditions,
+        long: Everything.call({ tool: "trigger-long-running-operation", args: { duration: 1, steps: 2 } }).ok,
+        form: Everything.call({ tool: "trigger-elicitation-request", args: {} }).content[1].text,
+        task: Everything.call({ tool: "simulate-research-query", args: { topic: "cats" } }).ok,
         outside: try { Files.read_text_file({ path: "/etc/hostname" }).text } catch problem { problem.kind },
     }
 }
@@ -42,7 +49,7 @@ try {
     for await (const { event, data } of client.events(id)) {
         if (event === "ask.requested") {
             asked.push(data.question);
-            await client.request("POST", `/v1/sessions/${id}/asks/${data.ask}/decision`, { decision: "once" });
+            await client.request("POST", `/v1/sessions/${id}/asks/${data.ask}/decision`, { decision: data.question.startsWith("The tool server") ? "deny" : "once" });
         }
         if (event === "turn.ended" && data.turn === turn.id) break;
     }
