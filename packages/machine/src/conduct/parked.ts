@@ -14,7 +14,7 @@
  *     end of a time budget is told with it, too: an agent may use the time up because of what it read.
  */
 import { canonicalJson, type Json } from "@remit/language";
-import { type AgentTurn, type Effect, type Outcome, READ, type Read } from "../effect/effect.ts";
+import { type AgentTurn, type Claims, type Effect, type Outcome, READ, type Read } from "../effect/effect.ts";
 import type { LedgerEvent } from "../ledger/events.ts";
 import { field, listIn, objectIn } from "../ledger/read.ts";
 import type { Said } from "../state/delegations.ts";
@@ -111,6 +111,31 @@ export function madeOf({ tool, method, args }: AgentUse): string {
 }
 
 /**
+ * What the record of a use keeps of its outcome besides the value, for `madeIn`: what it carries, and what its
+ * server states, restricts after a crash, too.
+ */
+export function statedIn({ parts, claims }: Outcome & { readonly ok: true }): { [key: string]: Json } {
+    return { ...(parts === undefined ? {} : { parts }), ...(claims === undefined ? {} : { claims: { ...claims } }) } as {
+        [key: string]: Json;
+    };
+}
+
+function statedBy(event: LedgerEvent): Pick<Outcome & { readonly ok: true }, "parts" | "claims"> {
+    const claims = objectIn(field(event, "claims"));
+    const parts = Object.entries(objectIn(field(event, "parts"))).map(
+        ([at, labels]) => [at, listIn(labels).filter((one) => typeof one === "string")] as const,
+    );
+    const stated: Claims = {
+        ...(claims["untrusted"] === true ? { untrusted: true } : {}),
+        ...(claims["private"] === true ? { private: true } : {}),
+    };
+    return {
+        ...(parts.length === 0 ? {} : { parts: Object.fromEntries(parts) }),
+        ...(Object.keys(stated).length === 0 ? {} : { claims: stated }),
+    };
+}
+
+/**
  * H8. What the agent of a turn made by these events of the run, and what that gave it. H10: the record does not say what the agent used itself where
  * no person was asked, so that it may have read all that its remit lets it use.
  */
@@ -133,7 +158,7 @@ export function madeIn({ path: turn, request }: Effect, events: Iterable<LedgerE
         }
         const use = kind === "tool.ended" && field(event, "ok") === true ? begun.get(path) : undefined;
         if (use === undefined) continue;
-        const outcome: Outcome = { ok: true, value: field(event, "value") ?? null, origins: [...labels] };
+        const outcome: Outcome = { ok: true, value: field(event, "value") ?? null, origins: [...labels], ...statedBy(event) };
         made.push({ use: use.use, outcome: outcome as unknown as Json });
         reads(one, use.tool, outcome);
     }

@@ -21,16 +21,17 @@ import { describedIn, REDESCRIBED } from "../state/verdicts.ts";
 import { kept, redescribed } from "./approvals.ts";
 import type { AgentUse, Down, Permission, UseUp } from "./messages.ts";
 import {
+    agreesToMade,
     beginsSession,
     madeOf,
     type ParkedDoc,
     parkedDoc,
     reads,
+    statedIn,
     takeSaid,
     type Telling,
     telling,
     toldBefore,
-    agreesToMade,
 } from "./parked.ts";
 
 /** Path of the agent's turn in which the question at this path was put about the agent's own hands; null: it was about something else. */
@@ -159,7 +160,13 @@ export function answerRequest(ops: RequestOps, work: Work, said: Outcome | null)
         failure: { kind: "denied", message: noPerson(ops, of), site: work.effect.site, detail: { later: true } },
     };
     ops.note(
-        eventOf(work, 1, outcome.ok ? { ok: true, value: outcome.value } : { ok: false, failure: outcome.failure as unknown as Json }),
+        eventOf(
+            work,
+            1,
+            outcome.ok
+                ? { ok: true, value: outcome.value, ...statedIn(outcome) }
+                : { ok: false, failure: outcome.failure as unknown as Json },
+        ),
     );
     of.work.requests.delete(of.n);
     if (makes !== undefined) {

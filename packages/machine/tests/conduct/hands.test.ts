@@ -166,6 +166,26 @@ test("what a server states of what its hands were given restricts what they do n
     expect(given({ private: true }).paths).not.toContain(`${TURN}/hand[1]`);
 });
 
+test("which the record keeps for a turn that is told again after a crash", () => {
+    const part = new Part(source(YIELD)).use("In", "read", "x/a");
+    const outcome = {
+        ok: true as const,
+        value: { t: "v" },
+        origins: ["tool:In"],
+        parts: { "/t": ["file:b"] },
+        claims: { private: true, untrusted: true },
+    } as const;
+    part.hear({
+        kind: "outcome",
+        path: `${TURN}/hand[0]`,
+        outcome: { ...outcome, origins: [...outcome.origins], parts: { "/t": ["file:b"] } },
+    });
+    const turn = part.begun.findLast(({ path }) => path === TURN) as Effect;
+    const { made, read } = madeIn(turn, part.events as readonly MachineEvent[] as readonly LedgerEvent[]);
+    expect(made).toMatchObject([{ outcome: { parts: outcome.parts, claims: outcome.claims } }]);
+    expect(read).toContainEqual({ tool: "In", origins: ["agent:Fixer", "file:b", "tool:In"], claims: outcome.claims });
+});
+
 test("that a time is up while it is at work may come of what it read by then (LIC1)", () => {
     const body = `late = false
 try { spend 1 s { v = ${YIELD} } } catch e { late = true }
