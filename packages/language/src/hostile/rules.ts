@@ -194,6 +194,12 @@ export class Rules {
         return { bounds: does === "unknown" ? [...bounds, ONLY_READS] : bounds };
     }
 
+    /** Whether a remit gives a thing method by method: then there is no other for who has it. */
+    namesMethods(principal: string, thing: Thing): boolean {
+        const lines = this.holders.get(principal)?.lines.filter((line) => line.thing.key === thing.key) ?? [];
+        return lines.length > 0 && lines.every(({ method }) => method !== null);
+    }
+
     private granted(
         holder: Holder,
         { thing, method, by }: { readonly thing: Thing; readonly method: string | null; readonly by: By },

@@ -131,7 +131,7 @@ function rowsOf(
     const gate = rules.gate(principal, thing, method, by);
     const all = [...use.choice.values(), ...[...use.args.values()].flatMap(({ data }) => [...data.values()])];
     if ("stop" in gate) {
-        stop("use", null, gate.stop, all);
+        if (method !== null || !rules.namesMethods(principal, thing)) stop("use", null, gate.stop, all);
         return;
     }
     const always = rules.always(use);

@@ -5,6 +5,8 @@
  *
  * HW1: what decides over a place (`local`) are the conditions and lists of loops around it, the ways out before it, and in a `try` all that may
  *     have failed before. What decides over the call of the function is kept apart (`entryOf`).
+ * HW3: a way out stands before what follows in the text, and in a loop that it leads out of, or on in, before all of its next pass. What follows a way
+ *     out that is always taken is never reached.
  * HW2: a variable holds all that it is given anywhere in the function, whatever the order.
  */
 import { siteAt, type ExprForm, type StmtForm } from "../form/form.ts";
@@ -56,6 +58,8 @@ export class Walk implements Calling {
     readonly seeds: Seeds;
     readonly rules: Rules;
     readonly uses: Uses;
+    /** By the way that it leads past: what decides over the ways out that stand before where this round is (HW3). */
+    private readonly passed = new Map<string, Facts>();
 
     constructor({ scope, known, seeds, rules, uses }: Pick<Calling, "scope" | "known" | "seeds" | "rules" | "uses">) {
         this.scope = scope;
@@ -69,6 +73,7 @@ export class Walk implements Calling {
     func(func: Func): void {
         const { known } = this;
         const place = placeIn(func, this.config(func));
+        this.passed.clear();
         known.add(place.returns, this.picked(place, this.block(place, func.form.body)));
     }
 
@@ -114,13 +119,28 @@ export class Walk implements Calling {
         let { local, prompt } = place;
         let value = PLAIN;
         for (const statement of statements) {
-            for (const out of place.outs) local = union(local, known.facts(out));
+            for (const [i, out] of place.outs.entries()) local = union(local, i === 0 ? this.passedBy(out) : known.facts(out));
             for (const one of place.tries) local = union(local, known.facts(one));
             const here = { ...place, local, prompt };
-            value = this.statement(here, statement);
+            value =
+                "body" in statement || statement.kind === "if"
+                    ? this.statement(here, statement)
+                    : this.inOrder(here, (at) => this.statement(at, statement));
             prompt = join(prompt, this.prompted(here, statement));
+            if (leaves(statement)) break;
         }
         return value;
+    }
+
+    private passedBy(out: string): Facts {
+        return this.passed.get(out) ?? NO_FACTS;
+    }
+
+    /** HW3. A way out of the loops from `outs[from]` on, or of all. */
+    private leave({ outs, local }: Place, from: number): void {
+        const [first] = outs as [string];
+        if (from === 0) this.passed.set(first, union(this.passedBy(first), local));
+        for (const out of outs.slice(Math.max(1, from))) this.known.addFacts(out, local);
     }
 
     private statement(place: Place, s: StmtForm): Val {
@@ -131,11 +151,11 @@ export class Walk implements Calling {
                 return this.assign(place, s);
             case "return":
                 this.known.add(place.returns, this.picked(place, this.expr(place, s.value)));
-                this.known.addFacts(place.outs[0] as string, place.local);
+                this.leave(place, 0);
                 return PLAIN;
             case "break":
             case "continue":
-                this.known.addFacts(place.outs[place.outs.length - 1] as string, place.local);
+                this.leave(place, place.outs.length - 1);
                 return PLAIN;
             case "raise":
                 this.touch(place, union(place.local, this.known.deepFacts(this.expr(place, s.value))));
@@ -230,7 +250,10 @@ export class Walk implements Calling {
         const out = `out ${known.idOf(s)}`;
         const inside = { ...place, local: union(place.local, by), outs: [...place.outs, out], again: true };
         this.block(inside, s.body);
-        if (until !== null) known.addFacts(out, deciding(known.deepFacts(this.expr(inside, until)), this.site(place, until)));
+        if (until !== null) {
+            const behind = { ...inside, local: union(inside.local, known.facts(out)) };
+            known.addFacts(out, deciding(known.deepFacts(this.expr(behind, until)), this.site(place, until)));
+        }
         return PLAIN;
     }
 
@@ -255,9 +278,18 @@ export class Walk implements Calling {
     // ---- expressions -------------------------------------------------------------------------------------------------
 
     expr(place: Place, e: ExprForm): Val {
-        const value = this.value(place, e);
+        const value = this.inOrder(place, (here) => this.value(here, e));
         this.touch(place, factsOf(value));
         return value;
+    }
+
+    /** With a way out inside, what is made behind it: all of it, as it is not known what comes first. */
+    private inOrder(place: Place, walk: (place: Place) => Val): Val {
+        const [out] = place.outs as [string];
+        const before = this.passedBy(out);
+        const value = walk(place);
+        const after = this.passedBy(out);
+        return before === after ? value : join(value, walk({ ...place, local: union(place.local, after) }));
     }
 
     private value(place: Place, e: ExprForm): Val {
@@ -365,6 +397,21 @@ export class Walk implements Calling {
 
     site({ func }: Place, { at }: { readonly at?: readonly [number, number, number, number] }): Site | null {
         return siteAt(this.scope.program.files[func.file]?.file ?? "", at);
+    }
+}
+
+/** Whether what follows in the same block is never reached (HW3). */
+function leaves(s: StmtForm): boolean {
+    switch (s.kind) {
+        case "return":
+        case "break":
+        case "continue":
+        case "raise":
+            return true;
+        case "if":
+            return s.otherwise !== undefined && [...s.branches.map(({ body }) => body), s.otherwise].every((body) => body.some(leaves));
+        default:
+            return false;
     }
 }
 

@@ -202,16 +202,64 @@ test.each([
         "what an iteration returns",
         'r = parallel for x in [1, 2] max 3 { if x == 1 { return m }\n2 }\nOut.write({ path: "a", content: r[0].subject })',
     ],
+    ["a return behind a call in the same loop", 'for x in ["a", "b"] max 3 { Own.save({ id: x })\nif m.yes { return 1 } }'],
+    ["a return in a loop inside the loop of a call", 'repeat * 2 { Own.save({ id: "i" })\nrepeat * 2 { if m.yes { return 1 } } }'],
+    ["a break of the loop around a handler", 'repeat * 2 { Own.save({ id: "i" })\ntry { if m.yes { raise "no" } } catch e { break } }'],
+    ["a return inside an expression before a call in it", 'z = [if m.yes { return 1 } else { 2 }, Own.save({ id: "i" })]'],
+    ["a return in an argument", 'Own.save({ id: if m.yes { return 1 } else { "i" } })'],
+    ["a return of a loop whose condition is a call", 'loop until Own.save({ id: "i" }) == 7 max 3 { if m.yes { return 1 } }'],
+    ["a return before a loop", 'if m.yes { return 1 }\nrepeat * 2 { Own.save({ id: "i" }) }'],
+    ["a return in one of several branches", 'if input.ok { if m.yes { return 1 } }\nOwn.save({ id: "i" })'],
+    ["a return in a handler", 'try { if m.yes { raise "no" } } catch e { return 1 }\nOwn.save({ id: "i" })'],
+    ["a return in a called function", 'ended(m.yes)\nOwn.save({ id: "x" })'],
+    [
+        "a return in an iteration before a call in it",
+        'z = parallel for x in [1, 2] max 3 { if m.yes { return 1 }\nOwn.save({ id: "x" })\n2 }',
+    ],
     ["what is in a raised list", 'o = [[m.subject]]\ntry { raise o } catch e { Out.write({ path: "a", content: text(e.detail) }) }'],
     ["a contract of what is passed", 'o = { k: m.record.amount }\ntry { taken(o)\nOut.write({ path: "a", content: "b" }) } catch e { }'],
     ["a contract of a result", 'o = { k: m.record.amount }\ntry { given(o)\nOut.write({ path: "a", content: "b" }) } catch e { }'],
 ])("is listed: %s", (_name, body) => {
     const more = `${KEPT}func taken(o: { k: number }) { 1 }\nfunc given(o) -> { k: number } { o }
 func save(x) { Own.save({ id: x }) }\nfunc renamed(o) { o.k = "b" }
+func ended(yes) { repeat * 2 { Own.save({ id: "f" })\nif yes { return 1 } } }
 func risky() { x = Inbox.read({}).record.amount.trim()\nOut.write({ path: "a", content: "b" }) }\n`;
     const form = formOf(program(`m = Inbox.read({})\n${body}`, more));
     const { all, not } = unlisted(form, "Inbox", MAILS, {});
     expect([all > 0, not]).toEqual([true, []]);
+});
+
+test.each([
+    ["before a return", 'Own.save({ id: "i" })\nif m.yes { return 1 }'],
+    ["before a loop with a return", 'Own.save({ id: "i" })\nrepeat * 2 { if m.yes { return 1 } }'],
+    ["in a loop before a return behind it", 'repeat * 2 { Own.save({ id: "i" }) }\nif m.yes { return 1 }'],
+    ["in a loop before one with a break", 'repeat * 2 { Own.save({ id: "i" }) }\nrepeat * 2 { if m.yes { break } }'],
+    ["behind a loop with a break", 'repeat * 2 { if m.yes { break } }\nOwn.save({ id: "i" })'],
+    ["before a return of an iteration", 'z = parallel for x in [1, 2] max 3 { Own.save({ id: "i" })\nif m.yes { return 1 }\n2 }'],
+    ["behind an iteration's return", 'z = parallel for x in [1, 2] max 3 { if m.yes { return 1 }\n2 }\nOwn.save({ id: "i" })'],
+    ["behind a return", 'if input.ok { return 1 } else { return 2 }\nif m.yes { Own.save({ id: "i" }) }'],
+    ["behind a break", 'repeat * 2 { break\nif m.yes { Own.save({ id: "i" }) } }'],
+])("is not listed: %s", (_name, body) => {
+    const form = formOf(program(`m = Inbox.read({})\n${body}`));
+    const { all, not } = unlisted(form, "Inbox", MAILS, {});
+    expect([all, not]).toEqual([0, []]);
+    expect(hostileUses(form, ["Inbox.read"]).uses.filter(({ tool }) => tool === "Own")).toEqual([]);
+});
+
+test("of a tool that a remit gives method by method no other is listed", () => {
+    const of = (remit: string): string[] => {
+        const form = formOf(
+            program(
+                `m = Inbox.read({})\nClerk.go(m)`,
+                `agent Clerk { remit { ${remit} }\nfunc go(m) { Own.call({ tool: m.subject, args: {} }) } }\n`,
+            ),
+        );
+        const { uses, stopped } = hostileUses(form, ["Inbox.read"]);
+        return [...uses, ...stopped].filter(({ tool }) => tool === "Own").map(({ method }) => method);
+    };
+    expect(of("may Own.find  ask Own.drop").sort()).toEqual(["drop", "find"]);
+    expect(of("may Own")).toContain("*");
+    expect(of("may Out.read")).toContain("*");
 });
 
 test("whatever two mails make a difference in stands in the table: random programs", () => {
