@@ -12,6 +12,7 @@ const CHOICE = `${AUTHORITY}choice.test.ts`;
 const CONTAINERS = `${AUTHORITY}containers.test.ts`;
 const RULES = `${AUTHORITY}rules.test.ts`;
 const FLOWS = `${AUTHORITY}flows.test.ts`;
+const ORDER = `${AUTHORITY}order.test.ts`;
 const HANDS = "packages/machine/tests/conduct/hands.test.ts";
 const TOLD = `${AUTHORITY}told.test.ts`;
 
@@ -40,6 +41,48 @@ export const MUTANTS = [
         [RULES],
     ],
 
+    [
+        "ORD1 the first place goes on, whatever came first",
+        `${M}run/execute.ts`,
+        "return first === undefined || first.place === 0 ? first : firstInPlace(m);",
+        "return first === undefined || first.place === 0 || firstInPlace(m) === null ? first : first;",
+        [ORDER],
+    ],
+    [
+        "ORD1 who waits takes the last place",
+        `${M}state/places.ts`,
+        "fiber.stop === null && !isAside(m, fiber, fiber.top)) fiber.place = lastPlace(m);",
+        "fiber.stop === null && !isAside(m, fiber, fiber.top)) fiber.place = fiber.place;",
+        [ORDER],
+    ],
+    [
+        "ORD2 who waits under a secret keeps the place",
+        `${M}state/places.ts`,
+        "fiber.stop === null && !isAside(m, fiber, fiber.top)) fiber.place = lastPlace(m);",
+        "fiber.stop === null) fiber.place = lastPlace(m);",
+        [ORDER],
+    ],
+    [
+        "ORD2 a secret list's iterations begin in the place of who began them",
+        `${M}state/places.ts`,
+        "parent.place !== 0 && isAside(m, fiber, fiber.top) ? parent.place : lastPlace(m);",
+        "lastPlace(m);",
+        [ORDER],
+    ],
+    [
+        "ORD3 who begins behind another has its place",
+        `${M}state/places.ts`,
+        "if (after !== null) fiber.place = after.place;\n    else ",
+        "",
+        [ORDER],
+    ],
+    [
+        "ORD4 who waits for something outside holds others up",
+        `${M}state/places.ts`,
+        "if (timer === undefined && unpaid === undefined) holds(fiber);",
+        "if (timer === undefined && unpaid !== undefined) holds(fiber);",
+        [ORDER],
+    ],
     [
         "W1 a condition raises what follows",
         `${M}compile/strict.ts`,

@@ -16,14 +16,14 @@ import { NOTHING_ALONG } from "../compile/ways.ts";
 import { Fail } from "../effect/failure.ts";
 import { join, labelOf } from "../value/operators.ts";
 import { Labelled, type Value } from "../value/value.ts";
-import { type Frame, type ParallelWait, pathOf } from "../state/fiber.ts";
+import { type Fiber, type Frame, type ParallelWait, pathOf } from "../state/fiber.ts";
 import type { Begins, Call, Inside, Ops, Waits } from "../state/ops.ts";
 import { show } from "../state/show.ts";
 import { accountAt } from "../state/spending.ts";
 import { labelOfStop, stillInside } from "../state/still.ts";
 
 /** Starts iterations up to the limit. */
-function fill(m: Ops, call: Call, wait: ParallelWait): void {
+function fill(m: Ops, call: Call, wait: ParallelWait, after: Fiber | null): void {
     const { frame } = call;
     const d = call.I.detail as ParallelDetail;
     const still = stillInside(m, call.fiber).length;
@@ -45,7 +45,7 @@ function fill(m: Ops, call: Call, wait: ParallelWait): void {
             );
             locals[flow + FLOW.caughtOutside] = locals[flow + FLOW.caught] as Value;
         }
-        m.fork(call, { index, body: d.body, locals, path: `${wait.prefix}/parallel[${index}]` });
+        m.fork(call, { index, body: d.body, locals, path: `${wait.prefix}/parallel[${index}]`, after });
     }
 }
 
@@ -221,7 +221,7 @@ export const parallel: Begins<ParallelDetail> & Waits<ParallelWait> = {
             frame.pc++;
             return true;
         }
-        fill(m, call, wait);
+        fill(m, call, wait, null);
         return false;
     },
 
@@ -238,7 +238,7 @@ export const parallel: Begins<ParallelDetail> & Waits<ParallelWait> = {
         }
         const isOver = isEnough(call.I.detail as ParallelDetail, wait, stillInside(m, call.fiber).length);
         if (wait.next < wait.items.items.length && !isOver) {
-            fill(m, call, wait);
+            fill(m, call, wait, child);
             return;
         }
         if (wait.running > 0) return;

@@ -152,13 +152,13 @@ function siteOfNode(m: Ops, { frame }: Call, { code }: NodeDetail): Site | null 
 }
 
 /** Starts nodes up to the limit. Gives how many have not ended. */
-function fill(m: Ops, call: Call, wait: PlanWait): number {
+function fill(m: Ops, call: Call, wait: PlanWait, after: Fiber | null): number {
     const p = progressOf(m, call, wait);
     // Counted where none was ended from outside: to look at all fibers whenever a node ends takes the square of their number.
     let open = wait.closed ? runningOf(m, call).length : wait.started - wait.done.items.length / 2 - wait.failures.length;
     let running = open - stillInside(m, call.fiber).length;
     while (!wait.closed && running < m.concurrency && wait.started < p.queue.length) {
-        start(m, call, wait, p.queue[wait.started] as number);
+        start(m, call, wait, p.queue[wait.started] as number, after);
         wait.started++;
         running++;
         open++;
@@ -170,7 +170,7 @@ function runningOf(m: Ops, { fiber }: Call): Fiber[] {
     return [...m.fibers.values()].filter((one) => one.parent === fiber);
 }
 
-function start(m: Ops, call: Call, wait: PlanWait, index: number): void {
+function start(m: Ops, call: Call, wait: PlanWait, index: number, after: Fiber | null): void {
     const { frame } = call;
     const p = progressOf(m, call, wait);
     const node = detailOf(call).nodes[index] as NodeDetail;
@@ -183,7 +183,7 @@ function start(m: Ops, call: Call, wait: PlanWait, index: number): void {
     const { flow } = frame.forms.bodies[node.body] as Frame["form"];
     if (flow !== 0) raiseBy(locals, flow, p.under[index] as number, NOTHING_ALONG);
     nodeEvent(m, call, wait, { node, kind: "plan.node.started" });
-    m.fork(call, { index, body: node.body, locals, path });
+    m.fork(call, { index, body: node.body, locals, path, after });
 }
 
 interface Told {
@@ -263,8 +263,8 @@ function failureOf(m: Ops, call: Call, wait: PlanWait, inside: readonly Inside[]
 // ---- the end -------------------------------------------------------------------------------------------------------------
 
 /** Goes on: begins what may begin, and ends the block where nothing is left. */
-function goOn(m: Ops, call: Call, wait: PlanWait): void {
-    const open = fill(m, call, wait);
+function goOn(m: Ops, call: Call, wait: PlanWait, after: Fiber): void {
+    const open = fill(m, call, wait, after);
     const p = progressOf(m, call, wait);
     if (open > 0 || (!wait.closed && wait.started < p.queue.length)) return;
     const fail = failureOf(m, call, wait, []);
@@ -314,7 +314,7 @@ export const plan: Begins<PlanDetail> & Waits<PlanWait> = {
             m.emit("plan.started", path, frame.parent, I.site, [], { plan: shown as unknown as Json });
         }
         frame.native = wait;
-        fill(m, call, wait);
+        fill(m, call, wait, null);
         return false;
     },
 
@@ -322,7 +322,8 @@ export const plan: Begins<PlanDetail> & Waits<PlanWait> = {
         throw new Error("a plan has no effect of its own");
     },
 
-    ended(m, call, wait, { index }, end) {
+    ended(m, call, wait, child, end) {
+        const { index } = child;
         const { block } = detailOf(call);
         const p = progressOf(m, call, wait);
         if (end instanceof Fail) {
@@ -338,7 +339,7 @@ export const plan: Begins<PlanDetail> & Waits<PlanWait> = {
             ended(m, call, wait, { index, state: "done", value: p.values[index] as Value });
             for (const one of skipped) skippedNode(m, call, wait, one);
         }
-        goOn(m, call, wait);
+        goOn(m, call, wait, child);
     },
 
     stopped(m, call, wait, child) {
@@ -347,7 +348,7 @@ export const plan: Begins<PlanDetail> & Waits<PlanWait> = {
         if (fail === null) return;
         ended(m, call, wait, { index, state: "failed", fail });
         if (detailOf(call).block.nodes[index]?.collects !== true) cancelOthers(m, call, wait, fail);
-        else fill(m, call, wait);
+        else fill(m, call, wait, child);
     },
 
     freed(m, call, wait, { index }) {
@@ -357,8 +358,9 @@ export const plan: Begins<PlanDetail> & Waits<PlanWait> = {
         if (!wait.closed) return;
         wait.closed = false;
         const running = new Set(runningOf(m, call).map((one) => one.index));
-        for (const one of p.queue.slice(0, wait.started)) if (p.settled[one] === undefined && !running.has(one)) start(m, call, wait, one);
-        fill(m, call, wait);
+        for (const one of p.queue.slice(0, wait.started))
+            if (p.settled[one] === undefined && !running.has(one)) start(m, call, wait, one, null);
+        fill(m, call, wait, null);
     },
 
     failure: failureOf,

@@ -183,6 +183,7 @@ const FIBER = shape(
         waiting: orNull(text),
     },
     {
+        place: says(count, "among the fibers inside strict loops: the first goes on"),
         stop: says(
             shape(
                 {
@@ -362,6 +363,7 @@ const OPTIONAL = {
         "what the arguments of these methods are called, by the place of the import; null where the tool does not say",
     ),
     conduct: CONDUCT,
+    held: says(list(count), "fibers that are ready and held up by others with an earlier place"),
     blocks: says(list(tuple(count, cell)), "what blocks with a name gave, by the places of their names"),
     texts: says(
         list(tuple(count, json)),

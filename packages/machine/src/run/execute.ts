@@ -18,6 +18,7 @@ import { type Fiber, type Frame, pathOf } from "../state/fiber.ts";
 import { keptWithin } from "../state/frames.ts";
 import { failOf, unwind, fiberEnded } from "../state/handlers.ts";
 import { begin, waitsOf, waitingCall } from "../state/ops.ts";
+import { firstInPlace, waits } from "../state/places.ts";
 import { closeAccount, closeRegion, leaveRegions, spendOpened } from "../state/spending.ts";
 import { lifted } from "../state/delegations.ts";
 import { stepsSpent } from "../state/steps.ts";
@@ -28,8 +29,20 @@ import type { Machine } from "./machine.ts";
 import { measure } from "./memory.ts";
 import { stretch, wholeLoop, leavesEvents } from "./stretches.ts";
 
+/** The fiber that runs next; undefined where none may. */
+export function nextFiber(m: Machine): Fiber | undefined {
+    const [first] = m.ready;
+    return first === undefined || first.place === 0 ? first : firstInPlace(m);
+}
+
 /** `wait` also where the fiber ended: it has nothing more to do now. */
 export function runFiber(m: Machine, fiber: Fiber): "wait" | "slice" {
+    const state = runOn(m, fiber);
+    if (state === "wait" && fiber.place !== 0) waits(m, fiber);
+    return state;
+}
+
+function runOn(m: Machine, fiber: Fiber): "wait" | "slice" {
     m.enter(fiber);
     for (;;) {
         if (fiber.frames.length === 0) return "wait";

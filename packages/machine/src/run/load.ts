@@ -311,7 +311,7 @@ class Reader {
             if (p.waits !== undefined) m.unpaid.set(p.effect.path, p.waits);
         }
         m.inbox = last.inbox.map((i) => ({ ...i }));
-        m.ready = last.ready.map((id) => {
+        m.ready = [...last.ready, ...(last.held ?? [])].map((id) => {
             const fiber = m.fibers.get(id);
             if (fiber === undefined) throw refuse(`fiber ${id} is missing`);
             return fiber;
@@ -358,6 +358,7 @@ class Reader {
             m.fibers.set(doc.id, fiber);
         }
         fiber.need = doc.need;
+        fiber.place = doc.place ?? 0;
         for (const frame of this.frames.get(doc.id) ?? []) fiber.frames.push(this.frame(frame));
     }
 

@@ -43,7 +43,7 @@ import { serveTurns } from "../native/turns.ts";
 import { takeIn, type Written, dropWritten } from "../state/agent-code.ts";
 import { ended, type Result } from "./ending.ts";
 import { type Entry, startEntry } from "./entry.ts";
-import { runFiber, grantSlice } from "./execute.ts";
+import { nextFiber, runFiber, grantSlice } from "./execute.ts";
 import { type Note, strike, takes, nextTold } from "./inbox.ts";
 import { type AuthorityView, authorityAt, type Inspection, inspect, look, type Looked, type Place } from "./inspect.ts";
 import { inspected, inspectorAnswers, isInspector } from "./inspector.ts";
@@ -271,7 +271,7 @@ export class Machine implements Ops {
         for (;;) {
             if (hold && this.own.length > 0) return "waiting";
             if (!this.answerOwn()) return "done";
-            const fiber = this.ready[0];
+            const fiber = nextFiber(this);
             if (fiber !== undefined) {
                 if (runFiber(this, fiber) === "slice") return "slice";
                 if (this.result !== null) return "done";

@@ -32,6 +32,7 @@ import {
 import { isTurnOf } from "../prompt/generate.ts";
 import { Fiber, type Frame, type GenerateWait, type Native, type Pending, type ParallelWait } from "../state/fiber.ts";
 import type { Described } from "../state/descriptions.ts";
+import { nextFiber } from "./execute.ts";
 import type { Machine } from "./machine.ts";
 
 /** Deltas of less than this do not call for an image, however small the last one was. */
@@ -174,7 +175,7 @@ class Writer {
             asked,
             answered: image ? [] : [...saved.pending].filter((path) => !m.waiting.has(path)),
             inbox: m.inbox,
-            ready: m.ready.map((f) => f.id),
+            ...this.ready(),
             entry: this.entry(),
             budgets: { tokens, usd, calls, turns, bytes: run.bytes, given: run.given, room: run.heap.room, reserved, reservedUsd },
             accounts: m.accounts.docs(),
@@ -194,6 +195,13 @@ class Writer {
             timedOut: m.timedOut,
             failed: m.canGoOn,
         };
+    }
+
+    /** Those that are held up by others count as waiting: none of them is in the midst of a slice. */
+    private ready(): { readonly ready: readonly number[]; readonly held?: readonly number[] } {
+        const { m } = this;
+        const ids = m.ready.map((f) => f.id);
+        return ids.length > 0 && nextFiber(m) === undefined ? { ready: [], held: ids } : { ready: ids };
     }
 
     private asked(pending: Pending): PendingDoc {
@@ -309,6 +317,7 @@ class Writer {
             from,
             frames: f.frames.slice(from).map((frame) => this.frame(frame)),
             need: f.need,
+            ...(f.place === 0 ? {} : { place: f.place }),
             waiting: top?.native?.path ?? null,
             ...(f.stop === null
                 ? {}

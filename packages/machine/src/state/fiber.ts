@@ -169,6 +169,8 @@ export class Fiber implements Owner {
     readonly frames: Frame[] = [];
     /** Lowest frame that ran since the last save. */
     low = 0;
+    /** Among the fibers inside strict loops (`places.ts`); 0 outside them. */
+    place = 0;
     /** Slice that a single instruction needs, where it is more than usual. */
     need = 0;
     /** Set where it stopped by a failure that nothing takes. */

@@ -21,6 +21,7 @@ import { Fiber, Frame, pathOf, siteAt } from "./fiber.ts";
 import type { Call, Iteration, Ops } from "./ops.ts";
 import { accountAt, spendOf, openAccount } from "./spending.ts";
 import { granted, lifted } from "./delegations.ts";
+import { begins } from "./places.ts";
 
 export function tooDeep(limit: number): Fail {
     return new Fail("limit.depth", `Maximum call depth of ${limit} exceeded`, { here: true });
@@ -126,7 +127,7 @@ export function dataOnly(args: readonly (Value | Lambda)[], site: Site | null): 
 }
 
 /** A fiber of an iteration. */
-export function fork(m: Machine, { fiber, frame }: Call, { index, body, locals, path }: Iteration): void {
+export function fork(m: Machine, { fiber, frame }: Call, { index, body, locals, path, after }: Iteration): void {
     const child = new Fiber(m.nextFiber++, fiber, index, fiber.base + fiber.frames.length);
     const form = frame.forms.bodies[body] as Frame["form"];
     child.frames.push(
@@ -141,6 +142,7 @@ export function fork(m: Machine, { fiber, frame }: Call, { index, body, locals, 
         }),
     );
     m.fibers.set(child.id, child);
+    begins(m, child, after);
     m.run.left--;
     m.ready.push(child);
 }

@@ -122,6 +122,8 @@ export interface Iteration {
     readonly body: number;
     readonly locals: Frame["locals"];
     readonly path: string;
+    /** It begins because that one ended, or stopped; null where it begins with the loop or block. */
+    readonly after: Fiber | null;
 }
 
 /**

@@ -1,0 +1,114 @@
+/** In which order calls of concurrent iterations come in strict code (`places.ts`): no secret tells it, nor how long an answer took. */
+import type { Json } from "@remit/language";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { cases } from "../cases.ts";
+import type { Ran } from "../run/forms.ts";
+import { iterations, loop, timed } from "./order-programs.ts";
+import { differ, sameView, secrets, visible } from "./pairs.ts";
+
+const seeds = fc.tuple(fc.nat(), fc.nat());
+
+describe.each([
+    ["one that waits under a secret", "if s > 1 and x == 1 { T.more({}) }"],
+    ["one that ends early by a secret", "U.tell({ v: 0, x: x })\nif s > 1 and x == 1 { return 0 }"],
+    ["one that waits in a function", "f(s, x)"],
+    ["one that waits in a loop by a secret", "if x == 1 { repeat * 3 { T.more({})\nif s > 1 { break } } }"],
+    ["one whose inner iterations wait", "if x == 1 { z = parallel for y in [1, 2] max 2 { if s > 1 { T.more({}) }\ny } }"],
+    [
+        "one with as many inner iterations as a secret says",
+        "z = parallel for y in (if s > x { [1, 2] } else { [1] }) max 2 { T.more({})\ny }",
+    ],
+    ["one that handles a failure by a call", "try { if s > 1 and x == 1 { raise `a` } } catch e { T.more({}) }"],
+])("a secret does not tell the order of calls by %s", (_name, body) => {
+    const source = (flow: string): string =>
+        loop(`${body}\nU.tell({ v: 1, x: x })`, flow).replace(
+            "main func",
+            "func f(s, x) { if s > 1 and x == 1 { T.more({})\nreturn 1 }\n2 }\nmain func",
+        );
+
+    test.each([1, 2, 3, 9])("%i at a time", (concurrency) => {
+        const of = (secret: Json, seed: number): Ran => timed(source("flow strict"), secret, seed, { options: { concurrency } });
+        const ran = of(2, 1);
+        expect(visible(ran).length).toBeGreaterThan(4);
+        for (const seed of [1, 2, 3, 4, 5]) for (const secret of [0, 2]) sameView(of(secret, seed), ran);
+    });
+});
+
+test("nor by whatever iterations do, and whenever answers come", () => {
+    let telling = 0;
+    let runs = 0;
+    fc.assert(
+        fc.property(iterations, secrets, seeds, fc.integer({ min: 1, max: 4 }), (body, [a, b], [one, other], concurrency) => {
+            const how = { options: { concurrency } };
+            sameView(timed(loop(body), a as Json, one, how), timed(loop(body), b as Json, other, how));
+            runs++;
+            telling += Number(differ(timed(loop(body, ""), a as Json, one, how), timed(loop(body, ""), b as Json, one, how)));
+        }),
+        { numRuns: cases(150) },
+    );
+    expect(telling / runs).toBeGreaterThan(0.3);
+});
+
+/** What is visible of each iteration, by its path. */
+function byIteration(ran: Ran): Map<string, Json[]> {
+    const out = new Map<string, Json[]>();
+    for (const one of visible(ran)) {
+        const [path] = one as [string];
+        const iteration = /^.*parallel\[\d+\]/.exec(path)?.[0] ?? "";
+        out.set(iteration, [...(out.get(iteration) ?? []), one]);
+    }
+    return out;
+}
+
+test("of a run in which iterations fail by a secret, what is visible of each is the beginning of what it is in the other", () => {
+    let failing = 0;
+    fc.assert(
+        fc.property(
+            iterations,
+            fc.constantFrom("s > x", "s == x", "s > 1 and x > 1"),
+            secrets,
+            seeds,
+            (body, fails, [a, b], [one, other]) => {
+                const source = loop(`if x > 3 {\n${body}\n}\nif ${fails} { raise "no" }\n${body}`);
+                const [first, second] = [timed(source, a as Json, one), timed(source, b as Json, other)];
+                failing += Number(first.result.ok !== second.result.ok);
+                const [x, y] = [byIteration(first), byIteration(second)];
+                for (const [iteration, calls] of x) {
+                    const length = Math.min(calls.length, y.get(iteration)?.length ?? 0);
+                    expect(y.get(iteration)?.slice(0, length) ?? []).toEqual(calls.slice(0, length));
+                    // An iteration that began in both and failed in neither shows as much.
+                    if (first.result.ok && second.result.ok) expect(y.get(iteration)).toEqual(calls);
+                }
+            },
+        ),
+        { numRuns: cases(60) },
+    );
+    expect(failing).toBeGreaterThan(0);
+});
+
+test("it is the same run however it is sliced and saved", () => {
+    fc.assert(
+        fc.property(iterations, secrets, fc.nat(), fc.integer({ min: 1, max: 9 }), (body, [secret], seed, slice) => {
+            const of = (how: Parameters<typeof timed>[3] = {}): Ran => timed(loop(body), secret as Json, seed, how);
+            const ran = of();
+            expect(of({ saving: true })).toEqual(ran);
+            expect(of({ saving: 3 })).toEqual(ran);
+            expect(of({ options: { mode: "frames" } })).toEqual(ran);
+            expect({ ...of({ options: { slice } }), steps: 0 }).toEqual({ ...ran, steps: 0 });
+        }),
+        { numRuns: cases(25) },
+    );
+});
+
+test("nor by when a call of one failed, which makes place for another", () => {
+    const source = loop("v = U.get({ x: x })\nif x < 3 { U.tell({ v: 1, x: x }) }");
+    const seen = [1, 2, 3, 4, 5, 6, 7, 8].map((seed) => visible(timed(source, 0, seed, { fails: '"method":"get","args":[{"x":3}]' })));
+    for (const one of seen) expect(one).toEqual(seen[0]);
+    expect(seen[0]?.length).toBeGreaterThan(10);
+});
+
+test("iterations wait for one another's answers, not for one another's turns", () => {
+    const ran = timed(loop("v = U.get({ x: x })"), 0, 1, { options: { concurrency: 5 } });
+    expect(ran.effects.slice(1, 6).map(({ path }) => path)).toEqual([0, 1, 2, 3, 4].map((i) => `main/parallel[${i}]/U.get#0`));
+});
