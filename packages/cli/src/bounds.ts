@@ -22,7 +22,7 @@ export function limits(command: Command): Command {
 export function bounds(command: Command): Command {
     return limits(command)
         .option("--expires <duration>", "how long a question can be answered (30min, 24h); after that it is a no; default 24h")
-        .option("--concurrency <n>", "how many iterations of a parallel for run at once", "4");
+        .option("--concurrency <n>", "how many iterations of a parallel for, or nodes of a block, run at once", "4");
 }
 
 /** A Temporal server. */

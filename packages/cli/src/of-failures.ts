@@ -230,7 +230,8 @@ A run that fails ends with exit code 1. It says the kind of the failure, a messa
 | the run | goes on with |
 | --- | --- |
 | failed because a server, a model or a tool did | \`remit resume last --retry\` |
-| reached a limit of the run or of a \`spend\` block | \`remit resume last --raise usd=2\`; the last line of the run is the exact command |
+| reached a limit of the run | \`remit resume last --raise usd=2\` |
+| reached a limit of a \`spend\` block or an agent | the same with the account: \`remit resume last --raise 'main/spend#0:usd=2'\`; the last line of the run is the exact command |
 | reached \`turns\` of a \`generate\` | nothing: give the \`generate\` more turns, and run the program anew |
 | failed at an effect whose outcome you know | \`remit resume last --answer PATH=VALUE\`; the value is held against its contract |
 | was killed, or stopped by Ctrl-C (exit code 130) | \`remit resume last\` |
