@@ -24,7 +24,7 @@ import { handoverOf } from "./handover.ts";
 import { asWritten, defaultsFrom, FnLambda, isALambda, LooseLambda, runsOver, SlotLambda, StrictLambda } from "./lambdas.ts";
 import { inside } from "./loose.ts";
 import { type Rows, rowFor, rowsOf } from "./members.ts";
-import type { Fn } from "./program.ts";
+import { type Fn, isDataName } from "./program.ts";
 import {
     CHOOSING,
     type Caller,
@@ -84,7 +84,7 @@ export function callCode(cx: Context, e: ExprForm & { kind: "call" }): Code {
         if (meaning === undefined) {
             const row = isNamespace(callee.object.name) ? findBuiltin(callee.object.name, callee.name) : undefined;
             if (row !== undefined) return globalCall(row, argsOf(cx, e), at);
-        } else if (meaning.kind !== "file") return fails("an effect cannot happen here", at);
+        } else if (!isDataName(meaning)) return fails("an effect cannot happen here", at);
     }
     if (cx.flow !== 0) return strictMethod(cx, e, callee, at);
     return methodCode(expr(cx, callee.object), callee.name, argsOf(cx, e), callee.safe === true, at);

@@ -16,7 +16,7 @@ import { type Context, expr, lookUp, siteOf } from "./context.ts";
 import { defaultsFrom, isALambda, runsOver } from "./lambdas.ts";
 import { inside, lend, meetAgain, placeOf, runLoose, seen, shows } from "./loose.ts";
 import { rowFor, rowsOf } from "./members.ts";
-import type { Fn } from "./program.ts";
+import { type Fn, isDataName } from "./program.ts";
 import { changedBy, CHOOSING, COMPARING, flowOf, takesLambda, withPc } from "./strict.ts";
 import { NOTHING_ALONG, waysOf } from "./ways.ts";
 
@@ -33,7 +33,7 @@ export function looseCall(cx: Context, e: CallForm): Code | null {
     }
     if (callee.kind !== "member") return null;
     const isVariable = callee.object.kind !== "name" || cx.scope.find(callee.object.name) !== 0;
-    if (!isVariable && lookUp(cx, (callee.object as ExprForm & { kind: "name" }).name)?.kind !== "file") return null;
+    if (!isVariable && !isDataName(lookUp(cx, (callee.object as ExprForm & { kind: "name" }).name))) return null;
     return methodCall(cx, e, callee);
 }
 

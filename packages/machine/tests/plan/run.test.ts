@@ -111,6 +111,23 @@ test("blocks run in order, and the value of one is known in later blocks and in 
         expect(runAll(p, { options: { input: 5 }, saving }).result).toMatchObject({ ok: true, value: [6, 17] });
 });
 
+test.each([{}, { flow: "strict" as const }])("methods of a block's value are those of data, in a lambda too; %o", (more) => {
+    const joined = call(member(name("made"), "join"), lit("-"));
+    const counted = func("counted", [], [stmt(call(member(name("made"), "map"), { kind: "lambda", params: ["x"], body: joined }))]);
+    const { files, ...program } = blocks(
+        [block(fan(stage("add", 1), stage("add", 2)), { name: "made" }), block(stage("counted"))],
+        [...FUNCS, counted],
+    );
+    const ran = runAll({ ...program, files: files.map((file) => ({ ...file, ...more })) }, { options: { input: "x" } });
+    expect(ran.result).toMatchObject({
+        ok: true,
+        value: [
+            ["1x", "2x"],
+            ["1x-2x", "1x-2x"],
+        ],
+    });
+});
+
 test("the value of a nested block is known by its name in later blocks, in a dynamic block too, and after it was saved", () => {
     const seen = func("seen", [], [stmt(list(name("outer"), name("inner"), name("deep")))]);
     const deep = block(stage("add", 2), { name: "deep" });
