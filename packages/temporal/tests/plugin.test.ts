@@ -23,7 +23,7 @@ afterAll(() => server.stop());
 
 const WORKFLOWS = fileURLToPath(new URL("./team/workflows.ts", import.meta.url));
 const SOURCE = `import tool Words from "host:words"
-main func(input) {
+main func(input: { words: list[string] }) {
     total = 0
     for word in input.words max 10 { total += Words.size(word) }
     total
@@ -138,7 +138,7 @@ test("RCH1: a workflow of the team calls a program as a child, with types, and i
     expect(await measured(["a", "bb"])).toBe("3 letters");
     expect(await measured(["a", "bad"])).toMatch(/^tool: .*no such word/);
     // The input does not fit: told before a run is begun.
-    expect(await measured([1 as unknown as string])).toMatch(/^value: /);
+    expect(await measured([1 as unknown as string])).toMatch(/^contract: /);
     const { length } = await Array.fromAsync(team.remit.list());
     expect(length).toBeGreaterThanOrEqual(2);
 });

@@ -9,6 +9,7 @@ import type { RunOptions } from "@remit/host";
 import type { Json } from "@remit/language";
 import type { Failure } from "@remit/machine";
 import {
+    ActivityFailure,
     ApplicationFailure,
     ChildWorkflowFailure,
     type ChildWorkflowOptions,
@@ -48,7 +49,8 @@ export function remitChild<In extends Json, Out extends Json>(
 
 /** With what a program failed, where an error of a child is that; else null. */
 export function remitFailure(error: unknown): Failure | null {
-    const cause = error instanceof ChildWorkflowFailure ? error.cause : error;
+    // An input that does not fit is told by the activity that would begin the run.
+    const cause = error instanceof ChildWorkflowFailure || error instanceof ActivityFailure ? error.cause : error;
     if (!(cause instanceof ApplicationFailure) || cause.type !== FAILURES.failed) return null;
     return (cause.details?.[0] as Failure | undefined) ?? null;
 }
