@@ -95,6 +95,37 @@ test("WAC4: a run that its worker cannot open fails with the reason after its tr
     expect(await room.client.result(run)).toBe(2);
 });
 
+test("WAC4: a run whose world hangs while it opens fails after its tries and says what hangs, and goes on when that is mended", async () => {
+    await using room = await roomAt(server);
+    const late: (() => void)[] = [];
+    let isMended = false;
+    const ofRun = (): null | Promise<null> => (isMended ? null : new Promise((resolve) => late.push(() => resolve(null))));
+    await room.worker({ ofRun, tries: 2, opening: 100 });
+    const program = await world(room, "main func(input) { input.n + 1 }");
+    const run = await room.client.submit(program, program.kept({ n: 1 }));
+    const message = "the worker could not open the run in 2 tries: what the worker gives this run (`ofRun`) did not come within 0.1 s";
+    await expect(room.client.result(run)).rejects.toMatchObject({ failure: { kind: "unreachable", message, hint: expect.any(String) } });
+    expect(late).toHaveLength(2);
+    // One that opens after all is closed, and is in nobody's way.
+    for (const open of late) open();
+    isMended = true;
+    await room.client.goOn(run, { resume: {} });
+    expect(await room.client.result(run)).toBe(2);
+});
+
+test("a run that a worker with another ledger takes fails as unreachable, and says that they share one", async () => {
+    await using room = await roomAt(server);
+    await room.worker({ ledger: join(room.folder, "another.db") });
+    const program = await world(room, "main func(input) { input.n + 1 }");
+    const run = await room.client.submit(program, program.kept({ n: 1 }));
+    const failure = {
+        kind: "unreachable",
+        message: expect.stringMatching(/^the worker that took the run cannot use its ledger: the ledger .*another\.db has no run /),
+        hint: expect.stringContaining("share one ledger"),
+    };
+    await expect(room.client.result(run)).rejects.toMatchObject({ failure });
+});
+
 test("a worker gives each run its own tools, and who watches the run there hears what its calls give meanwhile", async () => {
     await using room = await roomAt(server);
     const heard: string[] = [];

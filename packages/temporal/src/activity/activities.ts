@@ -9,7 +9,8 @@
  *     call any activity of the queue, makes no call in a run, takes none over, and writes nothing of it. Which code runs under that name is not
  *     known here.
  * WAC3: a ledger that takes nothing now (a lock, a full disk) ends no execution: an activity that may be tried again is, and another one waits (WA4).
- * WAC4: a run that cannot be opened for another reason than the ledger's is tried again `tries` times; then it fails, and says why.
+ * WAC4: a run that cannot be opened for another reason than the ledger's is tried again `tries` times; then it fails, and says why. One whose world
+ *     hangs is tried `HANGS` times, and says what hangs.
  * WA5: an execution that lost the run to another owner is told so, and nothing is performed for it.
  */
 import type { KeyObject } from "node:crypto";
@@ -56,7 +57,7 @@ import { begunRuns, type Programs } from "./begun.ts";
 import { keep, patiently, wholeOf } from "./carried.ts";
 import { part } from "./parts.ts";
 import { type Messages, performed, type Said } from "./performer.ts";
-import { type HeldWorld, type OfRuns, type Worlds, worldsOf } from "./worlds.ts";
+import { HangError, type HeldWorld, type OfRuns, type Worlds, worldsOf } from "./worlds.ts";
 
 export interface ActivityOptions {
     readonly store: LedgerStore;
@@ -68,6 +69,8 @@ export interface ActivityOptions {
     readonly ofRun?: OfRuns;
     /** How often a run is tried to be opened before it fails. */
     readonly tries?: number;
+    /** How long one try may take, milliseconds. */
+    readonly opening?: number;
     /** Public keys, one of which has to have signed an answer; absent: none has to. */
     readonly signers?: readonly KeyObject[];
 }
@@ -83,7 +86,7 @@ export interface RunActivities {
 export function activitiesOf(options: ActivityOptions): RunActivities {
     const { store, host, programs = {}, signers, tries = TRIES } = options;
     const begun = begunRuns(store, host, programs);
-    const worlds = worldsOf(store, host, options.ofRun);
+    const worlds = worldsOf(store, host, options);
     const activities: Activities = {
         open: async (wanted) => ({
             ...(await tried(tries, opened(store, worlds, wanted))),
@@ -192,6 +195,8 @@ async function unsigned(store: LedgerStore, signers: readonly KeyObject[], wante
 
 /** About a minute, with the pauses of `LOCAL`. */
 const TRIES = 30;
+/** Of a world that hangs: each takes as long as one may take to open. */
+const HANGS = 3;
 
 /** WAC4. */
 async function tried<T>(tries: number, opening: Promise<T>): Promise<T> {
@@ -199,8 +204,9 @@ async function tried<T>(tries: number, opening: Promise<T>): Promise<T> {
         return await opening;
     } catch (error) {
         const isTold = error instanceof LedgerError || error instanceof RemitError || error instanceof AskError;
-        if (isTold || Context.current().info.attempt < tries) throw error;
-        const message = `the worker could not open the run in ${tries} tries: ${error instanceof Error ? error.message : String(error)}`;
+        const most = error instanceof HangError ? Math.min(tries, HANGS) : tries;
+        if (isTold || Context.current().info.attempt < most) throw error;
+        const message = `the worker could not open the run in ${most} tries: ${error instanceof Error ? error.message : String(error)}`;
         throw new RemitError({
             kind: "unreachable",
             message,

@@ -7,6 +7,13 @@ import { type LedgerStore, type OfRun, type ResumeRunOptions, type RunWorld, run
 
 /** After so long without an activity a world is closed, milliseconds: a session with an agent is one, as long as its effects come. */
 const IDLE_MS = 10 * 60_000;
+/** A world that is not open by then hangs, milliseconds: less than the activity that opens a run may take, so that the activity can say what hangs. */
+const OPENING_MS = 45_000;
+
+/** What opens a world neither ended nor failed in time. */
+export class HangError extends Error {
+    override readonly name = "HangError";
+}
 
 /**
  * Asked when the world of a run is opened. Where it rejects, the activity fails: one that opens the run is tried again; one that performs an effect is
@@ -32,7 +39,17 @@ export interface Worlds {
     close(): Promise<void>;
 }
 
-export function worldsOf(store: LedgerStore, options: ResumeRunOptions, ofRun: OfRuns = () => null): Worlds {
+export interface WorldsOptions {
+    readonly ofRun?: OfRuns | undefined;
+    /** How long a world may take to open, milliseconds. */
+    readonly opening?: number | undefined;
+}
+
+export function worldsOf(
+    store: LedgerStore,
+    options: ResumeRunOptions,
+    { ofRun = () => null, opening = OPENING_MS }: WorldsOptions = {},
+): Worlds {
     const held = new Map<string, Held>();
     const close = async (run: string): Promise<void> => {
         const one = held.get(run);
@@ -44,7 +61,7 @@ export function worldsOf(store: LedgerStore, options: ResumeRunOptions, ofRun: O
     const take = (run: string): Held => {
         const known = held.get(run);
         if (known !== undefined) return known;
-        const world = opened(store, run, options, ofRun);
+        const world = within(opening, (told) => opened({ store, run, options, ofRun, told }));
         const made: Held = { world, secrets: null, users: 0, timer: null };
         held.set(run, made);
         world.then(
@@ -82,8 +99,41 @@ export function worldsOf(store: LedgerStore, options: ResumeRunOptions, ofRun: O
     };
 }
 
-async function opened(store: LedgerStore, run: string, options: ResumeRunOptions, ofRun: OfRuns): Promise<HeldWorld> {
+interface Opening {
+    readonly store: LedgerStore;
+    readonly run: string;
+    readonly options: ResumeRunOptions;
+    readonly ofRun: OfRuns;
+    /** What is waited for now. */
+    told(what: string): void;
+}
+
+async function opened({ store, run, options, ofRun, told }: Opening): Promise<HeldWorld> {
+    told("what the worker gives this run (`ofRun`)");
     const { tools, ...heard } = (await ofRun(run)) ?? {};
+    told("its program and its configuration");
     const world = await runWorld(store, run, tools === undefined ? options : { ...options, tools: { ...options.tools, ...tools } });
     return { ...world, ...heard };
+}
+
+/** Rejects with `HangError`; a world that opens after that is closed. */
+async function within(ms: number, open: (told: (what: string) => void) => Promise<HeldWorld>): Promise<HeldWorld> {
+    let waits = "";
+    const opening = open((what) => {
+        waits = what;
+    });
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+        late.reject(new HangError(`${waits} did not come within ${ms / 1_000} s`));
+        opening.then(
+            ({ host }) => host.close?.(),
+            // Why it failed matters no more: the next try says it again.
+            () => undefined,
+        );
+    }, ms);
+    try {
+        return await Promise.race([opening, late.promise]);
+    } finally {
+        clearTimeout(timer);
+    }
 }

@@ -310,11 +310,21 @@ function refused(error: unknown, id: string): unknown {
     return new RemitError({ kind: "value", message: `there is a workflow ${id} already`, hint: "give the run another id with --id" });
 }
 
+/** The ledger of its worker could not be read or written, or is another one than that in which the run was begun. */
+function notIn({ message, details }: ApplicationFailure): Failure {
+    const isOther = details?.[0] === "unknown";
+    const hint = isOther
+        ? "workers, commands and programs share one ledger: give them the same one, or give this worker a queue of its own (--queue)"
+        : "mend that where the worker runs, then: remit resume RUN --on temporal";
+    return { kind: "unreachable", message: `the worker that took the run cannot use its ledger: ${message}`, hint, site: null };
+}
+
 function failed(error: unknown, id: string): unknown {
     if (!(error instanceof WorkflowFailedError)) return error;
     // What an activity says of itself stands in its own cause.
     const cause = error.cause instanceof ActivityFailure ? error.cause.cause : error.cause;
     if (cause instanceof ApplicationFailure && cause.type === FAILURES.failed) return new RemitError(cause.details?.[0] as Failure, id);
+    if (cause instanceof ApplicationFailure && cause.type === FAILURES.ledger) return new RemitError(notIn(cause), id);
     const isCancelled = cause?.name === "CancelledFailure";
     return new RemitError({ kind: "cancelled", message: isCancelled ? "the run was cancelled" : (cause?.message ?? error.message) }, id);
 }

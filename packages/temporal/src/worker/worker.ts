@@ -30,6 +30,8 @@ export interface RemitWorkerOptions {
     readonly ofRun?: OfRuns;
     /** How often a run whose world cannot be opened here is tried, a second or two apart, before it fails with the reason. Default: 30. */
     readonly tries?: number;
+    /** How long one try may take, milliseconds. Default: 45 s. A run of which three tries take longer fails, and says what hangs. */
+    readonly opening?: number;
     /** Programs that workflows begin by name (`remitChild`). */
     readonly programs?: Programs;
     /** With which payloads are encrypted. */
@@ -92,7 +94,7 @@ async function over(connection: NativeConnection, place: Place, on: Process, opt
     const host: ResumeRunOptions = { queues, ...options.host, process: on };
     const own = `${queue}/${on.user}/${process.pid}-${Date.now().toString(36)}`;
     const lone = options.ofRun === undefined ? {} : { ofRun: options.ofRun };
-    const signs = defined({ signers: options.signers, tries: options.tries });
+    const signs = defined({ signers: options.signers, tries: options.tries, opening: options.opening });
     const { activities, secrets, ended: worldsEnded } = activitiesOf({ store, host, queue: own, programs, ...lone, ...signs });
     const known = knownSecrets(on.env);
     const { keys } = options;
