@@ -25,7 +25,7 @@ export async function asking<T>(
     try {
         const known = await before(store);
         if (known !== null) return known;
-        const connection = await connect(place);
+        const connection = await connect(place, { slow: (told) => say(plainLine(told)) });
         try {
             return await ask(
                 remitClient({ connection, store, namespace: place.namespace, env, ...queue(options), ...signer(options) }),

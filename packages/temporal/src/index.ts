@@ -1,5 +1,5 @@
 /** What the Temporal shell gives to programs that embed it, and to the command line. Exports only. */
-export { type ConnectSettings, ConnectError, connect, connectWorker, type Place, placeOf } from "./server/connect.ts";
+export { type ConnectPatience, type ConnectSettings, ConnectError, connect, connectWorker, type Place, placeOf } from "./server/connect.ts";
 export {
     type Asked,
     type Listed,

@@ -67,3 +67,19 @@ test("a server that speaks no TLS is told within seconds where TLS is wanted", a
         server.close();
     }
 });
+
+test("of a server that takes the connection and says nothing the caller hears before the time is up", async () => {
+    const { createServer } = await import("node:net");
+    const server = createServer((socket) => socket.on("error", () => undefined)).listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    const { port } = server.address() as { readonly port: number };
+    const told: string[] = [];
+    try {
+        const patience = { slow: (one: string) => told.push(one), slowMs: 50, connectMs: 500 };
+        const reached = connect(placeOf({ address: `127.0.0.1:${port}` }), patience);
+        await expect(reached).rejects.toThrow(`no Temporal server answers at 127.0.0.1:${port}`);
+        expect(told).toEqual([expect.stringContaining("took the connection, but has said nothing for 0.05 s")]);
+    } finally {
+        server.close();
+    }
+});

@@ -1,7 +1,7 @@
 /** Runs at set times on a Temporal server: `remit submit --cron` makes a schedule, `remit schedule` looks at it and changes it. */
 import type { KeptOptions, ProgramWorld } from "@remit/host";
 import type { Json } from "@remit/language";
-import type { Overlap, RemitClient, Scheduled, ScheduleShown } from "@remit/temporal";
+import type { Overlap, RemitClient, Scheduled, Schedules, ScheduleShown } from "@remit/temporal";
 import { asking } from "../client.ts";
 import { EXIT, plainLine, print, printJson, say, UsageError } from "../io.ts";
 
@@ -47,7 +47,7 @@ export default function schedule([verb, id]: string[], options: Options): Promis
     return asking(options, async ({ schedules }) => {
         switch (what) {
             case "list":
-                for await (const one of schedules.list()) listed(one, options);
+                await listAll(schedules, options);
                 return EXIT.ok;
             case "show":
                 shown(await schedules.show(id as string), options);
@@ -64,6 +64,15 @@ export default function schedule([verb, id]: string[], options: Options): Promis
         say(`${plainLine(id as string)}: ${DID[what]}`);
         return EXIT.ok;
     });
+}
+
+async function listAll(schedules: Schedules, options: Options): Promise<void> {
+    let isEmpty = true;
+    for await (const one of schedules.list()) {
+        listed(one, options);
+        isEmpty = false;
+    }
+    if (isEmpty) say("there is no schedule; remit submit FILE --cron EXPRESSION makes one");
 }
 
 function listed(one: Scheduled, options: Options): void {

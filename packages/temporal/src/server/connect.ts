@@ -35,6 +35,8 @@ const ADDRESS = "localhost:7233";
 /** A host that has not taken a connection by then is away, and a server that has not answered on it, milliseconds. */
 const REACH_MS = 3_500;
 const CONNECT_MS = 10_000;
+/** After so long without an answer the caller is told that the server is waited for, milliseconds. */
+const SLOW_MS = 4_000;
 /** gRPC's NOT_FOUND, which a server says of a namespace. */
 export const NOT_FOUND = 5;
 
@@ -75,18 +77,38 @@ function readConfig(options: Parameters<typeof loadClientConnectConfig>[0]): Ret
     }
 }
 
+export interface ConnectPatience {
+    /** Hears of a server that took the connection and says nothing: it may be busy, or stopped. */
+    readonly slow?: (told: string) => void;
+    /** After how long, milliseconds. Default: 4 s. */
+    readonly slowMs?: number;
+    /** How long it is waited for, milliseconds. Default: 10 s. */
+    readonly connectMs?: number;
+}
+
 /** For clients. Rejects with `ConnectError`. */
-export async function connect(place: Place): Promise<Connection> {
+export async function connect(
+    place: Place,
+    { slow = () => undefined, slowMs = SLOW_MS, connectMs = CONNECT_MS }: ConnectPatience = {},
+): Promise<Connection> {
     await taken(place);
+    const [said, most] = [slowMs, connectMs].map((ms) => `${ms / 1_000} s`);
+    const timer = setTimeout(
+        slow,
+        slowMs,
+        `the Temporal server at ${place.address} took the connection, but has said nothing for ${said}: it is very busy, or stopped. The command waits ${most} for it`,
+    );
     try {
         const { options } = place;
         return await Connection.connect({
             ...(options as Parameters<typeof Connection.connect>[0]),
             address: place.address,
-            connectTimeout: CONNECT_MS,
+            connectTimeout: connectMs,
         });
     } catch (error) {
         throw away(place, error);
+    } finally {
+        clearTimeout(timer);
     }
 }
 
