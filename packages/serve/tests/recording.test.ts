@@ -21,7 +21,7 @@ test("REC3: of a turn without end the last part is kept; who reads on hears all 
     const piece = "x".repeat(1000);
     let said = 0;
     for (let i = 0; i < (3 * MOST) / piece.length; i++) {
-        listener.put({ event: "turn.text", data: { turn: "t1", delta: piece } });
+        listener.put([{ event: "turn.text", data: { turn: "t1", delta: piece } }]);
         for (let next = await reader.next(); ; next = await reader.next()) {
             const chunk = next.value as UiChunk;
             if (chunk.type !== "text-delta") continue;
@@ -30,7 +30,7 @@ test("REC3: of a turn without end the last part is kept; who reads on hears all 
         }
     }
     expect(said).toBeGreaterThanOrEqual(3 * MOST);
-    listener.put({ event: "turn.ended", data: { turn: "t1", status: "done", value: null } });
+    listener.put([{ event: "turn.ended", data: { turn: "t1", status: "done", value: null } }]);
     await recorded;
     const late = await Array.fromAsync(recording.from(0, "page"));
     expect(late).toEqual([{ type: "error", errorText: expect.stringContaining("longer than what is kept") }]);
@@ -50,7 +50,7 @@ test("UIM3: text of a try that failed is taken back, by the frame of a session a
     const log = {
         tell: (event: string, data: Json) => {
             told.push(event);
-            if (event !== "turn.step") listener.put({ event, data });
+            if (event !== "turn.step") listener.put([{ event, data }]);
         },
     } as unknown as SessionLog;
     const teller = new Teller(log, turn, []);
@@ -61,7 +61,7 @@ test("UIM3: text of a try that failed is taken back, by the frame of a session a
     teller.part("main/generate#0", { type: "restart" });
     teller.part("main/generate#0", { type: "text", delta: "The answer" });
     teller.close();
-    listener.put({ event: "turn.ended", data: { turn, status: "done", value: "The answer" } });
+    listener.put([{ event: "turn.ended", data: { turn, status: "done", value: "The answer" } }]);
     await recorded;
     expect(told).toEqual(["turn.text", "turn.step", "turn.restart", "turn.text"]);
     const chunks: UiChunk[] = await Array.fromAsync(recording.from(0, "page"));

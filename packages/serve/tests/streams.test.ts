@@ -4,9 +4,11 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { memoryStore } from "@remit/host";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import { ServeClient } from "../src/index.ts";
+import { type Listener, SessionLog } from "../src/session/log.ts";
 import { calls, ended, type Room, room, watch } from "./room.ts";
 
 let at: Room;
@@ -84,6 +86,25 @@ test("a late reader, one that comes back and one that was there see the same eve
     expect([...numbers(cut), ...numbers(b)]).toEqual(upTo(last));
     const kept = (frames: readonly { readonly seq?: number }[]): unknown => frames.filter(({ seq }) => seq !== undefined);
     expect(kept(late)).toEqual(kept(a));
+});
+
+test("SLG1: one that begins to listen right after something was told hears it once, and those who were there hear the same", async () => {
+    const about = { id: "session-1", program: { format: "remit/1" } as never, hash: "h", file: "main.remit", root: "/" };
+    const log = await SessionLog.make(memoryStore(), about, { scrub: (json) => json });
+    const there = log.listen("a", 0);
+    await log.append("turn.started", { turn: "t1" });
+    log.tell("turn.text", { delta: "x" });
+    const late = log.listen("b", 0);
+    log.tell("turn.text", { delta: "y" });
+    await log.append("turn.ended", { turn: "t1" });
+    await log.close(false);
+    const heard = async (one: Listener): Promise<string[]> => {
+        const all = (await Array.fromAsync(one.before)).flat();
+        for (let frames = await one.take(1e6); frames !== null; frames = await one.take(1e6)) all.push(...frames);
+        return all.map(({ event, data }) => (event === "turn.text" ? String((data as { readonly delta: string }).delta) : event));
+    };
+    expect(await heard(there)).toEqual(["turn.started", "x", "y", "turn.ended", "server.stopping"]);
+    expect(await heard(late)).toEqual(["turn.started", "y", "turn.ended", "server.stopping"]);
 });
 
 test("the number to go on from may be said as browsers say it; one beyond the end waits for what comes", async () => {

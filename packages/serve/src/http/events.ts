@@ -3,6 +3,7 @@
  *
  * Boundary: from a listener to bytes. Nothing is kept for a reader but what its listener keeps (SLG2).
  */
+import type { Writable } from "node:stream";
 import { dataText } from "../session/log.ts";
 import type { Streamed } from "../team/streams.ts";
 import type { Frame } from "../wire/messages.ts";
@@ -21,9 +22,11 @@ export interface Reader {
     leave(): void;
     /** Ends its connection: one that does not read hears no end either. */
     drop(): void;
+    /** Its connection as Node has it, where it has one. */
+    readonly outgoing: Writable | undefined;
 }
 
-export function eventStream(session: Streamed, { client, after, signal, leave: left, drop }: Reader): Response {
+export function eventStream(session: Streamed, { client, after, signal, leave: left, drop, outgoing }: Reader): Response {
     const { listener, calls } = session.listen(client, after);
     let gone = false;
     const leave = (): void => {
@@ -37,7 +40,6 @@ export function eventStream(session: Streamed, { client, after, signal, leave: l
         leave();
         drop();
     };
-    const encoder = new TextEncoder();
     const before = listener.before[Symbol.asyncIterator]();
     let stage = 0;
     let seq = after;
@@ -54,20 +56,27 @@ export function eventStream(session: Streamed, { client, after, signal, leave: l
                     const page = await before.next();
                     if (page.done !== true) {
                         seq = page.value.at(-1)?.seq ?? seq;
-                        controller.enqueue(encoder.encode(page.value.map(lineOf).join("")));
+                        controller.enqueue(bytesOf(page.value));
                         return;
                     }
                     stage = 2;
                     const caughtUp: Frame = { event: "caught-up", data: { seq } };
                     const open = calls.map((data): Frame => ({ event: "call", data }));
-                    controller.enqueue(encoder.encode([caughtUp, ...open].map(lineOf).join("")));
+                    controller.enqueue(bytesOf([caughtUp, ...open]));
                     return;
                 }
-                const frames = await listener.take(HEARTBEAT_MS);
-                if (frames === null) {
-                    leave();
-                    controller.close();
-                } else controller.enqueue(encoder.encode(frames.length === 0 ? ":\n\n" : frames.map(lineOf).join("")));
+                for (let frames = await listener.take(HEARTBEAT_MS); frames !== null; frames = await listener.take(HEARTBEAT_MS)) {
+                    const bytes = bytesOf(frames);
+                    if (outgoing === undefined) {
+                        controller.enqueue(bytes);
+                        return;
+                    }
+                    if (outgoing.destroyed) break;
+                    // What was before has gone through the stream. To write the rest past it halves what a reader costs.
+                    if (!outgoing.write(bytes)) await drained(outgoing);
+                }
+                leave();
+                controller.close();
             },
             cancel: leave,
         },
@@ -75,6 +84,29 @@ export function eventStream(session: Streamed, { client, after, signal, leave: l
     );
     return new Response(stream, {
         headers: { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" },
+    });
+}
+
+const encoder = new TextEncoder();
+const HEARTBEAT = encoder.encode(":\n\n");
+let last: { readonly frames: readonly Frame[]; readonly bytes: Uint8Array } = { frames: [], bytes: HEARTBEAT };
+/** Made once for all readers of a session: they take the same list, one right after the other. */
+function bytesOf(frames: readonly Frame[]): Uint8Array {
+    if (frames.length === 0) return HEARTBEAT;
+    if (last.frames !== frames) last = { frames, bytes: encoder.encode(frames.map(lineOf).join("")) };
+    return last.bytes;
+}
+
+/** Resolves when it takes more, or is closed. */
+function drained(outgoing: Writable): Promise<void> {
+    return new Promise((resolve) => {
+        const done = (): void => {
+            outgoing.off("drain", done);
+            outgoing.off("close", done);
+            resolve();
+        };
+        outgoing.on("drain", done);
+        outgoing.on("close", done);
     });
 }
 

@@ -3,7 +3,7 @@
  *
  * Boundary: shapes and the way from a request to a row's handler.
  */
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import type { Json } from "@remit/language";
 import type { Context } from "hono";
 import type { z } from "zod";
@@ -24,7 +24,7 @@ export type Env = {
         readonly incoming?: Readable;
         /** Another process handed it on: it is performed here, or not at all. */
         readonly here?: true;
-        readonly outgoing?: { destroy(): void };
+        readonly outgoing?: Writable;
     };
     Variables: {
         /** Path of the row that answers. */

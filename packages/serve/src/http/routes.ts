@@ -222,6 +222,7 @@ export const ROUTES: readonly Route[] = [
                 after: from,
                 signal: asked.signal,
                 leave,
+                outgoing,
                 drop: () => {
                     asked.server.metrics.cut();
                     outgoing?.destroy();

@@ -56,6 +56,8 @@ export class SessionLog {
     #batches: number;
     readonly #tail: SessionEvent[] = [];
     readonly #listeners = new Set<Listener>();
+    /** Told in this turn of the event loop: at its end the listeners are given them together. */
+    #fresh: Frame[] = [];
     /** Appends in order: an event is told when all before it were. */
     #telling: Promise<unknown> = Promise.resolve();
 
@@ -115,14 +117,22 @@ export class SessionLog {
         return told;
     }
 
-    /** Tells what is kept nowhere. `to`: one client alone hears it. */
-    tell(event: string, data: Json, to?: string): void {
-        this.#tell({ event, data: this.#scrub(data) }, to);
+    /** Tells what is kept nowhere. */
+    tell(event: string, data: Json): void {
+        this.#tell({ event, data: this.#scrub(data) });
     }
 
-    #tell(frame: Frame, to?: string): void {
+    #tell(frame: Frame): void {
         this.#heard(this.id, frame.event, frame.data);
-        for (const one of this.#listeners) if (to === undefined || one.client === to) one.put(frame);
+        if (this.#listeners.size > 0 && this.#fresh.push(frame) === 1) setImmediate(() => this.#handOut());
+    }
+
+    #handOut(): void {
+        const frames = this.#fresh;
+        if (frames.length === 0) return;
+        this.#fresh = [];
+        const size = sizeOf(frames);
+        for (const one of this.#listeners) one.put(frames, size);
     }
 
     /** Every event with a number above `after`. */
@@ -147,6 +157,8 @@ export class SessionLog {
 
     /** SLG1. Ends by `close` of the listener, or by the log's end. */
     listen(client: string, after: number): Listener {
+        // What was told before is in its pages.
+        this.#handOut();
         const listener = new Listener(client, this.#pages(after, this.#seq), () => this.#listeners.delete(listener));
         this.#listeners.add(listener);
         return listener;
@@ -161,7 +173,7 @@ export class SessionLog {
             if (event.seq > upTo) break;
             const frame = frameOf(event);
             page.push(frame);
-            size += sizeOf(frame);
+            size += sizeOf([frame]);
             if (size < PAGE) continue;
             yield page;
             page = [];
@@ -183,25 +195,25 @@ export class SessionLog {
     async close(end: boolean): Promise<void> {
         await this.#telling;
         if (!end) this.tell("server.stopping", {});
+        this.#handOut();
         for (const one of this.#listeners) one.close();
         if (end) await this.#commit({ end: { status: "done", value: null } });
         await this.#writer.release();
     }
 }
 
-/** One who listens. Frames are text that all listeners share. */
+/** One who listens. Lists of frames, and what is made of them, are shared by all listeners. */
 export class Listener {
     readonly client: string;
     /** What it has to be told before the frames that come. */
     readonly before: AsyncIterable<readonly Frame[]>;
     /** Called where it was cut off because it did not read. */
     cut: () => void = () => undefined;
-    #frames: Frame[] = [];
+    /** What it has not taken, a list each time that something was told. */
+    #lists: (readonly Frame[])[] = [];
     #behind = 0;
     #over = false;
     #wake: () => void = () => undefined;
-    /** It wakes at the end of this turn of the event loop. */
-    #isWaking = false;
     readonly #gone: () => void;
 
     constructor(client: string, before: AsyncIterable<readonly Frame[]>, gone: () => void) {
@@ -210,29 +222,21 @@ export class Listener {
         this.#gone = gone;
     }
 
-    put(frame: Frame): void {
+    put(frames: readonly Frame[], size: number = sizeOf(frames)): void {
         if (this.#over) return;
-        this.#behind += sizeOf(frame);
-        this.#frames.push(frame);
+        this.#lists.push(frames);
+        this.#behind += size;
         if (this.#behind > MAX_BEHIND) {
             // SLG2.
-            this.#frames = [];
+            this.#lists = [];
             this.close();
             this.cut();
-            return;
-        }
-        // Frames of one turn of the event loop are taken together: what is taken is a write to the operating system.
-        if (this.#isWaking) return;
-        this.#isWaking = true;
-        setImmediate(() => {
-            this.#isWaking = false;
-            this.#wake();
-        });
+        } else this.#wake();
     }
 
     /** What has come; waits for it at most `wait` milliseconds, and gives an empty list then. Null: it is over. */
     async take(wait: number): Promise<readonly Frame[] | null> {
-        if (this.#frames.length === 0 && !this.#over) {
+        if (this.#lists.length === 0 && !this.#over) {
             await new Promise<void>((resolve) => {
                 const timer = setTimeout(resolve, wait);
                 this.#wake = () => {
@@ -242,11 +246,12 @@ export class Listener {
             });
             this.#wake = () => undefined;
         }
-        if (this.#frames.length === 0 && this.#over) return null;
-        const frames = this.#frames;
-        this.#frames = [];
+        const lists = this.#lists;
+        if (lists.length === 0 && this.#over) return null;
+        this.#lists = [];
         this.#behind = 0;
-        return frames;
+        const [only] = lists;
+        return lists.length === 1 && only !== undefined ? only : lists.flat();
     }
 
     close(): void {
@@ -265,8 +270,8 @@ export function dataText(frame: Frame): string {
     return known;
 }
 
-function sizeOf(frame: Frame): number {
-    return dataText(frame).length + 64;
+function sizeOf(frames: readonly Frame[]): number {
+    return frames.reduce((size, frame) => size + dataText(frame).length + 64, 0);
 }
 
 function frameOf({ seq, kind, data }: SessionEvent): Frame {

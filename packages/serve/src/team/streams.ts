@@ -128,7 +128,7 @@ export class Streams {
         if (message.kind === "begun") one.before.end();
         else if (message.kind === "ended") one.listener.close();
         else if (message.before) one.before.put(message.frames);
-        else for (const frame of message.frames) one.listener.put(frame);
+        else one.listener.put(message.frames);
     }
 
     async #tell(session: Session, { stream, client, after }: Extract<StreamMessage, { kind: "listen" }>): Promise<void> {
