@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import { ServeClient } from "../src/index.ts";
 import { type Listener, SessionLog } from "../src/session/log.ts";
+import type { Frame } from "../src/wire/messages.ts";
 import { calls, ended, type Room, room, watch } from "./room.ts";
 
 let at: Room;
@@ -88,9 +89,17 @@ test("a late reader, one that comes back and one that was there see the same eve
     expect(kept(late)).toEqual(kept(a));
 });
 
-test("SLG1: one that begins to listen right after something was told hears it once, and those who were there hear the same", async () => {
+function sessionLog(): Promise<SessionLog> {
     const about = { id: "session-1", program: { format: "remit/1" } as never, hash: "h", file: "main.remit", root: "/" };
-    const log = await SessionLog.make(memoryStore(), about, { scrub: (json) => json });
+    return SessionLog.make(memoryStore(), about, { scrub: (json) => json });
+}
+/** What frames say, those of text by the text. */
+function said(frames: readonly Frame[]): string[] {
+    return frames.map(({ event, data }) => (event === "turn.text" ? String((data as { readonly delta: string }).delta) : event));
+}
+
+test("SLG1: one that begins to listen right after something was told hears it once, and those who were there hear the same", async () => {
+    const log = await sessionLog();
     const there = log.listen("a", 0);
     await log.append("turn.started", { turn: "t1" });
     log.tell("turn.text", { delta: "x" });
@@ -101,10 +110,35 @@ test("SLG1: one that begins to listen right after something was told hears it on
     const heard = async (one: Listener): Promise<string[]> => {
         const all = (await Array.fromAsync(one.before)).flat();
         for (let frames = await one.take(1e6); frames !== null; frames = await one.take(1e6)) all.push(...frames);
-        return all.map(({ event, data }) => (event === "turn.text" ? String((data as { readonly delta: string }).delta) : event));
+        return said(all);
     };
     expect(await heard(there)).toEqual(["turn.started", "x", "y", "turn.ended", "server.stopping"]);
     expect(await heard(late)).toEqual(["turn.started", "y", "turn.ended", "server.stopping"]);
+});
+
+test("SLG4: how far a turn is waits a moment for what comes next, which does not wait", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+        const log = await sessionLog();
+        const one = log.listen("a", 0);
+        const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+        const taken = async (): Promise<string[]> => said((await one.take(1e6)) ?? []);
+        log.tell("turn.step", {});
+        await turn();
+        log.tell("call.ended", {});
+        await turn();
+        log.tell("call", {});
+        log.tell("turn.step", {});
+        expect(await taken()).toEqual(["turn.step", "call.ended", "call", "turn.step"]);
+        log.tell("turn.step", {});
+        const next = taken();
+        await vi.advanceTimersByTimeAsync(1000);
+        expect(await next).toEqual(["turn.step"]);
+        log.tell("turn.text", { delta: "x" });
+        expect(await taken()).toEqual(["x"]);
+    } finally {
+        vi.useRealTimers();
+    }
 });
 
 test("the number to go on from may be said as browsers say it; one beyond the end waits for what comes", async () => {

@@ -5,6 +5,7 @@
  *
  * SLG1: an event is told after it is durable, in the order of its number; a listener that begins at any number hears every later one once.
  * SLG3: in a database that servers share an append has a number: one whose answer was lost is tried again, and kept once.
+ * SLG4: what only says how far a turn is waits at most `PROGRESS_MS` for what comes next, and is told with it; nothing else waits.
  * SLG2: a listener that does not read keeps at most `MAX_BEHIND` bytes here, then it is cut off; from the last number it has seen it reads on.
  */
 import { isObject, type Json } from "@remit/language";
@@ -17,6 +18,9 @@ import { picturesIn, toldData } from "./pictures.ts";
 const MAX_BEHIND = 1 << 20;
 /** What a listener is told at once of what was before, characters of JSON. */
 const PAGE = 64 << 10;
+/** SLG4: what nobody acts on. Between a call's end and the next call lies a commit; told together they are one write to each listener. */
+const PROGRESS: ReadonlySet<string> = new Set(["turn.step", "call.ended"]);
+const PROGRESS_MS = 20;
 /** Events that are kept at hand, so that a stream that comes back reads no file. */
 const TAIL = 512;
 /** Between two tries of what a database could not take, milliseconds. */
@@ -56,8 +60,11 @@ export class SessionLog {
     #batches: number;
     readonly #tail: SessionEvent[] = [];
     readonly #listeners = new Set<Listener>();
-    /** Told in this turn of the event loop: at its end the listeners are given them together. */
+    /** Told, and not given to the listeners yet. */
     #fresh: Frame[] = [];
+    /** They are given them at the end of this turn of the event loop; else by the timer. */
+    #isDue = false;
+    #timer: NodeJS.Timeout | undefined;
     /** Appends in order: an event is told when all before it were. */
     #telling: Promise<unknown> = Promise.resolve();
 
@@ -124,16 +131,25 @@ export class SessionLog {
 
     #tell(frame: Frame): void {
         this.#heard(this.id, frame.event, frame.data);
-        if (this.#listeners.size > 0 && this.#fresh.push(frame) === 1) setImmediate(() => this.#handOut());
+        if (this.#listeners.size === 0) return;
+        this.#fresh.push(frame);
+        if (this.#isDue) return;
+        // SLG4.
+        this.#isDue = !PROGRESS.has(frame.event);
+        if (this.#isDue) setImmediate(this.#handOut);
+        else this.#timer ??= setTimeout(this.#handOut, PROGRESS_MS);
     }
 
-    #handOut(): void {
+    readonly #handOut = (): void => {
+        clearTimeout(this.#timer);
+        this.#timer = undefined;
+        this.#isDue = false;
         const frames = this.#fresh;
         if (frames.length === 0) return;
         this.#fresh = [];
         const size = sizeOf(frames);
         for (const one of this.#listeners) one.put(frames, size);
-    }
+    };
 
     /** Every event with a number above `after`. */
     async *events(after = 0): AsyncGenerator<SessionEvent> {
