@@ -60,6 +60,7 @@ const BODIES: readonly Row[] = [
     ["x = input <> 1\nid(x)", 0, 12, "SYNTAX", "Write `!=`."],
     ["x = 1\nx =+ 2", 1, 4, "SYNTAX", "Write `x += 1`"],
     ["id({ a: 1 if input else 2 })", 0, 11, "SYNTAX", "`if a { b } else { c }`"],
+    ["x = max(1, ...xs)\nid(x)", 0, 12, "SYNTAX", "`xs.reduce((most, x) => max(most, x), xs[0])`"],
     ["id({ **input })", 0, 6, "SYNTAX", "`{ ...other, key: value }`"],
     ["paths == input\nid(paths)", 0, 1, "UNKNOWN_IDENTIFIER", "paths = …"],
     ['x = "abc\nid(x)', 0, 5, "UNTERMINATED_STRING", 'Close it with `"`.'],

@@ -8,6 +8,7 @@
  */
 import { type Json, shownUse } from "@remit/language";
 import { refusalIn, refusalText } from "../authority/refusal.ts";
+import { withoutAlike } from "./alike.ts";
 import type { LedgerEvent } from "./events.ts";
 import { shortened } from "../value/text.ts";
 import {
@@ -35,7 +36,7 @@ import { beginsTurn, notesIn, withEntries } from "./told.ts";
 export type Paint = (style: string, text: string) => string;
 
 export interface TraceOptions {
-    /** Values, prompts and replies uncut. */
+    /** Values, prompts and replies uncut, and passes that failed alike each by itself. */
     readonly full?: boolean;
     readonly paint?: Paint;
 }
@@ -64,7 +65,8 @@ export interface TraceRow {
 }
 
 export function traceText(events: Iterable<LedgerEvent>, options: TraceOptions = {}): string {
-    const rows = traceRows(events, options);
+    const all = traceRows(events, options);
+    const rows = options.full === true ? all : withoutAlike(all);
     return rows.length === 0 ? "(empty trace)" : rows.flatMap((row) => linesOf(row, options)).join("\n");
 }
 
@@ -398,9 +400,11 @@ function callLine(entry: { [key: string]: Json }, w: Writer): Line {
     const made = textIn(entry.made);
     const but = failed && made !== undefined ? `, and ${plainText(made)} did it` : "";
     const refused = permission.allowed === false ? ` refused by ${plainText(textIn(permission.by) ?? "")}` : "";
-    const done = output === undefined ? diffs.map(({ path }) => `changed ${plainText(textIn(path) ?? "")}`).join(", ") : shown(output, w);
+    // What a failed call says that it changes is what it was to change, unless the program's tool had done it.
+    const change = failed && made === undefined ? "was to change" : "changed";
+    const done = output === undefined ? diffs.map(({ path }) => `${change} ${plainText(textIn(path) ?? "")}`).join(", ") : shown(output, w);
     const came = failed
-        ? `failed:${refused} ${done}`.trimEnd() + but
+        ? `failed:${refused}${refused === "" || done === "" || output !== undefined ? "" : ","} ${done}`.trimEnd() + but
         : status === "completed"
           ? done === ""
               ? "done"

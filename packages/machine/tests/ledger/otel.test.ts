@@ -245,7 +245,7 @@ test("the trace for people has them too", () => {
     expect(text).toContain("Coder gave a function");
     expect(text).toContain('- said "I look."');
     expect(text).toContain('- read({"path":"a.txt"}) → "the secret text" (1.5 s)');
-    expect(text).toContain("- Writing to b.txt() failed: refused by remit changed b.txt");
+    expect(text).toContain("- Writing to b.txt() failed: refused by remit, was to change b.txt");
     expect(text).toContain('- plan "mend it (in progress)"');
     expect(traceText(RUN_EVENTS, { full: true })).toMatch(/change of b\.txt:\n +-two\n +\+2\n/);
     expect(text).toContain(`failed: "too late, secret"`);

@@ -55,7 +55,8 @@ const FOREIGN: Readonly<Record<number, string>> = {
     [T.Question]: "A choice is written `if a { b } else { c }`.",
     [T.Dot]: "A number begins with a digit: `0.5`.",
     [T.Bar]: "Write `or`.",
-    [T.Spread]: "Only a list or an object takes `...`.",
+    [T.Spread]:
+        "Only a list or an object takes `...`. The largest of a list is `xs.reduce((most, x) => max(most, x), xs[0])`, its sum `xs.sum()`.",
 };
 
 /** What to write in place of the present token, where an expression is wanted. */
