@@ -42,7 +42,6 @@ const NOT_TAKEN = {
     "a user delegates a token; a program has no identity of its own at an authorization server": [
         ...["auth/client-credentials-jwt", "auth/client-credentials-basic", "auth/enterprise-managed-authorization", "auth/wif-jwt-bearer"],
     ],
-    "a client's metadata would have to stand at a web site of Remit's own, and there is none: it registers itself": ["auth/basic-cimd"],
     "tokens are sent as bearer tokens": ["auth/dpop", "auth/dpop-nonce"],
 };
 

@@ -280,9 +280,13 @@ export function unreachable({ key, at }: Target, error: unknown, wrote: Wrote): 
     const isGone = code === "ENOENT";
     // The system says the same where the folder is missing.
     const folder = isGone && "cwd" in at && !existsSync(at.cwd) ? at.cwd : null;
+    const why =
+        code === "REQUEST_TIMEOUT"
+            ? `it did not say hello within ${CONNECT_MS} ms, so it may not speak the Model Context Protocol`
+            : tidy(Error.isError(error) ? error.message : String(error), 500);
     const message = isGone
         ? `the server '${key}' cannot be started: there is no ${folder === null ? `command '${where}'` : `folder '${folder}'`}`
-        : `the server '${key}' (${where}) cannot be reached: ${tidy(Error.isError(error) ? error.message : String(error), 500)}`;
+        : `the server '${key}' (${where}) cannot be reached: ${why}`;
     const install = "install it, put its folder on the PATH, or mend `command` of that server in remit.json";
     const hint = folder === null ? install : "mend `cwd` of that server in remit.json";
     return new ToolFail(message, {

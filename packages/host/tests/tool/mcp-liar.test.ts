@@ -4,7 +4,9 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Contract, Json } from "@remit/language";
 import type { Effect, InputRequest } from "@remit/machine";
+import { SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
+import { unreachable } from "../../src/tool/mcp-servers.ts";
 import { call, failure, perform, type Work, work } from "./setup.ts";
 
 const LIAR = join(import.meta.dirname, "mcp-liar.mjs");
@@ -52,6 +54,17 @@ describe("a server over stdio", () => {
             kind: "timeout",
             hint: "its standard output is for messages of the protocol, and it wrote there: Debug: 1",
         });
+    });
+    test("a server that does not say hello is told from one that is slow", () => {
+        const target = { key: "liar", file: "remit.json", protocol: "auto" as const, at: { command: "cat", args: [], env: {}, cwd: "/" } };
+        const fail = unreachable(target, new SdkError(SdkErrorCode.RequestTimeout, "Request timed out"), {
+            stderr: () => "",
+            stray: () => "Welcome!",
+        });
+        expect(fail.message).toBe(
+            "the server 'liar' (cat) cannot be reached: it did not say hello within 30000 ms, so it may not speak the Model Context Protocol",
+        );
+        expect(fail.hint).toBe("its standard output is for messages of the protocol, and it wrote there: Welcome!");
     });
     test("an answer over the bound names the bound", async () => {
         await using here = work();

@@ -22,6 +22,9 @@ writeFileSync(join(room, "remit.json"), JSON.stringify({ mcpServers: { server: {
 /** Scenarios whose server has tools to be read, and answers no call. */
 const READS = new Set(["json-schema-ref-no-deref"]);
 
+/** Scenarios whose server takes a client by the address of its metadata: the user says that as its id. */
+const METADATA = { "auth/basic-cimd": "https://conformance-test.local/client-metadata.json" };
+
 /** What the schema of a tool wants, and nothing that it does not; a schema is wanted back as it came. */
 function argumentsOf({ properties = {}, required = [] }, schemas) {
     const value = (name, { type, enum: among }) =>
@@ -66,6 +69,8 @@ async function attempt() {
 async function login(line) {
     const [, ...args] = line.split(" ");
     if (context.client_id !== undefined) args.push("--client-id", context.client_id, "--client-secret", "env:CLIENT_SECRET");
+    const metadata = METADATA[process.env.MCP_CONFORMANCE_SCENARIO];
+    if (metadata !== undefined) args.push("--client-id", metadata);
     const child = spawn(process.execPath, [REMIT, ...args], { env, cwd: room, stdio: ["ignore", "ignore", "pipe"] });
     let said = "";
     child.stderr.on("data", (chunk) => {
