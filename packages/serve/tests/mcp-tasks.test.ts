@@ -115,6 +115,26 @@ test("a client that cannot ask its person is asked nothing, and the answer is no
     expect(existsSync(join(room.folder, "note.txt"))).toBe(false);
 });
 
+test("what the program of a task asks its person is in the task, and an answer goes on with it", async () => {
+    const program = `import tool Person from "host:person"
+func hello() -> string { "Hello, " + (Person.ask({ question: "What is your name?" })?.answer ?? "nobody") }
+`;
+    await using room = await at("modern http", { program });
+    const url = room.serves.url as string;
+    for (const [answer, says] of [
+        [{ action: "accept", content: { answer: "Ann" } }, "Hello, Ann"],
+        [{ action: "decline" }, "Hello, nobody"],
+    ] as const) {
+        const { result: made } = await call(url, "hello", {}, withTasks());
+        const taskId = made?.["taskId"] as string;
+        const { inputRequests } = await until(url, taskId, "input_required");
+        const [[key, asked] = ["", null]] = Object.entries(inputRequests as { readonly [key: string]: Json });
+        expect(asked).toMatchObject({ params: { message: "What is your name?", requestedSchema: { required: ["answer"] } } });
+        await modern(url, "tasks/update", { taskId, inputResponses: { [key]: answer } }, withTasks());
+        expect(await until(url, taskId, "completed")).toMatchObject({ result: { structuredContent: { result: says } } });
+    }
+});
+
 test("blocks may do anything: they are not marked as reading only, and are tasks", async () => {
     await using room = await at("modern http", { program: `memory static ((echo "a" <*> echo "b") >=> merge) as both\n` });
     const { tools } = await room.client.listTools();
