@@ -216,7 +216,7 @@ describe("TypeScript", () => {
     });
 
     /** What a process has once: Node's test runner, standard input, hooks of its loader, a Temporal core. */
-    const ownProcess = /node:test|process\.|\.\/desk\.remit|@remit\/temporal/;
+    const ownProcess = /node:test|process\.|\.\/desk\.remit|@remit\/temporal|remit-lang\/temporal"/;
     let ended: Promise<Record<string, string | null>> | undefined;
     async function together(): Promise<Record<string, string | null>> {
         const files = of("ts").flatMap((sample) => (ownProcess.test(sample.text) ? [] : [places.get(sample) as string]));
