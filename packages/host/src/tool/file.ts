@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { isObject, type Json } from "@remit/language";
 import { type Given, type MethodRow, toolOf } from "./args.ts";
 import { checkPath } from "./bounds.ts";
-import { type Jail, jail, type Place } from "./jail.ts";
+import { type Jail, jail, missing, type Place } from "./jail.ts";
 import { type Journal, journal } from "./journal.ts";
 import { mediaTypeOf } from "./signature.ts";
 import { type CallIO, type Open, ToolFail } from "./tool.ts";
@@ -127,7 +127,7 @@ function list(inside: Jail, place: Place): { readonly entries: string[]; readonl
 }
 
 function patched(before: Buffer | null, at: string, given: { readonly [name: string]: Json | undefined }): string {
-    if (before === null) throw new ToolFail(`'${at}' does not exist`);
+    if (before === null) throw missing(at);
     const [text, search, replace] = [textOf(before, at), given.search as string, given.replace as string];
     if (search === "") throw new ToolFail("'search' must not be empty");
     const found = text.indexOf(search);

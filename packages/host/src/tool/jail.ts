@@ -36,7 +36,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { fold, isOwn } from "../process/own-folders.ts";
-import { fileProblem, ToolFail } from "./tool.ts";
+import { ABSENT, fileProblem, ToolFail } from "./tool.ts";
 
 /** Largest file that is read or written, bytes. */
 export const MAX_FILE = 32 * 1024 * 1024;
@@ -107,7 +107,7 @@ export class Jail {
     read(place: Place, limit = MAX_FILE): Buffer {
         return told(place, () => {
             const read = this.readWhole(place, limit);
-            if (read === null) throw new ToolFail(`'${place.shown}' does not exist`);
+            if (read === null) throw missing(place.shown);
             return read.bytes;
         });
     }
@@ -283,8 +283,16 @@ function told<T>(place: Place, work: () => T): T {
         return work();
     } catch (error) {
         const problem = fileProblem(error);
-        throw problem === null ? error : new ToolFail(`'${place.shown}' ${problem}`);
+        if (problem === null) throw error;
+        throw problem === ABSENT ? missing(place.shown) : new ToolFail(`'${place.shown}' ${problem}`);
     }
+}
+
+/** Names of other files are not told: who may read one may not list the folder. */
+export function missing(shown: string): ToolFail {
+    return new ToolFail(`'${shown}' ${ABSENT}`, {
+        hint: "a path begins at the workspace: --workspace, else the folder in which the run was started",
+    });
 }
 
 function regular(shown: string, stat: Stats): void {

@@ -131,8 +131,10 @@ export function fileProblem(error: unknown): string | null {
     if (!Error.isError(error) || !("code" in error) || typeof error.code !== "string") return null;
     return FILE_PROBLEMS[error.code] ?? `cannot be used (${error.code})`;
 }
+/** Of a file that is not there. */
+export const ABSENT = "does not exist";
 const FILE_PROBLEMS: { readonly [code: string]: string } = {
-    ENOENT: "does not exist",
+    ENOENT: ABSENT,
     ENOTDIR: "is not in a folder",
     EISDIR: "is a folder",
     EACCES: "may not be used by this user",

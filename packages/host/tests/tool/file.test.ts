@@ -81,6 +81,11 @@ describe("read, list, write, patch", () => {
         expect((await failure(tools, FILES, "read", { path: "nope" }, { name: "F" })).message).toBe(
             "Tool F.read (file://workspace) failed: 'nope' does not exist",
         );
+        // which file was meant depends on where paths begin; names of others are not told
+        for (const method of ["read", "patch", "list"])
+            expect(
+                (await failure(tools, FILES, method, { path: "nope", ...(method === "patch" ? { search: "a", replace: "b" } : {}) })).hint,
+            ).toBe("a path begins at the workspace: --workspace, else the folder in which the run was started");
         expect((await failure(tools, FILES, "read", { path: "bin" })).message).toContain("'bin' is not UTF-8 text");
         expect((await failure(tools, FILES, "read", { path: "nul" })).message).toContain("'nul' is not UTF-8 text");
         expect((await failure(tools, FILES, "read", { path: "." })).message).toContain("is a folder");
