@@ -48,6 +48,7 @@ import { isEditorSession, SessionLog, type Through } from "./session/log.ts";
 import { Session } from "./session/session.ts";
 import { type Fields, fieldsOf, LEVELS, type Level, type Log } from "./watch/log.ts";
 import { Metrics } from "./watch/metrics.ts";
+import { Stalls, whyText } from "./watch/stalls.ts";
 import { KNOWN_PORTS } from "./wire/bounds.ts";
 import { ACCEPTED, type Ack, type NewSession, rejected, type Scope } from "./wire/messages.ts";
 import { Recordings } from "./ui/recording.ts";
@@ -89,6 +90,8 @@ export interface ServeOptions {
     readonly logLevel?: Level;
 }
 
+type Setup = Parameters<typeof Session.again>[0];
+
 const MODELS_MS = 5000;
 const CODE_MS = 10 * 60_000;
 
@@ -122,6 +125,11 @@ export class Server {
     readonly #process: Process;
     readonly limits: ServeLimits;
     readonly allowance: Allowance;
+    /** What waits for the ledger. */
+    readonly stalls = new Stalls((why) => {
+        if (why === null) this.log("warn", "the ledger can be written again");
+        else this.log("error", `the ledger takes nothing now: ${why.message}`);
+    });
     readonly metrics = new Metrics({
         sessions: () => [...this.sessions.values()].map((one) => one.info()),
         sockets: () => this.sockets?.clients.size ?? 0,
@@ -231,9 +239,9 @@ export class Server {
     async close(session: Session, client: Client): Promise<Ack> {
         const { by } = session.info();
         if (by !== client.id && !client.scopes.includes("admin")) return rejected("another client opened the session");
+        await session.close(true);
         this.sessions.delete(session.id);
         this.#epochs.delete(session.id);
-        await session.close(true);
         return ACCEPTED;
     }
 
@@ -340,7 +348,10 @@ export class Server {
                 .finally(() => {
                     this.#reading = null;
                 });
-            return (await within(this.#reading, READY_MS)) === undefined ? "its ledger does not answer" : null;
+            if ((await within(this.#reading, READY_MS)) === undefined) return "its ledger does not answer";
+            // STL1.
+            const { why } = this.stalls;
+            return why === null ? null : `its ledger takes nothing now: ${whyText(why)}`;
         } catch (error) {
             this.log("error", `the ledger cannot be read: ${(error as Error).message}`);
             return "its ledger cannot be read";
@@ -357,7 +368,11 @@ export class Server {
     }
 
     #through(): Through {
-        return { scrub: this.secrets.scrub, heard: (...event) => this.#heard(...event) };
+        return {
+            scrub: this.secrets.scrub,
+            heard: (...event) => this.#heard(...event),
+            stalled: (session, why) => this.stalls.put(session, why),
+        };
     }
 
     /** SRV1. */
@@ -367,7 +382,7 @@ export class Server {
         const closed = new Promise<void>((resolve) => (this.#http === null ? resolve() : this.#http.close(() => resolve())));
         if (this.#http !== null) this.log("info", "stopping", { sessions: this.sessions.size });
         await this.processes?.close();
-        await Promise.all([...this.sessions.values()].map((session) => session.close(false)));
+        await Promise.all([...this.sessions.values()].map((session) => this.#left(session)));
         await this.sockets?.leave();
         this.#http?.closeAllConnections();
         await closed;
@@ -376,14 +391,15 @@ export class Server {
         if (this.#options.process === undefined) await this.#process.close();
     }
 
-    #setup(log: SessionLog): Parameters<typeof Session.again>[0] {
+    #setup(log: SessionLog): Setup {
         const { ledger, limits: bounds, secrets } = this;
         const failed = (error: unknown): void => {
             this.log("error", `the session ${log.id} cannot go on here: ${String(error)}`);
             const session = this.sessions.get(log.id);
             if (session !== undefined) this.#lost(session).catch(failed);
         };
-        return { log, ledger, brain: this.#brain, carrier: this.#carrier, bounds, scrub: secrets.scrub, failed };
+        const stalled: Setup["stalled"] = (at, why) => this.stalls.put(log.id, why, at);
+        return { log, ledger, brain: this.#brain, carrier: this.#carrier, bounds, scrub: secrets.scrub, failed, stalled };
     }
 
     /** Sessions of servers before. */
@@ -419,10 +435,16 @@ export class Server {
     async #lost(session: Session): Promise<void> {
         this.sessions.delete(session.id);
         this.#epochs.delete(session.id);
+        await this.#left(session);
+    }
+
+    /** A ledger that takes nothing now cannot be told that the session is let go. */
+    async #left(session: Session): Promise<void> {
         try {
             await session.close(false);
         } catch (error) {
             if (!(error instanceof LedgerError)) throw error;
+            this.log("warn", `the session ${session.id} was not let go: ${error.message}`);
         }
     }
 

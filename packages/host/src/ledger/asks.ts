@@ -16,7 +16,7 @@ import { type AskRequest, mayAnswer, shownApprovers } from "@remit/machine";
 import { isSameCode } from "./code.ts";
 import { sha256 } from "./blob.ts";
 import { branded } from "../failure/brand.ts";
-import { CodedError } from "./error.ts";
+import { CodedError, isPassing } from "./error.ts";
 import type { Unused } from "./unused.ts";
 
 /** `expired` and `lost` are told, not kept: its end has passed; its run ended or waits for it no more. */
@@ -341,7 +341,12 @@ async function decide(asking: Asking, id: string, decision: string, by: string):
     if (!requestOf(row).options.includes(decision)) throw new AskError("option", `'${decision}' is no answer to the question ${row.id}`);
     const next = answered(asking, row, "answered", decision, by);
     asking.unused?.keep(next.seal as string);
-    if (!(await rows.update({ row: next, from: "open" }))) throw new AskError("answered", `the question ${row.id} was answered already`);
+    try {
+        if (!(await rows.update({ row: next, from: "open" }))) throw new AskError("answered", `the question ${row.id} was answered already`);
+    } catch (error) {
+        if (isUnkept(error)) asking.unused?.take(next.seal as string);
+        throw error;
+    }
     return shown(asking, next);
 }
 
@@ -363,12 +368,22 @@ async function take(asking: Asking, run: string, path: string, { bound, undescri
     if (row.state === "answered") {
         // AU1.
         if (unused !== null && !unused.take(row.seal as string)) return { kind: "none" };
-        if (!(await rows.update({ row: { ...row, state: "used" }, from: "answered" }))) return { kind: "none" };
+        try {
+            if (!(await rows.update({ row: { ...row, state: "used" }, from: "answered" }))) return { kind: "none" };
+        } catch (error) {
+            if (isUnkept(error)) unused?.keep(row.seal as string);
+            throw error;
+        }
         return { kind: "decided", decision: row.decision as string, late: false };
     }
     if (!isExpired(asking, row)) return { kind: "open", ask: await shown(asking, row) };
     if (!(await rows.update({ row: answered(asking, row, "used", "deny", "expiry"), from: "open" }))) return { kind: "none" };
     return { kind: "decided", decision: "deny", late: true };
+}
+
+/** It is known that nothing was kept: what stands beside the record is put back as it was, for the next try. */
+function isUnkept(error: unknown): boolean {
+    return isPassing(error) && error.code !== "away";
 }
 
 /** The furthest moments that a `Date` can be. */

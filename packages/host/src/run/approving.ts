@@ -11,6 +11,7 @@
  * AP4: no person there is a no, unless the run may wait (`park`): then its state is kept, and the process may end.
  * AP6: while a tool cannot be described, a question that was put stays as it is: a yes to it is neither used nor asked for again, and counts once the
  *     tool describes the method as it did. A no needs no description. A call that was allowed fails as `unreachable` meanwhile.
+ * AP7: a record that the ledger does not take now (its disk is full) is tried again, and the run waits for it: it makes no no of a yes.
  * AP5: a question that the project sends to a channel waits, whatever was said of waiting; at the terminal it is put only to a person who may answer it.
  */
 import { canonicalJson, type Json } from "@remit/language";
@@ -29,6 +30,7 @@ import type { Routes } from "../channel/routes.ts";
 import { SERVER } from "../config/channels.ts";
 import { type Ask, AskError, type Asks, boundOf } from "../ledger/asks.ts";
 import { sha256 } from "../ledger/blob.ts";
+import { isPassing } from "../ledger/error.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import type { Later, Missing, Performer, PerformIO } from "./host.ts";
 import type { Handlers } from "./setup.ts";
@@ -68,6 +70,8 @@ export interface Approving {
 
 /** How often the ledger is looked at for an answer from elsewhere while a person is asked here, milliseconds. */
 const LOOK_MS = 400;
+/** Between two tries of what the ledger did not take, milliseconds. */
+const AGAIN_MS = 250;
 
 export function approving(on: Handlers, asking: Asking): Approving {
     const { asks, run, owner } = asking;
@@ -88,10 +92,13 @@ export function approving(on: Handlers, asking: Asking): Approving {
         const isHere = on.ask !== undefined && isRouted && mayAnswer(route.owner, owner);
         const waits = asking.park || route.channels.length > 0;
 
-        const before = await asks.take(run, effect.path, bound, missing === null ? undefined : boundBy);
+        const kept = <T>(work: () => Promise<T>): Promise<T | null> => patient(work, io.signal, on.stalled);
+
+        const before = await kept(() => asks.take(run, effect.path, bound, missing === null ? undefined : boundBy));
+        if (before === null) return { later: true };
         // The clients of a server are asked anew: its turn would end with a question that is left.
         const isLeft = before.kind === "kept" && !(on.atServer === true && before.ask.state === "open");
-        if (isLeft) return kept(before.ask, missing as Missing, io);
+        if (isLeft) return left(before.ask, missing as Missing, io);
         if (before.kind === "decided") return before.late ? denied(effect, "no answer came in time") : given(before.decision);
         // What is open already was left for later, and stays so until it expires.
         if (!isHere && !waits && before.kind !== "open")
@@ -101,27 +108,22 @@ export function approving(on: Handlers, asking: Asking): Approving {
                     ? "no person was there to answer"
                     : `it is for ${shownApprovers(route.owner)}, and none of them is here`,
             );
-        const open: Ask =
+        const about = { run, path: effect.path, pending: io.parent ?? effect.path, request, bound, schema, owner: route.owner };
+        const open: Ask | null =
             before.kind === "open"
                 ? before.ask
-                : await asks.put({
-                      run,
-                      path: effect.path,
-                      pending: io.parent ?? effect.path,
-                      request,
-                      bound,
-                      schema,
-                      owner: route.owner,
-                      expires: asks.now() + (request.within ?? asking.expires),
-                  });
+                : await kept(() => asks.put({ ...about, expires: asks.now() + (request.within ?? asking.expires) }));
+        if (open === null) return { later: true };
         const tell = (text: string): void => io.emit({ type: "notice", text });
         await asking.routes?.deliver(open, route, { asks, signal: io.signal, tell, elsewhere: asking.elsewhere });
         if (!isHere || !mayAnswer(open.owner, owner)) return { later: true };
 
         const said = await asked(asks, open, io.signal, (signal) => on.ask?.(request, { effect, ask: open, signal }));
         if (said === null) return { later: true };
-        if (said !== ELSEWHERE) await recorded(asks, open, request.options.includes(said) ? said : "deny", owner);
-        const taken = await asks.take(run, effect.path, bound);
+        const decision = request.options.includes(String(said)) ? String(said) : "deny";
+        if (said !== ELSEWHERE) await kept(() => recorded(asks, open, decision, owner));
+        const taken = await kept(() => asks.take(run, effect.path, bound));
+        if (taken === null) return { later: true };
         if (taken.kind !== "decided") return denied(effect, "the record of the question does not hold");
         return taken.late ? denied(effect, "no answer came in time") : given(taken.decision);
     }
@@ -157,7 +159,7 @@ async function schemaOf({ describe }: Asking, method: MethodOf | null, signal: A
 }
 
 /** AP6. An agent waits for its question, not for what is missing. */
-function kept({ state }: Ask, { message, hint }: Missing, io: PerformIO): Later {
+function left({ state }: Ask, { message, hint }: Missing, io: PerformIO): Later {
     const stays = state === "open" ? "its question stays open" : "the answer to its question is kept";
     io.emit({ type: "notice", text: `${message}; ${stays}` });
     return state === "open" || io.parent !== undefined ? { later: true } : { later: true, why: { message: `${message}; ${stays}`, hint } };
@@ -168,6 +170,24 @@ async function withWhatChanges(effect: Effect, { workspace, secrets }: Asking): 
     const request = effect.request as unknown as AskRequest;
     if (askedMethod(request.detail)?.method !== "write") return request;
     return (await import("./changes.ts")).withChanges(request, workspace, secrets);
+}
+
+/** AP7. Null: the run was stopped before. */
+async function patient<T>(work: () => Promise<T>, signal: AbortSignal, stalled: Handlers["stalled"]): Promise<T | null> {
+    for (let isStalled = false; ; )
+        try {
+            const gave = await work();
+            if (isStalled) stalled?.(null);
+            return gave;
+        } catch (error) {
+            if (!isPassing(error)) throw error;
+            if (!isStalled) stalled?.(error);
+            isStalled = true;
+            if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+            if (!signal.aborted) continue;
+            stalled?.(null);
+            return null;
+        }
 }
 
 /** An answer from elsewhere may have been faster, or this one is too late: then the record says what counts. */
@@ -205,8 +225,13 @@ function elsewhere(asks: Asks, { run, id }: Ask, until: AbortSignal): Promise<ty
                 ({ state }) => {
                     if (state !== "open") resolve(ELSEWHERE);
                 },
-                // The record was removed: what is said here would count for nothing.
-                (error: unknown) => (error instanceof AskError ? resolve(ELSEWHERE) : reject(error)),
+                (error: unknown) => {
+                    // AP7: it is looked at again.
+                    if (isPassing(error)) return;
+                    // The record was removed: what is said here would count for nothing.
+                    if (error instanceof AskError) resolve(ELSEWHERE);
+                    else reject(error);
+                },
             );
         };
         const timer = setInterval(look, LOOK_MS).unref();

@@ -13,7 +13,7 @@ import { LimitError } from "../access/limits.ts";
 import type { Server } from "../server.ts";
 import { consolePage } from "./console.ts";
 import { lendScript } from "./lend.ts";
-import { answer, type Env, HttpError, refused, type Route, signalOf } from "./route.ts";
+import { answer, type Env, HttpError, refused, type Route, signalOf, unkept } from "./route.ts";
 import { ROUTES } from "./routes.ts";
 import { socketOf } from "./socket.ts";
 
@@ -121,6 +121,8 @@ function knownOf(error: Error): HttpError | null {
             hint: "ask again; a turn that is sent again with the same Idempotency-Key is the same turn",
             headers: { "retry-after": "1" },
         });
+    const later = unkept(error);
+    if (later !== null) return later;
     if (!(error instanceof LimitError)) return null;
     return new HttpError(429, "too-many", error.message, error.hint === undefined ? {} : { hint: error.hint });
 }

@@ -4,12 +4,16 @@
  * Boundary: shapes and the way from a request to a row's handler.
  */
 import type { Readable, Writable } from "node:stream";
+import type { LedgerError } from "@remit/host";
 import type { Json } from "@remit/language";
 import type { Context } from "hono";
 import type { z } from "zod";
 import { isRefusal, lacks, type Refusal } from "../access/guard.ts";
 import type { Client } from "../access/clients.ts";
 import type { Server } from "../server.ts";
+import { Undecided } from "../session/asks.ts";
+import { isLater } from "../session/log.ts";
+import { type At, whyText } from "../watch/stalls.ts";
 import { isTooDeep, MAX_DEPTH } from "../wire/bodies.ts";
 import type { Scope } from "../wire/messages.ts";
 
@@ -163,12 +167,44 @@ export async function answer(server: Server, row: Route, c: Context<Env>): Promi
         },
         c,
     };
-    const gave = await row.run(asked);
+    const gave = await answered(server, row, asked);
     if (gave instanceof Response) return gave;
     return c.json(gave.json as never, (gave.status ?? 200) as never, { "cache-control": "no-store", ...gave.headers });
 }
 
 const OF_SESSION = "/v1/sessions/{session}";
+
+/** STL2. */
+async function answered(server: Server, row: Route, asked: Asked<unknown>): Promise<Answered | Response> {
+    const { session } = asked.params;
+    const work = Promise.resolve(row.run(asked));
+    if (row.method === "get" || session === undefined) return work;
+    const came = await server.stalls.orStalled(session, work);
+    if ("gave" in came) return came.gave;
+    const { why, at } = came.stalled;
+    const what = at === undefined ? `the session ${session}` : runText(at);
+    throw notTaken(why, `${what} goes on when it can be written`, "what was sent may count then: look at the session before you send it again");
+}
+
+function runText({ run, path }: At): string {
+    return `the run ${run}${path === "" ? "" : `, which is at ${path},`}`;
+}
+
+function notTaken(why: LedgerError, what: string, hint: string): HttpError {
+    return new HttpError(503, "ledger", `the server's ledger takes nothing now: ${whyText(why)}; ${what}`, {
+        hint: `${hint}; /readyz says when`,
+        headers: { "retry-after": "2" },
+    });
+}
+
+/** What the ledger did not take; null: something else went wrong. */
+export function unkept(error: Error): HttpError | null {
+    if (error instanceof Undecided)
+        return notTaken(error.why, `the question of ${runText(error.at)} stays open`, "answer it again when the ledger takes it");
+    if (!isLater(error)) return null;
+    const what = error.code === "away" ? "it may have been kept" : "nothing of it was kept";
+    return notTaken(error, what, "send it again when the ledger takes it");
+}
 
 /** PRS1. Null where the request is for this process. */
 async function elsewhere(server: Server, row: Route, c: Context, client: Client): Promise<Response | null> {

@@ -7,9 +7,13 @@
  * SAK2: only a client that the session names settles it; a mismatch changes nothing.
  * SAK3: no answer in time is a no.
  * SAK4: an answer is acknowledged when the session's log has it, a decision about a call when the run's record has it too: it is not asked for again.
+ * SAK5: an answer of a client counts when the session's log has it. What the log does not take leaves the question open, and its client is told so.
  */
 import type { Json } from "@remit/language";
+import type { LedgerError } from "@remit/host";
 import { ACCEPTED, type Ack, type AskInfo, rejected } from "../wire/messages.ts";
+import type { At } from "../watch/stalls.ts";
+import { isLater } from "./log.ts";
 
 export interface Settled {
     readonly answer: Json;
@@ -17,18 +21,29 @@ export interface Settled {
     readonly by: string;
 }
 
-/** What `People` takes, who says whether it is kept (SAK4). */
+/** What `People` takes, who says that the run has it (SAK4). */
 export interface Taken extends Settled {
     readonly kept: () => void;
-    readonly lost: (error: unknown) => void;
+}
+
+/** What a question is waited for with. */
+export interface Waiting {
+    /** What counts where its time is up. */
+    readonly late: Json;
+    readonly signal: AbortSignal;
+    /** The run that asks, and where. */
+    readonly at: At;
+    /** Keeps an answer in the session's log. `asked`: a client waits for that. */
+    log(settled: Settled, asked: boolean): Promise<void>;
 }
 
 interface Open {
     readonly info: AskInfo;
+    readonly at: At;
     /** What counts where its time is up. */
     readonly late: Json;
-    /** Resolves when it is kept. */
-    readonly settle: (settled: Settled) => Promise<void>;
+    /** Resolves when it is kept. Null: another answer is being kept. */
+    readonly settle: (settled: Settled) => Promise<void> | null;
 }
 
 export class OpenAsks {
@@ -46,27 +61,45 @@ export class OpenAsks {
         return [...this.#open.values()].map(({ info }) => info);
     }
 
-    /** Resolves with null where the signal ended it. `late`: what counts where its time is up. */
-    wait(info: AskInfo, late: Json, signal: AbortSignal): Promise<Taken | null> {
-        return new Promise((resolve) => {
+    /** Resolves with null where the signal ended it. Rejects where the log takes nothing more. */
+    wait(info: AskInfo, { late, signal, at, log }: Waiting): Promise<Taken | null> {
+        return new Promise((resolve, reject) => {
             const left = Date.parse(info.expires) - this.now();
+            let isTaken = false;
             // Node's timers hold 31 bits of milliseconds; what waits longer is asked about again after a restart.
-            const timer = setTimeout(() => void settle({ answer: late, by: "expiry" }), Math.min(Math.max(left, 0), 2 ** 31 - 1));
-            const stop = (): void => end(null);
-            const end = (taken: Taken | null): void => {
+            const timer = setTimeout(() => lapse(), Math.min(Math.max(left, 0), 2 ** 31 - 1));
+            const end = (): void => {
                 clearTimeout(timer);
                 signal.removeEventListener("abort", stop);
                 this.#open.delete(info.id);
-                resolve(taken);
             };
-            const settle = (settled: Settled): Promise<void> => {
-                const { promise, resolve: kept, reject: lost } = Promise.withResolvers<void>();
-                // The client that answered hears of it; where its time was up there is none.
-                promise.catch(() => undefined);
-                end({ ...settled, kept, lost });
-                return promise;
+            const stop = (): void => {
+                if (isTaken) return;
+                end();
+                resolve(null);
             };
-            this.#open.set(info.id, { info, late, settle });
+            // The client that answered hears of it; where its time was up there is none.
+            const lapse = (): void => void settle({ answer: late, by: "expiry" }, false)?.catch(() => undefined);
+            const settle = (settled: Settled, asked: boolean): Promise<void> | null => {
+                if (isTaken) return null;
+                isTaken = true;
+                const { promise, resolve: kept } = Promise.withResolvers<void>();
+                const counts = (): Promise<void> => {
+                    end();
+                    resolve({ ...settled, kept });
+                    return promise;
+                };
+                return log(settled, asked).then(counts, (error: unknown) => {
+                    isTaken = false;
+                    if (!isLater(error)) {
+                        end();
+                        reject(error);
+                    } else if (signal.aborted) stop();
+                    else if (Date.parse(info.expires) <= this.now()) lapse();
+                    throw error;
+                });
+            };
+            this.#open.set(info.id, { info, at, late, settle: (settled) => settle(settled, true) });
             if (signal.aborted) stop();
             else signal.addEventListener("abort", stop, { once: true });
         });
@@ -90,19 +123,40 @@ export class OpenAsks {
     async lapse(id: string, by: string): Promise<Ack> {
         const open = this.#open.get(id);
         if (open === undefined || !open.info.approvers.includes(by)) return rejected("this client has no open question of this id");
-        await open.settle({ answer: open.late, by: "expiry" });
-        return ACCEPTED;
+        return settledBy(open, { answer: open.late, by: "expiry" });
     }
 
     /** SAK4. Rejects where it could not be kept. */
     async #settle(id: string, by: string, answer: Json, wrong: (info: AskInfo) => string | null): Promise<Ack> {
         const open = this.#open.get(id);
-        if (open === undefined)
-            return rejected(this.#before.get(id) ?? "there is no open question of this id: it was answered, withdrawn, or its time is up");
+        if (open === undefined) return rejected(this.#before.get(id) ?? OVER);
         if (!open.info.approvers.includes(by)) return rejected("the session does not let this client decide it");
         const why = wrong(open.info);
-        if (why !== null) return rejected(why);
-        await open.settle({ answer, by });
+        return why === null ? settledBy(open, { answer, by }) : rejected(why);
+    }
+}
+
+const OVER = "there is no open question of this id: it was answered, withdrawn, or its time is up";
+
+async function settledBy({ settle, at }: Open, settled: Settled): Promise<Ack> {
+    const kept = settle(settled);
+    if (kept === null) return rejected(OVER);
+    try {
+        await kept;
         return ACCEPTED;
+    } catch (error) {
+        throw isLater(error) ? new Undecided(at, error) : error;
+    }
+}
+
+/** SAK5. */
+export class Undecided extends Error {
+    override readonly name = "Undecided";
+    readonly why: LedgerError;
+    readonly at: At;
+    constructor(at: At, why: LedgerError) {
+        super(why.message);
+        this.at = at;
+        this.why = why;
     }
 }

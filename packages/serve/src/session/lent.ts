@@ -84,7 +84,12 @@ export class LentTools {
         const registration = randomBytes(6).toString("hex");
         const made: Lent = { name, client, tool, registration, description, input: input as Json, readOnly, repeatable };
         this.#tools.set(name, made);
-        await this.#events.registered(made);
+        try {
+            await this.#events.registered(made);
+        } catch (error) {
+            if (this.#tools.get(name) === made) this.#tools.delete(name);
+            throw error;
+        }
         return name;
     }
 

@@ -4,13 +4,15 @@
  * Boundary: a run of the ledger that no machine runs, and its listeners. What an event means is `state.ts`'s.
  *
  * SLG1: an event is told after it is durable, in the order of its number; a listener that begins at any number hears every later one once.
- * SLG3: in a database that servers share an append has a number: one whose answer was lost is tried again, and kept once.
  * SLG4: what only says how far a turn is waits at most `PROGRESS_MS` for what comes next, and is told with it; nothing else waits.
+ * SLG3: an append has a number: what the ledger does not take now is tried again under it, and kept once. `log.close` ends that.
+ * SLG5: an append that a client waits for (`asked`) is refused at once where nothing of it was kept: an empty batch takes its number. Where that is not
+ *     known (the database is away), it is tried again as every other one.
  * SLG2: a listener that does not read keeps at most `MAX_BEHIND` bytes here, then it is cut off; from the last number it has seen it reads on.
  */
 import { isObject, type Json } from "@remit/language";
 import type { Batch, EventKind, LedgerEvent, MachineEvent } from "@remit/machine";
-import { isPassing, isSession, type LedgerStore, type NewRun, type RunWriter, type Scrubber, SESSION } from "@remit/host";
+import { isPassing, isSession, LedgerError, type LedgerStore, type NewRun, type RunWriter, type Scrubber, SESSION } from "@remit/host";
 import type { Frame, Picture } from "../wire/messages.ts";
 import { picturesIn, toldData } from "./pictures.ts";
 
@@ -23,7 +25,7 @@ const PROGRESS: ReadonlySet<string> = new Set(["turn.step", "call.ended"]);
 const PROGRESS_MS = 20;
 /** Events that are kept at hand, so that a stream that comes back reads no file. */
 const TAIL = 512;
-/** Between two tries of what a database could not take, milliseconds. */
+/** Between two tries of what the ledger could not take, milliseconds. */
 const AGAIN_MS = 250;
 
 /** Sessions of editors have ids of their own: an editor goes on with them, and no server does. */
@@ -46,6 +48,13 @@ export type Heard = (session: string, event: string, data: Json) => void;
 export interface Through {
     readonly scrub: Scrubber["scrub"];
     readonly heard?: Heard;
+    /** The log of the session waits for the ledger; null: it was kept. */
+    readonly stalled?: (session: string, why: LedgerError | null) => void;
+}
+
+/** Nothing is wrong with what was to be kept: the same is taken later. */
+export function isLater(error: unknown): error is LedgerError {
+    return isPassing(error) || (error instanceof LedgerError && error.code === "readonly");
 }
 
 export type NewLog = Pick<NewRun, "id" | "program" | "hash" | "file" | "root">;
@@ -56,8 +65,12 @@ export class SessionLog {
     readonly #store: LedgerStore;
     readonly #scrub: Scrubber["scrub"];
     readonly #heard: Heard;
+    readonly #stalled: (why: LedgerError | null) => void;
     #seq: number;
     #batches: number;
+    /** Numbers of what waits for the ledger. */
+    readonly #waiting = new Set<number>();
+    #closing = false;
     readonly #tail: SessionEvent[] = [];
     readonly #listeners = new Set<Listener>();
     /** Told, and not given to the listeners yet. */
@@ -68,8 +81,9 @@ export class SessionLog {
     /** Appends in order: an event is told when all before it were. */
     #telling: Promise<unknown> = Promise.resolve();
 
-    private constructor(store: LedgerStore, writer: RunWriter, seq: number, { scrub, heard = () => undefined }: Through) {
+    private constructor(store: LedgerStore, writer: RunWriter, seq: number, { scrub, heard = () => undefined, stalled }: Through) {
         this.#heard = heard;
+        this.#stalled = (why) => stalled?.(writer.id, why);
         this.#store = store;
         this.#writer = writer;
         this.#seq = seq;
@@ -96,22 +110,36 @@ export class SessionLog {
         return this.#writer.epoch;
     }
 
-    /** SLG3. */
-    async #commit(batch: Batch): Promise<void> {
-        if (this.#store.team === undefined) return void (await this.#writer.commit(batch));
-        for (const n = ++this.#batches; ; )
+    /** SLG3. `asked`: SLG5. */
+    async #commit(batch: Batch, asked: boolean, n = ++this.#batches): Promise<void> {
+        for (;;)
             try {
-                return void (await this.#writer.commit(batch, n));
+                await this.#writer.commit(batch, n);
+                if (this.#waiting.delete(n) && this.#waiting.size === 0) this.#stalled(null);
+                return;
             } catch (error) {
-                if (!isPassing(error)) throw error;
+                const later = isLater(error);
+                const isOver = this.#closing || (!later && (batch === NOTHING || isOwned(error)));
+                if (isOver) throw error;
+                if (later) this.#waits(n, error);
+                if (!later || (asked && error.code !== "away")) {
+                    // SLG5. Without its number nothing after it would count. What is wrong with the ledger itself is told by what comes next.
+                    this.#commit(NOTHING, false, n).catch(() => this.#waiting.delete(n));
+                    throw error;
+                }
                 await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
             }
     }
 
+    #waits(n: number, why: LedgerError): void {
+        if (this.#waiting.size === 0) this.#stalled(why);
+        this.#waiting.add(n);
+    }
+
     /** Resolves with the event once it is durable and was told. Rejects with `LedgerError`; then it is not in the log. */
-    append(kind: SessionKind, data: { readonly [key: string]: Json }, path = "session"): Promise<SessionEvent> {
+    append(kind: SessionKind, data: { readonly [key: string]: Json }, asked = false): Promise<SessionEvent> {
         const kept = this.#scrub({ at: new Date().toISOString(), ...data }) as SessionEvent["data"];
-        const durable = this.#commit({ events: [eventOf(kind, kept, path)] });
+        const durable = this.#commit({ events: [eventOf(kind, kept)] }, asked);
         const told = this.#telling.then(async () => {
             await durable;
             const event: SessionEvent = { seq: ++this.#seq, kind, data: toldData(kept) };
@@ -207,13 +235,19 @@ export class SessionLog {
         }
     }
 
+    /** What waits for the ledger is given up: the server stops. */
+    leave(): void {
+        this.#closing = true;
+    }
+
     /** The session is over for this process; `end`: for ever. */
     async close(end: boolean): Promise<void> {
         await this.#telling;
         if (!end) this.tell("server.stopping", {});
         this.#handOut();
         for (const one of this.#listeners) one.close();
-        if (end) await this.#commit({ end: { status: "done", value: null } });
+        if (end) await this.#commit({ end: { status: "done", value: null } }, false);
+        if (this.#waiting.size > 0) this.#stalled(null);
         await this.#writer.release();
     }
 }
@@ -290,12 +324,19 @@ function sizeOf(frames: readonly Frame[]): number {
     return frames.reduce((size, frame) => size + dataText(frame).length + 64, 0);
 }
 
+/** Takes a number, and says nothing. */
+const NOTHING: Batch = {};
+
+function isOwned(error: unknown): boolean {
+    return error instanceof LedgerError && error.code === "owned";
+}
+
 function frameOf({ seq, kind, data }: SessionEvent): Frame {
     return { seq, event: kind, data };
 }
 
-function eventOf(kind: SessionKind, data: SessionEvent["data"], path: string): MachineEvent {
-    return { path, parent: null, kind, principal: "user", site: null, labels: [], data };
+function eventOf(kind: SessionKind, data: SessionEvent["data"]): MachineEvent {
+    return { path: "session", parent: null, kind, principal: "user", site: null, labels: [], data };
 }
 
 function read({ seq, kind, data }: LedgerEvent): SessionEvent {

@@ -40,7 +40,8 @@ export interface PeopleSetup {
     grants(): readonly Grant[];
     /** Who may decide about a turn's calls. */
     approvers(turn: Turn): readonly string[];
-    append(kind: SessionKind, data: Fields): Promise<void>;
+    /** `asked`: SLG5. */
+    append(kind: SessionKind, data: Fields, asked?: boolean): Promise<void>;
     /** Of the turn that runs. */
     progress(): Progress;
     /** The turn gets nowhere, and ends. */
@@ -185,18 +186,22 @@ export class People {
         const call = askedCall(detail);
         const broken = new AbortController();
         const info = { id, turn: turn.id, question, options: [...options], detail, call, expires, approvers };
-        const waits = asks.wait(info, late, AbortSignal.any([signal, broken.signal]));
         const named = { turn: turn.id, ask: id, ...about };
+        const waits = asks.wait(info, {
+            late,
+            signal: AbortSignal.any([signal, broken.signal]),
+            at: { run: turn.run ?? "", path: typeof about["path"] === "string" ? about["path"] : "" },
+            log: ({ answer, by }, asked) => append("ask.decided", { ...named, decision: answer, by }, asked),
+        });
+        waits.catch(() => undefined);
         try {
             await append("ask.requested", { ...named, question, options: [...options], detail, expires, approvers });
             const taken = await waits;
-            if (taken !== null) await append("ask.decided", { ...named, decision: taken.answer, by: taken.by });
-            else if (!isClosing()) await append("ask.withdrawn", named);
+            if (taken === null && !isClosing()) await append("ask.withdrawn", named);
             if (taken !== null) this.#keep(about["path"], taken.kept);
             return taken;
         } catch (error) {
             broken.abort();
-            (await waits)?.lost(error);
             throw error;
         }
     }

@@ -9,8 +9,9 @@
  */
 import { defined, type Json, type ReachRule } from "@remit/language";
 import { canonicalJson, type Limits, LENT } from "@remit/machine";
-import type { HostTool, Ledger, RunCarrier, Scrubber } from "@remit/host";
+import type { HostTool, Ledger, LedgerError, RunCarrier, Scrubber } from "@remit/host";
 import type { Client } from "../access/clients.ts";
+import type { At } from "../watch/stalls.ts";
 import {
     ACCEPTED,
     type Ack,
@@ -66,6 +67,8 @@ export interface SessionSetup {
     readonly limits?: Limits;
     /** Its log takes nothing more: another process has the session, or the ledger is broken. Nothing goes on here. */
     readonly failed?: (error: unknown) => void;
+    /** A run of a turn waits for the ledger; null: it goes on. */
+    readonly stalled?: (at: At, why: LedgerError | null) => void;
 }
 
 /** What is submitted; `inputOrigins`: where it is not all the user's word. No client says that of itself. */
@@ -120,7 +123,7 @@ export class Session {
             lent: (name) => this.#lent.get(name),
             grants: () => state.grants,
             approvers: (turn) => state.approvers ?? [turn.by],
-            append: (kind, data) => this.#append(kind, data),
+            append: (kind, data, asked) => this.#append(kind, data, asked),
             progress: () => this.#running?.progress ?? new Progress(),
             stuck: (why) => this.#stuck(why),
             isClosing: () => this.#closing,
@@ -133,7 +136,7 @@ export class Session {
         this.#lent = new LentTools(
             {
                 registered: ({ name, client, tool, registration, description, readOnly, input }) =>
-                    this.#append("lent.registered", { name, client, tool, registration, description, readOnly, input }),
+                    this.#append("lent.registered", { name, client, tool, registration, description, readOnly, input }, true),
                 withdrawn: ({ name, client, tool, registration }, why) =>
                     this.#append("lent.withdrawn", { name, client, tool, registration, why }),
                 call: (call) => log.tell("call", call as unknown as Json),
@@ -147,7 +150,7 @@ export class Session {
             bounds.call,
             () => this.#reach(),
         );
-        const { ledger, brain, carrier = null, limits } = setup;
+        const { ledger, brain, carrier = null, limits, stalled = () => undefined } = setup;
         this.#runs = new TurnRuns({
             ...{ session: this.id, ledger, brain, carrier, people: this.#people, tools: this.#tools() },
             limits: { time: bounds.turn, ...limits },
@@ -155,6 +158,7 @@ export class Session {
             reach: () => this.#reach(),
             model: () => state.model,
             pictures: this.pictures,
+            stalled,
             started: (turn, run) => this.#append("turn.started", { turn: turn.id, run }),
         });
     }
@@ -277,7 +281,7 @@ export class Session {
         }
         if (this.#queued().length >= this.#setup.bounds.queue) return null;
         const turn = `t${this.#state.turns.size + 1}`;
-        await this.#append("turn.submitted", { turn, by, ...(defined(said) as unknown as Fields) });
+        await this.#append("turn.submitted", { turn, by, ...(defined(said) as unknown as Fields) }, true);
         this.#pump();
         return this.#shown(this.#state.turns.get(turn) as Turn);
     }
@@ -294,7 +298,7 @@ export class Session {
             return ACCEPTED;
         }
         // TRUN3.
-        if (this.#running?.turn === turn && turn.isCancelled === undefined) await this.#append("turn.cancelled", { turn: id, by: by.id });
+        if (this.#running?.turn === turn && turn.isCancelled === undefined) await this.#append("turn.cancelled", { turn: id, by: by.id }, true);
         if (this.#running?.turn !== turn) return rejected(`the turn is over: ${turn.status}`);
         this.#running.cancel.abort();
         return ACCEPTED;
@@ -369,6 +373,7 @@ export class Session {
         this.#found(null);
         this.#presence.stop();
         const { log } = this.#setup;
+        if (!end) log.leave();
         if (end) for (const turn of this.#queued()) await this.#end(turn, { status: "cancelled" });
         const running = this.#running;
         if (end) running?.cancel.abort();
@@ -376,7 +381,12 @@ export class Session {
         await running?.over;
         if (end) {
             if (running !== null && running.turn.ended === undefined) await this.#end(running.turn, { status: "cancelled" });
-            await this.#append("session.closed", {});
+            await this.#append("session.closed", {}, true).catch((error: unknown) => {
+                // It is still open, and its next turn begins.
+                this.#closing = false;
+                this.#pump();
+                throw error;
+            });
         }
         await this.#runs.close();
         await log.close(end);
@@ -426,6 +436,8 @@ export class Session {
             if (this.#closing) return;
             const { kind = "error", message, hint } = failureOf(error);
             await this.#end(turn, { status: "failed", failure: { kind, message, ...(hint === undefined ? {} : { hint }) } });
+        } finally {
+            this.#setup.stalled?.({ run: turn.run ?? "", path: "" }, null);
         }
     }
 
@@ -454,8 +466,9 @@ export class Session {
 
     // ---- log ----
 
-    async #append(kind: Parameters<SessionLog["append"]>[0], data: Fields): Promise<void> {
-        apply(this.#state, await this.#setup.log.append(kind, data));
+    /** `asked`: SLG5. */
+    async #append(kind: Parameters<SessionLog["append"]>[0], data: Fields, asked = false): Promise<void> {
+        apply(this.#state, await this.#setup.log.append(kind, data, asked));
     }
 
     async #end(turn: Turn, how: Partial<Turn>): Promise<void> {

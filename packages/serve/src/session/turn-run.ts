@@ -15,6 +15,7 @@ import {
     type HostTool,
     infoOf,
     type Ledger,
+    type LedgerError,
     RemitError,
     type RemitProgram,
     resultElsewhere,
@@ -24,6 +25,7 @@ import {
     type RunResult,
 } from "@remit/host";
 import type { Picture } from "../wire/messages.ts";
+import type { At } from "../watch/stalls.ts";
 import type { Brain, Given } from "./brain.ts";
 import type { People } from "./people.ts";
 import { given } from "./pictures.ts";
@@ -46,6 +48,8 @@ export interface TurnRunsSetup {
     /** Of the session. */
     model(): string | undefined;
     pictures(turn: string): Promise<Picture[]>;
+    /** The run waits for the ledger; null: it goes on. */
+    stalled(at: At, why: LedgerError | null): void;
     /** Kept before anything of the run begins. */
     started(turn: Turn, run: string): Promise<void>;
 }
@@ -73,7 +77,7 @@ export class TurnRuns {
         // TRUN2.
         if (before !== null && isOver(before)) return resultElsewhere(ledger.store, run, null);
         const program = await this.#program(turn.model ?? this.#setup.model(), brain.identity(turn.by));
-        const on = this.#handlers(turn, stops.signal, teller);
+        const on = this.#handlers({ turn, run }, stops.signal, teller);
         if (turn.status === "queued") await this.#setup.started(turn, run);
         const isNew = before === null;
         if (carrier === null) {
@@ -105,8 +109,9 @@ export class TurnRuns {
         return { limits, asks: { park: true, expires: ask }, ...(inputOrigins === undefined ? {} : { inputOrigins }) };
     }
 
-    #handlers(turn: Turn, signal: AbortSignal, teller: Teller): Handlers {
-        const { people } = this.#setup;
+    #handlers({ turn, run }: { readonly turn: Turn; readonly run: string }, signal: AbortSignal, teller: Teller): Handlers {
+        const { people, stalled } = this.#setup;
+        let path = "";
         return {
             ask: (request, about) => people.approve(turn, request, about.ask, about.signal),
             atServer: true,
@@ -115,7 +120,11 @@ export class TurnRuns {
                 return (await people.question(turn, question, about.signal))?.answer ?? null;
             },
             unknown: (effect, withdrawn) => people.unknown(turn, effect, withdrawn ?? signal),
-            event: (event) => teller.event(event),
+            event: (event) => {
+                ({ path } = event);
+                teller.event(event);
+            },
+            stalled: (why) => stalled({ run, path }, why),
             kept: (path) => teller.recorded(path),
             part: (path, part) => teller.part(path, part),
         };
