@@ -5,6 +5,7 @@
  *
  * AN1: a line says: at this moment the run had at least this many events and outcomes, and these were the hashes of the last ones.
  * AN2: an anchor is written after the commit it speaks of, so it never runs ahead of the file.
+ * AN4: a run that its process lets go in good order is anchored as it is then, to its last event.
  * AN3: a line whose MAC does not hold counts for nothing; a user who cannot read the key cannot make one.
  *
  * Not seen: the ledger and its anchors both put back to an earlier copy of both.

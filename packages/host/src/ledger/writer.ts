@@ -269,7 +269,13 @@ export function writerOf(file: LedgerFile, first: Standing, before: RunStatus | 
             await calls.make(({ now }) => {
                 if (now.row.owner === null) return null;
                 const { row } = timed(now);
-                return { next: { ...now, row: { ...row, owner: null, status: committed ? row.status : before } }, statements: [] };
+                // AN4.
+                const anchor = committed ? { anchor: anchorOf(row) } : {};
+                return {
+                    next: { ...now, row: { ...row, owner: null, status: committed ? row.status : before } },
+                    statements: [],
+                    ...anchor,
+                };
             });
         },
     };

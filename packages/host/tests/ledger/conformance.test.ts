@@ -28,6 +28,16 @@ const batch = (n: number): Batch => ({
 });
 
 describe.each(Object.entries<Open>(STORES))("%s", (_name, open) => {
+    test("AN4: a run that is let go in good order is anchored to its last event", async () => {
+        const store = await open(folder);
+        const writer = await store.create(newRun("r1"));
+        for (let n = 1; n <= 3; n++) await writer.commit({ events: [event(n)] });
+        await writer.release();
+        const { anchored } = await store.verify("r1");
+        expect(anchored).toBe(store.durable ? "yes" : anchored);
+        await store.close();
+    });
+
     test("what is committed is read back", async () => {
         const store = await open(folder);
         const writer = await store.create(newRun("r1"));
