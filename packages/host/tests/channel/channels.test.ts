@@ -1,4 +1,5 @@
 /** Questions on channels: what is sent, who may answer, and that nothing is lost where a channel fails. */
+import { readFileSync } from "node:fs";
 import { Webhook } from "standardwebhooks";
 import { afterEach, describe, expect, test } from "vitest";
 import { loadConfig } from "../../src/index.ts";
@@ -40,6 +41,11 @@ describe("webhook", () => {
                 url: `https://approve.example.com/x?run=${result.run}&question=${ask?.id}`,
             },
         });
+        // The page about channels names every field, and no other.
+        const page = readFileSync(new URL("../../../../docs/approvals-channels.md", import.meta.url), "utf8");
+        const rows = page.split("| field | is |")[1]?.split("\n\n")[0]?.split("\n") ?? [];
+        const named = rows.flatMap((row) => row.split("|")[1]?.match(/(?<=`)\w+(?=`)/g) ?? []);
+        expect(named.toSorted()).toEqual(Object.keys(said).toSorted());
         expect(got?.headers["webhook-id"]).toBe(`${result.run}.${ask?.id}`);
         expect(notices).toEqual([`question ${ask?.id} was sent to hook`]);
         expect(() => new Webhook(KEY).verify(`${got?.body} `, got?.headers as Record<string, string>)).toThrow();
