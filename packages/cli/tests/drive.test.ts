@@ -111,7 +111,7 @@ test("without a terminal a call that acts is refused; --auto-approve makes it, a
     expect(await command("drive", "click it").ran).toMatchObject({
         code: 0,
         out: "over\n",
-        err: expect.stringContaining("no: there is no terminal to ask on"),
+        err: expect.stringContaining("May Model call click (lent by owner)? no: there is no terminal to ask on"),
     });
     const told = await command("drive", "--json", "click it").ran;
     // DRV3: each line is JSON.
@@ -124,7 +124,8 @@ test("without a terminal a call that acts is refused; --auto-approve makes it, a
     const auto = await command("drive", "--auto-approve", "click it").ran;
     expect(auto).toMatchObject({ code: 0, out: "over\n" });
     expect(auto.err).toContain("no person looks at it first");
-    expect(auto.err).toContain("approved unseen: May Model call Lent.owner__click?");
+    expect(auto.err).toContain("calls click (lent by owner)");
+    expect(auto.err).toContain("approved unseen: May Model call click (lent by owner)?");
     expect(made).toEqual(["call"]);
     over.abort();
     await lending;
@@ -160,7 +161,7 @@ test("at a terminal: always is yes from then on, never is no from then on, stop 
     const answers = [
         ["click", "always", "Clicked both.", 0],
         ["buy", "never", "Bought nothing.", 0],
-        ["sell", "stop", "cancelled: the run was ended at a question", 1],
+        ["sell", "stop", "The turn was cancelled.", 130],
     ] as const;
     for (const [task, answer, end, code] of answers) {
         await using terminal = new Terminal(at, "drive", "go", task);
@@ -175,6 +176,15 @@ test("at a terminal: always is yes from then on, never is no from then on, stop 
     expect(decided).toEqual(["session", "deny session", "abort"]);
     over.abort();
     await lending;
+});
+
+test("an answer that is empty says so", async () => {
+    await serve([]);
+    expect(drive("--quiet", "--model", "mock:", "say hello")).toMatchObject({
+        code: 0,
+        out: "\n",
+        err: expect.stringMatching(/^The answer is empty: the model said nothing\..*--model names another/),
+    });
 });
 
 test("DRV2: without a terminal a question of the program gets no answer, at once", async () => {

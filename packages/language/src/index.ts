@@ -30,7 +30,7 @@ export {
     type ReachRule,
 } from "./authority/project.ts";
 export { readingOf, readsByScheme, readsHere } from "./authority/reading.ts";
-export { shownUse } from "./authority/uses.ts";
+export { LENT, shownUse } from "./authority/uses.ts";
 export { type NumberRange, patternsText, rangeOf } from "./authority/range.ts";
 export {
     readersText,

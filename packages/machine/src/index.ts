@@ -39,7 +39,7 @@ export { INSPECTOR } from "./run/inspector.ts";
 export { type Clean, MAX_PAGE, type RightView, type ValueType, type ValueView } from "./run/look.ts";
 export type { Policy } from "./authority/authority.ts";
 export type { Flow } from "./authority/decide.ts";
-export { type AskedArg, type AskedCall, askedCall, LENT, type Place as AskedPlace } from "./authority/asked.ts";
+export { type AskedArg, type AskedCall, askedCall, type Place as AskedPlace } from "./authority/asked.ts";
 export { flowIn, flowText, type Refusal, refusalIn, refusalText, remedyOf } from "./authority/refusal.ts";
 export type { PolicyClause, PolicyRemit } from "./authority/policy.ts";
 export { matches, placeOf as urlPlaceOf } from "./authority/match.ts";

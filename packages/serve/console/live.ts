@@ -114,8 +114,7 @@ function added(text: Doing["text"], path: string, delta: string): Doing["text"] 
 }
 
 function stepOf(data: Fields): Step {
-    const { kind, tool, method, agent, label, id, message, path, rule } = data;
-    const call = tool === undefined ? undefined : `${String(tool)}.${String(method ?? "")}`;
-    const name = call ?? agent ?? id ?? label ?? message ?? rule ?? String(path).split("/").at(-1);
+    const { kind, use, tool, agent, label, id, message, path, rule } = data;
+    const name = use ?? tool ?? agent ?? id ?? label ?? message ?? rule ?? String(path).split("/").at(-1);
     return { kind: String(kind), name: String(name), bad: data["ok"] === false || kind === "failure" || kind === "policy.denied" };
 }

@@ -6,13 +6,12 @@
  * SRV1: a server that ends lets its turns stop where they are: the next one that opens the ledger goes on with them.
  * SRV2: it listens on loopback unless told otherwise, and says so where it does not.
  */
-import { LENT } from "@remit/machine";
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
-import { isObject, type Json } from "@remit/language";
+import { LENT, isObject, type Json } from "@remit/language";
 import type { LedgerStore, LoadOptions, Meant, Process, RemitProgram, RunCarrier, RunCarriers, Scrubber, Team } from "@remit/host";
 import {
     isSession,
@@ -31,7 +30,6 @@ import { type Client, type ClientList, Clients, type Minted } from "./access/cli
 import { bracketed, checkPort, listening, notListening } from "./http/listening.ts";
 import { performed } from "./team/performed.ts";
 import { Processes } from "./team/processes.ts";
-import { within } from "./runs/stream.ts";
 import type { Streamed } from "./team/streams.ts";
 import { Codes } from "./access/codes.ts";
 import { type Identity, identityOf } from "./access/identity.ts";
@@ -48,7 +46,7 @@ import { isEditorSession, SessionLog, type Through } from "./session/log.ts";
 import { Session } from "./session/session.ts";
 import { type Fields, fieldsOf, LEVELS, type Level, type Log } from "./watch/log.ts";
 import { Metrics } from "./watch/metrics.ts";
-import { Stalls, whyText } from "./watch/stalls.ts";
+import { Ready } from "./watch/ready.ts";
 import { KNOWN_PORTS } from "./wire/bounds.ts";
 import { ACCEPTED, type Ack, type NewSession, rejected, type Scope } from "./wire/messages.ts";
 import { Recordings } from "./ui/recording.ts";
@@ -110,7 +108,6 @@ export class Server {
     readonly #epochs = new Map<string, number>();
     /** Sessions that cannot go on here, as the log has said. */
     readonly #stuck = new Set<string>();
-    #reading: Promise<unknown> | null = null;
     readonly #app = appOf(this);
     readonly ownerToken: string;
     #identity: Identity | null = null;
@@ -125,11 +122,7 @@ export class Server {
     readonly #process: Process;
     readonly limits: ServeLimits;
     readonly allowance: Allowance;
-    /** What waits for the ledger. */
-    readonly stalls = new Stalls((why) => {
-        if (why === null) this.log("warn", "the ledger can be written again");
-        else this.log("error", `the ledger takes nothing now: ${why.message}`);
-    });
+    readonly ready: Ready;
     readonly metrics = new Metrics({
         sessions: () => [...this.sessions.values()].map((one) => one.info()),
         sockets: () => this.sockets?.clients.size ?? 0,
@@ -149,6 +142,7 @@ export class Server {
         this.#options = options;
         this.#process = process;
         this.ledger = ledger;
+        this.ready = new Ready(ledger.store, (level, message) => this.log(level, message));
         this.ownerToken = `remit_owner_${randomBytes(32).toString("base64url")}`;
         const shared = options.view === true ? undefined : ledger.store.team?.shared;
         this.clients =
@@ -340,22 +334,7 @@ export class Server {
 
     /** Null where it can take requests; else why not. */
     async notReady(): Promise<string | null> {
-        if (!this.isReady) return "it begins, or it stops";
-        try {
-            // Asked once however often a balancer asks: a database that is away is waited for.
-            this.#reading ??= this.ledger.store
-                .runs(1, () => undefined)
-                .finally(() => {
-                    this.#reading = null;
-                });
-            if ((await within(this.#reading, READY_MS)) === undefined) return "its ledger does not answer";
-            // STL1.
-            const { why } = this.stalls;
-            return why === null ? null : `its ledger takes nothing now: ${whyText(why)}`;
-        } catch (error) {
-            this.log("error", `the ledger cannot be read: ${(error as Error).message}`);
-            return "its ledger cannot be read";
-        }
+        return this.isReady ? this.ready.why() : "it begins, or it stops";
     }
 
     /** What a session tells is counted, and written without what is said in it. */
@@ -371,7 +350,7 @@ export class Server {
         return {
             scrub: this.secrets.scrub,
             heard: (...event) => this.#heard(...event),
-            stalled: (session, why) => this.stalls.put(session, why),
+            stalled: (session, why) => this.ready.stalls.put(session, why),
         };
     }
 
@@ -398,7 +377,7 @@ export class Server {
             const session = this.sessions.get(log.id);
             if (session !== undefined) this.#lost(session).catch(failed);
         };
-        const stalled: Setup["stalled"] = (at, why) => this.stalls.put(log.id, why, at);
+        const stalled: Setup["stalled"] = (at, why) => this.ready.stalls.put(log.id, why, at);
         return { log, ledger, brain: this.#brain, carrier: this.#carrier, bounds, scrub: secrets.scrub, failed, stalled };
     }
 
@@ -517,6 +496,4 @@ export class Server {
     }
 }
 
-/** So long the ledger may take, milliseconds: less than a health check waits. */
-const READY_MS = 2000;
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];

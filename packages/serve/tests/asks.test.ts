@@ -149,7 +149,10 @@ test("how long a question waits is told by the ledger's clock: a process whose o
     const about = { id: "a", turn: "t1", question: "Send it?", options: ["once", "deny"], detail: null, call: null, approvers: ["owner"] };
     const expires = new Date(now() + 60_000).toISOString();
     const { signal } = new AbortController();
-    const taken = asks.wait({ ...about, expires }, { late: "deny", signal, at: { run: "r", path: "main/ask" }, log: async () => undefined });
+    const taken = asks.wait(
+        { ...about, expires },
+        { late: "deny", signal, at: { run: "r", path: "main/ask" }, log: async () => undefined },
+    );
     // a timer that counted by its own clock would have ended by then
     await new Promise((resolve) => setTimeout(resolve, 20));
     const said = asks.decide("a", "once", "owner");

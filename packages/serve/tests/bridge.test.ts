@@ -58,7 +58,7 @@ test("abort at a question ends the turn: nothing is called, and the model is not
     const { id } = await at.owner.open();
     await at.owner.lend(id, "click", CLICK);
     const { turn: over, events } = await turn(at, id, "click", answering(at, id, "abort"));
-    expect(over.status).not.toBe("done");
+    expect(over).toMatchObject({ status: "cancelled", failure: { kind: "cancelled", message: "the run was ended at a question" } });
     expect(over.value).toBeUndefined();
     expect(events).not.toContain("call");
 });

@@ -99,7 +99,8 @@ test("a task is done in the console: a turn, its text as it comes, a yes by a ke
     const ask = page.locator(".ask");
     await ask.waitFor();
     const shown = await ask.innerText();
-    for (const part of ["#buy", "model:Model", "says may", "Always: yes to every call of Lent.owner__click"]) expect(shown).toContain(part);
+    for (const part of ["#buy", "model:Model", "says may", "Always: yes to every call of click (lent by owner)"])
+        expect(shown).toContain(part);
     expect(clicked).toEqual([]);
     await page.evaluate("document.activeElement.blur()");
     expect(await page.evaluate("window.early")).toBe(true);

@@ -61,7 +61,10 @@ test("a decision is refused with run and place, the question stays open, and bot
     expect((await at.owner.session(id)).asks.map((one) => one.id)).toEqual([ask?.id]);
     expect(await ready(at)).toEqual([503, { ok: false, why: "its ledger takes nothing now: its disk is full" }]);
     // What else would change the session is refused, too, and nothing of it is there.
-    expect(await refusal(at.owner.submit(id, { text: "And this" }))).toMatchObject({ status: 503, message: expect.stringContaining("nothing of it was kept") });
+    expect(await refusal(at.owner.submit(id, { text: "And this" }))).toMatchObject({
+        status: 503,
+        message: expect.stringContaining("nothing of it was kept"),
+    });
     expect(await refusal(at.owner.lend(id, "type", CLICK))).toMatchObject({ status: 503 });
     expect(await refusal(at.owner.open())).toMatchObject({ status: 503 });
     const now = await at.owner.session(id);

@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { type Ledger, openLedger, openProcess } from "@remit/host";
 import type { Json } from "@remit/language";
 import { expect, test } from "vitest";
+import { limitsOf } from "../src/access/limits.ts";
 import { SessionLog } from "../src/session/log.ts";
+import { Session } from "../src/session/session.ts";
+import type { TurnInfo } from "../src/wire/messages.ts";
 import { ended, type Room, room, watch } from "./room.ts";
 
 /** A session of a server that runs this program. */
@@ -53,6 +56,38 @@ main func(input: { note: string }) {
         await watch(at.owner, id, ended(turn));
         expect(await at.owner.turn(id, turn)).toMatchObject(how);
     }
+});
+
+// An editor goes on with its session, and not with its turns.
+test("a session that goes on without its turns ends each as its run did", async () => {
+    await using at = await room([]);
+    const { id } = await session(
+        at,
+        `import tool Disk from "file://workspace" { write: ask }
+main func(input: { note: string }) {
+    Disk.write({ path: "a.txt", content: input.note })
+    input.note
+}
+`,
+    );
+    const first = await at.owner.submit(id, { input: { note: "hi" } });
+    const second = await at.owner.submit(id, { input: { note: "ho" } });
+    await watch(at.owner, id, (event) => event === "ask.requested");
+    await at.server.stop();
+    await elsewhere(at, async (ledger) => {
+        const again = async (): Promise<TurnInfo[]> => {
+            const log = await SessionLog.again(ledger.store, id, { scrub: (value) => value });
+            const setup = { log, ledger, brain: null as never, bounds: limitsOf(), scrub: (value: Json) => value };
+            const left = await Session.again(setup, false);
+            await left.close(false);
+            return [...left.info().turns];
+        };
+        await (await ledger.resume(`${id}.${first.id}`, { on: { ask: () => "once" } })).result;
+        expect(await again()).toMatchObject([
+            { id: first.id, status: "done", value: "hi" },
+            { id: second.id, status: "cancelled" },
+        ]);
+    });
 });
 
 test("TRUN3: a cancel is kept before it is acknowledged, and the next server does not go on with a turn whose server was killed then", async () => {

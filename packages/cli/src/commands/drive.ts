@@ -77,6 +77,9 @@ export async function sessionOf(server: ServeClient, named: string | undefined):
     );
 }
 
+const EMPTY =
+    "The answer is empty: the model said nothing. The model `mock:` always does; `remit drive --models` shows which one answers, --model names another.";
+
 /** What a server says, or why it does not: the turn is waited for, and not this. */
 async function acked(said: Promise<Ack>): Promise<Ack> {
     try {
@@ -210,9 +213,9 @@ export class Drive {
     }
 
     #step(data: Data): void {
-        const { kind, tool, method, ok, message } = data;
-        if (kind === "tool.started" && tool !== "Conversation") this.#say(this.#colour("dim", `calls ${plainLine(String(method))}`));
-        if (kind === "tool.ended" && ok === false) this.#say(this.#colour("yellow", `${plainLine(String(method))} failed`));
+        const { kind, tool, use, ok, message } = data;
+        if (kind === "tool.started" && tool !== "Conversation") this.#say(this.#colour("dim", `calls ${plainLine(String(use))}`));
+        if (kind === "tool.ended" && ok === false) this.#say(this.#colour("yellow", `${plainLine(String(use))} failed`));
         if (kind === "policy.denied") this.#say(this.#colour("yellow", `refused: ${plainLine(String(message ?? data["rule"] ?? ""))}`));
         if (kind === "generate.started" && this.#shown !== "") this.#break();
     }
@@ -287,6 +290,7 @@ export class Drive {
                 this.#break();
                 print(this.#live ? plain(said) : said);
             }
+            if (said === "") this.#tell(EMPTY);
             return EXIT.ok;
         }
         this.#break();

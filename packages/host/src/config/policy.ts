@@ -7,6 +7,7 @@
  * PY2: a remit that names something the program does not have is refused: a `never` with a mistake in it must not be taken for nothing.
  */
 import {
+    LENT,
     fieldsOf,
     type AgentForm,
     argumentsOf,
@@ -27,7 +28,7 @@ import {
     unknownIn,
     type Untrusted,
 } from "@remit/language";
-import { LENT, type Policy, type PolicyClause, type PolicyRemit } from "@remit/machine";
+import type { Policy, PolicyClause, PolicyRemit } from "@remit/machine";
 import { RemitError } from "../failure/error.ts";
 import type { PolicyFile } from "./rules.ts";
 

@@ -342,7 +342,8 @@ async function decide(asking: Asking, id: string, decision: string, by: string):
     const next = answered(asking, row, "answered", decision, by);
     asking.unused?.keep(next.seal as string);
     try {
-        if (!(await rows.update({ row: next, from: "open" }))) throw new AskError("answered", `the question ${row.id} was answered already`);
+        if (!(await rows.update({ row: next, from: "open" })))
+            throw new AskError("answered", `the question ${row.id} was answered already`);
     } catch (error) {
         if (isUnkept(error)) asking.unused?.take(next.seal as string);
         throw error;

@@ -11,8 +11,16 @@ const VERB_OF: ReadonlyMap<string, string> = new Map([
     ["Verb_web.call", "fetch"],
 ]);
 
-/** `Verb_files.write` is `save`; every other use is as it is: `Mail.send`. */
-export function shownUse(use: string): string {
+/** URI of the tools that clients of a server lend. */
+export const LENT = "host:lent";
+
+/**
+ * `Verb_files.write` is `save`, `Lent.desk_3fa2b1__click` is `click (lent by desk-3fa2b1)` where `uri`, of the import, says that it is lent; every other
+ * use is as it is: `Mail.send`.
+ */
+export function shownUse(use: string, uri = ""): string {
+    const lent = uri === LENT ? /^[^.]*\.(.+?)__(.+)$/s.exec(use) : null;
+    if (lent !== null) return `${lent[2]} (lent by ${(lent[1] as string).replaceAll("_", "-")})`;
     return VERB_OF.get(use) ?? /^Verb_(.+)\.call$/s.exec(use)?.[1] ?? use;
 }
 

@@ -6,6 +6,7 @@ import {
     DuplicateVerb,
     FLOWING,
     format,
+    LENT,
     lower,
     NATIVE_VERBS,
     readAnswer,
@@ -106,7 +107,15 @@ describe("the code of verbs", () => {
         for (const { name, effects } of [...NATIVE_VERBS.values(), STOCK])
             for (const effect of effects.filter((one) => one.startsWith("tool:")))
                 expect(shownUse(effect.slice("tool:".length))).toBe(name);
-        expect(["Verb_files.write", "Mail.send"].map(shownUse)).toEqual(["save", "Mail.send"]);
+        expect(["Verb_files.write", "Mail.send"].map((use) => shownUse(use))).toEqual(["save", "Mail.send"]);
+    });
+
+    test("what a client lends is told by its own name and the lender's, where the import is the one of lent tools", () => {
+        expect(shownUse("Lent.desk_3fa2b1__read__page", LENT)).toBe("read__page (lent by desk-3fa2b1)");
+        expect([shownUse("Lent.owner__click"), shownUse("Lent.owner__click", "mcp://x")]).toEqual([
+            "Lent.owner__click",
+            "Lent.owner__click",
+        ]);
     });
 
     test("PRL1: a program gets what it uses, at places that do not depend on what else it uses", () => {

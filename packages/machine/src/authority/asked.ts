@@ -3,7 +3,7 @@
  *
  * Boundary: pure, from the question's detail to words and values. How it looks is each face's; what of it others wrote is made plain there.
  */
-import { type Json, isObject, shownName, shownUse, type Site } from "@remit/language";
+import { isObject, type Json, LENT, shownName, shownUse, type Site } from "@remit/language";
 import type { Flow } from "./decide.ts";
 import { flowIn, flowText } from "./refusal.ts";
 
@@ -29,9 +29,6 @@ export interface AskedCall {
     /** What such an answer means, by the answer: for which calls, and how long. */
     readonly lasts: { readonly [answer: string]: string };
 }
-
-/** URI of the tools that clients of a server lend. A yes or a no for one of them holds for the server's session. */
-export const LENT = "host:lent";
 
 export type Place = Pick<Site, "file" | "line" | "column">;
 
@@ -62,7 +59,8 @@ export function askedCall(detail: Json): AskedCall | null {
     const changed = (name: string): Json | undefined => (isObject(changes) && Object.hasOwn(changes, name) ? changes[name] : undefined);
     const isFlow = about["why"] === "flow" && flows.length > 0;
     const asks = typeof about["principal"] === "string" ? who(about["principal"]) : "";
-    const what = shownUse(text(about["capability"]));
+    const what = shownUse(text(about["capability"]), text(about["uri"]));
+    // A yes or a no for a lent tool holds for the server's session.
     const span = about["uri"] === LENT ? "the session" : "this run";
     const calls = `every call of ${what}${asks === "" ? "" : ` by ${asks}`}`;
     const which = isFlow ? flowsAlike(flows) : about["why"] === "changed" ? "as the tool describes it now" : "whatever its arguments";

@@ -23,7 +23,7 @@ export function changed({ path, principal, site, labels, request }: Effect): Eff
         origins: { "*": [...labels] },
         site: site as unknown as Json,
     };
-    const question = `${shownUse(`${tool}.${method}`)} is not described as it was when it was allowed. May it be called all the same?`;
+    const question = `${shownUse(`${tool}.${method}`, uri)} is not described as it was when it was allowed. May it be called all the same?`;
     const ask: AskRequest = { question, detail: about, options: ["once", "session", "deny", "abort"] };
     return { path: `${path}${REDESCRIBED}`, kind: "ask", principal, site, request: ask as unknown as Json, labels };
 }

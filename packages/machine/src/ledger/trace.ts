@@ -287,7 +287,9 @@ const LINES: { readonly [family: string]: Describe } = {
             ],
         };
     },
-    tool: call((one) => `tool ${plainText(shownUse(`${calledText(one, "tool")}.${calledText(one, "method", "?")}`))}`),
+    tool: call(
+        (one) => `tool ${plainText(shownUse(`${calledText(one, "tool")}.${calledText(one, "method", "?")}`, calledText(one, "uri")))}`,
+    ),
     memory: call((one) => `memory ${plainText(text(one, "memory"))}.${plainText(text(one, "operation") || text(one, "op", "?"))}`),
     agent: call((one) => `agent ${plainText(text(one, "agent"))}.${plainText(text(one, "function", "main"))}`),
     "agent.turn": (one, w) => {

@@ -171,7 +171,7 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
         frame.approved = null;
         return pass(m, wish, allowedAs(decision.reach, described), call);
     }
-    const question = `May ${m.authority.nameOf(frame.principal)} call ${shownUse(textOf(meant))}?`;
+    const question = `May ${m.authority.nameOf(frame.principal)} call ${shownUse(textOf(meant), meant.uri)}?`;
     const request = { question, detail: about, options: [...ANSWERS] } satisfies AskRequest as unknown as Json;
     m.raise(fiber, { kind: "ask", path: `${path}/ask`, site, request, labels, origin: "user" });
     m.emit("ask.requested", `${path}/ask`, path, site, labels, request);

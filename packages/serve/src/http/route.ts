@@ -179,11 +179,15 @@ async function answered(server: Server, row: Route, asked: Asked<unknown>): Prom
     const { session } = asked.params;
     const work = Promise.resolve(row.run(asked));
     if (row.method === "get" || session === undefined) return work;
-    const came = await server.stalls.orStalled(session, work);
+    const came = await server.ready.stalls.orStalled(session, work);
     if ("gave" in came) return came.gave;
     const { why, at } = came.stalled;
     const what = at === undefined ? `the session ${session}` : runText(at);
-    throw notTaken(why, `${what} goes on when it can be written`, "what was sent may count then: look at the session before you send it again");
+    throw notTaken(
+        why,
+        `${what} goes on when it can be written`,
+        "what was sent may count then: look at the session before you send it again",
+    );
 }
 
 function runText({ run, path }: At): string {

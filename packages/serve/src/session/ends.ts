@@ -1,20 +1,27 @@
 /**
  * How a turn ended where no result of its run says so.
  *
- * Boundary: pure but for one look into the ledger.
+ * Boundary: pure but for looks into the ledger.
  */
 import type { Json } from "@remit/language";
-import type { Ledger, RunResult } from "@remit/host";
+import { infoOf, type Ledger, resultElsewhere, type RunInfo, type RunResult } from "@remit/host";
 import type { Turn } from "./state.ts";
 
-/** A turn that the process did not end: nothing of its run is lost. */
-export function interrupted({ status, run = "" }: Turn): Partial<Turn> {
+/** How a turn ends that the process did not end: as its run did, where that is over (TRUN2). Else nothing of the run is lost. */
+export async function leftTurn(ledger: Ledger, { status, run = "", isCancelled }: Turn): Promise<Partial<Turn>> {
     if (status === "queued") return { status: "cancelled" };
+    const info = await infoOf(ledger.store, run);
+    if (info !== null && isOver(info)) return outcomeOf(ledger, await resultElsewhere(ledger.store, run, null), isCancelled === true);
     const hint = `remit resume ${run} goes on with it`;
     return { status: "failed", failure: { kind: "unreachable", message: "the process ended in the middle of the turn", hint } };
 }
 
-/** How a run ended, as its turn tells it. `isCancelled`: the turn was. */
+/** The run has an end. */
+export function isOver({ status }: RunInfo): boolean {
+    return status === "done" || status === "failed";
+}
+
+/** How a run ended, as its turn tells it. `isCancelled`: the turn was. A person who says `stop` at a question cancels the turn. */
 export async function outcomeOf(ledger: Ledger, result: RunResult, isCancelled: boolean): Promise<Partial<Turn>> {
     const { run, status, usage, failure } = result;
     if (result.ok) {
@@ -28,7 +35,7 @@ export async function outcomeOf(ledger: Ledger, result: RunResult, isCancelled: 
     const aside = { kind: "cancelled", message: "the turn was cancelled while it waited for an answer", hint: undefined };
     const { kind, message, hint } = isAside ? aside : (failure ?? { kind: "error", message: "it failed", hint: undefined });
     return {
-        status: status === "stopped" || isAside ? "cancelled" : "failed",
+        status: status === "stopped" || kind === "cancelled" ? "cancelled" : "failed",
         failure: { kind, message, ...(hint === undefined ? {} : { hint }) },
         usage: usage as unknown as Json,
     };

@@ -10,18 +10,9 @@
  *     question whether that turn begins again says what was asked. Begun again, the agent asks again.
  */
 import { randomBytes } from "node:crypto";
-import type { Json } from "@remit/language";
+import { LENT, type Json } from "@remit/language";
 import type { Ask } from "@remit/host";
-import {
-    askedCall,
-    askedMethod,
-    type AskRequest,
-    type Effect,
-    LENT,
-    type LedgerEvent,
-    turnAskedIn,
-    type UnknownAnswer,
-} from "@remit/machine";
+import { askedCall, askedMethod, type AskRequest, type Effect, type LedgerEvent, turnAskedIn, type UnknownAnswer } from "@remit/machine";
 import type { AskInfo, ToolInfo } from "../wire/messages.ts";
 import type { OpenAsks, Settled } from "./asks.ts";
 import type { SessionKind } from "./log.ts";

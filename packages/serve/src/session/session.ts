@@ -7,8 +7,8 @@
  * SSN2: a turn that was taken is in the log; a server that comes back goes on with it where its run is.
  * SSN3: a yes for the session holds for one client, tool, registration and principal, and dies with any of them.
  */
-import { defined, type Json, type ReachRule } from "@remit/language";
-import { canonicalJson, type Limits, LENT } from "@remit/machine";
+import { LENT, defined, type Json, type ReachRule } from "@remit/language";
+import { canonicalJson, type Limits } from "@remit/machine";
 import type { HostTool, Ledger, LedgerError, RunCarrier, Scrubber } from "@remit/host";
 import type { Client } from "../access/clients.ts";
 import type { At } from "../watch/stalls.ts";
@@ -25,7 +25,7 @@ import {
 } from "../wire/messages.ts";
 import { OpenAsks } from "./asks.ts";
 import type { Brain } from "./brain.ts";
-import { failureOf, interrupted, isStuck, outcomeOf } from "./ends.ts";
+import { failureOf, isStuck, leftTurn, outcomeOf } from "./ends.ts";
 import { conversation, person } from "./given.ts";
 import { LentTools } from "./lent.ts";
 import type { Listener, SessionLog } from "./log.ts";
@@ -202,7 +202,9 @@ export class Session {
             await session.#append("ask.withdrawn", { turn, ask, why: session.#people.endedWithServer(one) });
         }
         if (goesOn) session.#expect(new Set([...lent.values()].map(({ name }) => String(name))));
-        else for (const turn of state.turns.values()) if (turn.ended === undefined) await session.#end(turn, interrupted(turn));
+        else
+            for (const turn of state.turns.values())
+                if (turn.ended === undefined) await session.#end(turn, await leftTurn(setup.ledger, turn));
         return session;
     }
 
@@ -298,7 +300,8 @@ export class Session {
             return ACCEPTED;
         }
         // TRUN3.
-        if (this.#running?.turn === turn && turn.isCancelled === undefined) await this.#append("turn.cancelled", { turn: id, by: by.id }, true);
+        if (this.#running?.turn === turn && turn.isCancelled === undefined)
+            await this.#append("turn.cancelled", { turn: id, by: by.id }, true);
         if (this.#running?.turn !== turn) return rejected(`the turn is over: ${turn.status}`);
         this.#running.cancel.abort();
         return ACCEPTED;

@@ -12,8 +12,8 @@
  * STK5: what a model calls of the program's own imports counts as what it calls of lent tools, but the calls of two loops are never the same: each loop
  *     over many things may begin with the same look.
  */
-import { canonicalJson, isObject, type Json } from "@remit/language";
-import { type LedgerEvent, LENT } from "@remit/machine";
+import { LENT, canonicalJson, isObject, type Json } from "@remit/language";
+import type { LedgerEvent } from "@remit/machine";
 
 const MAX_SAME = 3;
 const MAX_FAILED = 4;

@@ -3,7 +3,7 @@
  *
  * Boundary: of what the run keeps and shows, the little that a terminal or a panel needs. All of it is in the run's own events.
  */
-import { isObject, type Json } from "@remit/language";
+import { isObject, type Json, shownUse } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
 import type { SessionLog } from "./log.ts";
 
@@ -74,6 +74,9 @@ export class Teller {
                 return typeof value === "string" || typeof value === "boolean" ? [[key, value]] : [];
             }),
         );
+        const { tool, method, uri } = data;
+        const isCall = typeof tool === "string" && typeof method === "string";
+        if (isCall) some["use"] = shownUse(`${tool}.${method}`, typeof uri === "string" ? uri : "");
         this.#log.tell("turn.step", { turn: this.#turn, run, seq, kind, path, ...some });
     }
 

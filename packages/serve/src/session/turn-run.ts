@@ -27,6 +27,7 @@ import {
 import type { Picture } from "../wire/messages.ts";
 import type { At } from "../watch/stalls.ts";
 import type { Brain, Given } from "./brain.ts";
+import { isOver } from "./ends.ts";
 import type { People } from "./people.ts";
 import { given } from "./pictures.ts";
 import type { Turn } from "./state.ts";
@@ -138,10 +139,6 @@ export class TurnRuns {
         made.catch(() => this.#programs.delete(key));
         return made;
     }
-}
-
-function isOver({ status }: RunInfo): boolean {
-    return status === "done" || status === "failed";
 }
 
 /** An execution on another backend has it, of a server that had turns carried out there. */
