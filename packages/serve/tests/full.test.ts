@@ -1,4 +1,4 @@
-/** STL1, STL2, SLG5, SAK5: a server whose ledger is on a full disk. The test mounts it, so it runs as root. */
+/** RDY1, RDY2, SLG5, SAK5: a server whose ledger is on a full disk. The test mounts it, so it runs as root. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";

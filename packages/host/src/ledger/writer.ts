@@ -191,6 +191,12 @@ async function eventsOf(called: (call: Call) => Promise<void>, call: (at: At) =>
     return events;
 }
 
+/** AN4. `before`: the status that the run has again, where nothing was committed. */
+function letGo({ row, ...now }: Standing, before: RunStatus | null): Change {
+    const next = { ...now, row: { ...row, owner: null, status: before ?? row.status } };
+    return { next, statements: [], ...(before === null ? { anchor: anchorOf(row) } : {}) };
+}
+
 /**
  * `before`: the run's status before it was taken, which it has again if it is let go before anything is committed; null for a writer that adds to a run
  * that this process does not own: it neither beats nor lets the run go.
@@ -266,17 +272,7 @@ export function writerOf(file: LedgerFile, first: Standing, before: RunStatus | 
             rest();
             if (before === null) return;
             file.left.add(owner as string);
-            await calls.make(({ now }) => {
-                if (now.row.owner === null) return null;
-                const { row } = timed(now);
-                // AN4.
-                const anchor = committed ? { anchor: anchorOf(row) } : {};
-                return {
-                    next: { ...now, row: { ...row, owner: null, status: committed ? row.status : before } },
-                    statements: [],
-                    ...anchor,
-                };
-            });
+            await calls.make(({ now }) => (now.row.owner === null ? null : letGo(timed(now), committed ? null : before)));
         },
     };
 }

@@ -174,7 +174,7 @@ export async function answer(server: Server, row: Route, c: Context<Env>): Promi
 
 const OF_SESSION = "/v1/sessions/{session}";
 
-/** STL2. */
+/** RDY2. */
 async function answered(server: Server, row: Route, asked: Asked<unknown>): Promise<Answered | Response> {
     const { session } = asked.params;
     const work = Promise.resolve(row.run(asked));

@@ -37,7 +37,7 @@ export class Ready {
                     this.#reading = null;
                 });
             if ((await within(this.#reading, READY_MS)) === undefined) return "its ledger does not answer";
-            // STL1.
+            // RDY1.
             const { why } = this.stalls;
             return why === null ? null : `its ledger takes nothing now: ${whyText(why)}`;
         } catch (error) {

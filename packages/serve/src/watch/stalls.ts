@@ -3,8 +3,8 @@
  *
  * Boundary: who waits, and since when. Trying again is theirs (SLG3; SW1 of the host).
  *
- * STL1: while anything waits the server is not ready; it is ready again when the last one was kept.
- * STL2: a request that changes a session is not left without an answer: where its session waits, it is told so after `GRACE_MS`.
+ * RDY1: while anything waits the server is not ready; it is ready again when the last one was kept.
+ * RDY2: a request that changes a session is not left without an answer: where its session waits, it is told so after `GRACE_MS`.
  */
 import type { LedgerError, LedgerErrorCode } from "@remit/host";
 import { within } from "../runs/stream.ts";
@@ -52,7 +52,7 @@ export class Stalls {
         if (before > 0 && this.#open.size === 0) this.#changed(null);
     }
 
-    /** STL2. What the work gives, or what of the session waits; the work goes on then. */
+    /** RDY2. What the work gives, or what of the session waits; the work goes on then. */
     async orStalled<T>(session: string, work: Promise<T>): Promise<{ readonly gave: T } | { readonly stalled: Stall }> {
         for (const gave = work.then((gave) => ({ gave })); ; ) {
             const came = await within(gave, GRACE_MS);
