@@ -11,7 +11,7 @@
  *     is among what the model has seen; what a call was given by a reference carries its origins, argument by argument. A look is judged as a use of
  *     the model, `Claude.look`; what it shows the model has seen.
  */
-import { defined, isObject, type Json, LOOK, statedOrigin } from "@remit/language";
+import { defined, isObject, type Json, LOOK, shownUse, statedOrigin } from "@remit/language";
 import { ANSWERS, FAILURE_KINDS, type Failure, type Outcome, type ToolCall, type ToolRequest } from "../effect/effect.ts";
 import { ABORTED } from "../effect/failure.ts";
 import { addUsage } from "../effect/usage.ts";
@@ -253,8 +253,8 @@ class Turn {
             this.events.push({ kind: "tool.started", suffix, data: { ...toolData(offer, call), ...apart }, labels });
             return { suffix, kind: "tool", request: toolRequest(offer, call), labels };
         }
-        const { tool, method } = call.name === LOOK && state.hidden !== undefined ? this.lookOffer() : this.offerOf(call);
-        const question = `May ${state.model.name} call ${tool}.${method}?`;
+        const { tool, method, uri } = call.name === LOOK && state.hidden !== undefined ? this.lookOffer() : this.offerOf(call);
+        const question = `May ${state.model.name} call ${shownUse(`${tool}.${method}`, uri)}?`;
         const request: Json = { question, detail: call.detail ?? null, options: [...ANSWERS] };
         this.events.push({ kind: "ask.requested", suffix: `${suffix}/ask`, data: request, labels });
         return { suffix: `${suffix}/ask`, kind: "ask", request, labels };
