@@ -78,7 +78,7 @@ export async function sessionOf(server: ServeClient, named: string | undefined):
 }
 
 const EMPTY =
-    "The answer is empty: the model said nothing. The model `mock:` always does; `remit drive --models` shows which one answers, --model names another.";
+    "The answer is empty. The model `mock:` always answers so; `remit drive --models` shows which model answers, and --model names another.";
 
 /** What a server says, or why it does not: the turn is waited for, and not this. */
 async function acked(said: Promise<Ack>): Promise<Ack> {
@@ -282,7 +282,7 @@ export class Drive {
     #ended(data: Data): number {
         this.outcome = data;
         const { status, value = null, failure } = data;
-        const said = typeof value === "string" ? value : safeJson(value, 2);
+        const said = typeof value === "string" ? value : value === null ? "" : safeJson(value, 2);
         if (status === "done") {
             if (this.#options["json"] === true) printJson(value, true);
             else if (this.#live && this.#shown.endsWith(said)) process.stdout.write("\n");
