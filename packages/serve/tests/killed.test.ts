@@ -186,6 +186,7 @@ test("killed while a call is under way: nobody knows whether it happened, so it 
         async (event, data) => {
             if (event !== "ask.requested") return;
             expect(data["options"]).toEqual(["again", "give up"]);
+            expect(data["question"]).toMatch(/^It is not known whether the call of click \(lent by owner\), at main\/\S+, happened\./);
             await after.decide(id, data["ask"] as string, "give up");
         },
         seq,

@@ -10,9 +10,18 @@
  *     question whether that turn begins again says what was asked. Begun again, the agent asks again.
  */
 import { randomBytes } from "node:crypto";
-import { LENT, type Json } from "@remit/language";
+import { type Json, LENT, shownUse } from "@remit/language";
 import type { Ask } from "@remit/host";
-import { askedCall, askedMethod, type AskRequest, type Effect, type LedgerEvent, turnAskedIn, type UnknownAnswer } from "@remit/machine";
+import {
+    askedCall,
+    askedMethod,
+    type AskRequest,
+    type Effect,
+    type LedgerEvent,
+    type ToolRequest,
+    turnAskedIn,
+    type UnknownAnswer,
+} from "@remit/machine";
 import type { AskInfo, ToolInfo } from "../wire/messages.ts";
 import type { OpenAsks, Settled } from "./asks.ts";
 import type { SessionKind } from "./log.ts";
@@ -151,7 +160,7 @@ export class People {
         const asked = this.#cutShort.get(effect.path);
         const question =
             asked === undefined
-                ? `It is not known whether ${effect.path} happened. Perform it again?`
+                ? `It is not known whether ${whatOf(effect)} happened. Perform it again?`
                 : `The server ended at ${effect.path} while its agent waited for an answer about ${asked}: nothing of that call was done. Begin that turn again? The agent then asks again, and may do again what it had done before.`;
         const request = { ...this.#fresh(), question, options: ["again", "give up"], detail: effect.request };
         const settled = await this.#ask(turn, request, "give up", signal);
@@ -196,6 +205,12 @@ export class People {
             throw error;
         }
     }
+}
+
+/** In a person's words, and where. */
+function whatOf({ kind, path, request }: Effect): string {
+    const { tool, method, uri } = request as Partial<ToolRequest>;
+    return kind === "tool" && method !== undefined ? `the call of ${shownUse(`${tool}.${method}`, uri)}, at ${path},` : path;
 }
 
 const YES: ReadonlySet<string> = new Set(["once", "session"]);
