@@ -30,7 +30,6 @@ import {
     NAMESPACE_TYPES,
     join,
     LIST,
-    literalOf,
     makeType,
     mayBeAbsent,
     maybeCapability,
@@ -40,6 +39,7 @@ import {
     present,
     property,
     propertyNames,
+    scalarOf,
     STRING,
     type Type,
 } from "../scope/types.ts";
@@ -339,7 +339,7 @@ function readIndex(w: Walk, e: Index): Type {
 export function item(w: Walk, type: Type, index: Type, e: Index): Type {
     switch (type.kind) {
         case "list": {
-            const value = literalOf(e.index);
+            const value = scalarOf(e.index);
             const wrong =
                 index.kind === "string" ||
                 index.kind === "boolean" ||
@@ -447,7 +447,7 @@ function operand(w: Walk, type: Type, e: Expr, op: string): void {
 }
 
 function wrongOperand(w: Walk, e: Expr, type: Type, message: string): void {
-    if (literalOf(e) !== undefined || e.kind === "list" || e.kind === "object" || CAPABILITIES.has(type.kind))
+    if (scalarOf(e) !== undefined || e.kind === "list" || e.kind === "object" || CAPABILITIES.has(type.kind))
         w.report("INVALID_OPERAND", e.range, message);
     else w.suspect("INVALID_OPERAND", e.range, message, type.soft);
 }

@@ -7,6 +7,7 @@
  * TP2: `join` only ever forgets, except that a capability once seen stays (`cap`), so that isolation errs on the safe side.
  * TP3: the type of one contract node is made once; equal nodes give the same object, and types of contracts are compared by identity.
  */
+import { literalOf } from "../contract/from-tree.ts";
 import type { Namespace } from "./builtins.ts";
 import type { ContractNode, ContractObject, Expr } from "../syntax/tree.ts";
 import type { Binding, FileScope } from "./model.ts";
@@ -340,7 +341,7 @@ export function misfit(type: Type, expr: Expr | null, node: ContractNode, file: 
         case "c.optional":
             return type.kind === "none" ? null : misfit(type, plain, node.of, file, work);
         case "c.literal": {
-            const value = plain === null ? undefined : literalOf(plain);
+            const value = plain === null ? undefined : scalarOf(plain);
             if (value !== undefined) return value === node.value ? null : `${JSON.stringify(value)} is not ${JSON.stringify(node.value)}`;
             if (type.kind === "any" || type.optional) return null;
             const wanted = node.value === null ? "none" : typeof node.value;
@@ -354,7 +355,7 @@ export function misfit(type: Type, expr: Expr | null, node: ContractNode, file: 
                 if (reason === null) return null;
             }
             if (!node.members.every((one) => one.kind === "c.literal")) return `${describe(type)} fits none of the alternatives`;
-            const value = plain === null ? undefined : literalOf(plain);
+            const value = plain === null ? undefined : scalarOf(plain);
             const shown = value === undefined ? describe(type) : JSON.stringify(value);
             return `${shown} is none of ${node.members.map((one) => JSON.stringify((one as { value: unknown }).value)).join(", ")}`;
         }
@@ -397,22 +398,10 @@ function entryOf(expr: Expr | null, name: string): Expr | null {
     return found;
 }
 
-/** The value of a literal; undefined for anything else. */
-export function literalOf(expr: Expr): string | number | boolean | null | undefined {
-    switch (expr.kind) {
-        case "string":
-        case "number":
-        case "bool":
-            return expr.value;
-        case "none":
-            return null;
-        case "unary": {
-            if (expr.op !== "-") return undefined;
-            return expr.value.kind === "number" ? -expr.value.value : undefined;
-        }
-        default:
-            return undefined;
-    }
+/** The value of a literal that has no parts; undefined for anything else. */
+export function scalarOf(expr: Expr): string | number | boolean | null | undefined {
+    const value = expr.kind === "list" || expr.kind === "object" ? undefined : literalOf(expr);
+    return value !== null && typeof value === "object" ? undefined : value;
 }
 
 /** The type of an expression from its spelling alone. */
