@@ -20,7 +20,7 @@ import { toJson } from "../value/json.ts";
 import { join, labelOf, rawOf } from "../value/operators.ts";
 import { type Capability, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { type Defined, definedAs } from "../state/definitions.ts";
-import { learnDescription, placeOf } from "../state/descriptions.ts";
+import { learnDescription, placeOf, toldAt } from "../state/descriptions.ts";
 import { askDescription, failureOf, givenValue } from "../state/effects.ts";
 import type { Frame } from "../state/fiber.ts";
 import { type Handing, type HandoverState, type HandoverWait, stateOf } from "../state/handover.ts";
@@ -68,7 +68,7 @@ export function beginAct(m: Ops, call: Call, d: HandoverDetail): void {
     else if (tool !== undefined) use(m, act, tool, dot < 0 ? soleMethod(tool) : name.slice(dot + 1));
     else if (!callsFunction(m, act, name)) {
         // A call that was asked about runs again: what it found then it finds now.
-        const isUnknown = ({ value }: ImportEntry): boolean => !m.described.has(placeOf(value as Capability));
+        const isUnknown = ({ value }: ImportEntry): boolean => toldAt(m, value as Capability, call.frame.placeLabel) === undefined;
         const unknown = call.frame.approved === null ? serversFor(m, act).filter(isUnknown) : [];
         if (unknown.length > 0) {
             const { state } = describing(m, act, "servers", { asked: unknown });

@@ -76,7 +76,10 @@ function take(m: Ops, { fiber, frame, I }: Call, native: GenerateWait, step: Gen
                     ]);
         for (const e of step.effects) if (e.kind === "model") mayRead(m, { fiber, frame, I, path: at(e.suffix) }, e);
         step.effects.forEach((e, slot) => {
-            const { kind, request, labels, deadline } = e;
+            const { kind, request, deadline } = e;
+            const labels = m.run.labels.within(frame.placeLabel, m.run.labels.of(e.labels))
+                ? e.labels
+                : m.run.labels.origins(m.run.labels.union(frame.placeLabel, m.run.labels.of(e.labels)));
             m.raise(fiber, { kind, path: at(e.suffix), site, request, labels, origin: `model:${model}`, slot, deadline });
         });
         return null;

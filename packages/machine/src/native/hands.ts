@@ -345,7 +345,7 @@ export function rule(m: Ops, path: string, use: Pick<AgentUse, "tool" | "method"
             refusal = `uses of ${use.tool}.${method} are counted, and nothing counts what ${who} does with its own hands: its function may use it`;
             continue;
         }
-        if (isUnread(m, c)) {
+        if (isUnread(m, c, pending.fiber.top.placeLabel)) {
             refusal = unreadText(use.tool);
             continue;
         }

@@ -59,7 +59,7 @@ function unreadBy(m: Ops, { fiber, wait }: Handing, handed: readonly Capability[
     const own = [...(m.compiled.files[session.agent[0]]?.imports.values() ?? [])].flatMap(({ form, value }) =>
         form.what === "tool" && value !== null && waysOf(m, fiber, session.principal, m.authority.keyOf(value)).length > 0 ? [value] : [],
     );
-    const more = [...own, ...(wait.what === "yield" ? [] : handed)].filter((c) => isUnread(m, c));
+    const more = [...own, ...(wait.what === "yield" ? [] : handed)].filter((c) => isUnread(m, c, fiber.top.placeLabel));
     return [...new Map(more.map((c) => [placeOf(c), c])).values()];
 }
 

@@ -362,6 +362,7 @@ const OPTIONAL = {
         list(tuple(text, list(tuple(text, orNull(list(text)))))),
         "what the arguments of these methods are called, by the place of the import; null where the tool does not say",
     ),
+    under: says(list(tuple(text, list(list(text)))), "origins of the places that asked these tools what they have, where each had some"),
     conduct: CONDUCT,
     held: says(list(count), "fibers that are ready and held up by others with an earlier place"),
     blocks: says(list(tuple(count, cell)), "what blocks with a name gave, by the places of their names"),

@@ -276,6 +276,11 @@ class Reader {
             if (said === undefined) throw refuse("arguments are told of a tool that was not asked");
             m.described.set(place, { ...said, args: new Map(args) });
         }
+        for (const [place, under] of last.under ?? []) {
+            const said = m.described.get(place);
+            if (said === undefined) throw refuse("it is told who asked a tool that was not asked");
+            m.described.set(place, { ...said, under });
+        }
         settle(m);
         for (const session of last.sessions) m.sessions.set(session.path, { ...session });
     }

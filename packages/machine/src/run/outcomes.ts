@@ -12,7 +12,7 @@ import { claimedOf, grantedBy, readersOfResult } from "../state/result-readers.t
 import { stepEnded } from "../state/activity.ts";
 import { answerEntry } from "./entry.ts";
 import type { Pending } from "../state/fiber.ts";
-import { describesItself, isUnread, namesIn, placeOf } from "../state/descriptions.ts";
+import { describesItself, isUnread, keepDescription, namesIn, placeOf } from "../state/descriptions.ts";
 import { release, usedIn } from "../state/gate.ts";
 import { timeUp } from "../state/handlers.ts";
 import type { Machine } from "./machine.ts";
@@ -113,7 +113,8 @@ function learn(m: Machine, effect: Effect, outcome: Outcome): void {
     if (outcome.ok && effect.kind === "tool" && opOf(effect.request) === "describe") {
         const { file, tool } = effect.request as unknown as ToolRequest;
         const c = m.compiled.capabilityAt(file, tool);
-        if (describesItself(outcome.value) && isUnread(m, c)) m.described.set(placeOf(c), namesIn(outcome.value));
+        const at = m.run.labels.of(effect.labels);
+        if (describesItself(outcome.value) && isUnread(m, c, at)) keepDescription(m, placeOf(c), namesIn(outcome.value), effect.labels);
         return;
     }
     const { watched, fields, tables } = m.authority.book;

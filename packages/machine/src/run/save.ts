@@ -184,6 +184,7 @@ class Writer {
             defined: [...m.defined.values()],
             described: [...m.described].map(([place, { methods, reads }]) => [place, methods, reads] as const),
             ...argumentsOf(m.described),
+            ...askedUnder(m.described),
             steps: run.steps,
             standing: m.standing.doc(),
             nextFiber: m.nextFiber,
@@ -439,4 +440,12 @@ function weight(json: Json): number {
 function argumentsOf(described: ReadonlyMap<string, Described>): Pick<Continuation, "arguments"> {
     const told = [...described].flatMap(([place, { args }]) => (args === undefined ? [] : [[place, [...args]] as const]));
     return told.length === 0 ? {} : { arguments: told };
+}
+
+/** Left out where each tool was asked by code without labels. */
+function askedUnder(described: ReadonlyMap<string, Described>): Pick<Continuation, "under"> {
+    const told = [...described].flatMap(([place, { under }]) =>
+        under === undefined ? [] : [[place, under.map((one) => [...one])] as const],
+    );
+    return told.length === 0 ? {} : { under: told };
 }

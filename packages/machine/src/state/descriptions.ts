@@ -5,6 +5,7 @@
  *
  * DS1: a tool that cannot say what it has has no method that only reads, and none that is found by its own name.
  * DS3: a use that a record holds, and that the build of the record let through without asking the tool, is told again without asking.
+ * DS4: that a tool was asked is known only where the code carries what decided that it was: other code asks again.
  * DS2: where a rule names what a tool has to have, no use goes on before the tool said what it has; the next use asks it again.
  */
 import { type Json, isObject, toolSchema } from "@remit/language";
@@ -23,6 +24,8 @@ export interface Described {
     readonly reads: readonly string[];
     /** Absent where the tool did not say, or an earlier build asked, which did not keep them. */
     readonly args?: Arguments;
+    /** DS4. Origins of the places that asked; absent where one had none. */
+    readonly under?: readonly (readonly string[])[];
 }
 
 /** DS3. `use`, `describe`: their paths. */
@@ -49,13 +52,26 @@ export function namesIn(value: Json): Described {
     };
 }
 
-/** Something is said of a tool's methods or arguments by name, and it did not say yet what it has (SN2). */
-export function isUnread({ authority, compiled, described }: Ops, c: Capability): boolean {
+/** What is known of a tool at a place with these labels (DS4). */
+export function toldAt({ described, run: { labels } }: Pick<Ops, "described" | "run">, c: Capability, at: number): Described | undefined {
+    const told = described.get(placeOf(c));
+    return told?.under === undefined || told.under.some((one) => labels.within(labels.of(one), at)) ? told : undefined;
+}
+
+/** Something is said of a tool's methods or arguments by name, and it did not say yet what it has (SN2). `at`: labels of the place. */
+export function isUnread(m: Ops, c: Capability, at: number): boolean {
     return (
-        authority.rulesAt(c.file, c.name).length > 0 &&
-        described.get(placeOf(c))?.args === undefined &&
-        toolSchema(c.kind, compiled.importOf(c)?.uri ?? "") === null
+        m.authority.rulesAt(c.file, c.name).length > 0 &&
+        toldAt(m, c, at)?.args === undefined &&
+        toolSchema(c.kind, m.compiled.importOf(c)?.uri ?? "") === null
     );
+}
+
+/** A tool said something of itself to who asked under these origins. */
+export function keepDescription({ described }: Pick<Ops, "described">, place: string, told: Described, labels: readonly string[]): void {
+    const before = described.get(place);
+    const isKnown = labels.length === 0 || (before !== undefined && before.under === undefined);
+    described.set(place, isKnown ? told : { ...told, under: [...(before?.under ?? []), labels] });
 }
 
 /** DS2, where it cannot be asked now. */
@@ -69,14 +85,14 @@ export function learnDescription(m: Ops, place: string, pending: Pending, outcom
         const failure = failureOf(m, pending, outcome);
         if (!failure.isTold) throw failure;
     }
-    m.described.set(place, outcome.ok ? namesIn(outcome.value) : NOTHING_TOLD);
+    keepDescription(m, place, outcome.ok ? namesIn(outcome.value) : NOTHING_TOLD, pending.effect.labels);
 }
 
 const NOTHING_TOLD: Described = { methods: [], reads: [] };
 
 /** Whether a use waits for its tool to say what it has (DS2). */
-export function isToBeAsked(m: Ops, { path }: Call, c: Capability): boolean {
-    return isUnread(m, c) && !m.passed(path, describePath(path, c));
+export function isToBeAsked(m: Ops, { path, frame }: Call, c: Capability): boolean {
+    return isUnread(m, c, frame.placeLabel) && !m.passed(path, describePath(path, c));
 }
 
 function describePath(use: string, { name }: Capability): string {
@@ -96,16 +112,17 @@ export const describe: Waits<DescribeWait> = {
         describedEvent(m, path.slice(0, path.lastIndexOf("/describe[")), pending.effect, outcome);
         frame.native = null;
         const { file, tool } = pending.effect.request as unknown as ToolRequest;
-        if (!outcome.ok && isUnread(m, m.compiled.capabilityAt(file, tool))) throw failureOf(m, pending, outcome);
+        if (!outcome.ok && isUnread(m, m.compiled.capabilityAt(file, tool), frame.placeLabel)) throw failureOf(m, pending, outcome);
         learnDescription(m, place, pending, outcome);
     },
 };
 
 /** What a tool has, held against what is said of it. */
-export function namedOn({ authority, compiled, described }: Ops, c: Capability): Named {
+export function namedOn(m: Ops, c: Capability, at: number): Named {
+    const { authority, compiled } = m;
     const rules = authority.rulesAt(c.file, c.name);
     if (rules.length === 0) return NOTHING_NAMED;
-    const told = described.get(placeOf(c))?.args ?? null;
+    const told = toldAt(m, c, at)?.args ?? null;
     const known = NAMED.get(rules) ?? new WeakMap<object, Named>();
     NAMED.set(rules, known);
     let named = known.get(told ?? NOT_TOLD);

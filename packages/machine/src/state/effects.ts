@@ -205,13 +205,13 @@ export function failureOf(m: Ops, { effect, origin }: Pending, outcome: Outcome 
 export function askDescription(m: Ops, fiber: Fiber, c: Capability, where: Pick<Wanted, "path" | "slot" | "payer">): void {
     const site = siteAt(fiber.top);
     const request = { op: "describe", tool: c.name, uri: m.compiled.importOf(c)?.uri ?? "", file: m.compiled.fileName(c.file) };
-    m.raise(fiber, { kind: "tool", site, request, labels: [], origin: `tool:${c.name}`, ...where });
+    m.raise(fiber, { kind: "tool", site, request, labels: m.run.labels.origins(fiber.top.placeLabel), origin: `tool:${c.name}`, ...where });
 }
 
 /** As a `generate` tells of it. */
-export function describedEvent(m: Ops, parent: string, { path, site, request }: Effect, outcome: Outcome): void {
+export function describedEvent(m: Ops, parent: string, { path, site, request, labels }: Effect, outcome: Outcome): void {
     const { tool, uri } = request as unknown as ToolRequest;
-    const origins = outcome.ok ? outcome.origins : [`tool:${tool}`];
+    const origins = [...new Set([...labels, ...(outcome.ok ? outcome.origins : [`tool:${tool}`])])].sort();
     m.emit("effect.ended", path, parent, site, origins, { effect: "tool", op: "describe", tool, uri, ...resultData(outcome) });
 }
 

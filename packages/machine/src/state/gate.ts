@@ -27,7 +27,7 @@ import {
 import { Fail } from "../effect/failure.ts";
 import type { Capability, Value } from "../value/value.ts";
 import { aborted, answerFor, describedIn, keepAnswer } from "./verdicts.ts";
-import { awaitDescription, isToBeAsked, namedOn, placeOf } from "./descriptions.ts";
+import { awaitDescription, isToBeAsked, namedOn, placeOf, toldAt } from "./descriptions.ts";
 import { shownArgs } from "./events.ts";
 import type { AskWait, Fiber, Frame } from "./fiber.ts";
 import { type Ops, type Call, deniedAs, type Waits } from "./ops.ts";
@@ -90,7 +90,7 @@ export function decideFor(m: Ops, fiber: Fiber, { principal, target, given, chos
 /** What a decision about a thing depends on here, besides the use. `key`: of the thing. */
 export function standingOn(m: Ops, fiber: Fiber, principal: string, c: Capability, key: string): Standing {
     const { authority, standing } = m;
-    const { unknown, schema, namesArgs } = namedOn(m, c);
+    const { unknown, schema, namesArgs } = namedOn(m, c, fiber.frames.at(-1)?.placeLabel ?? 0);
     return {
         remits: authority.remitsOf(principal),
         policies: policiesOn(m, fiber, principal),
@@ -139,7 +139,7 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
             ? readsOnly(m, frame, target.c, method)
             : m.described.size === 0
               ? undefined
-              : m.described.get(placeOf(target.c))?.reads.includes(method ?? "");
+              : toldAt(m, target.c, frame.placeLabel)?.reads.includes(method ?? "");
     const wish: Wish = { principal: frame.principal, target: meant, given, chosenBy, chosen: namedBy(m, alias?.chosen), readOnly };
     const decision = decideFor(m, fiber, wish);
     // A use that is refused whatever the tool has does not start it.
@@ -148,7 +148,7 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
         return null;
     }
     if (decision.kind === "may") return pass(m, wish, decision.reach, call);
-    if (chosenBy === "program" && isUnsaid(decision) && isUndescribed(m, target, method)) {
+    if (chosenBy === "program" && isUnsaid(decision) && isUndescribed(m, target, method, frame)) {
         awaitDescription(m, call, target.c);
         return null;
     }
@@ -237,8 +237,8 @@ function isUnsaid(decision: Decision): boolean {
     return [decision.flow, ...(decision.kind === "ask" ? (decision.flows ?? []) : [])].some((one) => one.unsaid === true);
 }
 
-function isUndescribed(m: Ops, { c, uri }: Target, method: string | null): boolean {
-    return method !== null && readsByScheme(schemeOf(uri), method) === undefined && !m.described.has(placeOf(c));
+function isUndescribed(m: Ops, { c, uri }: Target, method: string | null, { placeLabel }: Frame): boolean {
+    return method !== null && readsByScheme(schemeOf(uri), method) === undefined && toldAt(m, c, placeLabel) === undefined;
 }
 
 /** Who chose the tool of a generic call made the call: where that was not the trusted program, it is as if a model did. */

@@ -102,7 +102,7 @@ export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, mod
             origins.some((one) => (isOrigin(one) ? !m.authority.trusts(one) && !m.authority.neutral(one) : chooserIn(one) !== null)),
         judge: (offer, args, said, path) => {
             const { wish, shown: given, all, decision } = look(offer, args, said);
-            if (isUnread(m, wish.target.c)) return { kind: "refused", message: unreadText(offer.tool) };
+            if (isUnread(m, wish.target.c, fiber.top.placeLabel)) return { kind: "refused", message: unreadText(offer.tool) };
             if (decision.kind === "may") return { kind: "may", reach: pass(m, wish, decision.reach, null) };
             // What is shown is the call as it was made.
             const shown: Shown = { args: [args], given, chosenBy: `model:${model}`, site: I.site };
