@@ -102,11 +102,17 @@ describe("origins go along", () => {
         expect(outcome(ran)).toBe("violation.flow");
     });
 
-    test("in strict code, where others stand tells what they depend on", () => {
+    test("in strict code, where others stand tells nothing of what they depend on: they are through with it", () => {
         const text = program(
-            "parallel for x in [1, 2] max 2 { if x == 1 { if w.on { Web.slow({}) } } else { s = Look.stack()  Mail.send({ to: s.frames[0].site.line }) } }",
+            "parallel for x in [1, 2] max 2 { if x == 1 { if w.on { Web.slow({}) } } else { s = Look.stack()  Mail.send({ to: text(s.frames) }) } }",
             "flow strict",
         ).replace("{ arg to: trusted }", '{ arg to: from("tool:Look", "user") }');
-        expect(outcome(run(text, { answer }))).toBe("violation.flow");
+        const told = [true, false].map((on) => {
+            const ran = run(text, { answer: (e) => answer(e) && said({ ...WEB, on }, ["tool:Web"]) });
+            return ran.effects.flatMap(({ request }) => ((request as { tool?: string }).tool === "Mail" ? [request] : []));
+        });
+        // what it has is asked for, then it is called
+        expect(told[0]).toHaveLength(2);
+        expect(told[1]).toEqual(told[0]);
     });
 });
