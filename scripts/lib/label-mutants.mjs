@@ -12,6 +12,7 @@ const CHOICE = `${AUTHORITY}choice.test.ts`;
 const CONTAINERS = `${AUTHORITY}containers.test.ts`;
 const RULES = `${AUTHORITY}rules.test.ts`;
 const FLOWS = `${AUTHORITY}flows.test.ts`;
+const ASKED = `${AUTHORITY}asked-under.test.ts`;
 const ORDER = `${AUTHORITY}order.test.ts`;
 const HANDS = "packages/machine/tests/conduct/hands.test.ts";
 const TOLD = `${AUTHORITY}told.test.ts`;
@@ -82,6 +83,34 @@ export const MUTANTS = [
         "if (timer === undefined && unpaid === undefined) holds(fiber);",
         "if (timer === undefined && unpaid !== undefined) holds(fiber);",
         [ORDER],
+    ],
+    [
+        "DS4 the question what a tool has carries what decided that it is put",
+        `${M}state/effects.ts`,
+        "labels: m.run.labels.origins(fiber.top.placeLabel), origin: `tool:${c.name}`, ...where });",
+        "labels: [], origin: `tool:${c.name}`, ...where });",
+        [ASKED],
+    ],
+    [
+        "DS4 a generate's question carries it, too",
+        `${M}native/generate.ts`,
+        ": m.run.labels.origins(m.run.labels.union(frame.placeLabel, m.run.labels.of(e.labels)));",
+        ": e.labels;",
+        [ASKED],
+    ],
+    [
+        "DS4 what one place was told another one asks again",
+        `${M}state/descriptions.ts`,
+        "told.under.some((one) => labels.within(labels.of(one), at)) ? told : undefined;",
+        "told.under.some((one) => labels.within(labels.of(one), at) || true) ? told : undefined;",
+        [ASKED],
+    ],
+    [
+        "DS4 an earlier question is not forgotten over a later one",
+        `${M}state/descriptions.ts`,
+        "under: [...(before?.under ?? []), labels] });",
+        "under: [labels] });",
+        [ASKED],
     ],
     [
         "W1 a condition raises what follows",
