@@ -17,14 +17,14 @@ import { Capability, Labelled, List, Obj, type Raw, type Value } from "../value/
 import { WORK } from "../value/work.ts";
 import { type Code, type RunState, type Slots, slots0, slots1, slots2 } from "./code.ts";
 import { born, covered, writable } from "./containers.ts";
-import { type Context, expr, fails, lookUp, siteOf } from "./context.ts";
+import { type Context, expr, fails, isDataName, lookUp, siteOf } from "./context.ts";
 import { checkArguments, checkResult } from "./contracts.ts";
 import { asLambda } from "./effects.ts";
 import { handoverOf } from "./handover.ts";
 import { asWritten, defaultsFrom, FnLambda, isALambda, LooseLambda, runsOver, SlotLambda, StrictLambda } from "./lambdas.ts";
 import { inside } from "./loose.ts";
 import { type Rows, rowFor, rowsOf } from "./members.ts";
-import { type Fn, isDataName } from "./program.ts";
+import type { Fn } from "./program.ts";
 import {
     CHOOSING,
     type Caller,

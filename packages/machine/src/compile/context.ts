@@ -33,6 +33,11 @@ export const expr = (cx: Context, e: ExprForm): Code => cx.code(cx, e);
 export const siteOf = (cx: Where, at: At | undefined): Site | null => cx.program.site(cx.file, at);
 export const lookUp = (cx: Where, name: string): Meaning | undefined => cx.program.lookup(cx.file, cx.agent, name);
 
+/** The name stands for data, whose methods are those of data. */
+export function isDataName(meaning: Meaning | undefined): boolean {
+    return meaning?.kind === "file" || meaning?.kind === "block";
+}
+
 /** SCO1: the nearest visible slot of that name, or a new one in the present block. */
 export function slotFor(cx: Context, name: string): number {
     return cx.scope.find(name) || cx.scope.define(name);

@@ -12,11 +12,11 @@ import { Labelled, List, type Value } from "../value/value.ts";
 import { type Arg, argsOf, callMethod, type Method, NESTING, refusalOf, SHARING, unlessReplaced } from "./calls.ts";
 import { type ClosureForm, type Code, type Slots, slots0, slots1, slots2 } from "./code.ts";
 import { born, isContainer, writable } from "./containers.ts";
-import { type Context, expr, lookUp, siteOf } from "./context.ts";
+import { type Context, expr, isDataName, lookUp, siteOf } from "./context.ts";
 import { defaultsFrom, isALambda, runsOver } from "./lambdas.ts";
 import { inside, lend, meetAgain, placeOf, runLoose, seen, shows } from "./loose.ts";
 import { rowFor, rowsOf } from "./members.ts";
-import { type Fn, isDataName } from "./program.ts";
+import type { Fn } from "./program.ts";
 import { changedBy, CHOOSING, COMPARING, flowOf, takesLambda, withPc } from "./strict.ts";
 import { NOTHING_ALONG, waysOf } from "./ways.ts";
 

@@ -151,11 +151,6 @@ export type Meaning =
     | { readonly kind: "block"; readonly number: number }
     | { readonly kind: "builtin"; readonly row: Builtin };
 
-/** The name stands for data, whose methods are those of data. */
-export function isDataName(meaning: Meaning | undefined): boolean {
-    return meaning?.kind === "file" || meaning?.kind === "block";
-}
-
 export interface AgentEntry {
     readonly file: number;
     readonly name: string;
