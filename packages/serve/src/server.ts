@@ -264,7 +264,7 @@ export class Server {
         await Promise.all([...this.sessions.values()].map((session) => session.revoked(id)));
     }
 
-    isRevoked({ id }: Client): boolean {
+    isRevoked({ id }: Pick<Client, "id">): boolean {
         return this.clients.get(id)?.revoked !== undefined;
     }
 
@@ -378,7 +378,8 @@ export class Server {
             if (session !== undefined) this.#lost(session).catch(failed);
         };
         const stalled: Setup["stalled"] = (at, why) => this.ready.stalls.put(log.id, why, at);
-        return { log, ledger, brain: this.#brain, carrier: this.#carrier, bounds, scrub: secrets.scrub, failed, stalled };
+        const isRevoked = (id: string): boolean => this.isRevoked({ id });
+        return { log, ledger, brain: this.#brain, carrier: this.#carrier, bounds, scrub: secrets.scrub, isRevoked, failed, stalled };
     }
 
     /** Sessions of servers before. */

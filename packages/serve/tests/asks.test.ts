@@ -143,6 +143,39 @@ test("a turn that is cancelled while it asks says so, and not that an answer is 
     expect(JSON.stringify(told)).not.toContain("remit answer");
 });
 
+test("SAK6: a question whose only approver is revoked is a no at once, and so is the next one; where another may answer, it stays open", async () => {
+    await using at = await room({ replies: [] });
+    const panel = await at.client("panel");
+    at.says([calls(panel.id, "click"), calls("owner", "type"), { text: "done" }, calls("owner", "type"), { text: "done" }]);
+    const revoke = (client: string): Promise<unknown> => at.owner.request("DELETE", `/v1/clients/${client}`);
+    const { id } = await panel.client.open();
+    await panel.client.lend(id, "click", { description: "Clicks" });
+    await at.owner.lend(id, "type", { description: "Types" });
+    const turn = await panel.client.submit(id, { text: "click" });
+    const seen = await watch(at.owner, id, ended(turn.id), async (event) => {
+        if (event === "ask.requested" && (await at.owner.session(id)).tools.length === 2) await revoke(panel.id);
+    });
+    const decided = seen.filter(({ event }) => event === "ask.decided").map(({ data }) => data);
+    expect(decided).toMatchObject([
+        { decision: "deny", by: "revoked" },
+        { decision: "deny", by: "revoked" },
+    ]);
+    expect(seen.map(({ event }) => event)).not.toContain("call");
+    const named = await at.client("phone");
+    const both = await at.owner.open({ approvers: ["owner", named.id] });
+    await at.owner.lend(both.id, "type", { description: "Types" });
+    const next = await at.owner.submit(both.id, { text: "type" });
+    const by: Json[] = [];
+    await watch(at.owner, both.id, ended(next.id), async (event, data) => {
+        if (event === "ask.requested") {
+            await revoke(named.id);
+            expect(await at.owner.decide(both.id, data["ask"] as string, "deny")).toEqual({ status: "accepted" });
+        }
+        if (event === "ask.decided") by.push(data["by"] ?? null);
+    });
+    expect(by).toEqual(["owner"]);
+});
+
 test("how long a question waits is told by the ledger's clock: a process whose own is an hour ahead, and that takes the session over, asks on", async () => {
     const now = (): number => Date.now() - 3_600_000;
     const asks = new OpenAsks(now);

@@ -6,6 +6,7 @@
  * SAK1: it is open before any client hears of it, so that no answer comes too early.
  * SAK2: only a client that the session names settles it; a mismatch changes nothing.
  * SAK3: no answer in time is a no.
+ * SAK6: a question is a no at once where every client that may settle it was revoked: before it was asked, or while it waits.
  * SAK4: an answer is acknowledged when the session's log has it, a decision about a call when the run's record has it too: it is not asked for again.
  * SAK5: an answer of a client counts when the session's log has it. What the log does not take leaves the question open, and its client is told so.
  */
@@ -17,9 +18,12 @@ import { isLater } from "./log.ts";
 
 export interface Settled {
     readonly answer: Json;
-    /** The client, or `expiry`. */
+    /** The client; or `expiry`, or `revoked` (SAK6), where no client answered. */
     readonly by: string;
 }
+
+/** No client gave the answer: what counts then is what counts without one. */
+export const isUnanswered = ({ by }: Settled): boolean => by === "expiry" || by === "revoked";
 
 /** What `People` takes, who says that the run has it (SAK4). */
 export interface Taken extends Settled {
@@ -44,6 +48,8 @@ interface Open {
     readonly late: Json;
     /** Resolves when it is kept. Null: another answer is being kept. */
     readonly settle: (settled: Settled) => Promise<void> | null;
+    /** What counts without an answer counts now, for this reason. */
+    readonly lapse: (by: "expiry" | "revoked") => void;
 }
 
 export class OpenAsks {
@@ -53,8 +59,11 @@ export class OpenAsks {
     /** Why questions ended that a server before this one had put. */
     readonly #before = new Map<string, string>();
 
-    constructor(now: () => number) {
+    readonly #isRevoked: (client: string) => boolean;
+
+    constructor(now: () => number, isRevoked: (client: string) => boolean = () => false) {
         this.now = now;
+        this.#isRevoked = isRevoked;
     }
 
     list(): AskInfo[] {
@@ -67,7 +76,7 @@ export class OpenAsks {
             const left = Date.parse(info.expires) - this.now();
             let isTaken = false;
             // Node's timers hold 31 bits of milliseconds; what waits longer is asked about again after a restart.
-            const timer = setTimeout(() => lapse(), Math.min(Math.max(left, 0), 2 ** 31 - 1));
+            const timer = setTimeout(() => lapse("expiry"), Math.min(Math.max(left, 0), 2 ** 31 - 1));
             const end = (): void => {
                 clearTimeout(timer);
                 signal.removeEventListener("abort", stop);
@@ -79,7 +88,7 @@ export class OpenAsks {
                 resolve(null);
             };
             // The client that answered hears of it; where its time was up there is none.
-            const lapse = (): void => void settle({ answer: late, by: "expiry" }, false)?.catch(() => undefined);
+            const lapse: Open["lapse"] = (by) => void settle({ answer: late, by }, false)?.catch(() => undefined);
             const settle = (settled: Settled, asked: boolean): Promise<void> | null => {
                 if (isTaken) return null;
                 isTaken = true;
@@ -95,14 +104,21 @@ export class OpenAsks {
                         end();
                         reject(error);
                     } else if (signal.aborted) stop();
-                    else if (Date.parse(info.expires) <= this.now()) lapse();
+                    else if (Date.parse(info.expires) <= this.now()) lapse("expiry");
+                    else this.revoked(info.id);
                     throw error;
                 });
             };
-            this.#open.set(info.id, { info, at, late, settle: (settled) => settle(settled, true) });
+            this.#open.set(info.id, { info, at, late, settle: (settled) => settle(settled, true), lapse });
             if (signal.aborted) stop();
             else signal.addEventListener("abort", stop, { once: true });
         });
+    }
+
+    /** SAK6. Of one question, or of all that are open. */
+    revoked(id?: string): void {
+        for (const { info, lapse } of [...this.#open.values()])
+            if ((id === undefined || info.id === id) && info.approvers.every(this.#isRevoked)) lapse("revoked");
     }
 
     endedBefore(id: string, why: string): void {

@@ -4,7 +4,7 @@
  * Boundary: tools of the program; whom a question goes to is `people.ts`'s.
  */
 import { type HostTool, type ToolCallContext, withOrigins } from "@remit/host";
-import type { Settled } from "./asks.ts";
+import { isUnanswered, type Settled } from "./asks.ts";
 import type { Turn } from "./state.ts";
 
 export function conversation(turns: Iterable<Turn>): HostTool {
@@ -46,7 +46,7 @@ export function person(ask: (question: string, signal: AbortSignal, run: string 
             repeatable: true,
             call: (async ({ question }: { readonly question: string }, { signal, run }: ToolCallContext) => {
                 const settled = await ask(question, signal, run);
-                return settled === null || settled.by === "expiry" ? { answered: false } : { answered: true, answer: settled.answer };
+                return settled === null || isUnanswered(settled) ? { answered: false } : { answered: true, answer: settled.answer };
             }) as never,
         },
     };

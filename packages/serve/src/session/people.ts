@@ -196,6 +196,7 @@ export class People {
         waits.catch(() => undefined);
         try {
             await append("ask.requested", { ...named, question, options: [...options], detail, expires, approvers });
+            asks.revoked(id);
             const taken = await waits;
             if (taken === null && !isClosing()) await append("ask.withdrawn", named);
             if (taken !== null) this.#keep(about["path"], taken.kept);

@@ -63,6 +63,8 @@ export interface SessionSetup {
     readonly carrier?: RunCarrier | null;
     readonly bounds: SessionBounds;
     readonly scrub: Scrubber["scrub"];
+    /** The token of the client does not work any more; default: all work. */
+    readonly isRevoked?: (client: string) => boolean;
     /** Bounds of every turn, beside its time. */
     readonly limits?: Limits;
     /** Its log takes nothing more: another process has the session, or the ledger is broken. Nothing goes on here. */
@@ -101,6 +103,8 @@ export class Session {
     readonly #lent: LentTools;
     readonly #runs: TurnRuns;
     readonly #presence: Presence;
+    /** Of those whose token was revoked, the ones that this session was told of: another process may have revoked them. */
+    readonly #revoked = new Set<string>();
     #running: Running | null = null;
     /** When all that were submitted before are kept. */
     #submitted: Promise<unknown> = Promise.resolve();
@@ -115,7 +119,7 @@ export class Session {
         this.#state = state;
         this.id = setup.log.id;
         const { log, bounds } = setup;
-        this.#asks = new OpenAsks(setup.ledger.store.asks.now);
+        this.#asks = new OpenAsks(setup.ledger.store.asks.now, (client) => this.#revoked.has(client) || setup.isRevoked?.(client) === true);
         this.#people = new People({
             asks: this.#asks,
             wait: bounds.ask,
@@ -366,7 +370,9 @@ export class Session {
 
     /** The token of the client was revoked. */
     async revoked(client: string): Promise<void> {
+        this.#revoked.add(client);
         this.#setup.log.drop(client);
+        this.#asks.revoked();
         await this.#lent.gone(client, "its client was revoked");
     }
 
