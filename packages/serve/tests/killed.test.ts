@@ -194,3 +194,55 @@ test("killed while a call is under way: nobody knows whether it happened, so it 
     expect(seen.map(({ event }) => event)).not.toContain("call");
     expect(await after.turn(id, turn.id)).toMatchObject({ status: "done", value: "left it" });
 });
+
+test.each([
+    ["the tool as it was asked about", "once", ["click"]],
+    ["a tool that was lent anew meanwhile", "deny", []],
+] as const)(
+    "PPL4: killed in a call that was allowed: one question says that its tool was lent anew; a yes is one to %s",
+    async (_, then, made) => {
+        says([calls("owner", "click"), { text: "over" }]);
+        const before = await start();
+        const { id } = await before.open();
+        await before.lend(id, "click", CLICK);
+        const turn = await before.submit(id, { text: "buy" });
+        await watch(
+            before,
+            id,
+            (event) => event === "call",
+            async (event, data) => {
+                if (event === "ask.requested") await before.decide(id, data["ask"] as string, "once");
+            },
+        );
+        await kill();
+
+        says([{ text: "over" }]);
+        const after = await start();
+        const { seq } = await after.session(id);
+        await after.lend(id, "click", CLICK);
+        const asked: string[] = [];
+        const called: Json[] = [];
+        await watch(
+            after,
+            id,
+            ended(turn.id),
+            async (event, data) => {
+                if (event === "ask.requested") {
+                    asked.push(String(data["question"]));
+                    if (asked.length === 1 && then === "deny") await after.lend(id, "click", { ...CLICK, description: "Buys" });
+                    await after.decide(id, data["ask"] as string, isUnknown(data["options"]) ? "again" : then);
+                }
+                if (event === "call") {
+                    called.push(data["tool"] ?? null);
+                    await after.result(id, data["id"] as string, { ok: true, value: null });
+                }
+            },
+            seq,
+        );
+        expect(asked[0]).toMatch(
+            /^It is not known whether the call of click .* happened\. Its tool was lent anew since.* Perform it again\?$/,
+        );
+        expect(asked.slice(1)).toEqual(then === "once" ? [] : [expect.stringContaining("is not described as it was")]);
+        expect(called).toEqual(made);
+    },
+);

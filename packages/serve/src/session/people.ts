@@ -8,14 +8,17 @@
  *     It answers for no method of another import, however that is called, and not after its run where the call is of the program's own tools.
  * PPL3: what an agent asked in the middle of its turn ends with the server, as the agent's process does: the question and answers to it say so, and the
  *     question whether that turn begins again says what was asked. Begun again, the agent asks again.
+ * PPL4: a call of a lent tool that was allowed, and that the server's end cut short, is asked about once: the question also says that its tool was lent
+ *     anew. `again` then is a yes to that registration, for that one call, and no other.
  */
 import { randomBytes } from "node:crypto";
-import { type Json, LENT, shownUse } from "@remit/language";
+import { isObject, type Json, LENT, shownUse } from "@remit/language";
 import type { Ask } from "@remit/host";
 import {
     askedCall,
     askedMethod,
     type AskRequest,
+    calledMethod,
     type Effect,
     type LedgerEvent,
     type ToolRequest,
@@ -57,6 +60,8 @@ export class People {
     readonly #modelCalls = new ModelCalls();
     /** PPL3: the call that was asked about, by path of the agent's turn. */
     readonly #cutShort = new Map<string, string>();
+    /** PPL4: who said `again`, of which registration, by path of the call. */
+    readonly #again = new Map<string, { readonly registration: string; readonly by: string }>();
 
     constructor(setup: PeopleSetup) {
         this.#setup = setup;
@@ -106,6 +111,21 @@ export class People {
             const decision = before.yes ? "session" : "deny session";
             await this.#setup.append("ask.decided", { turn: turn.id, ask: ask.id, decision, by: before.by, remembered: true, ...about });
             return decision;
+        }
+        // PPL4.
+        const path = ask.path.slice(0, ask.path.indexOf("/ask/"));
+        const again = this.#again.get(path);
+        this.#again.delete(path);
+        if (again !== undefined && isChanged(request) && again.registration === tool?.registration) {
+            await this.#setup.append("ask.decided", {
+                turn: turn.id,
+                ask: ask.id,
+                decision: "once",
+                by: again.by,
+                remembered: true,
+                ...about,
+            });
+            return "once";
         }
         const { question, options, detail } = request;
         const settled = await this.#ask(turn, { id: ask.id, expires: ask.expires, question, options, detail }, "deny", signal, about);
@@ -158,14 +178,21 @@ export class People {
 
     async unknown(turn: Turn, effect: Effect, signal: AbortSignal): Promise<UnknownAnswer | null> {
         const asked = this.#cutShort.get(effect.path);
+        const { allowed } = effect.request as Partial<ToolRequest>;
+        const called = allowed === undefined ? null : calledMethod(effect);
+        // What is lent is lent to a server: the one before had another registration.
+        const tool = called?.uri === LENT ? this.#setup.lent(called.method) : null;
+        const anew = tool === null ? "" : " Its tool was lent anew since, and may not be what it was when the call was allowed.";
         const question =
             asked === undefined
-                ? `It is not known whether ${whatOf(effect)} happened. Perform it again?`
+                ? `It is not known whether ${whatOf(effect)} happened.${anew} Perform it again?`
                 : `The server ended at ${effect.path} while its agent waited for an answer about ${asked}: nothing of that call was done. Begin that turn again? The agent then asks again, and may do again what it had done before.`;
         const request = { ...this.#fresh(), question, options: ["again", "give up"], detail: effect.request };
         const settled = await this.#ask(turn, request, "give up", signal);
         if (settled === null) return null;
-        return settled.answer === "again" ? { answer: "again" } : { answer: "give up" };
+        if (settled.answer !== "again") return { answer: "give up" };
+        if (tool !== null) this.#again.set(effect.path, { registration: tool.registration, by: settled.by });
+        return { answer: "again" };
     }
 
     #fresh(): Pick<AskInfo, "id" | "expires"> {
@@ -212,6 +239,11 @@ export class People {
 function whatOf({ kind, path, request }: Effect): string {
     const { tool, method, uri } = request as Partial<ToolRequest>;
     return kind === "tool" && method !== undefined ? `the call of ${shownUse(`${tool}.${method}`, uri)}, at ${path},` : path;
+}
+
+/** Whether a call may be made although its tool is not what it was. */
+function isChanged({ detail }: AskRequest): boolean {
+    return isObject(detail) && detail["why"] === "changed";
 }
 
 const YES: ReadonlySet<string> = new Set(["once", "session"]);
