@@ -4,6 +4,7 @@
  * Boundary: from the server's form to `ask` and `input` effects and back. No person there, or no: the server is told `decline`.
  *
  * MC1: the question says which server asks; its text is the server's and is shown as data.
+ * MC3: a field for which a person gives no answer stays empty, whatever the server has as its default; where it has to be there, the answer is no.
  * MC2: a question is put for the one call that is under way; where there are several of one run, for the one that began last. Where several runs
  *     wait for the server, it is told `decline`: nothing says whose people it asks.
  */
@@ -66,9 +67,9 @@ export async function elicit(server: string, params: unknown, calls: Map<CallIO,
             description: `${String(property.description ?? property.title ?? message)}${namesOf(property)}`.slice(0, MAX_TEXT),
         };
         const given = await io.child(childEffect(io.effect, "input", `${path}/${name}`, request as unknown as Json));
-        const value = given.ok ? given.value : null;
+        // MC3.
+        const value = given.ok ? (given.value ?? property.default) : null;
         if (isAnswer(value)) content[name] = value;
-        else if (isAnswer(property.default)) content[name] = property.default;
         else if (required) return { action: given.ok ? "cancel" : "decline" };
     }
     return { action: "accept", content };

@@ -4,11 +4,14 @@
  *
  * Boundary: the two requests. What the result means is `mcp.ts`'s.
  *
- * MTK1: a call that is cancelled cancels its task.
+ * MTK1: a call that is cancelled cancels its task, and waits at most `CANCEL_MS` for the server to say so.
  */
 import type { CallToolResult, Client, RequestOptions } from "@modelcontextprotocol/client";
 
 type Params = Parameters<Client["callTool"]>[0];
+
+/** Milliseconds. */
+const CANCEL_MS = 2000;
 
 interface Waiting {
     readonly signal: AbortSignal;
@@ -31,7 +34,7 @@ export async function callAsTask(client: Client, params: Params, { signal, timeo
         // MTK1. A server that is gone has no task any more.
         if (signal.aborted)
             await client
-                .request({ method: "tasks/cancel", params: about }, specTypeSchemas.CancelTaskResult, { timeout })
+                .request({ method: "tasks/cancel", params: about }, specTypeSchemas.CancelTaskResult, { timeout: CANCEL_MS })
                 .catch(() => undefined);
         throw error;
     }

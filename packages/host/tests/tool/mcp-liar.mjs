@@ -16,8 +16,9 @@ const requestedSchema = {
         several: { type: "array", items: { type: "string", enum: ["a", "b"] } },
         colours: { type: "array", items: titled("anyOf"), default: ["g"] },
         odd: { type: "string", oneOf: [null, "a", {}] },
+        sure: { type: "boolean", default: true },
     },
-    required: ["plain", "named", "titled", "several"],
+    required: ["plain", "named", "titled", "several", "sure"],
 };
 const cancelled = [];
 let called;
@@ -27,11 +28,13 @@ createInterface({ input: process.stdin }).on("line", (line) => {
     const { id, method, params, result: said } = JSON.parse(line);
     const text = (value) => say({ id: method === undefined ? called : id, result: { content: [{ type: "text", text: JSON.stringify(value) }] } });
     if (how === "form" && id === "form" && method === undefined) return text(said);
+    if (how === "impatient" && method === undefined) return;
     if (how.startsWith("task")) {
         if (method === "tasks/result" && how === "task") return text("done");
         if (method === "tasks/result") say({ id: "form", method: "elicitation/create", params: { message: "Choose.", requestedSchema } });
         if (method === "tasks/cancel") cancelled.push(params.taskId);
         const task = { taskId: "t1", status: "working", ttl: 1000, createdAt: "2026-01-01T00:00:00Z", lastUpdatedAt: "2026-01-01T00:00:00Z" };
+        if (method === "tasks/cancel" && how === "task without word") return;
         if (method === "tasks/cancel") return say({ id, result: { ...task, status: "cancelled" } });
         if (method === "tools/call" && cancelled.length > 0) return say({ id, error: { code: -32603, message: `cancelled: ${cancelled}` } });
         if (method === "tools/call") return say(params.task === undefined ? { id, error: { code: -32601, message: "only as a task" } } : { id, result: { task } });
@@ -66,7 +69,9 @@ createInterface({ input: process.stdin }).on("line", (line) => {
         }
         called = id;
         if (how === "no message") process.stdout.write("\u001b[31mDebug: 1\n");
-        if (how === "form") say({ id: "form", method: "elicitation/create", params: { message: "Choose.", requestedSchema } });
+        // It asks, and goes on without an answer.
+        if (how === "impatient") setTimeout(() => text("gone on"), 300);
+        if (how === "form" || how === "impatient") say({ id: "form", method: "elicitation/create", params: { message: "Choose.", requestedSchema } });
         if (how === "no end") process.stdout.write("x".repeat(17 << 20));
         if (how === "deep")
             process.stdout.write(

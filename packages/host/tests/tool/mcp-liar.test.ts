@@ -91,11 +91,27 @@ describe("a server over stdio", () => {
             several: { contract: { type: "list", item: among("a", "b") }, description: "Choose." },
             colours: { contract: maybe({ type: "list", item: among("r", "g") }), description: "Choose. (r: Red; g: Green)" },
             odd: { contract: maybe({ type: "string" }), description: "Choose." },
+            sure: { contract: { type: "boolean" }, description: "Choose." },
         });
         expect(JSON.parse(text as string)).toEqual({
             action: "accept",
-            content: { plain: "x", named: "x", titled: "x", several: ["a", "b"], colours: ["g"], odd: "x" },
+            content: { plain: "x", named: "x", titled: "x", several: ["a", "b"], colours: ["g"], odd: "x", sure: "x" },
         });
+    });
+    test("MC3: what a person gives no answer to is not answered with the server's default", async () => {
+        await using here = work();
+        const left = async (field: string) => {
+            const child = async ({ kind, request }: Effect) => {
+                if (kind === "ask") return { ok: true as const, value: "once", origins: ["user"] };
+                const name = (request as unknown as InputRequest).name.replace("liar.", "");
+                if (name === field) return { ok: false as const, failure: { kind: "denied" as const, message: "no answer", site: null } };
+                return { ok: true as const, value: name === "several" || name === "colours" ? ["a"] : "x", origins: ["user"] };
+            };
+            return JSON.parse((await call(lying(here, "form"), SERVER, "go", {}, { child })).text as string);
+        };
+        const rest = { plain: "x", named: "x", titled: "x", several: ["a"], odd: "x", sure: "x" };
+        expect(await left("colours")).toEqual({ action: "accept", content: rest });
+        expect(await left("sure")).toEqual({ action: "decline" });
     });
     test("the time that a person takes for an answer is not the server's", async () => {
         await using here = work();
@@ -122,6 +138,16 @@ describe("a server over stdio", () => {
         };
         expect((await failure(tools, SERVER, "go", {}, { signal: stop.signal, child })).kind).toBe("cancelled");
         expect((await failure(tools, SERVER, "go", {})).message).toContain("cancelled: t1");
+    });
+    test("MTK1: a server that does not say that it cancelled the task does not hold up who cancelled the call", async () => {
+        await using here = work();
+        const config = { mcpServers: { liar: { command: "node", args: [LIAR, "task without word"], timeoutMs: 10 * 60_000 } } };
+        const stop = new AbortController();
+        const child = async () => {
+            stop.abort();
+            return { ok: true as const, value: "deny", origins: ["user"] };
+        };
+        expect((await failure(here.tools(here.config(config)), SERVER, "go", {}, { signal: stop.signal, child })).kind).toBe("cancelled");
     });
     test("a result nested deeper than the stack is said to be", async () => {
         await using here = work();
