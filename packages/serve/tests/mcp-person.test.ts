@@ -1,10 +1,12 @@
 /** What a program of an MCP server asks its client's person, what it gives beside text, and the sessions in which clients of the earlier era are asked. */
+import { join } from "node:path";
 import { Server } from "@modelcontextprotocol/server";
 import type { Contract, Json } from "@remit/language";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { answerOf, formOf, type Wanted } from "../src/mcp/forms.ts";
 import { Sessions } from "../src/mcp/sessions.ts";
-import { type Answer, at, call, sent, WAYS } from "./mcp-room.ts";
+import { type Answer, at, call, MODERN, modern, sent, WAYS } from "./mcp-room.ts";
 
 const ASKS = `import tool Person from "host:person"
 func hello() -> string {
@@ -153,6 +155,121 @@ test("MCX3: for a session too many the one ends that has waited the longest, and
     expect((await post(PING, third)).status).toBe(404);
 });
 
+test("MCX1: a request that its client cancels is not under way any more, though it gets no answer", async () => {
+    const sessions = new Sessions(() => {
+        const server = new Server({ name: "test", version: "1" }, { capabilities: { tools: {} } });
+        server.setRequestHandler("tools/list", () => new Promise(() => undefined));
+        return server;
+    }, 1);
+    const post = async (body: object | string, id?: string): Promise<Response> => {
+        const headers = { ...HEADERS, ...(id === undefined ? {} : { "mcp-session-id": id, "mcp-protocol-version": "2025-11-25" }) };
+        const text = typeof body === "string" ? body : JSON.stringify({ jsonrpc: "2.0", ...body });
+        return (await sessions.answered(new Request("http://127.0.0.1/mcp", { method: "POST", headers, body: text }))) as Response;
+    };
+    const id = (await post(INITIALIZE)).headers.get("mcp-session-id") as string;
+    const list = await post({ id: 3, method: "tools/list" }, id);
+    expect((await post(INITIALIZE)).status).toBe(503);
+    expect((await post({ method: "notifications/cancelled", params: { requestId: 3 } }, id)).status).toBe(202);
+    expect((await post(INITIALIZE)).status).toBe(200);
+    await list.body?.cancel();
+    await sessions.close();
+});
+
+/** A server that asks a person, and gives its result without waiting for the answer. */
+const IMPATIENT = {
+    program: `import tool T from "mcp://liar" { go: may }
+import tool Person from "host:person"
+import llm Model from "openai://gpt-5-mini"
+func hello() -> string { T.go({}).text }
+func twice() -> string { T.go({}).text + (Person.ask({ question: "And then?" })?.answer ?? "nothing") }
+agent Slow {
+    model Model
+    role "slow"
+    description "Is slow."
+    main func() -> string {
+        said = T.go({}).text
+        generate({ input: said }) -> string
+    }
+}
+`,
+    prepare: {
+        "remit.json": Buffer.from(
+            JSON.stringify({
+                mcpServers: {
+                    liar: { command: "node", args: [join(import.meta.dirname, "../../host/tests/tool/mcp-liar.mjs"), "impatient"] },
+                },
+            }),
+        ),
+    },
+};
+const TRUSTED = { load: { trust: true } };
+
+test("MCC5: where the run went on without an answer, the round that comes with one is told where the call stands", async () => {
+    await using room = await at("modern http", { ...IMPATIENT, options: TRUSTED });
+    const url = room.serves.url as string;
+    const ledger = await room.ledger();
+    const round = async (name: string) => {
+        const { result } = await call(url, name, {});
+        expect(result).toMatchObject({ resultType: "input_required", inputRequests: { decision: { params: { message: SAYS } } } });
+        return result?.requestState ?? "";
+    };
+    const decision = { action: "accept", content: { decision: "once" } };
+    const state = await round("hello");
+    const { id } = await ledger.run("last");
+    for await (const _event of ledger.follow(id));
+    const answer = () => call(url, "hello", {}, { inputResponses: { decision }, requestState: state });
+    expect(await answer()).toMatchObject({ result: { structuredContent: { result: '"gone on"' } } });
+    // It is told once.
+    expect(await answer()).toMatchObject({ result: { isError: true } });
+    const late = await round("twice");
+    const other = await ledger.run("last");
+    for await (const { kind, data } of ledger.follow(other.id))
+        if (kind === "tool.started" && JSON.stringify(data).includes("Person")) break;
+    const { result } = await call(url, "twice", {}, { inputResponses: { decision }, requestState: late });
+    expect(result).toMatchObject({ resultType: "input_required", inputRequests: { answer: { params: { message: "And then?" } } } });
+    const last = { inputResponses: { answer: says(", home") }, requestState: result?.requestState };
+    expect(await call(url, "twice", {}, last)).toMatchObject({ result: { structuredContent: { result: '"gone on", home' } } });
+});
+const SAYS = "The tool server 'liar' asks: Choose.";
+
+test("MCC4: the time for an answer ends with the question: a task that went on without one is not stopped", async () => {
+    await using room = await at("modern http", {
+        ...IMPATIENT,
+        replies: [{ text: "done", delay: 2000 }],
+        options: { ...TRUSTED, bounds: { ask: 1500 } },
+    });
+    const url = room.serves.url as string;
+    const { result } = await call(url, "Slow", {}, WITH_TASKS);
+    for (const seen: Json[] = []; ; ) {
+        const { result: now } = await modern(url, "tasks/get", { taskId: String(result?.["taskId"]) }, WITH_TASKS);
+        if (now?.["status"] !== seen.at(-1)) seen.push(now?.["status"] ?? null);
+        if (now?.["result"] === undefined && now?.["status"] !== "cancelled") {
+            await new Promise((resolve) => setTimeout(resolve, 20));
+            continue;
+        }
+        expect(now).toMatchObject({ result: { structuredContent: { result: "done" } } });
+        expect(seen.slice(-3)).toEqual(["input_required", "working", "completed"]);
+        break;
+    }
+});
+
+test("MCW3: 2025-11-25: a question that ended is taken back from the person, and the result comes", async () => {
+    const never = (): never => new Promise(() => undefined) as never;
+    await using room = await at("legacy stream", { ...IMPATIENT, options: TRUSTED, answer: never });
+    const ask = (method: string, params: object): Promise<{ readonly [name: string]: unknown }> =>
+        room.client.request({ method, params: { ...params } }, z.looseObject({}));
+    const { task } = await ask("tools/call", { name: "hello", arguments: {}, task: {} });
+    const { taskId } = task as { taskId: string };
+    expect(await ask("tasks/result", { taskId })).toMatchObject({ structuredContent: { result: '"gone on"' } });
+    expect(room.asked).toEqual([SAYS]);
+});
+const WITH_TASKS = {
+    _meta: {
+        ...MODERN,
+        "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} }, extensions: { "io.modelcontextprotocol/tasks": {} } },
+    },
+};
+
 const among = (...values: string[]): Contract => ({ type: "union", of: values.map((value) => ({ type: "literal", value })) });
 test.each<[Contract, object, Json, Json]>([
     [{ type: "string" }, { type: "string" }, "x", 5],
@@ -163,7 +280,7 @@ test.each<[Contract, object, Json, Json]>([
 ])("MCF1: a value that a server of the run asks for, %j", (contract, schema, good, bad) => {
     const wanted: Wanted = { kind: "value", request: { name: "liar.colour", contract, description: "Which?" } };
     expect(formOf(wanted)).toEqual({
-        message: "Which?",
+        message: "liar.colour: Which?",
         requestedSchema: { type: "object", properties: { answer: { title: "liar.colour", ...schema } }, required: ["answer"] },
     });
     const answered = (answer: Json, action = "accept"): Json => answerOf(wanted, { action, content: { answer } });

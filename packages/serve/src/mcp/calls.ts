@@ -5,6 +5,8 @@
  *
  * MCC1: a call of several rounds is one run: a round that brings an answer goes on with the run that asked, and begins nothing anew.
  * MCC2: a round counts only for the call that it began as: the same entry, the same arguments, the question that is open.
+ * MCC5: a question that ended without an answer, because the run went on without it, is no call that is lost: the round that comes with an answer to it
+ *     answers nothing, and is told where the call stands. No id of a question is used twice, so that an answer counts for what was asked.
  * MCC3: a client that cannot ask is asked nothing: a decision is no, and there is no answer to a question. One that does not come back with a
  *     decision in time leaves a run that waits for it in the ledger; where an answer is missing, the run is stopped there.
  * MCC4: a detached call goes on without its client. It is there from the moment that its run is in the ledger; a question of it that has no answer in
@@ -74,12 +76,18 @@ interface Live {
     readonly handle: RunHandle;
     readonly cancel: AbortController;
     readonly open: (Question & { readonly answer: (value: Json) => void })[];
+    /** Ids of questions that ended without an answer (MCC5). */
+    readonly ended: Set<string>;
     readonly canAsk: boolean;
     /** Of the round that waits. */
     listening: Listening | null;
     wake: () => void;
+    /** A question ended without an answer. */
+    withdrawn: () => void;
     late: NodeJS.Timeout | undefined;
 }
+
+type Asking = Pick<Live, "open" | "ended" | "wake" | "withdrawn">;
 
 export interface CallsOptions {
     readonly limits: Limits;
@@ -124,6 +132,13 @@ export class Calls {
             live.late ??= setTimeout(() => this.#abandon(run, live), this.#options.ask);
             heard(null);
         };
+        live.withdrawn = () => {
+            if (live.open.length === 0) {
+                clearTimeout(live.late);
+                live.late = undefined;
+            }
+            heard(null);
+        };
         const result = live.handle.result.finally(() => {
             clearTimeout(live.late);
             this.#live.delete(run);
@@ -153,11 +168,10 @@ export class Calls {
         const cancel = new AbortController();
         const id = newRunId();
         const { limits, ask } = this.#options;
-        const live: Pick<Live, "open" | "canAsk" | "listening" | "wake" | "origins"> = {
-            open: [],
-            canAsk,
-            listening,
+        const live: Asking & Pick<Live, "canAsk" | "listening" | "origins"> = {
+            ...{ open: [], ended: new Set(), canAsk, listening },
             wake: () => undefined,
+            withdrawn: () => undefined,
         };
         const handle = this.#program.run(entry.inputOf(args), {
             ...{ id, limits, signal: cancel.signal, inputOrigins: origins },
@@ -175,8 +189,7 @@ export class Calls {
                           ask: (request, { ask: { id: key }, signal }) =>
                               // A decision is always a text.
                               asked(live, { id: key, wanted: { kind: "decision", request } }, signal) as Promise<string | null>,
-                          input: (request, { effect, signal }) =>
-                              asked(live, { id: effect.path, wanted: { kind: "value", request } }, signal),
+                          input: (request, { signal }) => asked(live, { id: randomUUID(), wanted: { kind: "value", request } }, signal),
                       }
                     : {}),
             },
@@ -197,12 +210,17 @@ export class Calls {
     /** MCC1. Null where there is no such run with this question open (MCC2). */
     answer(round: Round, call: Call, said: Answers | undefined, listening: Listening): Promise<Step> | null {
         const live = this.#live.get(round.run);
-        const [question] = live?.open ?? [];
-        if (live === undefined || question?.id !== round.ask || live.call !== round.call || sealOf(call) !== round.call) return null;
+        if (live === undefined || live.listening !== null || live.call !== round.call || sealOf(call) !== round.call) return null;
+        const [question] = live.open;
+        const isOpen = question?.id === round.ask;
+        // MCC5: `ended` holds it once.
+        if (!isOpen && !live.ended.delete(round.ask)) return null;
         clearTimeout(live.late);
-        live.open.shift();
-        question.answer(answerOf(question.wanted, said?.[fieldOf(question.wanted)]));
         live.listening = listening;
+        if (isOpen) {
+            live.open.shift();
+            question.answer(answerOf(question.wanted, said?.[fieldOf(question.wanted)]));
+        }
         return this.#round(round.run, live, listening);
     }
 
@@ -221,17 +239,22 @@ export class Calls {
         if (signal.aborted) stop();
         else signal.addEventListener("abort", stop, { once: true });
         try {
-            const asks = new Promise<null>((resolve) => {
-                live.wake = () => resolve(null);
-                if (live.open.length > 0) live.wake();
-            });
-            const result = await Promise.race([live.handle.result, asks]);
-            if (result === null) {
+            for (;;) {
+                const asks = new Promise<null>((resolve) => {
+                    live.wake = () => resolve(null);
+                    if (live.open.length > 0) live.wake();
+                });
+                const result = await Promise.race([live.handle.result, asks]);
+                if (result !== null) {
+                    this.#live.delete(run);
+                    return { run, result, origins: live.origins };
+                }
+                // It may have ended meanwhile (MCC5).
+                const [question] = live.open;
+                if (question === undefined) continue;
                 live.late = setTimeout(() => this.#abandon(run, live), this.#options.ask);
-                return { run, question: live.open[0] as Question };
+                return { run, question };
             }
-            this.#live.delete(run);
-            return { run, result, origins: live.origins };
         } catch (error) {
             this.#live.delete(run);
             throw error;
@@ -255,14 +278,18 @@ export function sealOf({ entry, args }: Pick<Call, "entry" | "args">): string {
         .digest("base64url");
 }
 
-function asked(live: Pick<Live, "open" | "wake">, question: Question, signal: AbortSignal): Promise<Json> {
+function asked(live: Asking, question: Question, signal: AbortSignal): Promise<Json> {
     return new Promise((resolve) => {
+        if (signal.aborted) return resolve(null);
         const entry = { ...question, answer: resolve };
         signal.addEventListener(
             "abort",
             () => {
                 const at = live.open.indexOf(entry);
-                if (at >= 0) live.open.splice(at, 1);
+                if (at < 0) return;
+                live.open.splice(at, 1);
+                live.ended.add(question.id);
+                live.withdrawn();
                 resolve(null);
             },
             { once: true },

@@ -4,8 +4,9 @@
  * Boundary: pure; from questions to forms, and from answers on the wire to values. Who is asked is `calls.ts`'s.
  *
  * MCF1: a form has one field. An answer that does not fit that field, or that was not offered, is a no where a decision is asked for, else no answer.
+ * MCF2: who asks for a value stands before what it says, which may be made to look like another's question.
  */
-import { type Contract, isObject, type Json, plain, safeJson } from "@remit/language";
+import { type Contract, isObject, type Json, plain, plainLine, safeJson } from "@remit/language";
 import type { AskRequest, InputRequest } from "@remit/machine";
 import { reasonOf } from "../faces/reason.ts";
 
@@ -44,7 +45,7 @@ function schemaOf(wanted: Wanted): Field {
 }
 
 function valueField({ name, contract }: InputRequest): Field {
-    const title = plain(name);
+    const title = plainLine(name);
     const of = wholeOf(contract);
     if (of.type === "number" || of.type === "boolean") return { type: of.type, title };
     if (of.type === "list" && of.item !== undefined) {
@@ -69,16 +70,22 @@ function textsOf(contract: Contract): string[] {
 
 function messageOf(wanted: Wanted): string {
     if (wanted.kind === "words") return plain(wanted.question);
-    if (wanted.kind === "value") return plain(wanted.request.description ?? wanted.request.name);
+    if (wanted.kind === "value") {
+        // MCF2.
+        const { name, description } = wanted.request;
+        return description === undefined ? plainLine(name) : `${plainLine(name)}: ${plain(description)}`;
+    }
     const { question, detail, options } = wanted.request;
-    const args = isObject(detail) && Array.isArray(detail["args"]) ? detail["args"] : [];
-    const shown = safeJson(args.length === 1 ? (args[0] as Json) : args, 2);
-    const cut = shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}\n… ${shown.length - MAX_SHOWN} more characters` : shown;
-    return `${reasonOf(
+    const reason = reasonOf(
         question,
         detail,
         options.map((one) => [one, one]),
-    )}\n${plain(cut)}`;
+    );
+    if (!isObject(detail) || !Array.isArray(detail["args"])) return reason;
+    const { args } = detail;
+    const shown = safeJson(args.length === 1 ? (args[0] as Json) : args, 2);
+    const cut = shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}\n… ${shown.length - MAX_SHOWN} more characters` : shown;
+    return `${reason}\n${plain(cut)}`;
 }
 
 /** What the run is given (MCF1). Null: no answer. */

@@ -16,6 +16,7 @@ import {
     isJSONRPCRequest,
     isJSONRPCResultResponse,
     isLegacyRequest,
+    isSpecType,
     type JSONRPCMessage,
     type McpServerFactory,
     type RequestId,
@@ -47,6 +48,9 @@ class Transport extends WebStandardStreamableHTTPServerTransport {
         const { onmessage } = this;
         this.onmessage = (message: JSONRPCMessage, extra) => {
             if (isJSONRPCRequest(message)) this.open.add(message.id);
+            // A request that its client cancels gets no answer.
+            const cancelled = isSpecType.CancelledNotification(message) ? message.params.requestId : undefined;
+            if (cancelled !== undefined) this.open.delete(cancelled);
             onmessage?.(message, extra);
         };
     }

@@ -5,6 +5,7 @@
  *
  * MCW1: a client of the revision 2026-07-28 that does not say that it has the extension is told nothing of tasks.
  * MCW2: a question goes to one request at a time, and to none where the client cannot ask its person.
+ * MCW3: a question that ended without an answer is taken back from the person, and the request goes on.
  */
 import {
     type CallToolResult,
@@ -99,15 +100,26 @@ async function awaited(begun: Task, { tasks, server, caller, asked }: Awaiting, 
         if (question === undefined || !caller.canAsk) await tasks.changed(task.id, mcpReq.signal);
         else {
             asked.add(question.id);
+            const [answered, ended] = [new AbortController(), new AbortController()];
+            void endOf(question.id, { tasks, id: task.id }, answered.signal).then(() => ended.abort());
             try {
-                const options = { relatedRequestId: mcpReq.id, timeout: ASK_MS, signal: mcpReq.signal };
+                const options = { relatedRequestId: mcpReq.id, timeout: ASK_MS, signal: AbortSignal.any([mcpReq.signal, ended.signal]) };
                 tasks.answer(task.id, question.id, await server.elicitInput({ ...formOf(question.wanted), _meta }, options));
+            } catch (error) {
+                // MCW3.
+                if (!ended.signal.aborted) throw error;
             } finally {
+                answered.abort();
                 asked.delete(question.id);
             }
         }
         if (mcpReq.signal.aborted) throw new ProtocolError(ProtocolErrorCode.InternalError, "the request was cancelled");
     }
+}
+
+/** Resolves when the question is open no more, or the signal fires. */
+async function endOf(question: string, { tasks, id }: { readonly tasks: Tasks; readonly id: string }, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && tasks.get(id)?.questions.some((one) => one.id === question) === true) await tasks.changed(id, signal);
 }
 
 function known(tasks: Tasks, id: string): Task {
