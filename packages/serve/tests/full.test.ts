@@ -1,4 +1,4 @@
-/** RDY1, RDY2, SLG5, SAK5: a server whose ledger is on a full disk. The test mounts it, so it runs as root. */
+/** RDY1 to RDY3, SLG5, SAK5: a server whose ledger is on a full disk. The test mounts it, so it runs as root. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
@@ -81,6 +81,20 @@ test("a decision is refused with run and place, the question stays open, and bot
     await at.again();
     expect((await at.owner.session(id)).turns).toMatchObject([{ id: "t1", status: "done" }]);
     for (const run of [id, `${id}.t1`]) expect(await at.server.ledger.verify(run)).toMatchObject({ ok: true });
+});
+
+test("RDY3: where nothing waits and a session cannot be opened, the server is not ready; it is again where there is room", async () => {
+    const logged: string[] = [];
+    await using at = await room([], { ledger: join(disk, "ledger.db"), log: (level, message) => level !== "info" && logged.push(message) });
+    await at.owner.open();
+    fill(0);
+    expect(await refusal(at.owner.open())).toMatchObject({ status: 503 });
+    const full = [503, { ok: false, why: "its ledger takes nothing now: its disk is full" }];
+    expect([await ready(at), await ready(at)]).toEqual([full, full]);
+    free();
+    expect(await ready(at)).toEqual([200, { ok: true }]);
+    expect(logged).toEqual([expect.stringContaining("the ledger takes nothing now"), "the ledger can be written again"]);
+    await at.owner.open();
 });
 
 test("wherever the room ends, every decision has its answer, and nothing is lost or done twice", async () => {

@@ -11,6 +11,7 @@ import { type Context, Hono } from "hono";
 import { lacks } from "../access/guard.ts";
 import { LimitError } from "../access/limits.ts";
 import type { Server } from "../server.ts";
+import { Undecided } from "../session/asks.ts";
 import { consolePage } from "./console.ts";
 import { lendScript } from "./lend.ts";
 import { answer, type Env, HttpError, refused, type Route, signalOf, unkept } from "./route.ts";
@@ -85,6 +86,8 @@ function methodNotAllowed(rows: readonly Route[]): HttpError {
 function told(server: Server, error: Error, c: Context): Response {
     // Who asked is gone: no client hears the answer.
     if (signalOf(c).aborted) return c.body(null, 400);
+    const failed = error instanceof Undecided ? error.why : error;
+    if (failed instanceof LedgerError) server.ready.failed(failed);
     const known = knownOf(error) ?? new HttpError(500, "error", "the server could not do it; its log says why");
     if (known.status === 500) server.log("error", `${c.req.method} ${c.req.path}: ${error.stack ?? error.message}`);
     const { status, kind, message, hint, headers } = known;

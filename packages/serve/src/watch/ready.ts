@@ -1,30 +1,60 @@
 /**
  * Whether the server can take requests: its ledger can be read, and takes what it is given.
  *
- * Boundary: one look at the ledger, and what waits for it (`stalls.ts`).
+ * Boundary: looks at the ledger, and what waits for it (`stalls.ts`).
+ *
+ * RDY3: a commit that was refused, also one that nothing waits for, makes the server not ready, until the ledger keeps a small one of its own. Who
+ *     asks whether it is ready has that tried; where the disk was full, there has to be more room than a small one needs.
  */
-import type { LedgerError, LedgerStore } from "@remit/host";
+import { randomUUID } from "node:crypto";
+import { statfs } from "node:fs/promises";
+import { dirname } from "node:path";
+import { LedgerError, type LedgerErrorCode, type LedgerStore } from "@remit/host";
 import { within } from "../runs/stream.ts";
 import { Stalls, whyText } from "./stalls.ts";
 
 /** So long the ledger may take, milliseconds: less than a health check waits. */
 const READY_MS = 2000;
+/** What a session takes to begin, and its first turn, bytes. */
+const ROOM = 1 << 20;
+/** What a ledger fails with that takes nothing now. */
+const REFUSALS: ReadonlySet<LedgerErrorCode> = new Set(["full", "readonly", "busy", "away", "io"]);
+
+type Store = Pick<LedgerStore, "runs" | "uses" | "path" | "team">;
 
 export class Ready {
     readonly stalls: Stalls;
-    readonly #store: Pick<LedgerStore, "runs">;
+    readonly #store: Store;
     readonly #tell: (level: "warn" | "error", message: string) => void;
     #reading: Promise<unknown> | null = null;
+    /** RDY3. */
+    #refused: LedgerError | null = null;
+    #trying: Promise<void> | null = null;
+    #isTold = false;
 
-    constructor(store: Pick<LedgerStore, "runs">, tell: (level: "warn" | "error", message: string) => void) {
+    constructor(store: Store, tell: (level: "warn" | "error", message: string) => void) {
         this.#store = store;
         this.#tell = tell;
-        this.stalls = new Stalls((why) => this.#changed(why));
+        this.stalls = new Stalls(() => this.#changed());
     }
 
-    #changed(why: LedgerError | null): void {
+    get #why(): LedgerError | null {
+        return this.stalls.why ?? this.#refused;
+    }
+
+    #changed(): void {
+        const why = this.#why;
+        if (this.#isTold === (why !== null)) return;
+        this.#isTold = why !== null;
         if (why === null) this.#tell("warn", "the ledger can be written again");
         else this.#tell("error", `the ledger takes nothing now: ${why.message}`);
+    }
+
+    /** What a request failed with. RDY3. */
+    failed(error: LedgerError): void {
+        if (!REFUSALS.has(error.code)) return;
+        this.#refused = error;
+        this.#changed();
     }
 
     /** Null where requests can be taken; else why not. */
@@ -37,12 +67,39 @@ export class Ready {
                     this.#reading = null;
                 });
             if ((await within(this.#reading, READY_MS)) === undefined) return "its ledger does not answer";
+            if (this.#refused !== null) {
+                this.#trying ??= this.#try().finally(() => {
+                    this.#trying = null;
+                });
+                await within(this.#trying, READY_MS);
+            }
             // RDY1.
-            const { why } = this.stalls;
+            const why = this.#why;
             return why === null ? null : `its ledger takes nothing now: ${whyText(why)}`;
         } catch (error) {
             this.#tell("error", `the ledger cannot be read: ${(error as Error).message}`);
             return "its ledger cannot be read";
+        }
+    }
+
+    /** RDY3. */
+    async #try(): Promise<void> {
+        const before = this.#refused;
+        const { uses, path, team } = this.#store;
+        try {
+            if (before?.code === "full" && team === undefined && path !== null) {
+                const { bavail, bsize } = await statfs(dirname(path));
+                if (bavail * bsize < ROOM) return;
+            }
+            const use = { counter: "a server asks whether the ledger can be written", run: "", place: randomUUID() };
+            await uses.count(use, null);
+            await uses.uncount(use);
+            // Another one may have been refused meanwhile.
+            if (this.#refused === before) this.#refused = null;
+            this.#changed();
+        } catch (error) {
+            if (!(error instanceof LedgerError)) throw error;
+            this.#refused = error;
         }
     }
 }
