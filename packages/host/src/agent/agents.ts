@@ -108,7 +108,7 @@ export function agents(setting: AgentsSetting): Agents {
         return (await scheme.open())(turn, context, () => (run === undefined ? null : rooms.of(key, isNew)));
     }
     async function turned(effect: Effect, io: PerformIO): Promise<Outcome> {
-        const turn = effect.request as unknown as AgentTurn;
+        const turn = turnOf(effect);
         const key = keyOf(turn.session, io.run);
         let kept = open.get(key);
         if (kept === undefined) {
@@ -155,6 +155,14 @@ export function agents(setting: AgentsSetting): Agents {
             await Promise.allSettled(ending);
         },
     };
+}
+
+/** A turn that an earlier build scheduled says the name of the session that is loaded, and nothing else of it. */
+function turnOf({ request }: Effect): AgentTurn {
+    const turn = request as unknown as Omit<AgentTurn, "load"> & { readonly load?: AgentTurn["load"] | string };
+    const { load, ...rest } = turn;
+    if (load === undefined) return rest;
+    return { ...rest, load: typeof load === "string" ? { id: load } : load };
 }
 
 function keyOf(session: string, run: string | undefined): string {

@@ -64,12 +64,12 @@ export function sessionRooms(env: Environment, workspace: string): SessionRooms 
     };
 }
 
-/** The folder that was begun last. */
+/** The folder that was begun last. An earlier build kept one telling alone, in the folder of the session itself. */
 function lastIn(session: string): string | undefined {
     const begun = (name: string): number => statSync(join(session, name), { throwIfNoEntry: false })?.birthtimeMs ?? 0;
-    return readdirSync(session)
-        .sort((a, b) => begun(a) - begun(b))
-        .at(-1);
+    const all = readdirSync(session);
+    const tellings = all.filter((name) => name !== "home" && name !== "work").sort((a, b) => begun(a) - begun(b));
+    return tellings.at(-1) ?? (all.includes("home") ? "" : undefined);
 }
 
 function removeEmpty(folder: string): void {

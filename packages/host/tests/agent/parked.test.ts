@@ -1,5 +1,16 @@
 /** Questions of agents in the middle of their turns that wait for a person: the run ends, and later the turn is told again with the answer standing. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+    existsSync,
+    mkdirSync,
+    mkdtempSync,
+    readdirSync,
+    readFileSync,
+    realpathSync,
+    renameSync,
+    rmdirSync,
+    rmSync,
+    writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Json } from "@remit/language";
@@ -10,7 +21,7 @@ import { openStore } from "../../src/ledger/open.ts";
 import type { LedgerStore } from "../../src/ledger/store.ts";
 import { openLedger } from "../../src/run/open.ts";
 import { load } from "../../src/run/program.ts";
-import { AGENT } from "./rig.ts";
+import { AGENT, rig } from "./rig.ts";
 
 const ROOT = join(dirname(AGENT), "..", "..", "..", "..", "..");
 let root: string;
@@ -231,6 +242,59 @@ test("H9: a turn that goes on with a session waits too where its agent takes ses
     expect(JSON.stringify(events)).not.toContain("what was said before");
     expect(sound).toBe(true);
     await expect.poll(() => readdirSync(rooms)).toEqual([]);
+});
+
+/** As builds kept it that told the name of a session alone. */
+function earlier(conduct: { readonly [key: string]: Json }): Json {
+    const loads = conduct.loads as unknown as readonly { readonly session: string; readonly id: string }[];
+    return { ...conduct, loads: loads.map(({ session, id }) => [session, id]) };
+}
+
+test("a turn that an earlier build parked is told again in its session, though that build kept the session's name alone, and its room elsewhere", async () => {
+    const acts = JSON.stringify([
+        { do: "about" },
+        { do: "request", method: "fs/write_text_file", params: { path: join(root, "a.txt"), content: "written" } },
+    ]);
+    const answer = `\`\`\`remit\nfunc answer(agent, acts) { return agent.send(${JSON.stringify(acts)}) }\n\`\`\``;
+    const body = `Fixer.yield(acts: ${JSON.stringify(JSON.stringify([[{ do: "say", text: answer }]]))})`;
+    expect((await part(body, null)).result).toMatchObject({ status: "waiting" });
+    const rooms = join(home, ".local/state/remit/agents");
+    const room = join(rooms, readdirSync(rooms)[0] ?? "");
+    const telling = join(room, readdirSync(room)[0] ?? "");
+    for (const name of readdirSync(telling)) renameSync(join(telling, name), join(room, name));
+    rmdirSync(telling);
+    const { result } = await part(body, "once", undefined, (store) => ({
+        ...store,
+        state: async (run) => {
+            const state = await store.state(run);
+            const old = (one: Json): Json => {
+                const doc = one as { readonly [key: string]: Json };
+                const conduct = doc.conduct as { readonly [key: string]: Json } | undefined;
+                return conduct?.loads === undefined ? one : { ...doc, conduct: earlier(conduct) };
+            };
+            return state === null ? null : { ...state, image: old(state.image), deltas: state.deltas.map(old) };
+        },
+    }));
+    expect(result.failure).toBeUndefined();
+    expect(read("a.txt")).toBe("written");
+    // What was said before is loaded.
+    expect(result.value).toContain('"turns":8');
+    await expect.poll(() => readdirSync(rooms)).toEqual([]);
+});
+
+test("a turn that an earlier build scheduled, with the name of the session alone, loads the session", async () => {
+    const effect = JSON.parse(readFileSync(new URL("./turns/load-as-text.json", import.meta.url), "utf8")) as Effect;
+    await using here = rig();
+    await here.host.perform(effect, {
+        signal: new AbortController().signal,
+        emit: () => undefined,
+        wait: () => Promise.resolve(),
+        child: async () => ({ ok: false, failure: { kind: "denied", message: "nobody is there" } }),
+    });
+    const loads = here.seen.filter(
+        ({ from, message }) => from === "client" && (message as { readonly method?: string }).method === "session/load",
+    );
+    expect(loads).toMatchObject([{ message: { params: { sessionId: "s2" } } }]);
 });
 
 test("a turn that goes on with a session cannot be told again: the answer is no, and the agent is told why", async () => {

@@ -60,7 +60,8 @@ export function isOfAnotherBuild(fail: Fail): boolean {
  */
 export function takeWorld(m: Machine, documents: readonly Json[]): void {
     const last = documents.at(-1);
-    const { accounts, conduct } = isObject(last) ? last : {};
+    const { accounts, conduct: kept } = isObject(last) ? last : {};
+    const conduct = ofToday(kept);
     for (const one of Array.isArray(accounts) ? accounts : [])
         for (const account of m.accounts.open.values())
             if (isObject(one) && one.path === account.path && typeof one.began === "number") account.began ??= one.began;
@@ -72,6 +73,16 @@ export function takeWorld(m: Machine, documents: readonly Json[]): void {
     if (typeof spent !== "number" || !isTexts(sessions)) return;
     if (isTexts(begun)) m.conduct = { spent, begun, sessions };
     else if (isTexts(idle)) m.conduct = { spent, idle, sessions };
+}
+
+/** What a conductor kept. An earlier build kept the sessions that another process can take up as pairs: the session, and the name that its agent has for it. */
+function ofToday(conduct: Json | undefined): Json | undefined {
+    if (!isObject(conduct) || !Array.isArray(conduct.loads)) return conduct;
+    const loads = conduct.loads.map((one): Json => {
+        const [session = null, id = null] = isTexts(one) ? one : [];
+        return isTexts(one) ? { session, id } : one;
+    });
+    return { ...conduct, loads };
 }
 
 /** Steps at which a continuation that is not loaded was taken while the run computed; undefined where it waited. */
@@ -338,7 +349,7 @@ class Reader {
         run.before = last.steps;
         m.accounts.restore(last.accounts);
         m.standing.restore(last.standing);
-        m.conduct = last.conduct ?? null;
+        m.conduct = (ofToday(last.conduct as unknown as Json | undefined) as unknown as ConductDoc | undefined) ?? null;
         m.nextFiber = last.nextFiber;
         m.framesUntil = last.framesUntil;
         m.entryPath = m.root.frames[0]?.path ?? m.options.path ?? m.entry?.fn.name ?? m.entryPath;
