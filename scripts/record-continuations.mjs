@@ -5,10 +5,9 @@
  */
 import { writeFileSync } from "node:fs";
 import { check, loadProgram, lower } from "../packages/language/src/index.ts";
-import { canonicalJson, Compiled, Machine } from "../packages/machine/src/index.ts";
+import { answeredOutcome, canonicalJson, Compiled, Machine } from "../packages/machine/src/index.ts";
 import { sha256 } from "../packages/host/src/ledger/blob.ts";
 import { machineId } from "../packages/host/src/load/engine.ts";
-import { answeredOutcome } from "../packages/host/src/run/by-hand.ts";
 import { startOptions } from "../packages/host/src/run/machine.ts";
 import { answerTo, PROGRAMS } from "../packages/host/tests/run/continuations/programs.ts";
 

@@ -107,6 +107,20 @@ export const PROGRAMS: readonly Recorded[] = [
         told: 1,
         value: "put get a",
     },
+    // Recorded by a build that told the timeout of an approval as a budget of time around its question, and not as the time to answer it.
+    {
+        name: "approval-timeout",
+        source: `${T}func got(x) { T.get(x) }\nfunc put(x) { T.put(x) }\nmemory static ( got "a" >=> approve "Put it?" with { timeout: 2h } >=> put )`,
+        told: 2,
+        value: "put get a",
+    },
+    // The same, saved where the time of a branch beside the question ran.
+    {
+        name: "wait-beside-question",
+        source: `${T}func got(x) { T.get(x) }\nmemory static ( got "a" >=> ( approve "Put it?" <*> wait 1s ) )`,
+        told: 2,
+        value: ["get a", "get a"],
+    },
     {
         name: "gone-on-raised",
         source: main(LLM + T, 'x = ""\nspend 1 calls { x = T.get("a")  x = T.put(x) }\ny = T.put(x)\ny'),
