@@ -113,6 +113,41 @@ test("WAC4: a run whose world hangs while it opens fails after its tries and say
     expect(await room.client.result(run)).toBe(2);
 });
 
+test("WAC4: where a world hangs when it is looked up what became of a call, the execution fails and says what hangs, and the run goes on after that", async () => {
+    await using room = await roomAt(server);
+    const reached = Promise.withResolvers<void>();
+    const hangs: HostTool = {
+        size: {
+            call: (_word: string, { signal }: { readonly signal: AbortSignal }) => {
+                reached.resolve();
+                return new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("stopped"))));
+            },
+        },
+    };
+    const first = await room.worker({ host: { tools: { Words: hangs } } });
+    const program = await world(room, SUM);
+    const run = await room.client.submit(program, program.kept({ words: ["abc"] }));
+    await reached.promise;
+    await first.shutdown();
+    let isMended = false;
+    let tries = 0;
+    const ofRun = (): null | Promise<null> => {
+        tries++;
+        return isMended ? null : new Promise(() => undefined);
+    };
+    await room.worker({ ofRun, opening: 100, host: { tools: { Words: { size: { call: (word: string) => word.length } } } } });
+    const message = "the worker could not open the run in 3 tries: what the worker gives this run (`ofRun`) did not come within 0.1 s";
+    await expect(room.client.result(run)).rejects.toMatchObject({ failure: { kind: "unreachable", message, hint: expect.any(String) } });
+    expect(tries).toBe(3);
+    isMended = true;
+    await room.client.goOn(run, { resume: {} });
+    const [question] = await questionsOf(room, run);
+    expect(question).toMatchObject({ kind: "unknown" });
+    const { id } = question as { readonly id: string };
+    await room.client.answer(run, { question: id, by: room.on.user, said: { answer: "again" } });
+    expect(await room.client.result(run)).toBe(3);
+});
+
 test("a run that a worker with another ledger takes fails as unreachable, and says that they share one", async () => {
     await using room = await roomAt(server);
     await room.worker({ ledger: join(room.folder, "another.db") });

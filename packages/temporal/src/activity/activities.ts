@@ -10,7 +10,7 @@
  *     known here.
  * WAC3: a ledger that takes nothing now (a lock, a full disk) ends no execution: an activity that may be tried again is, and another one waits (WA4).
  * WAC4: a run that cannot be opened for another reason than the ledger's is tried again `tries` times; then it fails, and says why. One whose world
- *     hangs is tried `HANGS` times, and says what hangs.
+ *     hangs is tried `HANGS` times, and says what hangs; so is the look at what became of an effect.
  * WA5: an execution that lost the run to another owner is told so, and nothing is performed for it.
  */
 import type { KeyObject } from "node:crypto";
@@ -95,7 +95,11 @@ export function activitiesOf(options: ActivityOptions): RunActivities {
         program: (hash) => store.program(hash),
         perform: (wanted) => beating(() => worlds.use(wanted.run, (world) => perform(options, world, wanted))),
         part: (wanted) => worlds.use(wanted.run, (world) => part({ store, host }, world, wanted)),
-        look: (wanted) => worlds.use(wanted.run, (world) => looked(store, world, wanted)),
+        look: (wanted) =>
+            tried(
+                Number.POSITIVE_INFINITY,
+                worlds.use(wanted.run, (world) => looked(store, world, wanted)),
+            ),
         flush: async (carried) => {
             await worlds.use(carried.run, ({ secrets }) => keep({ store, secrets }, carried));
             if (carried.batches.some(({ batch }) => batch.end !== undefined)) await worlds.drop(carried.run);
