@@ -97,6 +97,31 @@ test("RDY3: where nothing waits and a session cannot be opened, the server is no
     await at.owner.open();
 });
 
+test("what is refused while something before it waits is refused at once, and what waits is kept when there is room", async () => {
+    await using at = await room([{ text: "hello" }], { ledger: join(disk, "ledger.db"), log: () => undefined });
+    const { id } = await at.owner.open();
+    await at.owner.lend(id, "click", CLICK);
+    fill(0);
+    const withdrawn = await refusal(at.owner.withdraw(id, "click"));
+    expect(withdrawn).toMatchObject({ status: 503, hint: expect.stringContaining("may count") });
+    expect(await refusal(at.owner.submit(id, { text: "Hello" }))).toMatchObject({
+        status: 503,
+        message: expect.stringContaining("nothing of it was kept"),
+    });
+    free();
+    await expect.poll(() => ready(at), { timeout: 60_000 }).toEqual([200, { ok: true }]);
+    const turn = await at.owner.submit(id, { text: "Hello" });
+    const heard: string[] = [];
+    for await (const { event } of at.owner.events(id)) if (heard.push(event) && event === "turn.ended") break;
+    expect(heard.filter((one) => /^(lent|turn\.(sub|end))/.test(one))).toEqual([
+        "lent.registered",
+        "lent.withdrawn",
+        "turn.submitted",
+        "turn.ended",
+    ]);
+    expect((await at.owner.turn(id, turn.id)).value).toBe("hello");
+});
+
 test("wherever the room ends, every decision has its answer, and nothing is lost or done twice", async () => {
     const pages = [0, 2, 4, 6, 8, 10, 12, 14, 16, 20];
     const replies = pages.flatMap(() => [calls("owner", "click"), { text: "clicked" }]);

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { memoryStore } from "@remit/host";
+import { LedgerError, type LedgerStore, memoryStore, type RunWriter } from "@remit/host";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import { ServeClient } from "../src/index.ts";
@@ -114,6 +114,25 @@ test("SLG1: one that begins to listen right after something was told hears it on
     };
     expect(await heard(there)).toEqual(["turn.started", "x", "y", "turn.ended", "server.stopping"]);
     expect(await heard(late)).toEqual(["turn.started", "y", "turn.ended", "server.stopping"]);
+});
+
+test("SLG5: a log that is let go does not wait for its ledger any more", async () => {
+    const store = memoryStore();
+    const create: LedgerStore["create"] = async (run) => {
+        const writer = await store.create(run);
+        const commit = (): Promise<never> => Promise.reject(new LedgerError("full", "the disk is full"));
+        return Object.assign(Object.create(writer) as RunWriter, { commit, release: () => writer.release() });
+    };
+    const waits: (string | undefined)[] = [];
+    const about = { id: "session-1", program: { format: "remit/1" } as never, hash: "h", file: "main.remit", root: "/" };
+    const stalled = (_session: string, why: LedgerError | null) => waits.push(why?.code);
+    const log = await SessionLog.make({ ...store, create }, about, { scrub: (json) => json, stalled });
+    await expect(log.append("turn.submitted", { turn: "t1" }, true)).rejects.toMatchObject({ code: "full" });
+    expect(waits).toEqual(["full"]);
+    log.leave();
+    await expect.poll(() => waits).toEqual(["full", undefined]);
+    await log.close(false);
+    expect(waits).toEqual(["full", undefined]);
 });
 
 test("SLG4: how far a turn is waits a moment for what comes next, which does not wait", async () => {

@@ -115,7 +115,7 @@ export class SessionLog {
         for (;;)
             try {
                 await this.#writer.commit(batch, n);
-                if (this.#waiting.delete(n) && this.#waiting.size === 0) this.#stalled(null);
+                this.#waitsNoMore(n);
                 return;
             } catch (error) {
                 const later = isLater(error);
@@ -124,7 +124,7 @@ export class SessionLog {
                 if (later) this.#waits(n, error);
                 if (!later || (asked && error.code !== "away")) {
                     // SLG5. Without its number nothing after it would count. What is wrong with the ledger itself is told by what comes next.
-                    this.#commit(NOTHING, false, n).catch(() => this.#waiting.delete(n));
+                    this.#commit(NOTHING, false, n).catch(() => this.#waitsNoMore(n));
                     throw error;
                 }
                 await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
@@ -136,19 +136,24 @@ export class SessionLog {
         this.#waiting.add(n);
     }
 
+    #waitsNoMore(n: number): void {
+        if (this.#waiting.delete(n) && this.#waiting.size === 0) this.#stalled(null);
+    }
+
     /** Resolves with the event once it is durable and was told. Rejects with `LedgerError`; then it is not in the log. */
     append(kind: SessionKind, data: { readonly [key: string]: Json }, asked = false): Promise<SessionEvent> {
         const kept = this.#scrub({ at: new Date().toISOString(), ...data }) as SessionEvent["data"];
         const durable = this.#commit({ events: [eventOf(kind, kept)] }, asked);
-        const told = this.#telling.then(async () => {
-            await durable;
+        const before = this.#telling;
+        // What is refused does not wait for what is before it.
+        const told = Promise.all([durable, before]).then(() => {
             const event: SessionEvent = { seq: ++this.#seq, kind, data: toldData(kept) };
             this.#tail.push(event);
             if (this.#tail.length > 2 * TAIL) this.#tail.splice(0, TAIL);
             this.#tell(frameOf(event));
             return event;
         });
-        this.#telling = told.catch(() => undefined);
+        this.#telling = Promise.allSettled([before, told]);
         return told;
     }
 
