@@ -125,6 +125,30 @@ test("MCX1: a session that its client ended is gone; one that never was, too", a
 
 const HEADERS = { accept: "application/json, text/event-stream", "content-type": "application/json" };
 
+test.each([
+    ["in a session: the run goes on, as its protocol says", true, "done"],
+    ["without one: the run stops where it stands", false, "stopped"],
+] as const)("legacy http, a connection that is dropped %s", async (_, isInSession, status) => {
+    await using room = await at("legacy http", { replies: [{ text: "kept", delay: 3000 }] });
+    const url = room.serves.url as string;
+    const begun = await fetch(url, { method: "POST", headers: HEADERS, body: INITIALIZE });
+    await begun.text();
+    const session: { [name: string]: string } = isInSession ? { "mcp-session-id": begun.headers.get("mcp-session-id") as string } : {};
+    const params = { name: "Clerk", arguments: { task: "wait" }, _meta: { progressToken: 1 } };
+    const gone = new AbortController();
+    const call = await fetch(url, {
+        ...{ method: "POST", headers: { ...HEADERS, ...session }, signal: gone.signal },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 3, method: "tools/call", params }),
+    });
+    // Progress is told when the run has begun.
+    await call.body?.getReader().read();
+    gone.abort();
+    const ledger = await room.ledger();
+    const { id } = await ledger.run("last");
+    for await (const _event of ledger.follow(id));
+    expect((await ledger.run(id)).status).toBe(status);
+});
+
 test("MCX3: for a session too many the one ends that has waited the longest, and none that has a request under way", async () => {
     const { promise: free, resolve: go } = Promise.withResolvers<void>();
     const sessions = new Sessions(() => {
