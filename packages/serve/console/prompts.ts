@@ -78,7 +78,7 @@ function Items({ one }: { readonly one: PromptView }): ComponentChildren {
         Table,
         {
             name: `Items of ${line(one.label)}`,
-            head: ["as", "from the program", "what the budgets did", "origins", "where"],
+            head: ["as", "from the program", "what the budgets did, and its origins"],
             rows: one.items.map((item) =>
                 h(
                     "tr",
@@ -89,10 +89,15 @@ function Items({ one }: { readonly one: PromptView }): ComponentChildren {
                         { class: "mono" },
                         line(item.source),
                         item.variant === null ? null : h("div", { class: "soft" }, `variant ${line(item.variant)}`),
+                        h("div", null, h(Place, { site: item.declared })),
                     ),
-                    h("td", null, item.shown ? "" : h("span", { class: "tag warn" }, "not shown"), line(item.clip)),
-                    h("td", null, h(Origins, { origins: item.origins, none: "the program itself" })),
-                    h("td", null, h(Place, { site: item.declared })),
+                    h(
+                        "td",
+                        null,
+                        item.shown ? "" : h("span", { class: "tag warn" }, "not shown"),
+                        line(item.clip),
+                        h("div", null, h(Origins, { origins: item.origins, none: "the program itself" })),
+                    ),
                 ),
             ),
         },
@@ -112,6 +117,7 @@ function Offered({ one }: { readonly one: PromptView }): ComponentChildren {
                 h(
                     "li",
                     { key: tool.name },
+                    tool.shown === null ? null : h("strong", null, line(tool.shown), " "),
                     h("code", null, line(tool.name)),
                     h("span", { class: "soft" }, ` ${line(tool.uri)}`),
                     tool.description === null ? null : h("p", null, line(tool.description)),
@@ -152,7 +158,7 @@ function Turn({
               )
             : null,
         turn.messages.map((message, i) => h(Message, { key: i, one, message })),
-        replied === undefined ? null : h(Reply, { replied }),
+        replied === undefined ? null : h(Reply, { one, replied }),
     );
 }
 
@@ -203,9 +209,14 @@ function Message({ one, message }: { readonly one: PromptView; readonly message:
     );
 }
 
-function Reply({ replied }: { readonly replied: Replied }): ComponentChildren {
-    const reply = (replied.reply ?? {}) as { readonly text?: unknown; readonly calls?: readonly unknown[]; readonly notes?: unknown };
+function Reply({ one, replied }: { readonly one: PromptView; readonly replied: Replied }): ComponentChildren {
+    const reply = (replied.reply ?? {}) as {
+        readonly text?: unknown;
+        readonly calls?: readonly { readonly name?: unknown }[];
+        readonly notes?: unknown;
+    };
     const usage = (replied.usage ?? {}) as { readonly input?: number; readonly output?: number };
+    const lent = (reply.calls ?? []).flatMap(({ name }) => one.tools.find((tool) => tool.name === name)?.shown ?? []);
     return h(
         "div",
         { class: "message model" },
@@ -220,6 +231,7 @@ function Reply({ replied }: { readonly replied: Replied }): ComponentChildren {
             ),
         ),
         typeof reply.text === "string" && reply.text !== "" ? h(Long, { text: reply.text }) : null,
+        lent.length === 0 ? null : h("p", null, "calls ", h("strong", null, line(lent.join(", ")))),
         (reply.calls ?? []).length === 0 ? null : h(Value, { value: reply.calls, depth: 0 }),
         (Array.isArray(reply.notes) ? reply.notes : []).map((note, i) => h("p", { key: i, class: "soft" }, line(String(note)))),
         typeof replied.error === "string" ? h("p", { class: "bad" }, line(replied.error)) : null,

@@ -143,6 +143,24 @@ test("a turn that is cancelled while it asks says so, and not that an answer is 
     expect(JSON.stringify(told)).not.toContain("remit answer");
 });
 
+test("a turn that fails at a no names the lent tool as people know it", async () => {
+    await using at = await room([]);
+    const program = join(at.folder, "lent.remit");
+    writeFileSync(
+        program,
+        'import tool Lent from "host:lent" { owner__click: ask }\nmain func(input: { task: string }) { Lent.owner__click({}) }\n',
+    );
+    await at.again({ program });
+    const { id } = await at.owner.open();
+    await at.owner.lend(id, "click", { description: "Clicks" });
+    const turn = await at.owner.submit(id, { text: "click" });
+    await watch(at.owner, id, ended(turn.id), async (event, data) => {
+        if (event === "ask.requested") await at.owner.decide(id, data["ask"] as string, "deny");
+    });
+    const { failure } = await at.owner.turn(id, turn.id);
+    expect(failure).toMatchObject({ kind: "denied", message: "click (lent by owner) was not allowed" });
+});
+
 test("SAK6: a question whose only approver is revoked is a no at once, and so is the next one; where another may answer, it stays open", async () => {
     await using at = await room({ replies: [] });
     const panel = await at.client("panel");

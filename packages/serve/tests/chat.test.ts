@@ -89,7 +89,7 @@ test("text streams, a call asks and goes on after a yes, also in a page that was
     await at.owner.lend(session, "click", { description: "Clicks" });
     await say(page, "Buy it");
     await page.waitForSelector(".call >> text=approval-requested");
-    expect(await page.innerText(".call")).toContain('Lent.owner__click {"at":"#buy"}');
+    expect(await page.innerText(".call")).toContain('click (lent by owner) {"at":"#buy"}');
     // loaded again while it waits
     await page.reload();
     await page.waitForSelector(".call >> text=approval-requested");

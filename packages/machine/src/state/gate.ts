@@ -158,7 +158,8 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
         throw refuse(m, call, refusalOf(wish, decision), { labels: [...labels, ...decidersOf(m, decision, target)], about });
     const session = sessionKey(m, wish, decision);
     const known = answerFor(m, session);
-    if (known === false) throw denied(frame.principal, textOf(meant), site, "the answer for the session is no");
+    if (known === false)
+        throw denied(frame.principal, { capability: textOf(meant), uri: meant.uri }, site, "the answer for the session is no");
     if (known !== undefined) return pass(m, wish, allowedAs(decision.reach, known), call);
     if (cut)
         throw new Fail("value", `${shownUse(textOf(target))} is given more than a person can be shown, who would have to allow it`, {
@@ -386,15 +387,20 @@ export function answered(m: Ops, call: Call, native: AskWait, outcome: Outcome):
         frame.approved = { use: native.use, described: describedIn(outcome) };
         return;
     }
-    const about = JSON.parse(native.use) as { readonly capability: string };
-    const fail = denied(frame.principal, about.capability, site, outcome.ok ? "" : outcome.failure.message);
+    const about = JSON.parse(native.use) as Used;
+    const fail = denied(frame.principal, about, site, outcome.ok ? "" : outcome.failure.message);
     const told = deniedAs(m, call, fail);
     if (told === null) m.deliverFail(fiber, fail);
     else m.deliver(fiber, told);
 }
 
-function denied(principal: string, capability: string, site: Site | null, why: string): Fail {
-    return new Fail("denied", `${shownUse(capability)} was not allowed${why === "" ? "" : `: ${why}`}`, { site, by: principal });
+interface Used {
+    readonly capability: string;
+    readonly uri?: string;
+}
+
+function denied(principal: string, { capability, uri }: Used, site: Site | null, why: string): Fail {
+    return new Fail("denied", `${shownUse(capability, uri)} was not allowed${why === "" ? "" : `: ${why}`}`, { site, by: principal });
 }
 
 /** A question about a use: its instruction runs again, or fails. */

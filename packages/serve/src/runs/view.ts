@@ -9,7 +9,7 @@
 import { readFile, realpath } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
 import { isSession, type LedgerStore, type RunInfo } from "@remit/host";
-import { isObject, type Json, type Site } from "@remit/language";
+import { isObject, type Json, LENT, shownUse, type Site } from "@remit/language";
 import { costOf, explainRun, type LedgerEvent, type Plan, planTree, traceRows } from "@remit/machine";
 import type { ListedRun, NodeView, PlanView, PromptView, Replied, RunPage, RunView, TraceView } from "../wire/runs.ts";
 
@@ -113,7 +113,8 @@ export async function promptsView(store: LedgerStore, id: string): Promise<Promp
             return { path, reply, error, usage, answeredBy };
         });
         const { ok = null, result = null, error = null } = ended;
-        return { ...one, replies, total: of(one.path, "generate.started")["total"] ?? null, ended: { ok, result, error } };
+        const tools = one.tools.map((tool) => ({ ...tool, shown: tool.uri === LENT ? shownUse(tool.source, tool.uri) : null }));
+        return { ...one, tools, replies, total: of(one.path, "generate.started")["total"] ?? null, ended: { ok, result, error } };
     });
 }
 

@@ -8,7 +8,7 @@
  *     takes a text away the SDK has not.
  * UIM2: what is too long for a page is told by its place in the ledger.
  */
-import { isObject, type Json } from "@remit/language";
+import { isObject, type Json, LENT, shownUse } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
 import { reasonOf } from "../faces/reason.ts";
 
@@ -22,6 +22,8 @@ export type UiChunk =
           readonly type: "tool-input-available";
           readonly toolCallId: string;
           readonly toolName: string;
+          /** What a person calls a tool that a client lends. */
+          readonly title?: string;
           readonly input: Json;
           readonly dynamic: true;
       }
@@ -95,9 +97,9 @@ export class UiMessage {
         const d = isObject(data) ? data : {};
         if (OWN.has(String(d["tool"]))) return [];
         const place = { run, event: seq };
-        if (kind === "tool.started") return this.#called(path, nameOf(d), d["args"] ?? [], place);
+        if (kind === "tool.started") return this.#called(path, named(nameOf(d), d), d["args"] ?? [], place);
         if (kind === "tool.ended") {
-            const begun = this.#called(path, nameOf(d), d["args"] ?? [], place);
+            const begun = this.#called(path, named(nameOf(d), d), d["args"] ?? [], place);
             return [...begun, ...this.#ended(path, d, place)];
         }
         return [];
@@ -118,7 +120,7 @@ export class UiMessage {
         const call = path.replace(/\/ask$/, "");
         const about = isObject(detail) ? detail : {};
         const { capability } = about as { readonly capability?: string };
-        const begun = this.#called(call, capability ?? "question", about["args"] ?? [], null);
+        const begun = this.#called(call, named(capability ?? "question", about), about["args"] ?? [], null);
         this.#asks.set(id, { call, decided: false });
         return [...begun, { type: "tool-approval-request", approvalId: id, toolCallId: call, reason: reasonOf(question, detail, []) }];
     }
@@ -157,14 +159,11 @@ export class UiMessage {
     }
 
     /** UIM1. */
-    #called(path: string, name: string, args: Json, place: Json): UiChunk[] {
+    #called(path: string, name: Named, args: Json, place: Json): UiChunk[] {
         if (this.#calls.has(path)) return [];
         this.#calls.add(path);
         const input = Array.isArray(args) && args.length === 1 ? (args[0] as Json) : args;
-        return [
-            ...this.#close(),
-            { type: "tool-input-available", toolCallId: path, toolName: name, input: short(input, place), dynamic: true },
-        ];
+        return [...this.#close(), { type: "tool-input-available", toolCallId: path, ...name, input: short(input, place), dynamic: true }];
     }
 
     #ended(path: string, d: { readonly [key: string]: Json }, place: Json): UiChunk[] {
@@ -187,6 +186,13 @@ export class UiMessage {
         this.#open = null;
         return [{ type: "text-end", id }];
     }
+}
+
+type Named = { readonly toolName: string; readonly title?: string };
+
+/** Of a call or a question about one. */
+function named(toolName: string, { uri }: { readonly uri?: Json }): Named {
+    return uri === LENT ? { toolName, title: shownUse(toolName, uri) } : { toolName };
 }
 
 function nameOf(d: { readonly [key: string]: Json }): string {

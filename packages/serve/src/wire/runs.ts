@@ -75,7 +75,11 @@ export interface Replied {
     readonly answeredBy: Json;
 }
 
-export interface PromptView extends Explanation {
+/** `shown`: what a person calls it, where the model's name for it is made of that of its client; else null. */
+export type ShownTool = Explanation["tools"][number] & { readonly shown: string | null };
+
+export interface PromptView extends Omit<Explanation, "tools"> {
+    readonly tools: readonly ShownTool[];
     readonly replies: readonly Replied[];
     /** What all items together may have. */
     readonly total: Json;

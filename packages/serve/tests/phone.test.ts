@@ -1,0 +1,58 @@
+/** The console on a phone of 390 pixels, in a real browser: a turn whose lent tool was refused, under the names that people know it by. */
+import { join } from "node:path";
+import { type Browser, chromium } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { calls, ended, room, watch } from "./room.ts";
+
+let browser: Browser;
+beforeAll(async () => {
+    const args = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"];
+    browser = await chromium.launch({ executablePath: process.env["REMIT_TEST_CHROMIUM"] ?? "/usr/bin/chromium", args });
+});
+afterAll(() => browser.close());
+
+test("every view of a run can be reached, no word of its prompts is broken, and a lent tool has its person's name beside the model's", async () => {
+    await using at = await room({ replies: [] });
+    const panel = await at.client("panel");
+    at.says([calls(panel.id, "click", { at: "#buy" }), { text: "Nothing was bought." }]);
+    const { id } = await at.owner.open({ title: "shop" });
+    await panel.client.lend(id, "click", { description: "Clicks" });
+    const turn = await at.owner.submit(id, { text: "Buy it" });
+    await watch(at.owner, id, ended(turn.id), async (event, data) => {
+        if (event === "ask.requested") await at.owner.decide(id, data["ask"] as string, "deny");
+    });
+    const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
+    const page = await context.newPage();
+    page.setDefaultTimeout(500_000);
+    await page.goto(`${at.server.url}/#code=${await at.server.loginCode()}&to=/runs/${id}.${turn.id}/prompts`);
+    await page.waitForSelector(".prompt");
+    const tabs = (await page.evaluate(`[...document.querySelectorAll(".tabs a")].map((tab) => {
+        const { left, right } = tab.getBoundingClientRect();
+        return [tab.textContent, left >= 0 && right <= innerWidth];
+    })`)) as unknown;
+    expect(tabs).toEqual(["Overview", "Trace", "Timeline", "Prompts", "Plan"].map((name) => [name, true]));
+    const broken = await page.evaluate(`[...document.querySelectorAll(".prompt table :is(td, th)")].flatMap((cell) => {
+        const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+        const found = [];
+        for (let text = texts.nextNode(); text !== null; text = texts.nextNode())
+            for (const { index, 0: word } of text.data.matchAll(/[\\p{L}\\d]+/gu)) {
+                const range = document.createRange();
+                range.setStart(text, index);
+                range.setEnd(text, index + word.length);
+                if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) found.push(word);
+            }
+        return found;
+    })`);
+    expect(broken).toEqual([]);
+    expect(await page.evaluate(`[...document.querySelectorAll(".wide")].filter((one) => one.scrollWidth > one.clientWidth).length`)).toBe(
+        0,
+    );
+    await page.click(".offered summary");
+    const name = `click (lent by ${panel.id})`;
+    const asModel = `Lent_${panel.id.replaceAll("-", "_")}__click`;
+    expect(await page.innerText(".offered li >> nth=0")).toContain(`${name} ${asModel}`);
+    expect(await page.innerText(".message.model >> nth=0")).toContain(`calls ${name}`);
+    const shots = process.env["REMIT_TEST_SCREENS"];
+    if (shots !== undefined) await page.screenshot({ path: join(shots, "phone-prompts.png"), fullPage: true });
+    await context.close();
+});
