@@ -31,6 +31,7 @@ export { type VariantSite, variantSites } from "./compile/variants.ts";
 export { isUnasked } from "./state/verdicts.ts";
 export { computedTo, isOfAnotherBuild, takeWorld } from "./run/load.ts";
 export { type Advance, Machine } from "./run/machine.ts";
+export { nextFiber } from "./run/execute.ts";
 export type { Result } from "./run/ending.ts";
 export { struckAt } from "./state/spending.ts";
 export type { GoOn, Remedies } from "./run/stops.ts";

@@ -173,8 +173,8 @@ export class DebugSession {
     }
 
     private thread(): number {
-        const { machine, next, asking } = this.timeline;
-        const ready = asking === null ? machine.ready[0] : undefined;
+        const { machine, running, next, asking } = this.timeline;
+        const ready = asking === null ? running : undefined;
         if (ready !== undefined) return ready.id;
         const waiting = next === null ? machine.waiting.values().next().value : machine.waiting.get(next);
         return waiting?.fiber.id ?? 0;
@@ -209,8 +209,7 @@ export class DebugSession {
         for (let fiber = machine.fibers.get(this.thread()) ?? null; fiber !== null; fiber = fiber.parent)
             chain.push({ id: fiber.id, depth: chain.length === 0 ? fiber.frames.length - up : Number.POSITIVE_INFINITY });
         return () => {
-            const { machine: now } = this.timeline;
-            const at = now.ready[0];
+            const { machine: now, running: at } = this.timeline;
             if (at === undefined || this.timeline.asking !== null) return false;
             const nearest = chain.find((one) => one.depth > 0 && now.fibers.has(one.id));
             return nearest !== undefined && at.id === nearest.id && at.frames.length <= nearest.depth;
@@ -277,7 +276,7 @@ export class DebugSession {
 
     /** A breakpoint at the statement that is next. */
     private hitAt(): Breakpoint | null {
-        const fiber = this.timeline.machine.ready[0];
+        const fiber = this.timeline.running;
         if (fiber === undefined || this.timeline.asking !== null) return null;
         const frame = fiber.top;
         const at = frame.form.code[frame.pc];
@@ -425,7 +424,7 @@ export class DebugSession {
         const origin = this.moment;
         timeline.seek(timeline.first);
         for (let n = 1; ; n++) {
-            const top = timeline.machine.ready[0]?.frames.at(-1);
+            const top = timeline.running?.frames.at(-1);
             if (top?.path === path) return this.stopped("goto");
             if (timeline.tick() === null) break;
             if (n % OFTEN === 0) yield;

@@ -20,6 +20,7 @@ import {
     Fail,
     Machine,
     type MachineEvent,
+    nextFiber,
     Retelling,
     type StartOptions,
     struckAt,
@@ -200,8 +201,20 @@ export class Timeline {
         // The time of a part of the run was up here. A step beyond it that a call took counts as having come there, however it was come to.
         for (let n = 0; n < 2 && this.retelling.state === "slice" && this.machine.inbox.some((told) => struckAt(told) <= this.reached); n++)
             take(this.retelling.compute(this.still));
+        // A fiber whose turn it is stands behind what it waited for: at the statement that takes a step.
+        while (this.retelling.state === "slice" && !this.retelling.isCut && this.isInside()) take(this.retelling.compute(this.still));
         // What was told at the beginning, or to no effect, is passed here.
         if (this.waits) void this.retelling.upcoming;
+    }
+
+    /** The fiber that goes on next; undefined where all wait. */
+    get running(): ReturnType<typeof nextFiber> {
+        return nextFiber(this.machine);
+    }
+
+    private isInside(): boolean {
+        const frame = this.running?.frames.at(-1);
+        return frame?.form.code[frame.pc]?.step === 0;
     }
 
     private get reached(): number {

@@ -42,6 +42,20 @@ main func(input: { items: list[number] }) {
 }
 `;
 
+/** Calls of its iterations come back the last one first; the iterations go on in their own order. */
+export const TURNS = `flow strict
+import tool Work from "host:work"
+main func(input: { items: list[number] }) {
+    parts = parallel for n in input.items max 10 {
+        Work.late(n)
+        b = n + 1
+        c = Work.late(b)
+        c
+    }
+    parts
+}
+`;
+
 export const FAILS = `import tool Work from "host:work"
 func last(n: number) {
     x = Work.step(n)
@@ -181,8 +195,16 @@ main func(input: { items: list[number] }) {
 }
 `;
 
+const called: (() => void)[] = [];
+
 const WORK = {
     step: (n: number) => n + 1,
+    /** Four calls at once, which come back the last one first. */
+    late: (n: number) =>
+        new Promise<number>((resolve) => {
+            called.push(() => resolve(n));
+            if (called.length === 4) for (const [i, back] of called.splice(0).reverse().entries()) setTimeout(back, 20 * i);
+        }),
     hang: (_: number, io: { signal: AbortSignal }) => wait(1e7, 1, { signal: io.signal }),
     fail: (n: number) => {
         throw new Error(`no ${n}`);

@@ -5,7 +5,7 @@ import { memoryStore } from "../../src/ledger/memory.ts";
 import { openLedger } from "../../src/run/open.ts";
 import { type DebugSession, debugRun, moved, type Movement, movedUnless } from "../../src/debug/session.ts";
 import { readBreakpoint } from "../../src/debug/breakpoint.ts";
-import { ASKS, BRANCHES, contents, FAILS, killed, LOOKS, REFUSED, type Recorded, recorded, SPENDS, TOOLS } from "./runs.ts";
+import { ASKS, BRANCHES, contents, FAILS, killed, LOOKS, REFUSED, type Recorded, recorded, SPENDS, TOOLS, TURNS } from "./runs.ts";
 
 const state = (s: DebugSession): unknown => [s.moment, s.where(), s.inspect(), s.threads().map((t) => s.authority(t.id, 0))];
 const line = (s: DebugSession): number | null => s.where().site?.line ?? null;
@@ -20,6 +20,7 @@ function walk(s: DebugSession): unknown[] {
 describe("time", () => {
     const RUNS: { [name: string]: () => Promise<Recorded> } = {
         "branches in parallel, caught failures, lambdas": () => recorded(BRANCHES, { items: [1, 2, 3, 4] }, { concurrency: 2 }),
+        "iterations of strict code, answered the last one first": () => recorded(TURNS, { items: [1, 2, 3, 4] }),
         "a failure": () => recorded(FAILS, { n: 1 }),
         "a question that waits, a remit, a delegation": () => recorded(ASKS, { to: "bob" }, { on: { ask: () => null } }),
         "a question that was answered": () => recorded(ASKS, { to: "bob" }, { on: { ask: () => "once" } }),
@@ -227,6 +228,28 @@ describe("steps", () => {
 });
 
 describe("breakpoints and places", () => {
+    test.each([
+        ["as their answers come", TURNS.replace("flow strict", "")],
+        ["in their own order", TURNS],
+    ])("each iteration stops once at each line, where iterations go on %s", async (_name, source) => {
+        const run = await recorded(source, { items: [1, 2, 3, 4] });
+        for (const line of [5, 6, 7, 8]) {
+            const s = await debugRun(run.store, run.id);
+            s.breakpoints = [{ kind: "line", file: "main.remit", line }];
+            const threads: number[] = [];
+            while (moved(s.continue()).reason === "breakpoint") {
+                threads.push(s.where().thread);
+                expect(
+                    s
+                        .threads()
+                        .filter(({ state: of }) => of === "next")
+                        .map(({ id }) => id),
+                ).toEqual([s.where().thread]);
+            }
+            expect([line, threads.length, new Set(threads).size]).toEqual([line, 4, 4]);
+        }
+    });
+
     let run: Recorded;
     beforeAll(async () => {
         run = await recorded(BRANCHES, { items: [1, 2, 3] });

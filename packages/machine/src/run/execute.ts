@@ -29,7 +29,7 @@ import type { Machine } from "./machine.ts";
 import { measure } from "./memory.ts";
 import { stretch, wholeLoop, leavesEvents } from "./stretches.ts";
 
-/** The fiber that runs next; undefined where none may. */
+/** The fiber that goes on next; undefined where all wait, for something outside or for others to go on. */
 export function nextFiber(m: Machine): Fiber | undefined {
     const [first] = m.ready;
     return first === undefined || first.place === 0 ? first : firstInPlace(m);
@@ -200,7 +200,7 @@ function strictlyBack(m: Machine, fiber: Fiber, frame: Frame, value: Value): Val
 /** Starts a slice: no longer than what is left of the budget, longer than usual where one instruction needs it. */
 export function grantSlice(m: Machine, until: number): void {
     const usual = m.options.slice ?? DEFAULTS.slice;
-    const wanted = Math.max(usual, m.ready[0]?.need ?? 0);
+    const wanted = Math.max(usual, nextFiber(m)?.need ?? 0);
     const left = m.stepLimit - m.run.steps;
     // Below zero where an instruction went beyond the budget: the next one finds it spent.
     const to = Math.min(until, nextStrike(m));

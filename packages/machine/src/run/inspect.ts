@@ -18,6 +18,7 @@ import type { Limits } from "../state/options.ts";
 import { show } from "../state/show.ts";
 import { type Delegation, inForce } from "../state/delegations.ts";
 import type { Result } from "./ending.ts";
+import { nextFiber } from "./execute.ts";
 import { type Clean, type Looker, partOf, partsOf, type ValueView, viewOf, wholeOf } from "./look.ts";
 import type { Machine } from "./machine.ts";
 
@@ -140,8 +141,8 @@ export function inspect(m: Machine, clean?: Clean): Inspection {
 
 function stateOf(m: Machine, fiber: Fiber): ThreadView["state"] {
     if (m.result !== null) return "ended";
-    const at = m.ready.indexOf(fiber);
-    return at === 0 ? "next" : at > 0 ? "ready" : "waiting";
+    if (nextFiber(m) === fiber) return "next";
+    return m.ready.includes(fiber) ? "ready" : "waiting";
 }
 
 function lookerOf(m: Machine, clean?: Clean): Looker {

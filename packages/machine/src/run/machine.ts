@@ -374,7 +374,7 @@ export class Machine implements Ops {
 
     private stop(fail: Fail): void {
         if (this.result !== null) return;
-        const fiber = this.ready[0] ?? this.root;
+        const fiber = nextFiber(this) ?? this.root;
         const frame = fiber.frames[fiber.frames.length - 1];
         fail.site = frame === undefined ? null : (frame.form.code[frame.pc]?.site ?? null);
         this.finish(fail, !this.timedOut);
