@@ -191,12 +191,24 @@ const DRAFT = /^\.\d+\.[0-9a-f]{8}\.draft(?:-journal|-wal|-shm)?$/;
 /** Age after which no process is at a draft any more, milliseconds. */
 const LEFT_MS = 600_000;
 
-/** Takes away what processes that were killed while they made this file left of it. */
+/**
+ * Takes away what processes of this user that were killed while they made this file left of it. What cannot be looked at or taken away stays: the
+ * file is made all the same.
+ */
 function sweep(path: string): void {
     const [folder, name] = [dirname(path), basename(path)];
-    const drafts = readdirSync(folder).filter((one) => one.startsWith(name) && DRAFT.test(one.slice(name.length)));
-    for (const draft of drafts.map((one) => join(folder, one)))
-        if (Date.now() - (lstatSync(draft, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > LEFT_MS) rmSync(draft, { force: true });
+    try {
+        const drafts = readdirSync(folder).filter((one) => one.startsWith(name) && DRAFT.test(one.slice(name.length)));
+        for (const draft of drafts.map((one) => join(folder, one))) if (isLeft(draft)) rmSync(draft, { force: true });
+    } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    }
+}
+
+function isLeft(draft: string): boolean {
+    const there = lstatSync(draft, { throwIfNoEntry: false });
+    if (there?.isFile() !== true || there.uid !== (process.getuid?.() ?? there.uid)) return false;
+    return Date.now() - there.mtimeMs > LEFT_MS;
 }
 
 /**

@@ -1,7 +1,18 @@
 /** Opening a ledger or a memory that cannot be made: told by its code, and nothing is left behind. Real devices, and a real limit on files. */
 import { createSecretKey } from "node:crypto";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+    chownSync,
+    existsSync,
+    mkdirSync,
+    mkdtempSync,
+    readdirSync,
+    readFileSync,
+    rmSync,
+    symlinkSync,
+    utimesSync,
+    writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -57,6 +68,18 @@ test("what a process left that was killed while it made the ledger goes when the
     const there = readdirSync(folder);
     expect(there).toEqual(expect.arrayContaining(["ledger.db", ...others]));
     expect(there.filter((name) => left.includes(name))).toEqual([]);
+});
+
+test("a ledger is made beside what has the name of a draft and is none of this user's", () => {
+    const [draft, other] = ["ledger.db.77.0a1b2c3d.draft", "ledger.db.78.0a1b2c3d.draft"];
+    mkdirSync(join(folder, draft));
+    writeFileSync(join(folder, other), "");
+    for (const name of [draft, other]) utimesSync(join(folder, name), 1, 1);
+    if (process.getuid?.() === 0) chownSync(join(folder, other), 1234, 1234);
+    else rmSync(join(folder, other));
+    const before = readdirSync(folder);
+    openSqlite(join(folder, "ledger.db"), { config: folder }).close();
+    expect(readdirSync(folder)).toEqual(expect.arrayContaining([...before, "ledger.db"]));
 });
 
 test.each([2, 16])("a ledger that a limit of %i KiB keeps from being made leaves no file", (kib) => {
