@@ -143,6 +143,18 @@ test("a run goes from here to Temporal and back, and the command says what becam
     expect(here.remit("trace", "verify").code).toBe(0);
 });
 
+test("a run that ends as Temporal lets it go is over, and was not taken over", () => {
+    here.write(
+        "slow.remit",
+        'import tool Shell from "shell: unconfined" { run: may }\nmain func() { Shell.run({ command: "sleep 4" }).exit_code }\n',
+    );
+    expect(here.remit("submit", "slow.remit", "--trust", "--address", address).code).toBe(0);
+    const over = here.remit("resume", "last", "--on", "memory", "--address", address);
+    expect(over).toMatchObject({ code: 2, err: expect.stringMatching(/run \S+ is over/) });
+    expect(over.err).not.toContain("taken over");
+    expect(here.remit("result", "last", "--address", address)).toMatchObject({ code: 0, out: "0\n" });
+});
+
 test("a schedule is made, looked at and deleted; a wrong one is not made", () => {
     const at = ["--address", address];
     expect(here.remit("submit", "shout.remit", "--cron", "0 25 * * *", ...at)).toMatchObject({

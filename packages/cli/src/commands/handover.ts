@@ -1,5 +1,5 @@
 /** Runs that change between this process and Temporal: given to an execution there, or taken from one. */
-import { fenced, type LedgerStore, type RunInfo } from "@remit/host";
+import { fenced, LedgerError, type LedgerStore, type RunInfo } from "@remit/host";
 import type { Released } from "@remit/temporal";
 import { milliseconds } from "../amounts.ts";
 import { asking, resultOf } from "../client.ts";
@@ -40,6 +40,8 @@ export async function back(
     if (options["fence"] === true) return fenced(ledger, info.id);
     return asking(options, async (client) => {
         const { epoch, ...released } = await client.release(info.id, { ...graceOf(options), signal, waits });
+        // It ended there, or as it drained.
+        if ((await ledger.run(info.id)).status === "done") throw new LedgerError("finished", `run ${info.id} is over`);
         say(`${paint(process.stderr)("cyan", "taken over")}: ${told(info.id, released)}`);
         return epoch;
     });

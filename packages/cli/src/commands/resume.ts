@@ -32,8 +32,10 @@ export default async function resume(args: string[], options: Options): Promise<
         if (isThere && on === undefined)
             throw new UsageError(`run ${info.id} goes on on Temporal`, `remit resume ${info.id} --on memory takes it over`);
         const signal = watch.begins();
-        const from = isThere ? { from: await (await import("./handover.ts")).back(info, options, { signal, ledger: ledger.store }) } : {};
         return await toldApart(async () => {
+            const from = isThere
+                ? { from: await (await import("./handover.ts")).back(info, options, { signal, ledger: ledger.store }) }
+                : {};
             await watch.progress.before?.(ledger.events(info.id));
             const handle = await ledger.resume<Json>(info.id, {
                 ...hostOptions(options),
