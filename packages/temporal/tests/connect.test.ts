@@ -77,7 +77,11 @@ test("of a server that takes the connection and says nothing the caller hears be
     try {
         const patience = { slow: (one: string) => told.push(one), slowMs: 50, connectMs: 500 };
         const reached = connect(placeOf({ address: `127.0.0.1:${port}` }), patience);
-        await expect(reached).rejects.toThrow(`no Temporal server answers at 127.0.0.1:${port}`);
+        await expect(reached).rejects.toMatchObject({
+            message: `no Temporal server answers at 127.0.0.1:${port}`,
+            // A second server would not help.
+            hint: expect.stringMatching(/^something listens there: a server that is suspended or very busy(?!.*temporal dev)/),
+        });
         expect(told).toEqual([expect.stringContaining("took the connection, but has said nothing for 0.05 s")]);
     } finally {
         server.close();

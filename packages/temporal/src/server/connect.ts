@@ -106,7 +106,7 @@ export async function connect(
             connectTimeout: connectMs,
         });
     } catch (error) {
-        throw away(place, error);
+        throw silent(place, error);
     } finally {
         clearTimeout(timer);
     }
@@ -119,7 +119,7 @@ export async function connectWorker(place: Place): Promise<NativeConnection> {
     try {
         connection = await NativeConnection.connect({ ...place.options, address: place.address });
     } catch (error) {
-        throw away(place, error);
+        throw silent(place, error);
     }
     // A worker would try for long to find it.
     try {
@@ -154,5 +154,12 @@ async function taken(place: Place): Promise<void> {
 
 function away({ address }: Place, error: unknown): ConnectError {
     const hint = "start one with remit temporal dev, or say where it is with --address, TEMPORAL_ADDRESS or the profile file";
+    return new ConnectError(`no Temporal server answers at ${address}`, hint, error);
+}
+
+/** Something takes connections there. */
+function silent({ address }: Place, error: unknown): ConnectError {
+    const hint =
+        "something listens there: a server that is suspended or very busy, one that is reached with or without TLS, or no Temporal server; look at it, or say where another is with --address, TEMPORAL_ADDRESS or the profile file";
     return new ConnectError(`no Temporal server answers at ${address}`, hint, error);
 }
