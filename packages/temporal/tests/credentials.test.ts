@@ -20,7 +20,7 @@ import type { Json } from "@remit/language";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { oauthRoom } from "../../host/tests/oauth/server.ts";
 import { type DevServer, temporalBlocks } from "../src/index.ts";
-import { devServer, type Room, roomAt } from "./room.ts";
+import { devServer, questionsOf, type Room, roomAt } from "./room.ts";
 
 let server: DevServer;
 beforeAll(async () => {
@@ -94,6 +94,22 @@ test("TQ3: a credential that is missing is a question, no try after the other; t
     expect(await history(room, run)).not.toContain("s3cret-of-alice-17");
     for await (const event of room.store.events(run)) expect(JSON.stringify(event)).not.toContain("s3cret-of-alice-17");
     expect(await room.store.verify(run)).toMatchObject({ ok: true });
+});
+
+test("of a variable that the worker's environment lacks, the question says that the worker is started again", async () => {
+    await using room = await roomAt(server);
+    await using there = await api();
+    const file = join(room.folder, ".config/remit/remit.json");
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(file, JSON.stringify({ secrets: { "env:LATE_KEY": [there.origin] } }));
+    await room.worker();
+    const program = await world(room, `temporal static ( fetch "${there.origin}/" with { credential: env("LATE_KEY") } )`);
+    const run = await room.client.submit(program, program.kept(null));
+    const [question] = await questionsOf(room, run);
+    expect(question).toMatchObject({
+        kind: "credential",
+        request: { hint: "where the worker runs: set LATE_KEY in the environment, and start the worker again" },
+    });
 });
 
 test("a delegated token is renewed on the worker after a 401, and neither the old nor the new one is in a history", async () => {

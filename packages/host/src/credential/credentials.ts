@@ -66,7 +66,7 @@ export function createCredentials({ sources, secret }: CredentialsSetup): Creden
         const answer = await ask(wanted);
         if (answer.kind === "elsewhere") return null;
         if (answer.kind === "missing")
-            throw new CredentialError("missing", `the credential ${name} is missing: ${answer.message}`, answer.hint);
+            throw new CredentialError("missing", `the credential ${name} is missing: ${answer.message}`, answer.hint, answer.atStart);
         const given: Given = { name, value: answer.value };
         const known = as === null || !IDENTIFIED.has(source) ? `${source}:${arg}` : `${source}:${arg} ${as}`;
         // Of what is too short to be told from other text, the whole header is.

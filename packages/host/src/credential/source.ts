@@ -5,7 +5,7 @@
  *
  * CRD1: a source is asked for one origin and answers for that origin alone; a value goes nowhere else.
  */
-import type { FailureKind } from "@remit/machine";
+import type { FailureKind, Missing } from "@remit/machine";
 
 /** Where a request is going. */
 export interface Destination {
@@ -31,7 +31,7 @@ export interface CredentialWanted {
 export type CredentialAnswer =
     | { readonly kind: "given"; readonly value: string }
     /** It can be given later; `hint` says how. */
-    | { readonly kind: "missing"; readonly message: string; readonly hint: string }
+    | ({ readonly kind: "missing" } & Missing)
     /** It is for other origins: the request goes without it. */
     | { readonly kind: "elsewhere" };
 
@@ -55,10 +55,13 @@ export class CredentialError extends Error {
     override readonly name = "CredentialError";
     readonly code: CredentialErrorCode;
     readonly hint: string;
-    constructor(code: CredentialErrorCode, message: string, hint: string) {
+    /** What is missing reaches a process only as it starts. */
+    readonly atStart: boolean;
+    constructor(code: CredentialErrorCode, message: string, hint: string, atStart = false) {
         super(message);
         this.code = code;
         this.hint = hint;
+        this.atStart = atStart;
     }
     /** What a failure of it is called. */
     get kind(): FailureKind {

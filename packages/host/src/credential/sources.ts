@@ -33,7 +33,7 @@ export function builtInSources(setup: SourceSetup): CredentialSources {
         env: bounded("env", setup, ({ arg }) => {
             const found = resolveSecret(`env:${arg}`, { env });
             if (found.ok) return { kind: "given", value: found.value };
-            return { kind: "missing", message: found.message, hint: `set ${arg} in the environment` };
+            return { kind: "missing", message: found.message, hint: `set ${arg} in the environment`, atStart: true };
         }),
         file: bounded("file", setup, ({ arg }) => {
             const path = arg.startsWith("~/") ? join(homeOf(env), arg.slice(2)) : arg;

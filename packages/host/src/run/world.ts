@@ -180,7 +180,7 @@ function parking(perform: Performer): Performer {
         } catch (error) {
             const { CredentialError } = await import("../credential/source.ts");
             if (!(error instanceof CredentialError)) throw error;
-            return { later: true, why: { message: error.message, hint: error.hint } };
+            return { later: true, why: { message: error.message, hint: error.hint, ...(error.atStart ? { atStart: true } : {}) } };
         }
     };
 }

@@ -103,6 +103,8 @@ export type UnknownAnswer =
 export interface Missing {
     readonly message: string;
     readonly hint: string;
+    /** A process has what it gets of it from its start on. */
+    readonly atStart?: true;
 }
 
 export type News =

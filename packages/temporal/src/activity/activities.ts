@@ -308,13 +308,14 @@ function isCut(said: Said | null): boolean {
 }
 
 /** A credential that is missing on this worker. */
-function wantedOf({ owner }: RunWorld, { path }: Effect, { message, hint }: Missing): Question {
+function wantedOf({ owner }: RunWorld, { path }: Effect, { message, hint, atStart }: Missing): Question {
+    const again = atStart === true ? ", and start the worker again" : "";
     return {
         id: path,
         path,
         kind: "credential",
         owner,
-        request: { question: message, hint: `where the worker runs: ${hint}` },
+        request: { question: message, hint: `where the worker runs: ${hint}${again}` },
         options: ["once"],
     };
 }
