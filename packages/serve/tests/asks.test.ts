@@ -159,6 +159,16 @@ test("a turn that fails at a no names the lent tool as people know it", async ()
     });
     const { failure } = await at.owner.turn(id, turn.id);
     expect(failure).toMatchObject({ kind: "denied", message: "click (lent by owner) was not allowed" });
+    const next = await at.owner.submit(id, { text: "click" });
+    await watch(at.owner, id, ended(next.id), async (event, data) => {
+        if (event === "ask.requested") await at.owner.decide(id, data["ask"] as string, "once");
+        if (event === "call") await at.owner.result(id, data["id"] as string, { ok: true, value: "clicked" });
+    });
+    const why = await at.owner.request<{ readonly chain: readonly { readonly what: string }[] }>(
+        "GET",
+        `/v1/runs/${id}.${next.id}/why?at=`,
+    );
+    expect(why.chain.map(({ what }) => what)).toContain("tool click (lent by owner)");
 });
 
 test("SAK6: a question whose only approver is revoked is a no at once, and so is the next one; where another may answer, it stays open", async () => {

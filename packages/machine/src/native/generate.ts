@@ -21,7 +21,7 @@ import { join, rawOf } from "../value/operators.ts";
 import { Capability, Labelled, type Value } from "../value/value.ts";
 import type { ToolInput } from "../prompt/offers.ts";
 import { ENVELOPES } from "./agent-config.ts";
-import { failFrom } from "../state/effects.ts";
+import { failFrom, whatOf } from "../state/effects.ts";
 import { pick } from "../state/events.ts";
 import type { GenerateWait } from "../state/fiber.ts";
 import { gatekeeper } from "../state/gatekeeper.ts";
@@ -228,9 +228,9 @@ export const generate: Begins<GenerateDetail> & Waits<GenerateWait> = {
         const { effect, origin, slot } = pending;
         wait.outcomes[slot] = outcome;
         if (m.tracer !== null && outcome.ok && effect.kind === "tool" && opOf(effect.request) === "call") {
-            const r = effect.request as { tool: string; method: string };
-            m.tracer.at(effect.site, effect.path, `tool ${r.tool}.${r.method}`);
-            m.tracer.sawLabel(wait.path, m.run.labels.of([...outcome.origins, `tool:${r.tool}`]));
+            const { tool } = effect.request as { tool: string };
+            m.tracer.at(effect.site, effect.path, whatOf(effect));
+            m.tracer.sawLabel(wait.path, m.run.labels.of([...outcome.origins, `tool:${tool}`]));
         }
         call.fiber.touch();
         const outcomes = wait.outcomes.filter((o): o is Outcome => o !== null);

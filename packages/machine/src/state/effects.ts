@@ -6,7 +6,7 @@
  * E3: an effect that its budget refuses is never handed out.
  * V7: a value that an outcome gives carries the outcome's origins.
  */
-import type { Json, Site } from "@remit/language";
+import { type Json, LENT, shownUse, type Site } from "@remit/language";
 import { type Effect, type EffectKind, type Failure, opOf, type Outcome, type ToolRequest } from "../effect/effect.ts";
 import { reachesImport, reachesModel } from "../compile/reached.ts";
 import type { RunRequest } from "../effect/elsewhere.ts";
@@ -215,10 +215,11 @@ export function describedEvent(m: Ops, parent: string, { path, site, request, la
     m.emit("effect.ended", path, parent, site, origins, { effect: "tool", op: "describe", tool, uri, ...resultData(outcome) });
 }
 
-/** What an effect brings, for people: `tool Repo.read`. */
+/** What an effect brings, for people: `tool Repo.read`, `tool click (lent by desk-3fa2b1)`. */
 export function whatOf(effect: Effect): string {
-    const r = effect.request as { tool?: string; method?: string; memory?: string };
-    if (effect.kind === "tool") return `tool ${r.tool}${r.method === undefined ? "" : `.${r.method}`}`;
+    const r = effect.request as { tool?: string; method?: string; uri?: string; memory?: string };
+    const use = `${r.tool}${r.method === undefined ? "" : `.${r.method}`}`;
+    if (effect.kind === "tool") return `tool ${r.uri === LENT ? shownUse(use, LENT) : use}`;
     return r.memory === undefined ? effect.kind : `memory ${r.memory}`;
 }
 
