@@ -221,3 +221,31 @@ test("how long a question waits is told by the ledger's clock: a process whose o
     kept();
     expect([answer, by, await said]).toEqual(["once", "owner", { status: "accepted" }]);
 });
+
+test("what an MCP server asks for in a form is read as the form wants it, and asked again where it does not fit", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "remit-form-"));
+    const liar = join(import.meta.dirname, "../../host/tests/tool/mcp-liar.mjs");
+    writeFileSync(join(folder, "remit.json"), JSON.stringify({ mcpServers: { liar: { command: "node", args: [liar, "form"] } } }));
+    writeFileSync(join(folder, "main.remit"), 'import tool T from "mcp://liar" { go: may }\nmain func() { T.go({}).text }\n');
+    await using at = await room([], { program: join(folder, "main.remit"), load: { trust: true, workspace: folder, cache: false } });
+    const { id } = await at.owner.open();
+    const turn = await at.owner.submit(id, { input: {} });
+    const lines = ["zzz", "a", "b", "r", "a", '["a"]', '["g"]', "odd", "no"];
+    const asked: string[] = [];
+    await watch(at.owner, id, ended(turn.id), async (event, data) => {
+        if (event !== "ask.requested") return;
+        asked.push(String(data["question"]));
+        if (data["options"] instanceof Array && data["options"].length > 0) await at.owner.decide(id, String(data["ask"]), "once");
+        else await at.owner.answer(id, String(data["ask"]), lines.shift() ?? null);
+    });
+    expect(JSON.parse(String((await at.owner.turn(id, turn.id)).value))).toEqual({
+        action: "accept",
+        content: { plain: "a", named: "b", titled: "r", several: ["a"], colours: ["g"], odd: "odd", sure: false },
+    });
+    expect(asked.slice(0, 3)).toEqual([
+        expect.stringContaining("'liar' asks"),
+        'liar.plain (Choose.): "a" or "b"',
+        'expected "a" or "b"\nliar.plain (Choose.): "a" or "b"',
+    ]);
+    rmSync(folder, { recursive: true });
+});

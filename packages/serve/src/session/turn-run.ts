@@ -11,11 +11,13 @@
 import type { Json } from "@remit/language";
 import type { Limits } from "@remit/machine";
 import {
+    askField,
     type Handlers,
     type HostTool,
     infoOf,
     type Ledger,
     type LedgerError,
+    type LineAsker,
     RemitError,
     type RemitProgram,
     resultElsewhere,
@@ -117,8 +119,13 @@ export class TurnRuns {
             ask: (request, about) => people.approve(turn, request, about.ask, about.signal),
             atServer: true,
             input: async (request, about) => {
-                const question = request.description ? `${request.name} (${request.description})` : request.name;
-                return (await people.question(turn, question, about.signal))?.answer ?? null;
+                const what = request.description ? `${request.name} (${request.description})` : request.name;
+                const line: LineAsker = async (_request, { signal, expected, again }) => {
+                    const question = `${again === undefined ? "" : `${again}\n`}${what}${expected === "text" ? "" : `: ${expected}`}`;
+                    const answer = (await people.question(turn, question, signal))?.answer ?? null;
+                    return typeof answer === "string" || answer === null ? answer : JSON.stringify(answer);
+                };
+                return (await askField(request, line, about.signal))?.value ?? null;
             },
             unknown: (effect, withdrawn) => people.unknown(turn, effect, withdrawn ?? signal),
             event: (event) => {
