@@ -148,6 +148,20 @@ test("WAC4: where a world hangs when it is looked up what became of a call, the 
     expect(await room.client.result(run)).toBe(3);
 });
 
+test("WAC4: only tries that hang count as such: one that hangs behind others that failed is not the last", async () => {
+    await using room = await roomAt(server);
+    let n = 0;
+    const ofRun = (): null | Promise<null> => {
+        n++;
+        if (n <= 3) throw new Error("the folder of the tool is not there");
+        return n === 4 ? new Promise(() => undefined) : null;
+    };
+    await room.worker({ ofRun, opening: 100 });
+    const program = await world(room, "main func(input) { input.n + 1 }");
+    expect(await room.client.result(await room.client.submit(program, program.kept({ n: 1 })))).toBe(2);
+    expect(n).toBeGreaterThan(4);
+});
+
 test("a run that a worker with another ledger takes fails as unreachable, and says that they share one", async () => {
     await using room = await roomAt(server);
     await room.worker({ ledger: join(room.folder, "another.db") });

@@ -57,7 +57,7 @@ import { begunRuns, type Programs } from "./begun.ts";
 import { keep, patiently, wholeOf } from "./carried.ts";
 import { part } from "./parts.ts";
 import { type Messages, performed, type Said } from "./performer.ts";
-import { HangError, type HeldWorld, type OfRuns, type Worlds, worldsOf } from "./worlds.ts";
+import { HANGS, HangError, type HeldWorld, type OfRuns, type Worlds, worldsOf } from "./worlds.ts";
 
 export interface ActivityOptions {
     readonly store: LedgerStore;
@@ -199,8 +199,6 @@ async function unsigned(store: LedgerStore, signers: readonly KeyObject[], wante
 
 /** About a minute, with the pauses of `LOCAL`. */
 const TRIES = 30;
-/** Of a world that hangs: each takes as long as one may take to open. */
-const HANGS = 3;
 
 /** WAC4. */
 async function tried<T>(tries: number, opening: Promise<T>): Promise<T> {
@@ -208,9 +206,10 @@ async function tried<T>(tries: number, opening: Promise<T>): Promise<T> {
         return await opening;
     } catch (error) {
         const isTold = error instanceof LedgerError || error instanceof RemitError || error instanceof AskError;
-        const most = error instanceof HangError ? Math.min(tries, HANGS) : tries;
-        if (isTold || Context.current().info.attempt < most) throw error;
-        const message = `the worker could not open the run in ${most} tries: ${error instanceof Error ? error.message : String(error)}`;
+        const { attempt } = Context.current().info;
+        const hung = error instanceof HangError ? error.times : 0;
+        if (isTold || (hung < HANGS && attempt < tries)) throw error;
+        const message = `the worker could not open the run in ${hung === HANGS ? hung : attempt} tries: ${error instanceof Error ? error.message : String(error)}`;
         throw new RemitError({
             kind: "unreachable",
             message,

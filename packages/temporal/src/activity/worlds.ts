@@ -10,9 +10,19 @@ const IDLE_MS = 10 * 60_000;
 /** A world that is not open by then hangs, milliseconds: less than the activity that opens a run may take, so that the activity can say what hangs. */
 const OPENING_MS = 45_000;
 
+/** So often the world of a run may hang: each time takes as long as one may take to open. */
+export const HANGS = 3;
+
 /** What opens a world neither ended nor failed in time. */
 export class HangError extends Error {
     override readonly name = "HangError";
+    /** How often the world of this run hung here, up to `HANGS`. */
+    readonly times: number;
+
+    constructor(message: string, times: number) {
+        super(message);
+        this.times = times;
+    }
 }
 
 /**
@@ -51,6 +61,13 @@ export function worldsOf(
     { ofRun = () => null, opening = OPENING_MS }: WorldsOptions = {},
 ): Worlds {
     const held = new Map<string, Held>();
+    /** By the run, how often in a row its world hung. */
+    const hung = new Map<string, number>();
+    const hangs = (run: string): number => {
+        const times = ((hung.get(run) ?? 0) % HANGS) + 1;
+        hung.set(run, times);
+        return times;
+    };
     const close = async (run: string): Promise<void> => {
         const one = held.get(run);
         if (one === undefined) return;
@@ -61,12 +78,13 @@ export function worldsOf(
     const take = (run: string): Held => {
         const known = held.get(run);
         if (known !== undefined) return known;
-        const world = within(opening, (told) => opened({ store, run, options, ofRun, told }));
+        const world = within({ ms: opening, hangs: () => hangs(run) }, (told) => opened({ store, run, options, ofRun, told }));
         const made: Held = { world, secrets: null, users: 0, timer: null };
         held.set(run, made);
         world.then(
             ({ secrets }) => {
                 made.secrets = secrets;
+                hung.delete(run);
             },
             // The next activity tries again.
             () => held.delete(run),
@@ -117,19 +135,21 @@ async function opened({ store, run, options, ofRun, told }: Opening): Promise<He
 }
 
 /** Rejects with `HangError`; a world that opens after that is closed. */
-async function within(ms: number, open: (told: (what: string) => void) => Promise<HeldWorld>): Promise<HeldWorld> {
+async function within(
+    { ms, hangs }: { readonly ms: number; hangs(): number },
+    open: (told: (what: string) => void) => Promise<HeldWorld>,
+): Promise<HeldWorld> {
     let waits = "";
     const opening = open((what) => {
         waits = what;
     });
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
-        late.reject(new HangError(`${waits} did not come within ${ms / 1_000} s`));
-        opening.then(
-            ({ host }) => host.close?.(),
-            // Why it failed matters no more: the next try says it again.
-            () => undefined,
-        );
+        late.reject(new HangError(`${waits} did not come within ${ms / 1_000} s`, hangs()));
+        opening
+            .then(({ host }) => host.close?.())
+            // Why it failed, or could not be closed, matters no more: the next try says it again.
+            .catch(() => undefined);
     }, ms);
     try {
         return await Promise.race([opening, late.promise]);
