@@ -194,15 +194,11 @@ function nowhere(w: Walk, name: string, range: Range): Type {
         );
         return ANY;
     }
-    if (comparesAlone(w.file.tree.source.text, range)) {
-        const hint = `a name is given a value with one sign: ${name} = …`;
-        w.report("UNKNOWN_IDENTIFIER", range, `'${name}' is not defined here`, { hint });
-        return ANY;
-    }
     const later = w.func.locals.find((one) => one.name === name);
     const hyphen = withoutHyphens(w.file.tree.source.text, range.start);
     const hint =
         suggestion(w.checking, name, range, w.names.keys(), w.agent?.funcs.keys() ?? [], w.file.names.keys()) ??
+        (comparesAlone(w.file.tree.source.text, range) ? { hint: `a name is given a value with one sign: ${name} = …` } : undefined) ??
         (hyphen === null ? undefined : { hint: `a name holds no hyphen: if this is a part of one, write ${hyphen}` });
     w.report(
         "UNKNOWN_IDENTIFIER",

@@ -63,6 +63,7 @@ const BODIES: readonly Row[] = [
     ["x = max(1, ...xs)\nid(x)", 0, 12, "SYNTAX", "`xs.reduce((most, x) => max(most, x), xs[0])`"],
     ["id({ **input })", 0, 6, "SYNTAX", "`{ ...other, key: value }`"],
     ["paths == input\nid(paths)", 0, 1, "UNKNOWN_IDENTIFIER", "paths = …"],
+    ["inptu == 1\nid(input)", 0, 1, "UNKNOWN_IDENTIFIER", "did you mean 'input'"],
     ['x = "abc\nid(x)', 0, 5, "UNTERMINATED_STRING", 'Close it with `"`.'],
     ["# comment\nid(1)", 0, 1, "UNEXPECTED_CHARACTER", "Write `//` instead of `#`."],
     ["id(@)", 0, 4, "UNEXPECTED_CHARACTER", "means nothing here"],
