@@ -26,9 +26,18 @@
             },
             ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         });
-        const json = await response.json();
-        if (response.ok) return json;
-        throw Object.assign(new Error(json.error.message), { status: response.status });
+        const text = await response.text();
+        if (response.ok) return JSON.parse(text);
+        throw Object.assign(new Error(messageIn(text) ?? `${server} answers with ${response.status}`), { status: response.status });
+    }
+
+    /** Null: a proxy's page, and no answer of the server. */
+    function messageIn(text) {
+        try {
+            return JSON.parse(text).error.message;
+        } catch {
+            return null;
+        }
     }
 
     /** The page's token: the one it has, if it still counts, else one for a code. */
@@ -93,6 +102,12 @@
         });
     }
 
+    /** Trying again does not help: the token or the session is gone, or the tools are not taken. A busy server, and a proxy before it, are waited for. */
+    function isFinal(error) {
+        if (error.status === undefined) return !(error instanceof TypeError);
+        return error.status >= 400 && error.status < 500 && ![408, 425, 429].includes(error.status);
+    }
+
     async function resultOf({ call }, args) {
         try {
             return { ok: true, value: (await call(args)) ?? null, site: location.href };
@@ -120,7 +135,7 @@
                     } catch (error) {
                         // The server is away, or does not take the tools: the first time the caller hears of it.
                         reject(error);
-                        if (error.status !== undefined || !(error instanceof TypeError)) return;
+                        if (isFinal(error)) return;
                     }
                     if (Date.now() - before > 10_000) pause = 250;
                     await new Promise((go) => setTimeout(go, pause));

@@ -89,6 +89,47 @@ test("ten lines lend a page's functions; the result says the page; a call that a
     expect((await at.owner.session(id)).tools).toEqual([]);
 });
 
+test("a page goes on lending after a proxy's error page and a server that is busy, and stops where its token is revoked", async () => {
+    const { id } = await at.owner.open();
+    const { code } = await at.owner.request<{ code: string }>("POST", "/v1/pairings", { scopes: ["observe", "lend"] });
+    html = `<!doctype html><title>The shop</title>
+<script>
+    window.sockets = [];
+    window.WebSocket = class extends WebSocket { constructor(url) { super(url); sockets.push(this); } };
+</script>
+<script src="${at.server.url}/lend.js"></script>
+<script>
+    remit.lend({ code: "${code}", session: "${id}", tools: { cart: { description: "What is in the cart", readOnly: true, call: () => [] } } })
+        .then(() => { document.title = "lent"; });
+</script>`;
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(origin);
+    await page.waitForFunction("document.title === 'lent'");
+    const headers = { "access-control-allow-origin": origin };
+    const busy = JSON.stringify({ error: { kind: "limit", message: "busy" } });
+    const revoked = JSON.stringify({ error: { kind: "auth", message: "the token is revoked" } });
+    const answers = [
+        { status: 502, headers, contentType: "text/html", body: "<h1>Bad gateway</h1>" },
+        { status: 503, headers, contentType: "application/json", body: busy },
+        null,
+        { status: 401, headers, contentType: "application/json", body: revoked },
+    ];
+    await page.route("**/v1/tickets", async (route) => {
+        if (route.request().method() !== "POST") return await route.continue();
+        const answer = answers.shift();
+        return await (answer ? route.fulfill(answer) : route.continue());
+    });
+    await page.evaluate("sockets[0].close()");
+    await page.waitForFunction("sockets.length === 2");
+    await expect.poll(async () => (await at.owner.session(id)).tools.map(({ tool }) => tool)).toEqual(["cart"]);
+    await page.evaluate("sockets[1].close()");
+    await expect.poll(() => answers).toEqual([]);
+    await expect.poll(async () => (await at.owner.session(id)).tools).toEqual([]);
+    expect(await page.evaluate("sockets.length")).toBe(2);
+    await context.close();
+});
+
 test("a page that the server does not list lends nothing, whatever code it has", async () => {
     const { id } = await at.owner.open();
     const { code } = await at.owner.request<{ code: string }>("POST", "/v1/pairings", {});
