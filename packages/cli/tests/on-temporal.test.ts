@@ -190,6 +190,15 @@ test("a run that waits for a part of its input gets it by its name", () => {
     expect(here.remit("signal", run, "nick", "Ada", ...at)).toMatchObject({ code: 2, err: expect.stringContaining("it waits for name") });
     expect(here.remit("signal", run, "name", "Ada", ...at, ...KEY).code).toBe(0);
     expect(here.remit("result", run, ...at)).toMatchObject({ code: 0, out: '"Hello Ada"\n' });
+    here.write("twice.remit", "main func(count: number) { count * 2 }\n");
+    const twice = here.remit("submit", "twice.remit", "--input", "{}", ...at).out.trim();
+    eventually(["status", twice, ...at], ({ code }) => code === 3);
+    expect(here.remit("signal", twice, "count", "nope", ...at, ...KEY)).toMatchObject({
+        code: 2,
+        err: expect.stringContaining("'nope' is no value that the run waits for: expected a number"),
+    });
+    expect(here.remit("signal", twice, "count", "21", ...at, ...KEY).code).toBe(0);
+    expect(here.remit("result", twice, ...at)).toMatchObject({ code: 0, out: "42\n" });
 });
 
 test("a block goes on where Ctrl-C stops the run around it, and the command says how it is followed", async () => {
@@ -337,9 +346,9 @@ test("a server that is killed in the middle of a turn goes on with it: what has 
     const seen = await watch(after.client, id, ended(turn.id), reacts(after, id, { pay: "paid" }), seq);
     expect(seen.at(-1)?.data).toMatchObject({ status: "done", value: "bought" });
     expect(done).toEqual(["click", "pay", "pay"]);
-    // What became of the call that was under way is not known, so it is asked; then the tool is asked about anew, as it was lent anew.
+    // What became of the call that was under way is not known, so it is asked; that question says, too, that the tool was lent anew.
     const about = expect.arrayContaining(["once"]);
-    expect(asked).toEqual([about, about, ["again", "give up"], about]);
+    expect(asked).toEqual([about, about, ["again", "give up"]]);
     expect(here.remit("trace", "verify", `${id}.${turn.id}`).code).toBe(0);
 });
 

@@ -1,6 +1,6 @@
 /** Runs on a Temporal server: a development server, workers, and what a person does with a run there. */
-import { isOwnedElsewhere, type LedgerStore, machineId, openStore, openWorld, type RunInfo, shownLedger } from "@remit/host";
-import type { Json, Program } from "@remit/language";
+import { isOwnedElsewhere, type LedgerStore, machineId, openStore, openWorld, readAnswer, type RunInfo, shownLedger } from "@remit/host";
+import type { Contract, Json, Program } from "@remit/language";
 import { mayAnswer, shownApprovers } from "@remit/machine";
 import type { Answer, Question, RemitClient, RemitWorkerOptions } from "@remit/temporal";
 import { atLeastOne, whole } from "../amounts.ts";
@@ -282,14 +282,18 @@ function answering({ id, owner }: Question, options: Readonly<Record<string, unk
     throw new UsageError(`the question ${id} is for ${plainLine(shownApprovers(owner))}`, "say who answers: --by WHO");
 }
 
-function answerTo({ kind, id, path }: Question, said: string | undefined): Pick<Answer, "decision" | "said" | "value"> {
+function answerTo({ kind, id, path, request }: Question, said: string | undefined): Pick<Answer, "decision" | "said" | "value"> {
     if (kind === "ask" || kind === "credential") return { decision: said ?? "once" };
     if (said === undefined) throw new UsageError(`the question ${id} wants an answer`, `remit approve RUN ${path} ANSWER`);
-    const { answers, became } = answersOf([`${path}=${said}`]);
-    const { [path]: outcome } = became;
-    if (kind === "unknown" && outcome === undefined)
-        throw new UsageError(`'${said}' does not say what became of it`, "say done:JSON, again, or give-up");
-    return outcome === undefined ? { value: answers[path] as Json } : { said: outcome };
+    if (kind === "input") {
+        const read = readAnswer(said, (request as { readonly contract: Contract }).contract);
+        if (!read.ok) throw new UsageError(`'${plainLine(said)}' is no value that the run waits for: ${read.message}`);
+        return { value: read.value };
+    }
+    const { [path]: outcome } = answersOf([`${path}=${said}`]).became;
+    if (outcome === undefined)
+        throw new UsageError(`'${plainLine(said)}' does not say what became of it`, "say done:JSON, again, or give-up");
+    return { said: outcome };
 }
 
 /** A value for what the run waits for by this name: a missing part of its input. `cancel` and `drain` are signals of every run. */
