@@ -76,7 +76,7 @@ test.each([
     let left = keys;
     shell.stdout.setEncoding("utf8").on("data", (text: string) => {
         seen += text;
-        if (!seen.includes("Enter: confirm")) return;
+        if (left === "" || !seen.includes("Enter: confirm")) return;
         shell.stdin.write(left);
         left = "";
     });
