@@ -49,8 +49,9 @@ function told(rows: readonly TraceRow[], kept: readonly number[], groups: readon
 
 function endOf(rows: readonly TraceRow[], at: number): number {
     const { depth } = rows[at] as TraceRow;
-    const next = rows.findIndex((row, index) => index > at && row.depth <= depth);
-    return next < 0 ? rows.length : next;
+    let end = at + 1;
+    while (end < rows.length && (rows[end] as TraceRow).depth > depth) end++;
+    return end;
 }
 
 /** What passes of one loop have in common that did the same kinds of things and failed for the same reason; null: it did not fail. */
