@@ -1,10 +1,10 @@
 /** That a tool was asked what it has tells no secret under which it was asked (DS4). */
 import type { Json } from "@remit/language";
 import { expect, test } from "vitest";
-import type { Effect, Outcome } from "../../src/index.ts";
+import type { Outcome } from "../../src/index.ts";
 import { type How, type Ran, runAll } from "../run/forms.ts";
 import { formOf } from "../run/text.ts";
-import { differ, SECRET, sameView } from "./pairs.ts";
+import { answering, differ, sameView } from "./pairs.ts";
 
 const HEAD = `
 import tool T from "https://t.example"
@@ -15,15 +15,10 @@ import llm M from "mock://m"
 `;
 const METHODS = ["a", "b", "go"].map((name) => ({ name, input: { type: "object", properties: { a: {}, b: {} } }, readOnly: true }));
 
-const answer =
-    (secret: Json) =>
-    (e: Effect): Outcome => {
-        const { tool, op } = e.request as { tool?: string; op?: string };
-        if (op === "describe") return { ok: true, value: { methods: METHODS }, origins: [`tool:${tool}`] };
-        if (tool === "T") return { ok: true, value: secret, origins: [SECRET] };
-        if (e.kind === "model") return { ok: true, value: { text: "m", value: "m", finish: "stop" }, origins: ["model:M"] };
-        return { ok: true, value: { items: [true] }, origins: [`tool:${tool}`] };
-    };
+const answer = answering(METHODS, ({ kind }, tool): Outcome => {
+    if (kind === "model") return { ok: true, value: { text: "m", value: "m", finish: "stop" }, origins: ["model:M"] };
+    return { ok: true, value: { items: [true] }, origins: [`tool:${tool}`] };
+});
 
 const source = (body: string, flow: string): string => `${flow}\n${HEAD}
 main agent A { model M  role "r"  description "d"

@@ -2,12 +2,23 @@
 import { deepStrictEqual } from "node:assert/strict";
 import type { Json } from "@remit/language";
 import fc from "fast-check";
+import type { Effect, Outcome } from "../../src/index.ts";
 import type { Ran } from "../run/forms.ts";
 
 export const SECRET = "tool:T";
 
 /** Two values of the secret. */
 export const secrets = fc.uniqueArray(fc.constantFrom(0, 1, 2, 3, 5), { minLength: 2, maxLength: 2 });
+
+/** Performs effects, by the secret: tools have these methods, `T` gives the secret, and `other` gives what all else gives. */
+export const answering =
+    (methods: Json, other: (e: Effect, tool: string | undefined) => Outcome) =>
+    (secret: Json) =>
+    (e: Effect): Outcome => {
+        const { tool, op } = e.request as { tool?: string; op?: string };
+        if (op === "describe") return { ok: true, value: { methods }, origins: [`tool:${tool}`] };
+        return tool === "T" ? { ok: true, value: secret, origins: [SECRET] } : other(e, tool);
+    };
 
 const isPublic = (labels: readonly string[]): boolean => !labels.includes(SECRET) && !labels.includes(`choice:${SECRET}`);
 

@@ -1,10 +1,9 @@
-/** Programs of somebody who has read the rules of strict mode and wants its secret: each tells it where control flow carries no labels, and not in strict code. */
+/** Programs of an attacker who has read the rules of strict mode and wants its secret: each tells it where control flow carries no labels, and not in strict code. */
 import type { Json } from "@remit/language";
 import { expect, test } from "vitest";
-import type { Effect, Outcome } from "../../../src/index.ts";
 import { type Ran, runAll } from "../../run/forms.ts";
 import { formOf } from "../../run/text.ts";
-import { differ, SECRET, sameView } from "../pairs.ts";
+import { answering, differ, sameView } from "../pairs.ts";
 
 const HEAD = `
 import tool T from "https://t.example"
@@ -17,17 +16,12 @@ import agent X from "acp://x"
 `;
 const METHODS = ["a", "b", "use", "put"].map((name) => ({ name, input: { type: "object", properties: { a: {}, id: {} } } }));
 
-const answer =
-    (secret: Json) =>
-    (e: Effect): Outcome => {
-        const { tool, op } = e.request as { tool?: string; op?: string };
-        if (op === "describe") return { ok: true, value: { methods: METHODS }, origins: [`tool:${tool}`] };
-        if (tool === "T") return { ok: true, value: secret, origins: [SECRET] };
-        if (e.kind === "recall") return { ok: true, value: [{ text: "a" }], origins: ["memory:Notes"] };
-        if (e.kind !== "agent") return { ok: true, value: { items: [1, 2, 3] }, origins: [] };
-        const reply = { text: "hello", stop: "end_turn", entries: [], confinement: "remote", spent: { steps: 0, calls: 0, ms: 0 } };
-        return { ok: true, value: reply, origins: ["agent:X"] };
-    };
+const answer = answering(METHODS, ({ kind }) => {
+    if (kind === "recall") return { ok: true, value: [{ text: "a" }], origins: ["memory:Notes"] };
+    if (kind !== "agent") return { ok: true, value: { items: [1, 2, 3] }, origins: [] };
+    const reply = { text: "hello", stop: "end_turn", entries: [], confinement: "remote", spent: { steps: 0, calls: 0, ms: 0 } };
+    return { ok: true, value: reply, origins: ["agent:X"] };
+});
 
 /** What it does, its statements, two values of the secret `s`, and functions of its own. */
 const PROGRAMS: readonly (readonly [string, string, readonly [Json, Json], string?])[] = [
