@@ -92,41 +92,22 @@ export class People {
         };
         const isSame = (one: Grant): boolean =>
             one.name === tool?.name && one.registration === tool.registration && one.principal === principal;
+        // No client is asked.
+        const decided = async (decision: string, by: string): Promise<string> => {
+            await this.#setup.append("ask.decided", { turn: turn.id, ask: ask.id, decision, by, remembered: true, ...about });
+            return decision;
+        };
         // STK1.
-        if (this.#setup.progress().wasRefused(keyOf(request))) {
-            await this.#setup.append("ask.decided", {
-                turn: turn.id,
-                ask: ask.id,
-                decision: "deny",
-                by: "repeat",
-                remembered: true,
-                ...about,
-            });
-            return "deny";
-        }
+        if (this.#setup.progress().wasRefused(keyOf(request))) return decided("deny", "repeat");
         // PPL2.
         const may = this.#setup.approvers(turn);
         const before = this.#setup.grants().find((one) => isSame(one) && may.includes(one.by));
-        if (before !== undefined) {
-            const decision = before.yes ? "session" : "deny session";
-            await this.#setup.append("ask.decided", { turn: turn.id, ask: ask.id, decision, by: before.by, remembered: true, ...about });
-            return decision;
-        }
+        if (before !== undefined) return decided(before.yes ? "session" : "deny session", before.by);
         // PPL4.
         const path = ask.path.slice(0, ask.path.indexOf("/ask/"));
         const again = this.#again.get(path);
         this.#again.delete(path);
-        if (again !== undefined && isChanged(request) && again.registration === tool?.registration) {
-            await this.#setup.append("ask.decided", {
-                turn: turn.id,
-                ask: ask.id,
-                decision: "once",
-                by: again.by,
-                remembered: true,
-                ...about,
-            });
-            return "once";
-        }
+        if (again !== undefined && isChanged(request) && again.registration === tool?.registration) return decided("once", again.by);
         const { question, options, detail } = request;
         const settled = await this.#ask(turn, { id: ask.id, expires: ask.expires, question, options, detail }, "deny", signal, about);
         return settled === null ? null : String(settled.answer);
