@@ -106,7 +106,7 @@ test("WAC4: a run whose world hangs while it opens fails after its tries and say
     const message = "the worker could not open the run in 2 tries: what the worker gives this run (`ofRun`) did not come within 0.1 s";
     await expect(room.client.result(run)).rejects.toMatchObject({ failure: { kind: "unreachable", message, hint: expect.any(String) } });
     expect(late).toHaveLength(2);
-    // One that opens after all is closed, and is in nobody's way.
+    // One that opens after all is closed, and is in the way of no later one.
     for (const open of late) open();
     isMended = true;
     await room.client.goOn(run, { resume: {} });

@@ -16,7 +16,7 @@ import { type AskRequest, mayAnswer, shownApprovers } from "@remit/machine";
 import { isSameCode } from "./code.ts";
 import { sha256 } from "./blob.ts";
 import { branded } from "../failure/brand.ts";
-import { CodedError, isPassing } from "./error.ts";
+import { CodedError, isPassing, mayBeKept } from "./error.ts";
 import type { Unused } from "./unused.ts";
 
 /** `expired` and `lost` are told, not kept: its end has passed; its run ended or waits for it no more. */
@@ -384,7 +384,7 @@ async function take(asking: Asking, run: string, path: string, { bound, undescri
 
 /** It is known that nothing was kept: what stands beside the record is put back as it was, for the next try. */
 function isUnkept(error: unknown): boolean {
-    return isPassing(error) && error.code !== "away";
+    return isPassing(error) && !mayBeKept(error);
 }
 
 /** The furthest moments that a `Date` can be. */

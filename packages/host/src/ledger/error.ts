@@ -68,9 +68,14 @@ const SQLITE: { readonly [code: number]: readonly [LedgerErrorCode, string] } = 
     2067: ["exists", "has a run of that id already"],
 };
 
-/** The same may be tried again: nothing of it was kept, and what is in its way may go. */
+/** The same may be tried again: what is in its way may go. */
 export function isPassing(error: unknown): error is LedgerError {
     return error instanceof LedgerError && (error.code === "full" || error.code === "busy" || error.code === "away");
+}
+
+/** Of an error of what was to be kept: only its answer may have been lost. Else it is known that nothing was kept. */
+export function mayBeKept({ code }: LedgerError): boolean {
+    return code === "away";
 }
 
 /** Runs `work`; an SQLite error becomes a `LedgerError` that names the file. */

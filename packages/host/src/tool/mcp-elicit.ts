@@ -90,8 +90,8 @@ function isAnswer(value: unknown): value is Primitive | string[] {
 }
 
 function contractOf(property: Property): Contract {
-    if (property.type === "array") return { type: "list", item: oneOf(choicesOf(property)) };
     const choices = choicesOf(property);
+    if (property.type === "array") return { type: "list", item: oneOf(choices) };
     if (choices.length > 0) return oneOf(choices);
     if (property.type === "number" || property.type === "integer") return { type: "number" };
     return property.type === "boolean" ? { type: "boolean" } : { type: "string" };

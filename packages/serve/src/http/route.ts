@@ -4,7 +4,7 @@
  * Boundary: shapes and the way from a request to a row's handler.
  */
 import type { Readable, Writable } from "node:stream";
-import type { LedgerError } from "@remit/host";
+import { type LedgerError, mayBeKept } from "@remit/host";
 import type { Json } from "@remit/language";
 import type { Context } from "hono";
 import type { z } from "zod";
@@ -206,7 +206,7 @@ export function unkept(error: Error): HttpError | null {
     if (error instanceof Undecided)
         return notTaken(error.why, `the question of ${runText(error.at)} stays open`, "answer it again when the ledger takes it");
     if (!isLater(error)) return null;
-    const what = error.code === "away" ? "it may have been kept" : "nothing of it was kept";
+    const what = mayBeKept(error) ? "it may have been kept" : "nothing of it was kept";
     return notTaken(error, what, "send it again when the ledger takes it");
 }
 

@@ -12,7 +12,17 @@
  */
 import { isObject, type Json } from "@remit/language";
 import type { Batch, EventKind, LedgerEvent, MachineEvent } from "@remit/machine";
-import { isPassing, isSession, LedgerError, type LedgerStore, type NewRun, type RunWriter, type Scrubber, SESSION } from "@remit/host";
+import {
+    isPassing,
+    isSession,
+    LedgerError,
+    type LedgerStore,
+    mayBeKept,
+    type NewRun,
+    type RunWriter,
+    type Scrubber,
+    SESSION,
+} from "@remit/host";
 import type { Frame, Picture } from "../wire/messages.ts";
 import { picturesIn, toldData } from "./pictures.ts";
 
@@ -20,7 +30,7 @@ import { picturesIn, toldData } from "./pictures.ts";
 const MAX_BEHIND = 1 << 20;
 /** What a listener is told at once of what was before, characters of JSON. */
 const PAGE = 64 << 10;
-/** SLG4: what nobody acts on. Between a call's end and the next call lies a commit; told together they are one write to each listener. */
+/** SLG4: what no client acts on. Between a call's end and the next call lies a commit; told together they are one write to each listener. */
 const PROGRESS: ReadonlySet<string> = new Set(["turn.step", "call.ended"]);
 const PROGRESS_MS = 20;
 /** Events that are kept at hand, so that a stream that comes back reads no file. */
@@ -122,7 +132,7 @@ export class SessionLog {
                 const isOver = this.#closing || (!later && (batch === NOTHING || isOwned(error)));
                 if (isOver) throw error;
                 if (later) this.#waits(n, error);
-                if (!later || (asked && error.code !== "away")) {
+                if (!later || (asked && !mayBeKept(error))) {
                     // SLG5. Without its number nothing after it would count. What is wrong with the ledger itself is told by what comes next.
                     this.#commit(NOTHING, false, n).catch(() => this.#waitsNoMore(n));
                     throw error;
