@@ -23,7 +23,7 @@ export { type ExportOptions, exported, exportRun } from "./ledger/export.ts";
 export { shownStore } from "./ledger/shown.ts";
 export { type FollowOptions, follow } from "./ledger/follow.ts";
 export { type Ask, ASK_ERRORS, AskError, type AskErrorCode, type AskNote, type Asks, type AskState } from "./ledger/asks.ts";
-export { startOf as processStart } from "./ledger/lease.ts";
+export { isLivingSince, startOf as processStart } from "./ledger/living.ts";
 export { memoryStore } from "./ledger/memory.ts";
 export type { OpenRun, Shared, SharedValue, Team } from "./ledger/team.ts";
 export { openStore, openStore as openSqlite, shownLedger } from "./ledger/open.ts";

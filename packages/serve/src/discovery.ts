@@ -7,7 +7,7 @@
  */
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { privateFolder, processStart, writePrivate } from "@remit/host";
+import { isLivingSince, privateFolder, processStart, writePrivate } from "@remit/host";
 import { z } from "zod";
 
 export interface FoundServer {
@@ -73,16 +73,7 @@ function one(file: string): FoundServer[] {
         throw error;
     }
     if (!read.success) return [];
-    if (isAlive(read.data)) return [read.data];
+    if (isLivingSince(read.data.pid, read.data.start)) return [read.data];
     rmSync(file, { force: true });
     return [];
-}
-
-function isAlive({ pid, start }: FoundServer): boolean {
-    try {
-        process.kill(pid, 0);
-    } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
-    }
-    return start === "" || (processStart(pid) ?? start) === start;
 }
