@@ -283,7 +283,7 @@ export function handlers(options: Options, watch: Watch, run?: string): NonNulla
             ? {
                   input: async (request, about) => {
                       const { askField, askInput } = await import("./ask.ts");
-                      const said = await askField(request, (line, how) => askInput(line, how, watch.progress), about.signal);
+                      const said = await askField(request, (line, how) => askInput(line, how, watch.progress), about);
                       return said === null ? null : said.value;
                   },
               }

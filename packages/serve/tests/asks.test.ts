@@ -230,7 +230,7 @@ test("what an MCP server asks for in a form is read as the form wants it, and as
     await using at = await room([], { program: join(folder, "main.remit"), load: { trust: true, workspace: folder, cache: false } });
     const { id } = await at.owner.open();
     const turn = await at.owner.submit(id, { input: {} });
-    const lines = ["zzz", "a", "b", "r", "a", '["a"]', '["g"]', "odd", "no"];
+    const lines = ["zzz", "a", "b", "r", "a", '["a", "zzz"]', '["a"]', '["g"]', "odd", "no"];
     const asked: string[] = [];
     await watch(at.owner, id, ended(turn.id), async (event, data) => {
         if (event !== "ask.requested") return;
@@ -242,6 +242,7 @@ test("what an MCP server asks for in a form is read as the form wants it, and as
         action: "accept",
         content: { plain: "a", named: "b", titled: "r", several: ["a"], colours: ["g"], odd: "odd", sure: false },
     });
+    expect(asked.filter((one) => one.includes("zzz"))).toEqual([expect.stringContaining(`'[1]' is "zzz"\nliar.several`)]);
     expect(asked.slice(0, 3)).toEqual([
         expect.stringContaining("'liar' asks"),
         'liar.plain (Choose.): "a" or "b"',

@@ -1,12 +1,14 @@
 /**
  * What a person typed for a missing field, read against the field's contract.
  *
- * Boundary: text in, JSON or what to say to the person out. The machine checks the value against the contract again.
+ * Boundary: text in, JSON or what to say to the person out.
  *
  * I1: where the contract takes text, what was typed is the text as it stands, except a whole JSON string in its quotes.
  * I2: everywhere else it is JSON if it can be read as JSON; a contract of literals takes them without quotes.
+ * I3: a value that is taken holds its contract, with all that is in it, as the machine checks it; what does not is named. A shape that is not known here
+ *     takes any value, and the machine, which knows it, checks that.
  */
-import { isObject, type Contract, type Json } from "@remit/language";
+import { checkValue, type Contract, isObject, type Json, type Program, type Shapes, type Site } from "@remit/language";
 import { readJson } from "./json.ts";
 
 export type Answer = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly message: string };
@@ -14,7 +16,7 @@ export type Answer = { readonly ok: true; readonly value: Json } | { readonly ok
 /** Longest path of references that is followed. */
 const MAX_REFS = 50;
 
-export function readAnswer(text: string, contract: Contract, shapes: { readonly [name: string]: Contract } = {}): Answer {
+export function readAnswer(text: string, contract: Contract, shapes: Shapes = {}): Answer {
     const typed = text.replace(/\r?\n$/, "");
     const options = alternatives(contract, shapes, 0);
     const empty = typed.trim() === "";
@@ -29,15 +31,47 @@ export function readAnswer(text: string, contract: Contract, shapes: { readonly 
         if (option.type === "literal" && option.value !== null && String(option.value) === typed.trim())
             return { ok: true, value: option.value };
     const json = jsonOf(typed);
+    let inside = "";
     for (const option of options) {
         const value = fitting(option, json, typed);
-        if (value !== undefined) return { ok: true, value };
+        if (value === undefined) continue;
+        const checked = checkAnswer(option, value, shapes, "the answer");
+        if (checked.ok) return { ok: true, value };
+        inside ||= `: ${checked.message}`;
     }
-    return { ok: false, message: `expected ${expected(options)}` };
+    return { ok: false, message: `expected ${expected(options)}${inside}` };
+}
+
+/** I3. */
+export function checkAnswer(contract: Contract, value: Json, shapes: Shapes, what: string): ReturnType<typeof checkValue> {
+    return checkValue(known(contract, shapes), value, shapes, { what });
+}
+
+/** What the contracts of a question refer to, which is asked at this site. */
+export function shapesAt(program: Program, site: Site | null | undefined): Shapes {
+    const { shapes = [] } = program.files.find((one) => one.file === site?.file) ?? {};
+    return Object.fromEntries(shapes.map((one) => [one.name, one.contract]));
+}
+
+function known(contract: Contract, shapes: Shapes): Contract {
+    switch (contract.type) {
+        case "ref":
+            return Object.hasOwn(shapes, contract.name) ? contract : { type: "json" };
+        case "list":
+            return contract.item === undefined ? contract : { ...contract, item: known(contract.item, shapes) };
+        case "optional":
+            return { ...contract, of: known(contract.of, shapes) };
+        case "union":
+            return { ...contract, of: contract.of.map((one) => known(one, shapes)) };
+        case "object":
+            return { ...contract, fields: contract.fields.map((one) => ({ ...one, contract: known(one.contract, shapes) })) };
+        default:
+            return contract;
+    }
 }
 
 /** What the person is asked for, in words: `text`, `a number`, `"low" or "high"`. */
-export function expectedOf(contract: Contract, shapes: { readonly [name: string]: Contract } = {}): string {
+export function expectedOf(contract: Contract, shapes: Shapes = {}): string {
     return expected(alternatives(contract, shapes, 0));
 }
 
@@ -69,7 +103,7 @@ const YES_NO: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /** The contracts a value may meet, references followed. An optional one is there itself too: it takes nothing. */
-function alternatives(contract: Contract, shapes: { readonly [name: string]: Contract }, depth: number): Contract[] {
+function alternatives(contract: Contract, shapes: Shapes, depth: number): Contract[] {
     if (depth > MAX_REFS) return [contract];
     switch (contract.type) {
         case "ref": {

@@ -6,10 +6,11 @@
  * BY5: an answer at a place that takes none, or one that does not fit, is refused before anything is done, with the places that take one.
  * BY6: a question that has a record is answered through it, as `Ledger.answer` does (AP1).
  */
-import { checkValue, type Json, type Program } from "@remit/language";
+import type { Json, Program } from "@remit/language";
 import { type Answered, answeredOutcome, type Effect, type InputRequest, repeats, type Remedies, type UnknownAnswer } from "@remit/machine";
 import { RemitError } from "../failure/error.ts";
 import type { Ask, Asks } from "../ledger/asks.ts";
+import { checkAnswer, shapesAt } from "../input/answer.ts";
 import type { Continued } from "./resume.ts";
 
 export interface GivenAnswers {
@@ -97,8 +98,7 @@ function takesAnswers(places: readonly Place[]): string {
     return `it takes answers at ${places.map((place) => `${place.path} (${SHOWN[place.kind](place)})`).join("; ")}`;
 }
 
-function fits({ request, site }: Effect, value: Json, program: Program): ReturnType<typeof checkValue> {
+function fits({ request, site }: Effect, value: Json, program: Program): ReturnType<typeof checkAnswer> {
     const { contract, name } = request as unknown as InputRequest;
-    const shapes = program.files.find((one) => one.file === site?.file)?.shapes ?? [];
-    return checkValue(contract, value, Object.fromEntries(shapes.map((one) => [one.name, one.contract])), { what: name });
+    return checkAnswer(contract, value, shapesAt(program, site), name);
 }

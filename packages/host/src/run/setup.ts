@@ -3,7 +3,7 @@
  *
  * Boundary: shapes only.
  */
-import type { Backend, Json, ReachRule } from "@remit/language";
+import type { Backend, Json, ReachRule, Shapes } from "@remit/language";
 import type { AskRequest, Effect, InputRequest, LedgerEvent, Limits, UnknownAnswer } from "@remit/machine";
 import type { CredentialSources } from "../credential/source.ts";
 import type { Ask } from "../ledger/asks.ts";
@@ -37,7 +37,8 @@ export interface Handlers {
     /** A missing field of the input, or `input.NAME`. */
     readonly input?: (
         request: InputRequest,
-        about: { readonly effect: Effect; readonly signal: AbortSignal },
+        /** `shapes`: what the contract refers to, where it is known. */
+        about: { readonly effect: Effect; readonly signal: AbortSignal; readonly shapes?: Shapes },
     ) => Promise<Json | null> | Json | null;
     /** What became of an effect that had begun when the run was interrupted. */
     readonly unknown?: AskUnknown;

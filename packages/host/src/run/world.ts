@@ -35,6 +35,7 @@ import type { AskOptions, Handlers, HostOptions } from "./setup.ts";
 
 /** What several runs of one program share. */
 export interface World {
+    readonly program: Program;
     readonly host: Host;
     /** Performers of the caller's own; they come before everything else. */
     readonly own: Performers;
@@ -126,9 +127,8 @@ export function worldOf(
         },
     );
     return {
-        host,
+        ...{ program, host, workspace },
         own: options.performers ?? {},
-        workspace,
         telemetry: options.telemetry === true,
         routes: mode === undefined ? questionRoutes(config, { env, secrets, secret }) : null,
         wraps: options.wrap ?? [],
@@ -233,7 +233,7 @@ export function withPeople(world: World, { run, store, on, asks, as, elsewhere =
     const { secrets, blocks } = world;
     const nested = isWhole(store) ? { run: nestedRuns({ store, run, secrets, on, host, elsewhere: blocks }) } : {};
     const { ask: own, ...others } = world.own;
-    const asked = hostOf({ ...people(on, park), ...nested, ...others, ask: parking((effect, io) => approvals.ask(effect, io, own)) });
+    const asked = hostOf({ ...people(world.program, on, park), ...nested, ...others, ask: parking((effect, io) => approvals.ask(effect, io, own)) });
     const perform: Host["perform"] = (effect, io) => world.host.perform(effect, io);
     const one: Host = {
         ...world.host,

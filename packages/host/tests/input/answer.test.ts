@@ -56,6 +56,26 @@ test.each(cases)("%j as %j", (text, contract, wanted) => {
     expect(read).toEqual(wanted === undefined ? { ok: false, message: `expected ${expectedOf(contract)}` } : { ok: true, value: wanted });
 });
 
+const row: Contract = { type: "object", fields: [{ name: "n", contract: number }] };
+const inside: [string, Contract, string][] = [
+    ['["a", 2]', { type: "list", item: string }, "expected a list, as JSON: the answer field must be a string: '[1]' is a number"],
+    ["[3, 4]", { type: "optional", of: { type: "list", item: level } }, `one of "low", "high", 3: '[1]' is 4`],
+    ['{"n": "x"}', row, "expected an object, as JSON: the answer field must be a number: 'n' is a string"],
+    ["{}", row, "is missing required field 'n'"],
+    ['[{"n": 1}, {"n": "x"}]', { type: "list", item: { type: "ref", name: "Row" } }, "'[1].n' is a string"],
+];
+
+test.each(inside)("I3: of %j it is said what does not fit", (text, contract, why) => {
+    expect(readAnswer(text, contract, { Row: row })).toEqual({ ok: false, message: expect.stringContaining(why) });
+});
+
+test("I3: what holds its contract in another way is taken, and what a shape says that is not known is left to the machine", () => {
+    const lists: Contract = { type: "union", of: [number, string].map((item) => ({ type: "list", item })) };
+    expect(readAnswer('["a"]', lists)).toEqual({ ok: true, value: ["a"] });
+    const unknown: Contract = { type: "list", item: { type: "ref", name: "Row" } };
+    expect(readAnswer('[{"n": "x"}]', unknown)).toEqual({ ok: true, value: [{ n: "x" }] });
+});
+
 test("what is expected is said in words", () => {
     expect([string, number, level, { type: "optional", of: number } as const].map((one) => expectedOf(one))).toEqual([
         "text",
@@ -79,8 +99,8 @@ test("a person is asked again, told why, and may give up", async () => {
         told.push(about.again);
         return lines.shift() ?? null;
     };
-    expect(await askField(request, ask, signal)).toEqual({ value: 7 });
+    expect(await askField(request, ask, { signal })).toEqual({ value: 7 });
     expect(told).toEqual([undefined, "expected a number"]);
-    expect(await askField(request, ask, signal)).toBe(null);
-    expect(await askField(request, async () => "never", signal)).toBe(null);
+    expect(await askField(request, ask, { signal })).toBe(null);
+    expect(await askField(request, async () => "never", { signal })).toBe(null);
 });

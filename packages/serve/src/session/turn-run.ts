@@ -125,7 +125,7 @@ export class TurnRuns {
                     const answer = (await people.question(turn, question, signal))?.answer ?? null;
                     return typeof answer === "string" || answer === null ? answer : JSON.stringify(answer);
                 };
-                return (await askField(request, line, about.signal))?.value ?? null;
+                return (await askField(request, line, about))?.value ?? null;
             },
             unknown: (effect, withdrawn) => people.unknown(turn, effect, withdrawn ?? signal),
             event: (event) => {
