@@ -179,6 +179,38 @@ test("MCX3: for a session too many the one ends that has waited the longest, and
     expect((await post(PING, third)).status).toBe(404);
 });
 
+test("MCX3: of a burst of clients as many begin a session as may, also while none of them has one yet; one that is refused leaves nothing behind", async () => {
+    let free = Promise.withResolvers<void>();
+    let [made, closed] = [0, 0];
+    const sessions = new Sessions(async () => {
+        const server = new Server({ name: "test", version: "1" }, { capabilities: {} });
+        made += 1;
+        server.onclose = () => {
+            closed += 1;
+        };
+        await free.promise;
+        return server;
+    }, 2);
+    const begin = async (accept = HEADERS.accept): Promise<number> => {
+        const headers = { ...HEADERS, accept };
+        return (await sessions.answered(new Request("http://127.0.0.1/mcp", { method: "POST", headers, body: INITIALIZE })))?.status ?? 0;
+    };
+    for (const live of [0, 2]) {
+        const burst = [1, 2, 3, 4, 5].map(() => begin());
+        setTimeout(free.resolve, 50);
+        expect((await Promise.all(burst)).sort()).toEqual([200, 200, 503, 503, 503]);
+        expect([made, made - closed]).toEqual([live + 2, 2]);
+        free = Promise.withResolvers();
+    }
+    free.resolve();
+    // The protocol's own handler refuses it.
+    for (let nth = 0; nth < 3; nth++) expect(await begin("text/html")).toBe(406);
+    expect(made - closed).toBeLessThanOrEqual(2);
+    expect(await begin()).toBe(200);
+    await sessions.close();
+    expect(made - closed).toBe(0);
+});
+
 test("MCX1: a request that its client cancels is not under way any more, though it gets no answer", async () => {
     const sessions = new Sessions(() => {
         const server = new Server({ name: "test", version: "1" }, { capabilities: { tools: {} } });

@@ -14,7 +14,10 @@ export function people(program: Program, on: Handlers, park: boolean): Performer
     return {
         input: async (effect, io) => {
             const request = effect.request as unknown as InputRequest;
-            const said = on.input === undefined ? null : await on.input(request, { effect, signal: io.signal, shapes: shapesAt(program, effect.site) });
+            const said =
+                on.input === undefined
+                    ? null
+                    : await on.input(request, { effect, signal: io.signal, shapes: shapesAt(program, effect.site) });
             if (said !== null) return { ok: true, value: said, origins: ["user"] };
             if (on.input !== undefined || park) return { later: true };
             const message = `Missing input '${request.name}': no value was given, and there is no person to ask`;

@@ -233,7 +233,12 @@ export function withPeople(world: World, { run, store, on, asks, as, elsewhere =
     const { secrets, blocks } = world;
     const nested = isWhole(store) ? { run: nestedRuns({ store, run, secrets, on, host, elsewhere: blocks }) } : {};
     const { ask: own, ...others } = world.own;
-    const asked = hostOf({ ...people(world.program, on, park), ...nested, ...others, ask: parking((effect, io) => approvals.ask(effect, io, own)) });
+    const asked = hostOf({
+        ...people(world.program, on, park),
+        ...nested,
+        ...others,
+        ask: parking((effect, io) => approvals.ask(effect, io, own)),
+    });
     const perform: Host["perform"] = (effect, io) => world.host.perform(effect, io);
     const one: Host = {
         ...world.host,

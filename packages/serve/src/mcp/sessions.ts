@@ -7,7 +7,8 @@
  * MCX1: a session ends when its client ends it, `IDLE_MS` after its last request where none is under way, or with the server. What runs in it is then
  *     stopped where it stands.
  * MCX2: the id of a session is the right to it: 122 random bits.
- * MCX3: at most `MAX_SESSIONS` are open. For a further one the session ends that has waited the longest; where each has a request under way, it is refused.
+ * MCX3: at most `MAX_SESSIONS` are open or begin. For a further one the session ends that has waited the longest; where each has a request under way, it
+ *     is refused. What begins and is refused by the protocol's handler is closed.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -61,6 +62,8 @@ export class Sessions {
     /** The one that has waited the longest comes first. */
     readonly #live = new Map<string, Session>();
     readonly #most: number;
+    /** Requests whose session begins, and is not live yet. */
+    readonly #opening = new Set<Request>();
 
     constructor(factory: McpServerFactory, most = MAX_SESSIONS) {
         this.#factory = factory;
@@ -80,24 +83,33 @@ export class Sessions {
             return session.transport.handleRequest(request);
         }
         if (request.method !== "POST" || !isInitializeRequest(await bodyOf(request))) return null;
-        if (!(await this.#hasRoom())) return refused(503, -32000, "too many sessions are under way; try again later");
-        return (await this.#begin(request)).handleRequest(request);
+        // MCX3.
+        const isFull = this.#live.size + this.#opening.size >= this.#most;
+        const idle = isFull ? [...this.#live.values()].find(({ transport }) => transport.open.size === 0) : undefined;
+        if (isFull && idle === undefined) return refused(503, -32000, "too many sessions are under way; try again later");
+        return this.#begin(request, idle);
     }
 
     async close(): Promise<void> {
         for (const session of [...this.#live.values()]) await session.close();
     }
 
-    /** MCX3. */
-    async #hasRoom(): Promise<boolean> {
-        if (this.#live.size < this.#most) return true;
-        const idle = [...this.#live.values()].find(({ transport }) => transport.open.size === 0);
-        await idle?.close();
-        return idle !== undefined;
+    /** In place of `idle`. Both are counted before anything is waited for. */
+    async #begin(request: Request, idle: Session | undefined): Promise<Response> {
+        this.#opening.add(request);
+        try {
+            await idle?.close();
+            const server = await this.#factory({ era: "legacy", requestInfo: request });
+            const transport = await this.#connected(server, () => this.#opening.delete(request));
+            const response = await transport.handleRequest(request);
+            if (transport.sessionId === undefined) await server.close();
+            return response;
+        } finally {
+            this.#opening.delete(request);
+        }
     }
 
-    async #begin(request: Request): Promise<Transport> {
-        const server = await this.#factory({ era: "legacy", requestInfo: request });
+    async #connected(server: Awaited<ReturnType<McpServerFactory>>, isLive: () => void): Promise<Transport> {
         const transport = new Transport({
             sessionIdGenerator: randomUUID,
             onsessioninitialized: (id) => {
@@ -115,6 +127,7 @@ export class Sessions {
                     },
                 };
                 this.#live.set(id, session);
+                isLive();
             },
             onsessionclosed: (id) => this.#live.get(id)?.close(),
         });
