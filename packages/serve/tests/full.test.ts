@@ -97,6 +97,17 @@ test("RDY3: where nothing waits and a session cannot be opened, the server is no
     await at.owner.open();
 });
 
+test("RDY3: a commit that no client asked for makes the server not ready, too: the heartbeat of a session", async () => {
+    const logged: string[] = [];
+    await using at = await room([], { ledger: join(disk, "ledger.db"), log: (level, message) => level !== "info" && logged.push(message) });
+    await at.owner.open();
+    fill(0);
+    await expect.poll(() => logged, { timeout: 60_000 }).toEqual([expect.stringContaining("the ledger takes nothing now")]);
+    expect(await ready(at)).toEqual([503, { ok: false, why: "its ledger takes nothing now: its disk is full" }]);
+    free();
+    expect(await ready(at)).toEqual([200, { ok: true }]);
+});
+
 test("what is refused while something before it waits is refused at once, and what waits is kept when there is room", async () => {
     await using at = await room([{ text: "hello" }], { ledger: join(disk, "ledger.db"), log: () => undefined });
     const { id } = await at.owner.open();

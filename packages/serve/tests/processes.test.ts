@@ -227,6 +227,26 @@ test("a server whose database is away says that it is not ready, in a time that 
     await own.stop();
 });
 
+test("RDY3: a server whose database takes no changes says so, also where no client asks for one; it is ready again when the database takes them", async () => {
+    const own = await postgresOfItsOwn();
+    address = own.fresh();
+    const a = await start("a");
+    const { id } = await a.owner.open();
+    const ready = async (): Promise<unknown> => (await fetch(`${a.url}/readyz`)).json();
+    const readOnly = async (is: "on" | "off"): Promise<void> => {
+        await own.query(`ALTER SYSTEM SET default_transaction_read_only = ${is}`);
+        await own.query("SELECT pg_reload_conf()");
+    };
+    await readOnly("on");
+    await expect.poll(ready, { timeout: 60_000 }).toEqual({ ok: false, why: "its ledger takes nothing now: it is read-only" });
+    await expect(a.owner.submit(id, { text: "Hello" })).rejects.toMatchObject({ status: 503, kind: "ledger" });
+    await readOnly("off");
+    await expect.poll(ready, { timeout: 60_000 }).toEqual({ ok: true });
+    expect((await a.owner.submit(id, { text: "Hello" })).id).toBe("t1");
+    await a.kill();
+    await own.stop();
+});
+
 test("a server with another key is refused, with what to do", async () => {
     says([]);
     const a = await start("a");

@@ -34,6 +34,8 @@ export interface LedgerFile {
     readonly now: () => number;
     /** What is called at each heartbeat: once for every run that is written. */
     readonly beats: Set<() => void>;
+    /** What hears of every commit that was not kept, also where nothing waits for it: a heartbeat, an anchor. */
+    readonly refused: Set<(error: LedgerError) => void>;
     /** The run as it is now. Throws `LedgerError` where it was changed by another hand. */
     readonly standing: (id: string) => Awaitable<Standing>;
     /** Owners that this process has let go, whether or not the ledger could be told. */
@@ -256,6 +258,7 @@ export class Calls {
                 this.pump();
             },
             (error: unknown) => {
+                if (error instanceof LedgerError) for (const heard of this.file.refused) heard(error);
                 this.failed ??= { error, calls: group.length };
                 this.flying--;
                 this.landed();

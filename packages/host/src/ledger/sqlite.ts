@@ -126,6 +126,7 @@ export function openSqlite(file: string, options: SqliteOptions): LedgerStore {
             key,
             unusedIn(join(options.state ?? options.config, "answers")),
         ),
+        refused: (heard) => void ledger.refused.add(heard),
         close: async () => {
             clearInterval(beating);
             beats.clear();
@@ -145,6 +146,7 @@ function ledgerOf(reading: Reading, writing: Writing, beats: Set<() => void>): F
         salt: salts(),
         now: Date.now,
         beats,
+        refused: new Set(),
         left: new Set(),
         row: (id) => guarded(path, () => rowOf(reading, id)),
         looked: (row) => guarded(path, () => standingOf(reading, row)),

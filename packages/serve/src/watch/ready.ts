@@ -20,7 +20,7 @@ const ROOM = 1 << 20;
 /** What a ledger fails with that takes nothing now. */
 const REFUSALS: ReadonlySet<LedgerErrorCode> = new Set(["full", "readonly", "busy", "away", "io"]);
 
-type Store = Pick<LedgerStore, "runs" | "uses" | "path" | "team">;
+type Store = Pick<LedgerStore, "runs" | "uses" | "path" | "team" | "refused">;
 
 export class Ready {
     readonly stalls: Stalls;
@@ -36,6 +36,7 @@ export class Ready {
         this.#store = store;
         this.#tell = tell;
         this.stalls = new Stalls(() => this.#changed());
+        store.refused?.((error) => this.failed(error));
     }
 
     get #why(): LedgerError | null {
@@ -50,7 +51,7 @@ export class Ready {
         else this.#tell("error", `the ledger takes nothing now: ${why.message}`);
     }
 
-    /** What a request failed with. RDY3. */
+    /** What a commit failed with. RDY3. */
     failed(error: LedgerError): void {
         if (!REFUSALS.has(error.code)) return;
         this.#refused = error;

@@ -145,6 +145,7 @@ function storeOn(address: Address, meta: Meta, key: () => KeyObject, options: Po
             clock.now,
         ),
         changed: (heard) => news.hear(heard),
+        refused: (heard) => void file.refused.add(heard),
         team: teamOver({ connections, writing, key, now: clock.now, isLive, process }),
         close: async () => {
             clearInterval(beating);
@@ -234,6 +235,7 @@ function fileOf(reading: Reading, writing: Writing, beats: Set<() => void>, now:
         key,
         now,
         beats,
+        refused: new Set(),
         left: new Set(),
         standing: async (id) => {
             const found = await standingOf(reading, id);
