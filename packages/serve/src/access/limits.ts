@@ -4,7 +4,7 @@
  * Boundary: the table, and the error of one that is reached. Each bound is kept where the thing it bounds is.
  */
 import { ServeError } from "../faces/error.ts";
-import type { SessionBounds } from "../session/session.ts";
+import type { SessionBounds } from "../session/bounds.ts";
 
 export interface ServeLimits extends SessionBounds {
     /** Sessions that are open. */

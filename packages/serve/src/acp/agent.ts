@@ -36,7 +36,8 @@ import { brainOf } from "../brain/program.ts";
 import { entriesOf } from "../faces/entries.ts";
 import { ServeError } from "../faces/error.ts";
 import { EDITOR_SESSION, isEditorSession, SessionLog } from "../session/log.ts";
-import { Session, type SessionBounds, type SessionSetup } from "../session/session.ts";
+import type { SessionBounds } from "../session/bounds.ts";
+import { Session, type SessionSetup } from "../session/session.ts";
 import { LentServers } from "./lent.ts";
 import { type Editor, EditorSession } from "./session.ts";
 

@@ -7,7 +7,8 @@
 import { z } from "zod";
 import type { Client } from "../access/clients.ts";
 import { lacks } from "../access/guard.ts";
-import { KeyConflict, type Session } from "../session/session.ts";
+import { KeyConflict } from "../session/keys.ts";
+import type { Session } from "../session/session.ts";
 import type { Recording } from "../ui/recording.ts";
 import type { UiChunk } from "../ui/message.ts";
 import { uiResponse } from "../ui/stream.ts";

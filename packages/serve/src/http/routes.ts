@@ -9,7 +9,8 @@ import { parseModelUri } from "@remit/host";
 import { type Json, plainLine } from "@remit/language";
 import { randomBytes } from "node:crypto";
 import { notTaken } from "../session/pictures.ts";
-import { KeyConflict, type Session } from "../session/session.ts";
+import { KeyConflict } from "../session/keys.ts";
+import type { Session } from "../session/session.ts";
 import {
     Answer,
     CallResult,

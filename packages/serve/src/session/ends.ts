@@ -47,6 +47,13 @@ export function failureOf(error: unknown): { readonly kind?: string; readonly me
     return { message: error instanceof Error ? error.message : String(error) };
 }
 
+/** SSN4. */
+export function endsRevoked(client: string): Partial<Turn> {
+    const hint = "pair the client anew, and submit it again";
+    const message = `the client ${client}, which submitted the turn, was revoked before it began`;
+    return { status: "cancelled", failure: { kind: "cancelled", message, hint } };
+}
+
 export function isStuck(message: string): NonNullable<Turn["failure"]> {
     return { kind: "stuck", message: `the turn got nowhere: ${message}`, hint: "say more, lend another tool, or take another model" };
 }

@@ -5,10 +5,11 @@
  *
  * SSN1: a control call (a result, a decision, a cancel) never waits for the turn that runs.
  * SSN2: a turn that was taken is in the log; a server that comes back goes on with it where its run is.
- * SSN3: a yes for the session holds for one client, tool, registration and principal, and dies with any of them.
+ * SSN3: a yes for the session holds for one client, tool, registration and principal, and dies with any of them, and with the client that gave it.
+ * SSN4: a turn that waits begins for no client that was revoked: it ends, and says so. One that runs goes on without its client.
  */
 import { LENT, defined, type Json, type ReachRule } from "@remit/language";
-import { canonicalJson, type Limits } from "@remit/machine";
+import type { Limits } from "@remit/machine";
 import type { HostTool, Ledger, LedgerError, RunCarrier, Scrubber } from "@remit/host";
 import type { Client } from "../access/clients.ts";
 import type { At } from "../watch/stalls.ts";
@@ -24,36 +25,21 @@ import {
     type TurnInfo,
 } from "../wire/messages.ts";
 import { OpenAsks } from "./asks.ts";
+import type { SessionBounds } from "./bounds.ts";
 import type { Brain } from "./brain.ts";
-import { failureOf, isStuck, leftTurn, outcomeOf } from "./ends.ts";
+import { endsRevoked, failureOf, isStuck, leftTurn, outcomeOf } from "./ends.ts";
 import { conversation, person } from "./given.ts";
+import { checkSame } from "./keys.ts";
 import { LentTools } from "./lent.ts";
 import type { Listener, SessionLog } from "./log.ts";
 import { People } from "./people.ts";
-import { told, withPictures } from "./pictures.ts";
+import { withPictures } from "./pictures.ts";
 import { shownTurn } from "./shown.ts";
 import { apply, emptyState, type SessionState, type Turn } from "./state.ts";
 import { Presence } from "./presence.ts";
 import { Progress } from "./stuck.ts";
 import { Teller } from "./teller.ts";
 import { type Stops, TurnRuns } from "./turn-run.ts";
-
-export interface SessionBounds {
-    /** Turns that may wait. */
-    readonly queue: number;
-    /** Tools that one client may lend. */
-    readonly tools: number;
-    /** How long a client has for a call of a tool that it lent, milliseconds. */
-    readonly call: number;
-    /** How long a question waits for an answer, milliseconds. */
-    readonly ask: number;
-    /** How long a client that lends may be away, milliseconds. */
-    readonly away: number;
-    /** How long a server that was started again waits for the clients whose tools were lent, before turns go on, milliseconds. */
-    readonly back: number;
-    /** How long a turn may take, waiting for people not counted, milliseconds. */
-    readonly turn: number;
-}
 
 export interface SessionSetup {
     readonly log: SessionLog;
@@ -89,11 +75,6 @@ interface Running {
 
 type Fields = { readonly [key: string]: Json };
 
-/** A key was used again for something else. */
-export class KeyConflict extends Error {
-    override readonly name = "KeyConflict";
-}
-
 export class Session {
     readonly id: string;
     readonly #setup: SessionSetup;
@@ -105,6 +86,8 @@ export class Session {
     readonly #presence: Presence;
     /** Of those whose token was revoked, the ones that this session was told of: another process may have revoked them. */
     readonly #revoked = new Set<string>();
+    /** Names of turns that end before they begin. */
+    readonly #dropped = new Map<string, Promise<void>>();
     #running: Running | null = null;
     /** When all that were submitted before are kept. */
     #submitted: Promise<unknown> = Promise.resolve();
@@ -119,13 +102,13 @@ export class Session {
         this.#state = state;
         this.id = setup.log.id;
         const { log, bounds } = setup;
-        this.#asks = new OpenAsks(setup.ledger.store.asks.now, (client) => this.#revoked.has(client) || setup.isRevoked?.(client) === true);
+        this.#asks = new OpenAsks(setup.ledger.store.asks.now, (client) => this.#isRevoked(client));
         this.#people = new People({
             asks: this.#asks,
             wait: bounds.ask,
             isHere: (setup.carrier ?? null) === null,
             lent: (name) => this.#lent.get(name),
-            grants: () => state.grants,
+            grants: () => state.grants.filter(({ by }) => !this.#isRevoked(by)),
             approvers: (turn) => state.approvers ?? [turn.by],
             append: (kind, data, asked) => this.#append(kind, data, asked),
             progress: () => this.#running?.progress ?? new Progress(),
@@ -275,13 +258,7 @@ export class Session {
         if (key !== undefined) {
             const before = [...this.#state.turns.values()].find((turn) => turn.by === by && turn.key === key);
             if (before !== undefined) {
-                const { text, input, inputOrigins, images, model } = before;
-                const again = { ...body, images: body.images?.map(told) };
-                if (
-                    canonicalJson(defined({ text, input, inputOrigins, images, model }) as Json) !==
-                    canonicalJson(defined(again) as unknown as Json)
-                )
-                    throw new KeyConflict(before.id);
+                checkSame(before, body);
                 return this.#shown(before);
             }
         }
@@ -300,7 +277,7 @@ export class Session {
         if (turn === undefined) return rejected("there is no such turn in this session");
         if (turn.by !== by.id && !by.scopes.includes("admin")) return rejected("another client submitted the turn");
         if (turn.status === "queued") {
-            await this.#end(turn, { status: "cancelled" });
+            await this.#drop(turn, { status: "cancelled" });
             return ACCEPTED;
         }
         // TRUN3.
@@ -373,7 +350,29 @@ export class Session {
         this.#revoked.add(client);
         this.#setup.log.drop(client);
         this.#asks.revoked();
+        await this.#dropRevoked();
         await this.#lent.gone(client, "its client was revoked");
+    }
+
+    #isRevoked(client: string): boolean {
+        return this.#revoked.has(client) || this.#setup.isRevoked?.(client) === true;
+    }
+
+    /** SSN4. */
+    async #dropRevoked(): Promise<void> {
+        for (const turn of this.#queued()) if (this.#isRevoked(turn.by)) await this.#drop(turn, endsRevoked(turn.by));
+    }
+
+    /** Ends a turn before it begins. */
+    #drop(turn: Turn, how: Partial<Turn>): Promise<void> {
+        const drops =
+            this.#dropped.get(turn.id) ??
+            this.#end(turn, how).finally(() => {
+                this.#dropped.delete(turn.id);
+                this.#pump();
+            });
+        this.#dropped.set(turn.id, drops);
+        return drops;
     }
 
     /** `end`: for ever; else the turns go on with the next server. */
@@ -405,9 +404,13 @@ export class Session {
 
     #pump(): void {
         if (this.#running !== null || this.#closing || this.#missing !== null) return;
-        const turns = [...this.#state.turns.values()];
+        const turns = [...this.#state.turns.values()].filter(({ id }) => !this.#dropped.has(id));
         const next = turns.find(({ status }) => status === "running") ?? turns.find(({ status }) => status === "queued");
         if (next === undefined) return;
+        if (next.status === "queued" && this.#isRevoked(next.by)) {
+            this.#dropRevoked().catch(this.#failed);
+            return;
+        }
         const [cancel, leave] = [new AbortController(), new AbortController()];
         if (next.isCancelled) cancel.abort();
         const over = this.#run(next, { signal: cancel.signal, leave: leave.signal })
