@@ -128,9 +128,13 @@ export function approving(on: Handlers, asking: Asking): Approving {
         return taken.late ? denied(effect, "no answer came in time") : given(taken.decision);
     }
 
-    async function call(effect: Effect, io: PerformIO, perform: Performer): Promise<Outcome | Later> {
+    const call: Approving["call"] = (effect, io, perform) => {
         const { allowed } = effect.request as unknown as ToolRequest;
-        const method = allowed === undefined ? null : calledMethod(effect);
+        return allowed === undefined ? perform(effect, io) : allowedCall(effect, io, { allowed, perform });
+    };
+
+    async function allowedCall(effect: Effect, io: PerformIO, { allowed, perform }: Allowed): Promise<Outcome | Later> {
+        const method = calledMethod(effect);
         const now = method === null ? null : await schemaOf(asking, method, io.signal);
         const isSame = now === null || now.schema === allowed;
         if (!isSame && now.missing !== null) {
@@ -144,6 +148,12 @@ export function approving(on: Handlers, asking: Asking): Approving {
     }
 
     return { ask, call };
+}
+
+interface Allowed {
+    /** As what a person allowed the call. */
+    readonly allowed: string;
+    readonly perform: Performer;
 }
 
 interface Schema {

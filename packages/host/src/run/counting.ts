@@ -8,7 +8,7 @@
  */
 import { type Effect, isUnmade, type MemoryRequest, type Outcome, type ToolRequest } from "@remit/machine";
 import type { Use, Uses } from "../ledger/uses.ts";
-import type { Host, Later } from "./host.ts";
+import type { Host, Later, PerformIO } from "./host.ts";
 
 interface Counting {
     readonly run: string;
@@ -19,23 +19,20 @@ interface Counting {
 export function counting(perform: Host["perform"], { run, uses }: Counting): Host["perform"] {
     /** How often each effect was performed here: a wrapper may perform one several times. */
     const times = new Map<string, number>();
-    return async (effect, io) => {
-        const { daily } = effect.request as unknown as Pick<ToolRequest & MemoryRequest, "daily">;
-        const isCall = effect.kind === "tool" || effect.kind === "remember" || effect.kind === "recall";
-        if (!isCall || daily === undefined || daily.length === 0) return perform(effect, io);
+    async function counted(effect: Effect, io: PerformIO, daily: NonNullable<ToolRequest["daily"]>): Promise<Outcome | Later> {
         if (uses === null) return refused(effect, "no ledger is kept here that could count it", "keep a ledger");
         const name = `${effect.path}#${effect.attempt ?? 1}`;
         const nth = times.get(name) ?? 0;
         times.set(name, nth + 1);
-        const counted: Use[] = [];
+        const made: Use[] = [];
         const place = nth === 0 ? name : `${name}+${nth}`;
         const giveBack = async (): Promise<void> => {
-            for (const use of counted) await uses.uncount(use);
+            for (const use of made) await uses.uncount(use);
         };
         for (const { counter, most = null, rule = "" } of daily) {
             const use = { counter, run, place };
             const said = await uses.count(use, most);
-            if (said.kind === "counted") counted.push(use);
+            if (said.kind === "counted") made.push(use);
             else {
                 await giveBack();
                 return said.kind === "full" ? refused(effect, ...fullText(said.times, rule)) : refused(effect, ...unsoundText(said.until));
@@ -44,6 +41,11 @@ export function counting(perform: Host["perform"], { run, uses }: Counting): Hos
         const said = await perform(effect, io);
         if (isRefused(said)) await giveBack();
         return said;
+    }
+    return (effect, io) => {
+        const { daily } = effect.request as unknown as Pick<ToolRequest & MemoryRequest, "daily">;
+        const isCall = effect.kind === "tool" || effect.kind === "remember" || effect.kind === "recall";
+        return !isCall || daily === undefined || daily.length === 0 ? perform(effect, io) : counted(effect, io, daily);
     };
 }
 

@@ -70,11 +70,11 @@ export type Performers = { readonly [K in EffectKind]?: Performer };
 export function hostOf(performers: Performers, more: Omit<Host, "perform"> = {}): Host {
     return {
         ...more,
-        perform: async (effect, io) => {
+        perform: (effect, io) => {
             const performer = performers[effect.kind];
             if (performer !== undefined) return performer(effect, io);
             const message = `nothing here performs ${effect.kind} effects`;
-            return { ok: false, failure: { kind: "unreachable", message, site: effect.site } };
+            return Promise.resolve({ ok: false, failure: { kind: "unreachable", message, site: effect.site } });
         },
     };
 }

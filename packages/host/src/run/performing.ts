@@ -26,7 +26,7 @@ import { failureOf, RemitError } from "../failure/error.ts";
 import type { Host, Later, Missing, PerformIO } from "./host.ts";
 import { effectOut } from "../secret/exits.ts";
 import type { Scrubber } from "../secret/scrub.ts";
-import { notesOf, partsOf } from "./parts.ts";
+import { notesOf, type Parts, partsOf } from "./parts.ts";
 
 export interface PerformingOptions {
     readonly host: Host;
@@ -65,7 +65,8 @@ export function performing(effect: Effect, options: PerformingOptions): Performi
     const up = (said: Up): void => {
         if (!isOver) options.up(said);
     };
-    const parts = partsOf(secrets, (part) => up({ n: 0, part }));
+    // Few effects have progress to tell.
+    let parts: Parts | null = null;
     // Only an agent reports and has hands: every other effect goes without them.
     const notes = effect.kind === "agent" ? notesOf(secrets, (note) => up({ n: 0, note })) : null;
     const reported = (note: AgentNote): void => {
@@ -76,7 +77,9 @@ export function performing(effect: Effect, options: PerformingOptions): Performi
     const io: PerformIO = {
         signal,
         emit: (part) => {
-            if (!isOver) parts.part(part);
+            if (isOver) return;
+            parts ??= partsOf(secrets, (one) => up({ n: 0, part: one }));
+            parts.part(part);
         },
         wait: (ms) =>
             unlessAborted(signal, async () => {
@@ -94,7 +97,7 @@ export function performing(effect: Effect, options: PerformingOptions): Performi
 
     function over(outcome: Outcome | null, why?: Missing): void {
         if (isOver) return;
-        parts.end();
+        parts?.end();
         notes?.end();
         close();
         options.answered(outcome, why);

@@ -78,7 +78,7 @@ export function functionTool(name: string, source: HostToolSource): ToolHandle {
             return resultOf(
                 { input: found.contract, output: found.output },
                 `${name}.${method}`,
-                async (given) => call.call(found.tool, ...given, about),
+                (given) => call.call(found.tool, ...given, about),
                 args.map(ownCopy),
             );
         },
@@ -102,7 +102,10 @@ export async function resultOf(
 
 /** With the usual prototype, as after a journey to another process; what a function changes in it changes nothing that the ledger tells of the call. */
 export function ownCopy(one: Json): Json {
-    return typeof one === "object" ? structuredClone(one) : one;
+    if (one === null || typeof one !== "object") return one;
+    for (const key in one) if (typeof (one as { readonly [key: string]: Json })[key] === "object") return structuredClone(one);
+    // Most arguments hold texts and numbers alone, for which a clone takes ten times as long.
+    return Array.isArray(one) ? one.slice() : { ...one };
 }
 
 /** What a function says of itself, or that it says nothing. Null where it is none. */

@@ -12,11 +12,24 @@ const REFUND = z.object({ order: z.string().min(1), amount: z.number().max(500),
 test("a function is given objects of its own, as usual ones: the same in this process as on a worker elsewhere", async () => {
     await using here = work();
     const change = (given: { list: number[] }): string => `${given} ${given.list.push(2)}`;
-    const tools = here.tools(undefined, { Work: { change: { call: change } } });
+    const rename = (given: { name?: string; n: number }): string => {
+        delete given.name;
+        return `${given} ${given.n++} ${Object.keys(given)} ${Object.getPrototypeOf(given) === Object.prototype}`;
+    };
+    const tools = here.tools(undefined, {
+        Work: { change: { call: change }, rename: { call: rename }, sort: { call: (given: number[]) => given.sort() } },
+    });
     // As the machine makes them.
-    const given = Object.assign(Object.create(null), { list: [1] }) as { list: number[] };
+    const own = <T extends object>(parts: T): T => Object.assign(Object.create(null), parts) as T;
+    const given = own({ list: [1] });
     expect(await call(tools, "host:Work", "change", given)).toBe("[object Object] 2");
     expect(given.list).toEqual([1]);
+    const flat = own(JSON.parse('{"name":"a","n":1,"__proto__":"b"}') as { name: string; n: number });
+    expect(await call(tools, "host:Work", "rename", flat)).toBe("[object Object] 1 n,__proto__ true");
+    expect(JSON.stringify(flat)).toBe('{"name":"a","n":1,"__proto__":"b"}');
+    const list = [2, 1];
+    expect(await call(tools, "host:Work", "sort", list)).toEqual([1, 2]);
+    expect(list).toEqual([2, 1]);
 });
 
 test("a function of the calling program is held to the schema that it brings, and a model is shown it", async () => {

@@ -19,7 +19,6 @@
 import type { Effect, Failure, Outcome } from "../effect/effect.ts";
 import { addUsage, type Usage, usageSince } from "../effect/usage.ts";
 import type { MachineEvent } from "../ledger/events.ts";
-import { notes } from "../ledger/notes.ts";
 import { changed } from "./approvals.ts";
 import { Commits } from "./commits.ts";
 import { batchOf, type Draft, emptyDraft, isEmpty, keptOf, restOf, struck } from "./draft.ts";
@@ -27,7 +26,7 @@ import type { Answered, Batch, ConductEnd, Conducted, ConductOptions, Decision, 
 import { withRead } from "./parked.ts";
 import { anew, Reports } from "./reports.ts";
 import { again, begunBefore, decided, lacking, outcomeOf, type Recovered, repeats } from "./recover.ts";
-import { answerRequest, askParked, isPersonal, leaveRequest, request, type RequestOps, use, type Work, workOf } from "./requests.ts";
+import { answerRequest, askParked, isPersonal, leaveRequest, request, type RequestOps, use, Work } from "./requests.ts";
 import { RunTime } from "./time.ts";
 import { type Known, Unknowns } from "./unknowns.ts";
 import { CONCURRENCY, Works } from "./works.ts";
@@ -192,7 +191,7 @@ export class Conductor {
         if (work === undefined) return;
         const { effect } = work;
         // The reply holds all of it.
-        if (outcome?.ok === true) work.noted = notes();
+        if (outcome?.ok === true) work.noted = null;
         const isCut = this.phase !== "running" && outcome?.ok === false && outcome.failure.kind === "cancelled";
         if (isCut && outcome.usage !== undefined) this.reports.add(work, { usage: outcome.usage });
         this.works.settle(work, "what it arose in was answered");
@@ -202,10 +201,10 @@ export class Conductor {
             if (why !== undefined) this.draft.notes.push(lacking(effect, why));
             // It was not performed: the next resume begins it.
             if (!isPersonal(effect)) this.draft.unbegun.push(effect.path);
-        } else if (this.phase === "running") this.tell(effect.path, withRead(outcome, [work.telling]), work.used);
+        } else if (this.phase === "running") this.tell(effect.path, withRead(outcome, work.tellings), work.used);
         else {
             // What was cut short says so; whether it happened is not known, so it is no outcome.
-            if (!isCut) this.kept.push({ path: effect.path, outcome: withRead(outcome, [work.telling]) });
+            if (!isCut) this.kept.push({ path: effect.path, outcome: withRead(outcome, work.tellings) });
             this.count(outcome, work.used);
         }
     }
@@ -256,7 +255,7 @@ export class Conductor {
                 this.ops.tell(of.work, { n: of.n, outcome: { ok: false, failure } });
                 return;
             }
-            of.work.requests.set(of.n, effect.path);
+            of.work.waitsFor(of.n, effect.path);
             this.works.begin(effect, of, this.draft.after);
         },
         tell: ({ effect }: Work, down: Down) => void this.draft.after.push({ kind: "down", path: effect.path, down }),
@@ -454,7 +453,7 @@ export class Conductor {
             if (known.has(path)) continue;
             const parked = this.machine.conduct?.parked?.find((one) => one.path === path);
             if (effect.kind === "sleep") this.asks(effect, this.machine.conduct?.waits?.find((one) => one.path === path)?.left);
-            else if (parked !== undefined) askParked(this.ops, this.works.hold(workOf(effect, null, parked)), parked.asks);
+            else if (parked !== undefined) askParked(this.ops, this.works.hold(new Work(effect, null, parked)), parked.asks);
             else if (!begun.includes(path)) this.works.queue.push(effect);
             else this.unheard(effect, repeatable.includes(path));
         }

@@ -45,7 +45,7 @@ export interface Kept {
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** One after the other; mostly one of them is empty, and nothing is copied. */
-function joined<T>(first: readonly T[], second: readonly T[]): readonly T[] {
+export function joined<T>(first: readonly T[], second: readonly T[]): readonly T[] {
     return first.length === 0 ? second : second.length === 0 ? first : [...first, ...second];
 }
 

@@ -95,8 +95,8 @@ export function reads({ read }: Telling, tool: string, outcome: Outcome | null):
 }
 
 /** H10. */
-export function withRead(outcome: Outcome, tellings: Iterable<Telling>): Outcome {
-    const read = [...tellings].flatMap((one) => [...one.read.values()]);
+export function withRead(outcome: Outcome, tellings: readonly Telling[]): Outcome {
+    const read = tellings.flatMap((one) => [...one.read.values()]);
     return read.length === 0 ? outcome : { ...outcome, read };
 }
 

@@ -33,6 +33,7 @@ export class Reports {
 
     add(work: Work, note: AgentNote): void {
         if (work.effect.kind !== "agent" || work.of !== null) return;
+        work.noted ??= notes();
         work.noted.add(note);
         this.isAny = true;
         if ("entry" in note && note.entry.kind !== "message" && note.entry.kind !== "thought") this.isDue = true;
@@ -41,12 +42,13 @@ export class Reports {
 
     /** What the agent of an effect reported goes into the next commit, and to the machine where it can be told. */
     tell(work: Work): void {
-        const list = work.noted.list as unknown as Json[];
-        if (list.length === 0) return;
-        const used = usageNoted(work.noted.list);
+        const { noted } = work;
+        if (noted === null) return;
+        const list = noted.list as unknown as Json[];
+        const used = usageNoted(noted.list);
         const usage = used === undefined ? {} : { usage: usageSince(work.used, used) };
         work.used = mostUsage(work.used, used);
-        work.noted = notes();
+        work.noted = null;
         const { path, principal, site, request, labels: given } = work.effect;
         const { agent, session, turn } = request as unknown as AgentTurn;
         const origins = [`agent:${agent.name}`];

@@ -15,7 +15,7 @@ import { ANSWERS, type Effect, type Outcome, type Read, type ToolRequest, verdic
 import { sentWith } from "../effect/stage.ts";
 import type { Usage } from "../effect/usage.ts";
 import type { EventKind, MachineEvent } from "../ledger/events.ts";
-import { type Notes, notes } from "../ledger/notes.ts";
+import type { Notes } from "../ledger/notes.ts";
 import type { Ruling } from "../native/hands.ts";
 import { describedIn, REDESCRIBED } from "../state/verdicts.ts";
 import { kept, redescribed } from "./approvals.ts";
@@ -39,25 +39,65 @@ export function turnAskedIn(path: string): string | null {
     return /^(.+)\/hand\[\d+\]\/ask$/.exec(path)?.[1] ?? null;
 }
 
+const NO_REQUESTS: ReadonlyMap<number, string> = new Map();
+
 /** What the conductor keeps of an effect that is performed. */
-export interface Work {
+export class Work {
     readonly effect: Effect;
     /** For a request: what it arose in. */
     readonly of: Asked | null;
-    /** Requests that its performer waits for, by number. */
-    readonly requests: Map<number, string>;
-    /** Uses so far, and those that a person said yes to and that were not made yet. */
+    /** Uses so far. */
     uses: number;
-    /** With the description under which it was said. */
-    readonly agreed: Map<string, string>;
     /** What its agent reported and the machine was not told yet, and how often the machine was told. */
-    noted: Notes;
-    told: number;
+    noted: Notes | null = null;
+    told = 0;
     /** Of what its agent used: as much as the machine was told. */
-    used: Usage;
-    readonly telling: Telling;
+    used: Usage = {};
     /** Its turn waits for answers before it is told again: no agent is at work. */
     held: boolean;
+    private readonly doc: ParkedDoc | undefined;
+    private kept: Telling | null = null;
+    private yes: Map<string, string> | null = null;
+    private open: Map<number, string> | null = null;
+
+    constructor(effect: Effect, of: Asked | null, doc?: ParkedDoc) {
+        this.effect = effect;
+        this.of = of;
+        this.doc = doc;
+        this.uses = doc?.uses ?? 0;
+        this.held = doc !== undefined;
+    }
+
+    /** Made where it is first asked for: most effects are no agent's, and what it holds takes as much room as the rest of a step. */
+    get telling(): Telling {
+        this.kept ??= telling(this.doc, !beginsSession(this.effect));
+        return this.kept;
+    }
+
+    /** That there is of it so far. */
+    get tellings(): readonly Telling[] {
+        return this.kept === null && this.doc === undefined ? [] : [this.telling];
+    }
+
+    /** Uses that a person said yes to and that were not made yet, with the description under which it was said. */
+    get agreed(): Map<string, string> {
+        this.yes ??= new Map();
+        return this.yes;
+    }
+
+    /** Requests that its performer waits for, by number. */
+    get requests(): ReadonlyMap<number, string> {
+        return this.open ?? NO_REQUESTS;
+    }
+
+    waitsFor(n: number, path: string): void {
+        this.open ??= new Map();
+        this.open.set(n, path);
+    }
+
+    waitsNoMore(n: number): void {
+        this.open?.delete(n);
+    }
 }
 
 /** What an agent wants to do, at its path, and what the machine said of it. */
@@ -107,11 +147,6 @@ export function isPersonal({ kind }: Effect): boolean {
     return kind === "ask" || kind === "input";
 }
 
-export function workOf(effect: Effect, of: Asked | null, doc?: ParkedDoc): Work {
-    const about = { effect, of, requests: new Map(), agreed: new Map(), noted: notes(), told: 0, used: {} };
-    return { ...about, uses: doc?.uses ?? 0, telling: telling(doc, !beginsSession(effect)), held: doc !== undefined };
-}
-
 export function docOf({ effect, uses, telling: one }: Work): ParkedDoc {
     return parkedDoc(effect.path, uses, one);
 }
@@ -150,7 +185,7 @@ export function answerRequest(ops: RequestOps, work: Work, said: Outcome | null)
     const of = work.of as Asked;
     const { about, makes } = of;
     if (said === null && about !== undefined && (of.work.held || (ops.parks() && ops.canBeginAgain(of.work.effect)))) {
-        of.work.requests.delete(of.n);
+        of.work.waitsNoMore(of.n);
         of.work.telling.parked.push({ path: about.path, up: about.use, ask: work.effect, read: about.read });
         restsThen(ops, of.work);
         return;
@@ -168,7 +203,7 @@ export function answerRequest(ops: RequestOps, work: Work, said: Outcome | null)
                 : { ok: false, failure: outcome.failure as unknown as Json },
         ),
     );
-    of.work.requests.delete(of.n);
+    of.work.waitsNoMore(of.n);
     if (makes !== undefined) {
         of.work.telling.made.push({ use: madeOf(makes), outcome });
         reads(of.work.telling, makes.tool, outcome);

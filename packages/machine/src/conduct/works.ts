@@ -5,10 +5,10 @@
  */
 import type { Json } from "@remit/language";
 import type { AgentNote, AgentTurn, Effect, Outcome } from "../effect/effect.ts";
-import type { Admitted } from "./draft.ts";
+import { type Admitted, joined } from "./draft.ts";
 import type { ConductDoc, Decision, PendingEffect } from "./messages.ts";
 import { beginsSession, type ParkedDoc, type Telling, telling, withRead } from "./parked.ts";
-import { type Asked, docOf, isPersonal, type Work, workOf } from "./requests.ts";
+import { type Asked, docOf, isPersonal, Work } from "./requests.ts";
 import type { RunTime } from "./time.ts";
 
 export const CONCURRENCY = 16;
@@ -57,7 +57,7 @@ export class Works {
     /** It counts as running from here on; `after` says when it is begun. */
     begin(effect: Effect, of: Asked | null, after: Decision[]): void {
         const { path, deadline } = effect;
-        this.running.set(path, this.unparked(path) ?? this.toldAgain(path, effect) ?? workOf(effect, of));
+        this.running.set(path, this.unparked(path) ?? this.toldAgain(path, effect) ?? new Work(effect, of));
         if (isPersonal(effect)) this.time.person(1);
         if (deadline !== undefined) this.time.set(`deadline\n${path}`, deadline);
         if (effect.kind === "agent") this.sessions.add(turnIn(effect).session);
@@ -180,7 +180,7 @@ export class Works {
         const works = began === undefined ? [] : [...this.running.values()];
         return withRead(
             { ok: true, value, origins: [] },
-            works.map((work) => work.telling),
+            works.flatMap((work) => work.tellings),
         );
     }
 
@@ -194,7 +194,7 @@ export class Works {
     private toldAgain(path: string, effect: Effect): Work | undefined {
         const doc = this.made.get(path);
         if (doc === undefined || !this.made.delete(path)) return undefined;
-        return Object.assign(workOf(effect, null, doc), { held: false });
+        return Object.assign(new Work(effect, null, doc), { held: false });
     }
 
     /** What a person is waited for: of a turn that is held its questions. */
@@ -220,7 +220,8 @@ export class Works {
         if (this.queue.length + asked.length === 0) return NOTHING;
         let left = room === null ? 0 : room - this.taken;
         const begun = new Set<string>();
-        for (const effect of inOrder([...this.queue, ...asked])) {
+        const all = joined(this.queue, asked);
+        for (const effect of inOrder(all)) {
             if (room === null || (!saved && this.parked.has(effect.path))) continue;
             if (!(isPersonal(effect) || (left > 0 && this.isDue(effect)))) continue;
             if (!isPersonal(effect)) left--;
@@ -229,7 +230,7 @@ export class Works {
         }
         const begin = this.queue.flatMap(({ path }) => (begun.has(path) ? [path] : []));
         const fresh = asked.map((effect) => pendingOf(effect, begun.has(effect.path)));
-        this.queue = [...this.queue, ...asked].filter(({ path }) => !begun.has(path));
+        this.queue = begun.size === all.length ? [] : all.filter(({ path }) => !begun.has(path));
         return { begin, fresh };
     }
 
