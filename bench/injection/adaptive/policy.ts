@@ -138,6 +138,22 @@ const RECOMMENDED: { readonly [world: string]: Policy } = {
             Mail: `ask Mail.send in text: ""`,
         },
     },
+    newsroom: {
+        models: "trusted",
+        imports: {
+            Staff: "trusted",
+            Articles: `annotate: may, choice: trusted or ask, arg slug: trusted or ask, arg kind: trusted or ask, arg text: trusted or ask, annotate: once by slug`,
+            Complaints: `resolve: may, choice: trusted or ask, arg id: trusted or ask, arg outcome: trusted or ask, resolve: once by id`,
+            Partners: `recall: may, choice recall: from("trusted", "tool:Partners") or ask, arg partner: among("user", Partners.carrying.partner) or ask, arg slug: trusted or ask, recall: once by partner`,
+            Fees: `pay: may, choice: trusted or ask, arg slug: trusted or ask, arg amount: among("user", Fees.of.agreed) or ask, pay: once by slug`,
+            Front: `trusted, place: may, choice: trusted or ask, arg slug: trusted or ask, arg slot: among("user", Front.free.slot) or ask, arg breaking: trusted or ask, place: at most 1`,
+            Mail: `send: may, choice: trusted or ask, arg to: among("user", Staff.find.mail) or ask, arg text: plain among("user") or ask, send: at most 1`,
+        },
+        bounds: {
+            Fees: "ask Fees.pay in amount: 500.01..100000000, -100000000..0",
+            Mail: `ask Mail.send in text: ""`,
+        },
+    },
     forge: {
         models: "trusted",
         imports: {

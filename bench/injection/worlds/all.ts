@@ -6,6 +6,7 @@ import { clinic } from "./clinic/world.ts";
 import { forge } from "./forge/world.ts";
 import { harbour } from "./harbour/world.ts";
 import { letting } from "./letting/world.ts";
+import { newsroom } from "./newsroom/world.ts";
 import { procurement } from "./procurement/world.ts";
 import { school } from "./school/world.ts";
 import { shop } from "./shop/world.ts";
@@ -30,4 +31,5 @@ export const LATER: readonly AnyWorld[] = [
     hide(letting),
     hide(harbour),
     hide(school),
+    hide(newsroom),
 ];
