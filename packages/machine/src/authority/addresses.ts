@@ -29,8 +29,11 @@ const NOT_OF_HOSTS = /(?:[\p{Z}\p{Cc}<>|\uff5c]|(?![.\u3002\uff0e\uff61\u2024-])
 const DOTTED = /[\p{L}\p{N}\p{M}\p{Cf}-][.\u3002\uff0e\uff61\u2024][\p{L}\p{Cf}][\p{L}\p{N}\p{M}\p{Cf}-]/u;
 const NUMBERED = /\d\.\d{1,3}\.\d{1,3}\.\d/;
 const SCHEME = /(?:^|[^\p{L}\p{N}])(?:www\.|(?:https?|wss?|ftps?|file|mailto|tel|sms|data|javascript|vbscript|blob|view-source):(?=\S))/iu;
-/** A host without its scheme (WHATWG URL, "special authority slashes"): both slashes count as both in a browser, and `\\\\host\\share` elsewhere. */
-const RELATIVE = /(?:^|[^\p{L}\p{N}\\/])[\\/]{2,}[^\s\\/]/u;
+/**
+ * A host without its scheme (WHATWG URL, "special authority slashes"): both slashes count as both in a browser, and `\\\\host\\share` elsewhere. To a linker a
+ * backslash is a sign like others, behind which two slashes begin a link also within a word (`x\//127.1`).
+ */
+const RELATIVE = /(?:^|[^\p{L}\p{N}\\/]|\\(?=\/\/))[\\/]{2,}[^\s\\/]/u;
 /** Where a page or a Markdown text says that an address follows, any scheme makes one: the program for `slack:` is one of the reader's. */
 const URL_ATTRIBUTES = "(?:href|src|srcset|action|formaction|data|poster|cite|background|ping)";
 const OPENS = `(?:\\]\\( ?<?|\\]: ?<?|\\b${URL_ATTRIBUTES} ?= ?(?:["'] ?)?)`;
@@ -40,6 +43,8 @@ const ANNOUNCED = new RegExp(`(?:${OPENS}|\\b${URL_ATTRIBUTES})$`, "iu");
 const BEGINS_URL = /^(?:[a-z][a-z0-9+.-]*:|[\\/]{2})/iu;
 const LOCAL = /(?:^|[^\p{L}\p{N}.-])localhost(?=[:/\\?#])/iu;
 const MAIL = /[^@]@[^@]/u;
+/** Also within a word where a sign of mails is in it: a renderer looks for a link anew before each. */
+const WWW = /www\./iu;
 const DATE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
 /** A piece of a number that is written in groups: `DE75`, `(0)`, `5121-0800`. */
 const GROUP = /^[\p{Nd}\p{Lu}()/.+-]+$/u;
@@ -245,6 +250,7 @@ function leads(word: string): boolean {
         word.includes("://") ||
         SCHEME.test(word) ||
         MAIL.test(word) ||
+        (word.includes("@") && WWW.test(word)) ||
         hasHost(word) ||
         NUMBERED.test(word) ||
         RELATIVE.test(word) ||

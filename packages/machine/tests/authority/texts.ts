@@ -134,6 +134,19 @@ export function glued(roll: Roll): string {
     return times(3 + roll(7), () => one(roll, PIECES)).join("");
 }
 
+/** What links, markup and codes are made of. */
+const TOKENS = [
+    ..."http https ftp mailto javascript data tel :// : // / \\ www. evil . com example io @ [ ] ( ) < > ! ` * _ \" ' | ~ # ? -".split(" "),
+    ..."a x 1 ::1 127.1 0x7f.1 com. t.co xn-- %2f %2e &#x2e; &period; &sol; &colon; &Tab; &lpar; href= srcset= [1] [1]:".split(" "),
+    ...["\u3002", "\uff0e", "\u00ad", "\u200d", "\ufb01", "\u2100", "\u00b2", "\u0440\u0444", "\u30b3\u30e0"],
+    ...[" ", "\n", "\n\n", "\t", "<a ", "<img src=", "<svg><use xlink:href=", "<form action=", 'style="background:url('],
+];
+
+/** Those in any order, which leads somewhere once in twenty times. */
+export function thrown(roll: Roll): string {
+    return times(2 + roll(9), () => one(roll, TOKENS)).join("");
+}
+
 const NAMES = ["Ann", "Bob Miller", "Dr. Sato", "Ms O'Brien", "the team", "Jürgen", "our customer in Lyon"];
 const THINGS = [
     "the parser",
