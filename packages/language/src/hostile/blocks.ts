@@ -4,10 +4,12 @@
  * Boundary: the flow forms of a file; a stage is a call like any other (`calls.ts`).
  *
  * HB1: what flows into a stage may become any of its parameters that no name gives.
+ * HB2: a stage whose failure is none, or is tried again, is one that is caught: what it may fail by picks what it gives, and decides over what it does.
+ * HB3: a stage is known by its own node in each round, else no round would be the last.
  */
-import type { FlowForm, StageArgForm } from "../form/form.ts";
+import type { FlowForm, StageArgForm, StageForm } from "../form/form.ts";
 import { type Calling, handedOver, toolUse, userCall } from "./calls.ts";
-import { dataVal, deciding, join, joinOf, PLAIN, union, type Val, capVal } from "./facts.ts";
+import { dataVal, deciding, join, joinOf, NO_FACTS, PLAIN, union, type Val, capVal } from "./facts.ts";
 import { ANY } from "./known.ts";
 import { isOutsideAgent, type Cap, type Func } from "./scope.ts";
 import type { Place } from "./walk.ts";
@@ -44,10 +46,23 @@ export function flowed(w: Calling, place: Place, form: FlowForm, incoming: Val):
     }
 }
 
-function stage(w: Calling, place: Place, form: FlowForm & { kind: "stage" }, incoming: Val): Flowed {
+/** HB2. */
+function stage(w: Calling, place: Place, form: StageForm, incoming: Val): Flowed {
+    const { retries = 0, on_error } = form.with ?? {};
+    if (retries === 0 && on_error !== "none") return tried(w, place, form, incoming);
+    const key = `try ${w.known.idOf(form)}`;
+    const failed = deciding(w.known.facts(key), w.site(place, form));
+    const local = union(place.local, failed);
+    const inside = { ...place, local, tries: [...place.tries, key], again: place.again || retries > 0 };
+    const { value, place: behind } = tried(w, inside, form, incoming);
+    w.touch(inside, w.known.deepFacts(join(value, incoming)));
+    return { value: join(value, dataVal(NO_FACTS, failed)), place: { ...place, local: behind.local } };
+}
+
+function tried(w: Calling, place: Place, form: StageForm, incoming: Val): Flowed {
     const { func } = place;
     const meaning = w.scope.lookup(func.file, null, form.call);
-    if (meaning?.kind === "cap") return { value: called(w, place, { cap: meaning.cap, form, incoming }), place };
+    if (meaning?.kind === "cap") return { value: called(w, place, { cap: meaning.cap, form, args: form.args, incoming }), place };
     if (meaning !== null) return { value: incoming, place };
     const verb = w.scope.verb(form.call);
     const value =
@@ -59,16 +74,18 @@ function stage(w: Calling, place: Place, form: FlowForm & { kind: "stage" }, inc
 
 interface Stage {
     readonly cap: Cap;
-    readonly form: FlowForm & { kind: "stage" };
+    /** HB3. */
+    readonly form: StageForm;
+    readonly args: readonly StageArgForm[];
     readonly incoming: Val;
 }
 
-function called(w: Calling, place: Place, { cap, form, incoming }: Stage): Val {
-    if (cap.kind === "func") return functionStage(w, place, cap.func, { args: form.args, incoming, by: form });
+function called(w: Calling, place: Place, { cap, form, args: given, incoming }: Stage): Val {
+    if (cap.kind === "func") return functionStage(w, place, cap.func, { args: given, incoming, by: form });
     const { thing } = cap;
     const flows = join(incoming, w.known.read(incoming, null));
     const args = new Map<string, Val>();
-    for (const { name, value } of form.args) args.set(name ?? ANY, argOf(w, place, value));
+    for (const { name, value } of given) args.set(name ?? ANY, argOf(w, place, value));
     args.set(ANY, join(args.get(ANY) ?? PLAIN, flows));
     if (thing.what === "tool")
         return toolUse(w, place, { cap, method: form.method ?? null, args, by: "program", named: false, node: form });
@@ -76,7 +93,7 @@ function called(w: Calling, place: Place, { cap, form, incoming }: Stage): Val {
     if (isOutsideAgent(thing)) return handedOver(w, place, { cap, method: "send", args, by: "program", named: false, node: form });
     const own = w.scope.agentOf(thing);
     const main = own === null ? undefined : w.scope.mainOf(own.file, own.form);
-    return main === undefined ? flows : functionStage(w, place, main, { args: form.args, incoming, by: form });
+    return main === undefined ? flows : functionStage(w, place, main, { args: given, incoming, by: form });
 }
 
 function functionStage(
@@ -95,18 +112,19 @@ function functionStage(
 }
 
 /** Verbs that the machine has: `map` calls what it names with each item; the others pass on what came in. */
-function native(w: Calling, place: Place, form: FlowForm & { kind: "stage" }, incoming: Val): Val {
+function native(w: Calling, place: Place, form: StageForm, incoming: Val): Val {
     const items = join(incoming, w.known.read(incoming, null));
     const caps = form.args.flatMap(({ value }) => [...argOf(w, place, value).caps]);
     const names = form.args.flatMap(({ value }) =>
         value.kind === "ref" ? [value.name] : value.kind === "refs" ? value.items.map(({ name }) => name) : [],
     );
     const verbs = names.flatMap((name) => (w.scope.lookup(place.func.file, null, name) === null ? (w.scope.verb(name) ?? []) : []));
-    const bare = { ...form, args: [] };
-    const each = { ...place, again: true };
+    // How many there are decides over the calls.
+    const many = deciding(w.known.shapeOf(incoming), w.site(place, form));
+    const each = { ...place, local: union(place.local, many), again: true };
     return joinOf([
         items,
-        ...caps.map((id) => called(w, each, { cap: w.scope.cap(id), form: bare, incoming: items })),
+        ...caps.map((id) => called(w, each, { cap: w.scope.cap(id), form, args: [], incoming: items })),
         ...verbs.map((verb) => functionStage(w, each, verb, { args: [], incoming: items, by: form })),
     ]);
 }

@@ -60,10 +60,11 @@ export function callOf(w: Calling, place: Place, e: CallForm): Val {
     const { callee } = e;
     if (callee.kind === "member") return methodCall(w, place, e, callee);
     const given = argsOf(w, place, e);
-    if (callee.kind !== "name") return dataOf(w, given);
     const v = w.expr(place, callee);
     const { caps } = v;
-    const isOwn = place.func.locals.has(callee.name);
+    // What is called by an expression (`list[i]()`) is called through a value, as a variable's.
+    const isOwn = callee.kind !== "name" || place.func.locals.has(callee.name);
+    if (caps.size === 0 && callee.kind !== "name") return join(dataOf(w, given), w.shown(v));
     if (caps.size === 0) return isOwn ? join(dataOf(w, given), v) : globalCall(w, place, e, given);
     return capsCall(w, decidedAlso(w, place, callee, factsOf(v)), e, { caps, method: null, given, isOwn });
 }

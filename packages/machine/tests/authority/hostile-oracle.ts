@@ -4,7 +4,7 @@
  */
 import { type HostileTable, hostileUses, type Json, type Program } from "@remit/language";
 import type { Effect, Outcome, Policy } from "../../src/index.ts";
-import { once, said } from "./running.ts";
+import { formOf, once, said } from "./running.ts";
 
 export interface Call {
     readonly use: string;
@@ -132,4 +132,52 @@ export function unlisted(
     const table = hostileUses(form, [from], { policy });
     const all = differences(callsIn(form, from, a, policy), callsIn(form, from, b, policy));
     return { all: all.length, not: all.filter(({ use, args }) => !lists(table, use, args)).map(({ use, args }) => `${use} ${args ?? ""}`) };
+}
+
+const METHODS: Json = ["read", "save", "write"].map((name) => ({
+    name,
+    input: { type: "object", properties: { id: {}, k: {}, x: {} } },
+}));
+
+/**
+ * The same for a program whose calls each stand on a line of their own and say which one they are (`id: "c7"`): each call that differs is held to the rows
+ * of its line. What was not done by a run that failed is no difference: what would have come is not known. So the calls of the two runs are not put beside
+ * one another by their tools alone.
+ */
+export function unlistedAt(text: string, policy: Policy): { readonly all: number; readonly not: string[] } {
+    const form = formOf(text);
+    const { uses } = hostileUses(form, ["Inbox"], { policy });
+    const [a, b] = MAILS.map((mail) => callsIn(form, "Inbox", mail, policy, METHODS)) as [Ran, Ran];
+    const not: string[] = [];
+    let all = 0;
+    for (const id of new Set([...a.calls, ...b.calls].flatMap((call) => idOf(call) ?? []))) {
+        const [x, y] = [a, b].map(({ calls }) => calls.filter((call) => idOf(call) === id)) as [Call[], Call[]];
+        const { use } = (x[0] ?? y[0]) as Call;
+        const line = text.slice(0, text.indexOf(`id: "${id}"`)).split("\n").length;
+        const rows = uses.filter(({ tool, method, site }) => `${tool}.${method}` === use && site?.line === line);
+        const differs = (isListed: boolean, what: string): void => {
+            all++;
+            if (!isListed) not.push(`${use} ${id}: ${what}`);
+        };
+        if (x.length === y.length) {
+            const [mine, others] = apart(x, y);
+            for (const arg of new Set(mine.flatMap(({ args }, i) => namesOf(args, others[i]?.args ?? null))))
+                differs(
+                    rows.some(({ args }) => args.some(({ name }) => name === arg || name === "*")),
+                    arg,
+                );
+        } else if (x.length < y.length ? a.ended : b.ended)
+            differs(
+                rows.some(({ choice }) => choice !== null),
+                "called",
+            );
+    }
+    return { all, not };
+}
+
+type Ran = ReturnType<typeof callsIn>;
+
+function idOf({ args }: Call): string | null {
+    const id = (args as { id?: Json } | null)?.id;
+    return typeof id === "string" ? id : null;
 }

@@ -6,8 +6,11 @@ import { hostileUses } from "@remit/language";
 import { describe, expect, test } from "vitest";
 import type { Policy } from "../../src/index.ts";
 import { DECIDED, DECIDED_THROUGH, program } from "./choice-programs.ts";
-import { MAILS, POLICIES, unlisted } from "./hostile-oracle.ts";
+import { MAILS, POLICIES, unlisted, unlistedAt } from "./hostile-oracle.ts";
 import { hostileProgram } from "./hostile-programs.ts";
+import { waysProgram } from "./hostile-ways.ts";
+import { cases } from "../cases.ts";
+import { blocksProgram } from "./hostile-blocks.ts";
 import { formOf } from "./running.ts";
 
 const FIRST = 0;
@@ -91,18 +94,58 @@ test.each([
         "a return in an iteration before a call in it",
         'z = parallel for x in [1, 2] max 3 { if m.yes { return 1 }\nOwn.save({ id: "x" })\n2 }',
     ],
+    ["which function of a list is called", "all = [save, renamed]\nall[m.n - 1]({})"],
+    ["which function a condition gives", "(if m.yes { first } else { second })()"],
     ["what is in a raised list", 'o = [[m.subject]]\ntry { raise o } catch e { Out.write({ path: "a", content: text(e.detail) }) }'],
     ["a contract of what is passed", 'o = { k: m.record.amount }\ntry { taken(o)\nOut.write({ path: "a", content: "b" }) } catch e { }'],
     ["a contract of a result", 'o = { k: m.record.amount }\ntry { given(o)\nOut.write({ path: "a", content: "b" }) } catch e { }'],
 ])("is listed: %s", (_name, body) => {
     const more = `${KEPT}func taken(o: { k: number }) { 1 }\nfunc given(o) -> { k: number } { o }
-func save(x) { Own.save({ id: x }) }\nfunc renamed(o) { o.k = "b" }
+func save(x) { Own.save({ id: x }) }\nfunc first() { Own.save({ id: "1" }) }\nfunc second() { Own.save({ id: "2" }) }\nfunc renamed(o) { o.k = "b" }
 func ended(yes) { repeat * 2 { Own.save({ id: "f" })\nif yes { return 1 } } }
 func risky() { x = Inbox.read({}).record.amount.trim()\nOut.write({ path: "a", content: "b" }) }\n`;
     const form = formOf(program(`m = Inbox.read({})\n${body}`, more));
     const { all, not } = unlisted(form, "Inbox", MAILS, {});
     expect([all > 0, not]).toEqual([true, []]);
 });
+
+/** Of two stages, and what else there is. */
+const FAILS = 'func read() { Inbox.read({}).record.amount.trim()\n"v" }\n';
+const SAVES = 'func save(x) { Own.save({ id: "t", x: x })\nx }\n';
+test.each([
+    ["that a stage failed, and gives none", 'read with { on_error: "none" } >=> save', FAILS],
+    [
+        "what a stage does before and behind what may fail",
+        'three >=> map each with { on_error: "none" }',
+        `func three() { [1, 2, 3] }\nfunc each(x) { if x == 1 { Inbox.read({}).record.amount.trim() }\nOwn.save({ id: "u" }) }\n`,
+    ],
+    ["how many items a function is called for", "items >=> map save", "func items() { Inbox.read({}).items }\n"],
+])("is listed of blocks: %s", (_name, body, more) => {
+    const form = formOf(`import tool Inbox from "mcp://inbox"\nimport tool Own from "mcp://own" { trusted }
+${more}${SAVES}memory static ( ${body} )`);
+    const { all, not } = unlisted(form, "Inbox", MAILS, {});
+    expect([all > 0, not]).toEqual([true, []]);
+});
+
+test("whatever two mails make a difference in stands in the table: random blocks", () => {
+    const found = Array.from({ length: 40 }, (_, seed) => {
+        const { all, not } = unlistedAt(blocksProgram(seed), {});
+        expect([seed, not]).toEqual([seed, []]);
+        return all;
+    });
+    expect(sum(found)).toBeGreaterThan(40);
+});
+
+test("whatever two mails make a difference in stands in the table, at its line: random ways out", () => {
+    const found = Array.from({ length: cases(100) }, (_, seed) => {
+        const { all, not } = unlistedAt(waysProgram(seed), POLICIES[seed % POLICIES.length] ?? {});
+        expect([seed, not]).toEqual([seed, []]);
+        return all;
+    });
+    expect(sum(found)).toBeGreaterThan(60);
+});
+
+const sum = (all: readonly number[]): number => all.reduce((a, b) => a + b, 0);
 
 test.each([
     ["before a return", 'Own.save({ id: "i" })\nif m.yes { return 1 }'],
