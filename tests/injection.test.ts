@@ -48,6 +48,7 @@ test("the page about attackers who have read the policy is made from its figures
             "forge",
             "harbour",
             "letting",
+            "newsroom",
             "procurement",
             "school",
             "shop",

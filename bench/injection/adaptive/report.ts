@@ -151,7 +151,7 @@ function changes(): string[] {
     return [
         "### What was changed after which run",
         "",
-        "School and harbour were written last, from the documents: their programs and policies were frozen before any goal of them was made, and not changed since.",
+        "The corrections desk of a newspaper (`newsroom`) was written last, and school and harbour before it, from the documents: their programs and policies were frozen before any goal of them was made, and not changed since.",
         "",
         "The policies of the nine older worlds were changed once more before this run, so that all of them say what [the documents](../../../docs/authority-choose.md#what-to-write-for-which-argument) recommend, in no other words; a test holds both together. Two rows that these worlds needed came into the documents then: an amount that stands in a text alone, and a time that a mail proposes. Their programs and tasks did not change. The values of the goals are made anew from each policy, so no attack of an earlier run was kept.",
         "",

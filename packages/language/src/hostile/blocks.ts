@@ -37,7 +37,9 @@ export function flowed(w: Calling, place: Place, form: FlowForm, incoming: Val):
             return { value: { ...PLAIN, made: new Set([id]) }, place };
         }
         case "block": {
-            const { value } = flowed(w, place, form.body, incoming);
+            const body = flowed(w, place, form.body, incoming);
+            // Whether its branch went on to its end shows in what it gives.
+            const value = join(body.value, dataVal(NO_FACTS, body.place.local));
             if (form.name !== undefined) w.known.add(`block ${place.func.file} ${form.name}`, value);
             return { value, place };
         }

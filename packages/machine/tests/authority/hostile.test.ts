@@ -119,12 +119,27 @@ test.each([
         'three >=> map each with { on_error: "none" }',
         `func three() { [1, 2, 3] }\nfunc each(x) { if x == 1 { Inbox.read({}).record.amount.trim() }\nOwn.save({ id: "u" }) }\n`,
     ],
+    [
+        "that a branch of a block with a name ended",
+        'texts >=> when "contains R" ) as named\nmemory static ( later',
+        'func texts() { Inbox.read({}).subject }\nfunc later() { if named == none { Own.save({ id: "t" }) } }\n',
+    ],
     ["how many items a function is called for", "items >=> map save", "func items() { Inbox.read({}).items }\n"],
 ])("is listed of blocks: %s", (_name, body, more) => {
     const form = formOf(`import tool Inbox from "mcp://inbox"\nimport tool Own from "mcp://own" { trusted }
 ${more}${SAVES}memory static ( ${body} )`);
     const { all, not } = unlisted(form, "Inbox", MAILS, {});
     expect([all > 0, not]).toEqual([true, []]);
+});
+
+test("a call that hostile data may make fail is listed as chosen by it where its stage tries again", () => {
+    const chosen = (options: string): boolean[] => {
+        const form = formOf(`import tool Inbox from "mcp://inbox"\nimport tool Own from "mcp://own" { trusted }
+func texts() { Inbox.read({}).subject }\nmemory static ( texts >=> Own.save${options} )`);
+        return hostileUses(form, ["Inbox"]).uses.map(({ choice }) => choice !== null);
+    };
+    expect(chosen("")).toEqual([false]);
+    expect(chosen(" with { retries: 2 }")).toEqual([true]);
 });
 
 test("whatever two mails make a difference in stands in the table: random blocks", () => {
