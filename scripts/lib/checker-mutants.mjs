@@ -273,7 +273,7 @@ export const CHECKER_MUTANTS = [
     [
         "HW1 a way out before a place decides",
         `${H}walk.ts`,
-        "            for (const out of place.outs) local = union(local, known.facts(out));\n",
+        "            for (const [i, out] of place.outs.entries()) local = union(local, i === 0 ? this.passedBy(out) : known.facts(out));\n",
         "",
         [HOSTILE],
     ],
