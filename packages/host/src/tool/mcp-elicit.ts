@@ -4,7 +4,8 @@
  * Boundary: from the server's form to `ask` and `input` effects and back. No person there, or no: the server is told `decline`.
  *
  * MC1: the question says which server asks; its text is the server's and is shown as data.
- * MC3: a field for which a person gives no answer stays empty, whatever the server has as its default; where it has to be there, the answer is no.
+ * MC3: a field for which a person gives no answer stays empty, whatever the server has as its default; where it has to be there, the answer is no. What a
+ *     person answers with nothing gets the default, and the question says which one that is.
  * MC2: a question is put for the one call that is under way; where there are several of one run, for the one that began last. Where several runs
  *     wait for the server, it is told `decline`: nothing says whose people it asks.
  */
@@ -64,11 +65,13 @@ export async function elicit(server: string, params: unknown, calls: Map<CallIO,
         const request: InputRequest = {
             name: `${server}.${name}`,
             contract: required ? contract : { type: "optional", of: contract },
-            description: `${String(property.description ?? property.title ?? message)}${namesOf(property)}`.slice(0, MAX_TEXT),
+            description:
+                `${String(property.description ?? property.title ?? message)}${namesOf(property)}`.slice(0, MAX_TEXT) +
+                defaultText(property),
         };
         const given = await io.child(childEffect(io.effect, "input", `${path}/${name}`, request as unknown as Json));
         // MC3.
-        const value = given.ok ? (given.value ?? property.default) : null;
+        const value = given.ok ? (given.value ?? defaultOf(property)) : null;
         if (isAnswer(value)) content[name] = value;
         else if (required) return { action: given.ok ? "cancel" : "decline" };
     }
@@ -120,6 +123,16 @@ function choicesOf({ enum: plain, enumNames: names, oneOf: titled, items }: Prop
         const { const: value, title } = one ?? {};
         return isPrimitive(value) ? [{ value, ...(typeof title === "string" ? { name: title } : {}) }] : [];
     });
+}
+
+/** MC3. One that is too long to be shown is none. */
+function defaultOf({ default: given }: Property): Primitive | string[] | null {
+    return isAnswer(given) && JSON.stringify(given).length <= MAX_TEXT ? given : null;
+}
+
+function defaultText(property: Property): string {
+    const given = defaultOf(property);
+    return given === null ? "" : ` (nothing means ${JSON.stringify(given)})`;
 }
 
 /** What the values mean that a person chooses from, where the server says it. */

@@ -89,9 +89,12 @@ describe("a server over stdio", () => {
             named: { contract: among("a", "b"), description: "Choose. (a: First; b: Second)" },
             titled: { contract: among("r", "g"), description: "Colour (r: Red; g: Green)" },
             several: { contract: { type: "list", item: among("a", "b") }, description: "Choose." },
-            colours: { contract: maybe({ type: "list", item: among("r", "g") }), description: "Choose. (r: Red; g: Green)" },
+            colours: {
+                contract: maybe({ type: "list", item: among("r", "g") }),
+                description: 'Choose. (r: Red; g: Green) (nothing means ["g"])',
+            },
             odd: { contract: maybe({ type: "string" }), description: "Choose." },
-            sure: { contract: { type: "boolean" }, description: "Choose." },
+            sure: { contract: { type: "boolean" }, description: "Choose. (nothing means true)" },
         });
         expect(JSON.parse(text as string)).toEqual({
             action: "accept",
