@@ -5,11 +5,11 @@
  * before.
  *
  * TL1: an import is opened once, when it is first used, and closed with its world. A connection to a server ends with the last world that uses it.
- * TL2: a failure says which call of which import failed: `Tool NAME.METHOD (URI) failed: …`.
+ * TL2: a failure says which call of which import failed: `Tool NAME.METHOD (URI) failed: …`; of a lent tool, who lends it.
  * TL3: whatever a tool gives carries the origin `tool:NAME`.
  */
 import { existsSync, realpathSync } from "node:fs";
-import { isObject, type Json, shownUse } from "@remit/language";
+import { isObject, type Json, LENT, shownUse } from "@remit/language";
 import type { Effect, Failure, Outcome, ToolDescription, ToolRequest } from "@remit/machine";
 import { type Config, NO_CONFIG } from "../config/config.ts";
 import { createCredentials, type Credentials } from "../credential/credentials.ts";
@@ -225,8 +225,9 @@ async function open(about: ToolImport, context: ToolContext): Promise<ToolHandle
 }
 
 function failureOf(error: unknown, request: ToolRequest, effect: Effect, signal: AbortSignal): Failure {
-    const call = request.op === "describe" ? request.tool : shownUse(`${request.tool}.${request.method ?? ""}`);
-    const about = `Tool ${call} (${withoutCredentials(request.uri)}) failed: `;
+    const call = request.op === "describe" ? request.tool : shownUse(`${request.tool}.${request.method ?? ""}`, request.uri);
+    const from = request.uri === LENT && request.op !== "describe" ? "" : ` (${withoutCredentials(request.uri)})`;
+    const about = `Tool ${call}${from} failed: `;
     if (error instanceof CredentialError) return { kind: error.kind, message: about + error.message, site: effect.site, hint: error.hint };
     if (error instanceof ToolFail)
         return {

@@ -23,6 +23,8 @@ export interface Refusal {
     readonly principal: string;
     /** As it is shown: `Repo.write`. */
     readonly capability: string;
+    /** Of the import, where it is one: how people know a use of it. Its event holds it beside the record. */
+    readonly uri?: string;
     readonly why: Why;
     /** Where the rule stands; null where no line says it. */
     readonly clause: Site | null;
@@ -180,6 +182,7 @@ export function kindOf({ why }: Pick<Refusal, "why">): FailureKind {
 export function refusalText({
     principal,
     capability: use,
+    uri,
     why,
     clause,
     flow,
@@ -191,7 +194,7 @@ export function refusalText({
     lacks,
 }: Refusal): string {
     if (unknown !== undefined) return unknownText(unknown);
-    const capability = shownUse(use);
+    const capability = shownUse(use, uri);
     const at = clause === null ? "" : ` (${placeText(clause)})`;
     if (outside !== undefined) return `${capability} ${outsideText(outside)}${at}`;
     if (count !== undefined) return `${brokenCountText(count, capability)}${at}`;
@@ -310,7 +313,7 @@ export function flowIn(data: Json | undefined): Flow | null {
 /** The record that an event, a question or the detail of a failure holds; null where it holds none, as those of earlier versions. */
 export function refusalIn(data: Json | undefined): Refusal | null {
     if (data === undefined || !isObject(data)) return null;
-    const { principal, capability, why, clause = null, flow, unknown, giver, lacks } = data;
+    const { principal, capability, uri, why, clause = null, flow, unknown, giver, lacks } = data;
     if (typeof principal !== "string" || typeof capability !== "string" || typeof why !== "string" || !Object.hasOwn(WHY, why)) return null;
     const broken = flowIn(flow);
     const bound = boundIn(data["bound"]);
@@ -319,6 +322,7 @@ export function refusalIn(data: Json | undefined): Refusal | null {
     return {
         principal,
         capability,
+        ...(typeof uri === "string" ? { uri } : {}),
         why: why as Why,
         clause: isObject(clause) ? (clause as unknown as Site) : null,
         ...(broken === null ? {} : { flow: broken }),

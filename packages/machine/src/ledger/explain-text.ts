@@ -4,6 +4,7 @@
  * Boundary: text from explanations. What a turn shares with the first message of an earlier one is printed once.
  */
 import type { Explanation, Piece, ShownMessage, ShownTurn } from "./explain.ts";
+import { LENT, shownUse } from "@remit/language";
 import { chooserIn } from "../value/label.ts";
 import { shortened } from "../value/text.ts";
 import { plainText } from "./read.ts";
@@ -35,7 +36,11 @@ function oneText(one: Explanation, paint: Paint, full: ExplainOptions["full"]): 
         out.push(paint("dim", `      ${plainText(item.clip)}; ${from(item.origins, "from the program itself")}`));
     }
     for (const tool of one.tools) {
-        out.push(`  tool ${plainText(tool.name)}: ${plainText(tool.source)} of ${plainText(tool.uri)}, as it describes itself`);
+        const use =
+            tool.uri === LENT
+                ? `, which is ${plainText(shownUse(tool.source, tool.uri))},`
+                : `: ${plainText(tool.source)} of ${plainText(tool.uri)},`;
+        out.push(`  tool ${plainText(tool.name)}${use} as it describes itself`);
         if (tool.description !== null) out.push(paint("dim", `      ${cut(tool.description, full)}`));
         if (tool.input !== null) out.push(paint("dim", `      ${cut(JSON.stringify(tool.input), full)}`));
     }

@@ -8,7 +8,7 @@
  * EP1: the pieces of a message cover it from its first character to its last, without gaps, in order.
  * EP2: what a turn carries over (`carried`) is the messages of the turn before it, which is explained as well.
  */
-import type { Json, Site } from "@remit/language";
+import { type Json, shownUse, type Site } from "@remit/language";
 import { feedbackStretches, type Instruction, instructionStretches, type Rejection, type Stretch } from "../prompt/feedback.ts";
 import { NUDGE } from "../prompt/narration.ts";
 import { CONTRACT_HEAD, contextOpening, INSTRUCTION_HEAD, itemTexts, type ShownItem } from "../prompt/layers.ts";
@@ -233,12 +233,8 @@ function resultOf(message: JsonObject, at: number, before: LedgerEvent, within: 
     const shown = size === undefined ? "whole" : `${numberIn(cut.clipped_size) ?? "?"} of ${size} characters`;
     const words = hidden === undefined ? shown : `hidden: its reference ${hidden}`;
     const what = field(ended, "ok") === true ? "result" : "failure";
-    made.add(
-        text,
-        "result",
-        `${what} of ${textIn(field(ended, "tool")) ?? "?"}.${textIn(field(ended, "method")) ?? "?"}, ${words}`,
-        ended.labels,
-    );
+    const use = `${textIn(field(ended, "tool")) ?? "?"}.${textIn(field(ended, "method")) ?? "?"}`;
+    made.add(text, "result", `${what} of ${shownUse(use, textIn(field(ended, "uri")))}, ${words}`, ended.labels);
     return made;
 }
 

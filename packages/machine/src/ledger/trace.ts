@@ -11,6 +11,7 @@ import { refusalIn, refusalText } from "../authority/refusal.ts";
 import { withoutAlike } from "./alike.ts";
 import type { LedgerEvent } from "./events.ts";
 import { shortened } from "../value/text.ts";
+import { learnOffered, offeredIn } from "./offered.ts";
 import {
     called,
     eventOf,
@@ -74,7 +75,8 @@ export function traceText(events: Iterable<LedgerEvent>, options: TraceOptions =
 export function traceRows(events: Iterable<LedgerEvent>, options: TraceOptions = {}): TraceRow[] {
     const out: TraceRow[] = [];
     const all = [...events];
-    const writer: Writer = { full: options.full === true, paint: options.paint ?? asItIs, out, waiting: waitingIn(all) };
+    const [offered, waiting] = [offeredIn(all), waitingIn(all)];
+    const writer: Writer = { full: options.full === true, paint: options.paint ?? asItIs, out, waiting, offered };
     for (const node of treeOf(withEntries(all).filter(isShown))) writeNode(node, 0, writer);
     return out;
 }
@@ -92,7 +94,7 @@ export function watching(): (event: LedgerEvent) => string[] {
 }
 
 function telling(): (event: LedgerEvent) => string[] {
-    const w: Writer = { full: false, paint: asItIs, out: [], waiting: [] };
+    const w: Writer = { full: false, paint: asItIs, out: [], waiting: [], offered: new Map() };
     const open = new Map<string, LedgerEvent>();
     const turns = new Set<string>();
     const lineOf = ({ what, came = "" }: Line, aside = ""): string =>
@@ -104,6 +106,7 @@ function telling(): (event: LedgerEvent) => string[] {
             const entries = notesIn(event).flatMap((note) => ("entry" in note ? [note.entry as unknown as { [key: string]: Json }] : []));
             return [...again, ...entries].filter(({ kind }) => kind !== "usage").map((entry) => lineOf(entryLine(entry, w)));
         }
+        learnOffered(event, w.offered);
         const key = `${familyOf(event)} ${event.path}`;
         const begun = open.get(key);
         const [one] = happeningsOf(begun === undefined ? [event] : [begun, event]);
@@ -129,6 +132,8 @@ interface Writer {
     readonly out: TraceRow[];
     /** Paths of questions without an answer, in a run that has not ended. */
     readonly waiting: readonly string[];
+    /** How people know lent tools, by the names that models have for them. */
+    readonly offered: Map<string, string>;
 }
 
 function waitingIn(events: readonly LedgerEvent[]): string[] {
@@ -260,12 +265,15 @@ const LINES: { readonly [family: string]: Describe } = {
             detail: items.map((item) => [itemTitle(item), textIn(item.text) ?? ""] as const),
         };
     },
-    "generate.attempt": (one) => {
+    "generate.attempt": (one, w) => {
         const attempt = (numberIn(get(one, "attempt")) ?? 0) + 1;
         const turn = numberIn(get(one, "turn")) ?? 0;
         const error = textIn(get(one, "error"));
         const reply = objectIn(get(one, "reply") ?? null);
-        const calls = listIn(reply.calls).map((made) => textIn(objectIn(made).name) ?? "?");
+        const calls = listIn(reply.calls).map((made) => {
+            const name = textIn(objectIn(made).name) ?? "?";
+            return w.offered.get(name) ?? name;
+        });
         const name = turn === 0 ? `attempt ${attempt}` : `attempt ${attempt}, turn ${turn + 1}`;
         const repairs = listIn(objectIn(reply.reading ?? null).repairs).length;
         const good =

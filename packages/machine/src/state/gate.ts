@@ -325,6 +325,7 @@ export function refusalOf({ principal, target, given }: Wish, decision: Exclude<
     return {
         principal,
         capability: textOf(target),
+        uri: target.uri,
         why,
         clause,
         ...(flow === undefined ? {} : { flow }),

@@ -3,7 +3,7 @@
  *
  * Boundary: one call of a model. The gate before uses of the program's code, and what counts as a use, is `gate.ts`.
  */
-import type { Json } from "@remit/language";
+import { type Json, shownUse } from "@remit/language";
 import { aliasOfJson, carriedGiven, jsonGiven } from "../authority/given.ts";
 import { refusalText } from "../authority/refusal.ts";
 import { type Outcome, type Reach, verdictOf } from "../effect/effect.ts";
@@ -110,7 +110,10 @@ export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, mod
             if (decision.kind === "ask") {
                 const known = answerFor(m, sessionKey(m, wish, decision));
                 if (typeof known === "string") return { kind: "may", reach: pass(m, wish, allowedAs(decision.reach, known), null) };
-                if (known === false) return { kind: "refused", message: `${offer.tool}.${offer.method} was not allowed for this session.` };
+                if (known === false) {
+                    const use = shownUse(`${offer.tool}.${offer.method}`, offer.uri);
+                    return { kind: "refused", message: `${use} was not allowed for this session.` };
+                }
                 return { kind: "ask", detail: about, reach: decision.reach };
             }
             return {
