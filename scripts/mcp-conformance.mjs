@@ -93,10 +93,14 @@ function judge(what, rows, excused, last) {
 async function ofServer() {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}/mcp`;
-    const server = spawn(node, [REMIT, "mcp", PROGRAM, "--trust", "--http", String(port), "--ledger", join(room, "ledger.db")], {
-        env,
-        stdio: ["ignore", "ignore", "pipe"],
-    });
+    const server = spawn(
+        node,
+        [REMIT, "mcp", PROGRAM, "--trust", "--client-approves", "--http", String(port), "--ledger", join(room, "ledger.db")],
+        {
+            env,
+            stdio: ["ignore", "ignore", "pipe"],
+        },
+    );
     try {
         await new Promise((resolve, reject) => {
             server.stderr.on("data", (said) => String(said).includes("Serving at") && resolve());
@@ -131,7 +135,20 @@ async function ofServer() {
     ]) {
         const run = spawnSync(
             join(bin, "mcp-inspector"),
-            ["--cli", "--connect-timeout", "60000", node, REMIT, "mcp", PROGRAM, "--trust", "--ledger", join(room, "stdio.db"), ...args],
+            [
+                "--cli",
+                "--connect-timeout",
+                "60000",
+                node,
+                REMIT,
+                "mcp",
+                PROGRAM,
+                "--trust",
+                "--client-approves",
+                "--ledger",
+                join(room, "stdio.db"),
+                ...args,
+            ],
             {
                 env,
                 encoding: "utf8",

@@ -94,6 +94,7 @@ function faces(add: Add, ledger: (command: Command) => Command): void {
     )
         .option("-w, --workspace <dir>", "folder the tools may reach; default: the current folder")
         .option("--input-origin <origin...>", "the origin of a call's arguments, such as user; default: mcp:CLIENT")
+        .option("--client-approves", "let a client's word count that its person allowed a call; default: such a call is refused")
         .option("--http <port>", "over HTTP on this port of 127.0.0.1, at /mcp; 0 is any that is free")
         .option("--host <address>", "address to listen on; another one than loopback needs a token")
         .option("--host-name <name...>", "further name that the server is reached by, behind a proxy")

@@ -5,6 +5,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { DatabaseSync } from "node:sqlite";
+import { userInfo } from "node:os";
+import { openLedger, openProcess } from "@remit/host";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BIN, type Room, room } from "./remit.ts";
 
@@ -224,4 +226,18 @@ test("an approver of a trusted project answers with --as; who may not is refused
     expect(at.remit("answer", "last", id, "yes", "--as", "user:alice").code).toBe(0);
     expect(at.remit("resume", "last", "--quiet", "--trust")).toMatchObject({ code: 0, out: '"a"\n' });
     expect(at.remit("answer", "last", id, "yes", "--as", "a b").code).toBe(2);
+});
+
+test("an answer that a program told is shown as its word for a person's, not as the owner's decision", async () => {
+    run("--park");
+    const [ask] = asks();
+    const process = openProcess({ env: at.env as Record<string, string>, cwd: at.folder });
+    const ledger = await openLedger(undefined, { process });
+    await ledger.store.asks.note(ask?.id ?? "", { kind: "told", who: "the client desk\u001b[2J", text: "once" });
+    await ledger.store.asks.decide(ask?.id ?? "", "once", `os:${userInfo().uid}`);
+    await ledger.close();
+    await process.close();
+    const { out } = at.remit("asks", "--all");
+    expect(out).toMatch(/once by the client desk\S*, which says that a person answered, at 20/);
+    expect(out).not.toContain("once by os:");
 });

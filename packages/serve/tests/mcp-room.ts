@@ -67,6 +67,7 @@ export async function at(way: Way, { replies = [], program = PROGRAM, answer, op
         ...{ program: join(folder, "main.remit"), model: `scripted:${join(folder, "replies.json")}`, ledger: join(folder, "ledger.db") },
         process: openProcess({ env: { HOME: folder, PATH: process.env["PATH"] }, cwd: folder }),
         ...(isHttp ? { http: { port: 0 } } : { input, output }),
+        clientApproves: true,
         ...options,
     });
     const asked: string[] = [];

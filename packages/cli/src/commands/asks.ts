@@ -71,6 +71,7 @@ async function placeOf(store: LedgerStore, run: string): Promise<{ readonly root
 
 function noteText({ kind, who, text, at }: AskNote): string {
     const when = at.replace("T", " ").slice(0, 16);
+    if (kind === "told") return plainLine(`${when} ${text} by ${who}, which says that a person answered`);
     if (kind === "sent") return plainLine(`${when} sent to ${who}`);
     return plainLine(
         kind === "failed" ? `${when} could not be sent to ${who}: ${text}` : `${when} refused: ${who} said ${text} and may not answer`,
@@ -80,7 +81,9 @@ function noteText({ kind, who, text, at }: AskNote): string {
 function state(one: Ask): string {
     if (one.state === "open")
         return `open until ${one.expires.replace("T", " ").slice(0, 16)} UTC, for ${plainLine(shownApprovers(one.owner))}`;
-    if (one.decision !== undefined)
-        return `${plainLine(one.decision)} by ${plainLine(one.by ?? "")} at ${(one.decided ?? "").slice(0, 16)}`;
+    // A decision that a program told is no decision of the owner.
+    const told = one.notes?.find(({ kind }) => kind === "told");
+    const by = told === undefined ? (one.by ?? "") : `${told.who}, which says that a person answered,`;
+    if (one.decision !== undefined) return `${plainLine(one.decision)} by ${plainLine(by)} at ${(one.decided ?? "").slice(0, 16)}`;
     return one.state === "expired" ? "expired: a no" : plainLine(one.state);
 }

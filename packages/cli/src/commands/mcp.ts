@@ -12,11 +12,12 @@ type Options = Record<string, unknown>;
 export default async function mcp([program]: string[], options: Options): Promise<number> {
     const serve = await serving();
     const { process: on, model, ...load } = hostOptions(options);
-    const { inputOrigin } = options;
+    const { inputOrigin, clientApproves } = options;
     const http = httpOf(options);
     return whileServed(serve, on, async () => {
         const serves = await serve.serveMcp({
             ...defined({ program, model, process: on, http }),
+            clientApproves: clientApproves === true,
             ...(inputOrigin === undefined ? {} : { inputOrigins: origins(inputOrigin as string[]) }),
             ledger: ledgerHere(options),
             load: { ...load, ...untrusted(options) },

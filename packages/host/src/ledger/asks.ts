@@ -43,11 +43,11 @@ export interface Ask {
     readonly notes?: readonly AskNote[];
 }
 
-/** `sent` and `failed`: to a channel. `refused`: a principal that may not answer tried to. */
-export type AskNoteKind = "sent" | "failed" | "refused";
+/** `sent` and `failed`: to a channel. `refused`: a principal that may not answer tried to. `told`: a program says that a person answered. */
+export type AskNoteKind = "sent" | "failed" | "refused" | "told";
 export interface AskNote {
     readonly kind: AskNoteKind;
-    /** Name of the channel, or the principal. */
+    /** Name of the channel, the principal, or the program. */
     readonly who: string;
     readonly text: string;
     readonly at: string;

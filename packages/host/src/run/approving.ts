@@ -121,6 +121,8 @@ export function approving(on: Handlers, asking: Asking): Approving {
         const said = await asked(asks, open, io.signal, (signal) => on.ask?.(request, { effect, ask: open, signal }));
         if (said === null) return { later: true };
         const decision = request.options.includes(String(said)) ? String(said) : "deny";
+        const { told } = on;
+        if (said !== ELSEWHERE && told !== undefined) await kept(() => asks.note(open.id, { kind: "told", who: told, text: decision }));
         if (said !== ELSEWHERE) await kept(() => recorded(asks, open, decision, owner));
         const taken = await kept(() => asks.take(run, effect.path, bound));
         if (taken === null) return { later: true };

@@ -9,12 +9,14 @@
  *     answers nothing, and is told where the call stands. No id of a question is used twice, so that an answer counts for what was asked.
  * MCC3: a client that cannot ask is asked nothing: a decision is no, and there is no answer to a question. One that does not come back with a
  *     decision in time leaves a run that waits for it in the ledger; where an answer is missing, the run is stopped there.
+ * MCC6: a client's word that a person allowed a use counts only where an option says so (`approves`); else the decision is no, and the client is not asked.
+ * MCC7: a decision that a client tells is kept as its word for a person's: the record of the question names the client.
  * MCC4: a detached call goes on without its client. It is there from the moment that its run is in the ledger; a question of it that has no answer in
  *     time ends it as MCC3 says.
  */
 import { createHash, randomUUID } from "node:crypto";
-import { canonicalJson, type Json } from "@remit/language";
-import type { LedgerEvent, Limits } from "@remit/machine";
+import { canonicalJson, isObject, type Json, plainLine } from "@remit/language";
+import type { AskRequest, LedgerEvent, Limits } from "@remit/machine";
 import { newRunId, type RemitProgram, type RunHandle, type RunResult } from "@remit/host";
 import type { ProgramEntry } from "../faces/entries.ts";
 import { answerOf, fieldOf, type Wanted } from "./forms.ts";
@@ -46,6 +48,8 @@ export interface Call {
     readonly origins: readonly string[];
     /** The client can put questions to a person. */
     readonly canAsk: boolean;
+    /** What the client calls itself. */
+    readonly client: string;
 }
 
 /** A call that no request waits for (MCC4). */
@@ -95,6 +99,8 @@ export interface CallsOptions {
     readonly ask: number;
     /** Runs at once. */
     readonly most: number;
+    /** MCC6. */
+    readonly approves: boolean;
 }
 
 export class Calls {
@@ -164,10 +170,10 @@ export class Calls {
     }
 
     #start(call: Call, listening: Listening): [id: string, live: Live] {
-        const { entry, args, origins, canAsk } = call;
+        const { entry, args, origins, canAsk, client } = call;
         const cancel = new AbortController();
         const id = newRunId();
-        const { limits, ask } = this.#options;
+        const { limits, ask, approves } = this.#options;
         const live: Asking & Pick<Live, "canAsk" | "listening" | "origins"> = {
             ...{ open: [], ended: new Set(), canAsk, listening },
             wake: () => undefined,
@@ -186,9 +192,12 @@ export class Calls {
                 // MCC3.
                 ...(canAsk
                     ? {
+                          told: `the client ${plainLine(client)}`,
                           ask: (request, { ask: { id: key }, signal }) =>
-                              // A decision is always a text.
-                              asked(live, { id: key, wanted: { kind: "decision", request } }, signal) as Promise<string | null>,
+                              approves || isForm(request)
+                                  ? // A decision is always a text.
+                                    (asked(live, { id: key, wanted: { kind: "decision", request } }, signal) as Promise<string | null>)
+                                  : "deny",
                           input: (request, { signal }) => asked(live, { id: randomUUID(), wanted: { kind: "value", request } }, signal),
                       }
                     : {}),
@@ -276,6 +285,13 @@ export function sealOf({ entry, args }: Pick<Call, "entry" | "args">): string {
     return createHash("sha256")
         .update(canonicalJson([entry.name, { ...args }]))
         .digest("base64url");
+}
+
+/** What a server or an agent asks in a form: no use is allowed by it. */
+function isForm({ detail }: AskRequest): boolean {
+    return (
+        isObject(detail) && typeof detail["server"] === "string" && Array.isArray(detail["fields"]) && detail["capability"] === undefined
+    );
 }
 
 function asked(live: Asking, question: Question, signal: AbortSignal): Promise<Json> {

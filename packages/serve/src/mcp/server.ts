@@ -57,6 +57,8 @@ export interface McpOptions {
     readonly inputOrigins?: readonly string[];
     readonly bounds?: { readonly ask?: number; readonly calls?: number };
     readonly version?: string;
+    /** A client's word that a person allowed a use counts (MCC6). Default: it does not. */
+    readonly clientApproves?: boolean | undefined;
     /** Over HTTP in place of standard input and output. */
     readonly http?: HttpOptions;
     /** Default: standard input. @internal */
@@ -82,7 +84,7 @@ export interface McpServing {
 export async function serveMcp(options: McpOptions): Promise<McpServing> {
     const on = options.process ?? openProcess();
     const ledger = await openLedger(options.ledger, { process: on });
-    const { program: file, model, limits = {}, bounds = {} } = options;
+    const { program: file, model, limits = {}, bounds = {}, clientApproves: approves = false } = options;
     const ends: (() => Promise<void>)[] = [
         async () => {
             await ledger.close();
@@ -112,7 +114,7 @@ export async function serveMcp(options: McpOptions): Promise<McpServing> {
         const entries = entriesOf(program.form);
         if (entries.length === 0)
             throw new ServeError(`${program.file} has no function and no agent`, "a server gives what a program declares");
-        const made = new Calls(program, { limits, ask: bounds.ask ?? ASK_MS, most: bounds.calls ?? MAX_CALLS });
+        const made = new Calls(program, { limits, ask: bounds.ask ?? ASK_MS, most: bounds.calls ?? MAX_CALLS, approves });
         calls = made;
         ends.push(() => made.close());
         const tasks = new Tasks(made, doingOf);
@@ -231,7 +233,7 @@ async function called(serving: Serving, tool: Called, context: ServerContext): P
     const caller = callerOf(serving.server, context);
     const asTask = tool.asTask && !caller.isModern;
     if (asTask && !isLong) throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `the tool ${entry.name} is no task`);
-    const call: Call = { entry, args, canAsk: caller.canAsk, origins: options.inputOrigins ?? [`mcp:${caller.name}`] };
+    const call: Call = { entry, args, canAsk: caller.canAsk, client: caller.name, origins: options.inputOrigins ?? [`mcp:${caller.name}`] };
     const round = context.mcpReq.requestState<Round>();
     try {
         if (round === undefined && calls.isFull) return failed("too many calls are under way; try again later");
