@@ -56,3 +56,35 @@ test("every view of a run can be reached, no word of its prompts is broken, and 
     if (shots !== undefined) await page.screenshot({ path: join(shots, "phone-prompts.png"), fullPage: true });
     await context.close();
 });
+
+test.each([390, 1280])(
+    "of a question about a long call its answers are in sight at %i pixels, and nothing lies half under them",
+    async (width) => {
+        const said = Array.from({ length: 4 }, () => ({ text: "A line of it.\n\n".repeat(20) }));
+        const long = calls("owner", "save", { text: "a line of it\n".repeat(800), old: "a line\n".repeat(800) });
+        await using at = await room([...said, long, { text: "over" }]);
+        const { id } = await at.owner.open({ title: "shop" });
+        await at.owner.lend(id, "save", { description: "Saves" });
+        for (const _ of said) {
+            const before = await at.owner.submit(id, { text: "Say it" });
+            await watch(at.owner, id, ended(before.id));
+        }
+        const turn = await at.owner.submit(id, { text: "Save it" });
+        await watch(at.owner, id, (event) => event === "ask.requested");
+        const context = await browser.newContext({ viewport: { width, height: 844 } });
+        const page = await context.newPage();
+        page.setDefaultTimeout(500_000);
+        await page.goto(`${at.server.url}/#code=${await at.server.loginCode()}&to=/sessions/${id}`);
+        await page.waitForSelector(".ask .yes");
+        const seen = await page.evaluate(`(() => {
+        const boxOf = (one) => document.querySelector(one).getBoundingClientRect();
+        const [yes, asks, composer] = [".ask .yes", ".asks", ".composer"].map(boxOf);
+        return { inSight: yes.top >= 0 && yes.bottom <= innerHeight, apart: composer.top >= asks.bottom };
+    })()`);
+        expect(seen).toEqual({ inSight: true, apart: true });
+        const shots = process.env["REMIT_TEST_SCREENS"];
+        if (shots !== undefined) await page.screenshot({ path: join(shots, `long-question-${width}.png`) });
+        await context.close();
+        await at.owner.cancel(id, turn.id);
+    },
+);
