@@ -8,20 +8,25 @@ import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-ho
 import { Client } from "@temporalio/client";
 import type { Payload, PayloadCodec } from "@temporalio/common";
 import { OpenTelemetryPlugin } from "@temporalio/interceptors-opentelemetry";
-import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker, type WorkerOptions } from "@temporalio/worker";
+import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker, type WorkerOptions, type WorkflowBundle } from "@temporalio/worker";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connect, type DevServer, placeOf, RemitPlugin, type RemitClient, remitClient, temporalBlocks } from "../src/index.ts";
 import { BUNDLES } from "./bundles.ts";
 import { devServer, questionsOf, type Room, roomAt } from "./room.ts";
 import * as activities from "./team/activities.ts";
 
+const WORKFLOWS = fileURLToPath(new URL("./team/workflows.ts", import.meta.url));
 let server: DevServer;
+/** The team's workflows as they are bundled with the plugin, once: the SDK's bundler costs more than what a test does with it. */
+let workflowBundle: WorkflowBundle;
 beforeAll(async () => {
     server = await devServer();
+    // Its ledger is not opened by that.
+    await using plugin = new RemitPlugin({ ledger: "none.db", cache: BUNDLES });
+    workflowBundle = await bundleWorkflowCode({ workflowsPath: WORKFLOWS, plugins: [plugin], logger: new DefaultLogger("ERROR") });
 });
 afterAll(() => server.stop());
 
-const WORKFLOWS = fileURLToPath(new URL("./team/workflows.ts", import.meta.url));
 const SOURCE = `import tool Words from "host:words"
 main func(input: { words: list[string] }) {
     total = 0
@@ -83,6 +88,7 @@ async function summed({ remit }: Team, room: Room, words: readonly string[]): Pr
     return value;
 }
 
+// The worker bundles the workflows itself, and so does that of the trace below.
 test("PLG1: a run of Remit and the team's workflow go on in one worker, both through the team's codec", async () => {
     await using room = await roomAt(server);
     await using team = await teamAt(room, { workflowsPath: WORKFLOWS }, size);
@@ -96,7 +102,7 @@ test("PLG1: a run of Remit and the team's workflow go on in one worker, both thr
 test("CBS1: a client without the plugin reads the team's payloads; large ones of runs stand in the ledger, and pass", async () => {
     await using room = await roomAt(server);
     const big = "abcdefghij".repeat(300_000);
-    await using team = await teamAt(room, { workflowsPath: WORKFLOWS }, { size: { call: (text: string) => (text === "x" ? big : 1) } });
+    await using team = await teamAt(room, { workflowBundle }, { size: { call: (text: string) => (text === "x" ? big : 1) } });
     expect(await summed(team, room, ["x"])).toBe(`0${big}`);
     const connection = await connect(placeOf({ address: server.address }));
     const plain = new Client({ connection, dataConverter: { payloadCodecs: [turned] } });
@@ -108,8 +114,6 @@ test("CBS1: a client without the plugin reads the team's payloads; large ones of
 
 test("a team's bundle that was made with the plugin has the workflow; a worker without workflows has it alone", async () => {
     await using room = await roomAt(server);
-    const plugin = new RemitPlugin({ ledger: room.store, cache: BUNDLES, host: { process: room.on } });
-    const workflowBundle = await bundleWorkflowCode({ workflowsPath: WORKFLOWS, plugins: [plugin], logger: new DefaultLogger("ERROR") });
     {
         await using team = await teamAt(room, { workflowBundle }, size);
         expect(await summed(team, room, ["a"])).toBe(1);
@@ -128,7 +132,7 @@ test("RCH1: a workflow of the team calls a program as a child, with types, and i
             },
         },
     };
-    await using team = await teamAt(room, { workflowsPath: WORKFLOWS }, fails);
+    await using team = await teamAt(room, { workflowBundle }, fails);
     const measured = (words: readonly string[]): Promise<string> => {
         const workflowId = `${room.queue}-${words.join("-")}`;
         return team.client.workflow.execute<(words: string[]) => Promise<string>>("measured", {
@@ -154,7 +158,7 @@ test("WAC2: a workflow of another name makes no call in a run, takes it from non
     const [name] = await questionsOf(room, run);
     const connection = await NativeConnection.connect({ address: server.address });
     const taskQueue = `${room.queue}-foreign`;
-    const foreign = await Worker.create({ connection, taskQueue, workflowsPath: WORKFLOWS });
+    const foreign = await Worker.create({ connection, taskQueue, workflowBundle });
     const { epoch, events } = await room.store.run(run);
     const site = null;
     const effect = { path: "main/forged", kind: "tool", site, labels: [], principal: "user", repeatable: true };
@@ -197,7 +201,7 @@ test("WAC2, its limit: while the run's workflow runs no other takes its id; once
     await questionsOf(room, run);
     const connection = await NativeConnection.connect({ address: server.address });
     const taskQueue = `${room.queue}-foreign`;
-    const foreign = await Worker.create({ connection, taskQueue, workflowsPath: WORKFLOWS });
+    const foreign = await Worker.create({ connection, taskQueue, workflowBundle });
     const before = await room.store.run(run);
     const site = null;
     const request = { op: "call", tool: "Mail", uri: "host:mail", file: "main.remit", method: "send", args: ["forged"] };
@@ -246,7 +250,7 @@ main func(input) {
 
 test("QC1: a program calls activities and workflows of a team's queue as a tool, here and on Temporal; clauses hold", async () => {
     await using room = await roomAt(server);
-    await using team = await teamAt(room, { workflowsPath: WORKFLOWS }, size);
+    await using team = await teamAt(room, { workflowBundle }, size);
     writeFileSync(join(room.folder, "billing.json"), JSON.stringify(BILLING));
     const file = join(room.folder, "refund.remit");
     writeFileSync(file, REFUND.replace("QUEUE", room.queue));
