@@ -25,9 +25,13 @@ export const VERSION = "1";
 export default { later: (flag?: boolean, limit?: 1 | 2 | null): void => {}, add: () => "hidden" };
 `;
 
-/** A project with these packages. */
-function project(packages: { readonly [name: string]: string }): Work {
+/** What a project says whose types need nothing of a browser, which is most of what the compiler reads else. */
+const LEAN = { lib: ["es2022"], types: [] };
+
+/** A project with these packages. `options`: of its compiler; null: it has no configuration. */
+function project(packages: { readonly [name: string]: string }, options: object | null = LEAN): Work {
     const here = work();
+    if (options !== null) here.write("tsconfig.json", JSON.stringify({ compilerOptions: options }));
     here.write("package.json", '{ "type": "module" }');
     here.write("tools.ts", TOOLS);
     here.write("item.ts", "export interface Item { name: string; price: number; parent?: Item }\n");
@@ -64,7 +68,7 @@ const SIGNATURES = [
 ];
 
 test("a call is held to the types of a module, by the checker and at run time; a model is shown them", async () => {
-    await using here = project({ typescript: "typescript" });
+    await using here = project({ typescript: "typescript" }, null);
     expect(read(here)).toEqual(SIGNATURES);
     expect(await checked(here, 'import tool T from "./tools.ts"\nmain func() { T.add("1") }\n')).toEqual([
         "error CONTRACT_MISMATCH 'a' of T.add(): a string is given where a number is wanted",
@@ -139,7 +143,7 @@ test("they are read again when a package that they come from changes its version
         here.write("node_modules/dep/package.json", JSON.stringify({ name: "dep", version, types: "./lib/index.d.ts" }));
         here.write("node_modules/dep/lib/index.d.ts", `export type A = ${type};\n`);
     };
-    const base = (file: string): string => here.write("base.json", JSON.stringify({ compilerOptions: { paths: { b: [file] } } }));
+    const base = (file: string): string => here.write("base.json", JSON.stringify({ compilerOptions: { ...LEAN, paths: { b: [file] } } }));
     dep("1.0.0", "string");
     here.write("b1.ts", "export type B = string;\n");
     here.write("b2.ts", "export type B = boolean;\n");
