@@ -4,6 +4,7 @@
  * The tool `Log` writes a line for every call that really happens: `NAME PID`.
  */
 import { appendFileSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { join } from "node:path";
 import { openProcess } from "@remit/host";
 import { DefaultLogger, Runtime } from "@temporalio/worker";
@@ -72,6 +73,8 @@ const worker = await createWorker({
     // A worker that was killed is not waited for long.
     tune: { stickyQueueScheduleToStartTimeout: "500ms", maxConcurrentActivityTaskExecutions: 4 },
 });
+// Else a process that is killed keeps nothing of what V8 compiled for the next one.
+flushCompileCache();
 process.stdout.write("ready\n");
 process.once("SIGTERM", () => void worker.shutdown());
 await worker.ended;
