@@ -1,4 +1,5 @@
 /** A server in a process of its own, for tests that end it, with SIGTERM in good order: `server.ts FOLDER [OPTIONS]`, options of the server as JSON. */
+import { flushCompileCache } from "node:module";
 import { join } from "node:path";
 import { openProcess } from "@remit/host";
 import { type ServeOptions, Server } from "../../src/index.ts";
@@ -11,4 +12,6 @@ const server = await Server.start({
     bounds: { back: 60_000 },
     ...(JSON.parse(process.argv[3] ?? "{}") as ServeOptions),
 });
+// Else a process that is killed keeps nothing of what V8 compiled for the next one.
+flushCompileCache();
 process.once("SIGTERM", () => void server.stop().then(() => process.exit(0)));
