@@ -4,7 +4,7 @@ import type { Json } from "@remit/language";
 import type { Failure, LedgerEvent } from "@remit/machine";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { DevServer } from "../src/index.ts";
-import { devServer, questionsOf, type Room, roomAt } from "./room.ts";
+import { questionsOf, type Room, roomAt, sharedServer } from "./room.ts";
 
 let server: DevServer;
 let room: Room;
@@ -24,13 +24,12 @@ func count(x) { Work.count(x) }
 `;
 
 beforeAll(async () => {
-    server = await devServer();
+    server = await sharedServer();
     room = await roomAt(server);
     await room.worker({ host: { tools, on: { ask: (request, about) => on.ask?.(request, about) ?? null } } });
 });
 afterAll(async () => {
     await room[Symbol.asyncDispose]();
-    await server.stop();
 });
 
 interface Ran {

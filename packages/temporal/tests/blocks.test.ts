@@ -4,7 +4,7 @@ import type { Json } from "@remit/language";
 import { canonicalLedger, type LedgerEvent } from "@remit/machine";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type DevServer, temporalBlocks } from "../src/index.ts";
-import { devServer, questionsOf, type Room, roomAt } from "./room.ts";
+import { questionsOf, type Room, roomAt, sharedServer } from "./room.ts";
 
 let server: DevServer;
 let room: Room;
@@ -20,13 +20,12 @@ const tools = {
     },
 };
 beforeAll(async () => {
-    server = await devServer();
+    server = await sharedServer();
     room = await roomAt(server);
     await room.worker({ host: { tools } });
 });
 afterAll(async () => {
     await room[Symbol.asyncDispose]();
-    await server.stop();
 });
 
 const WORK = 'import tool Work from "host:work"\nfunc work(x) { Work.call(x) }\nfunc both(a, b) { a + " " + b }\n';

@@ -2,16 +2,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openWorld } from "@remit/host";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import type { Asked, DevServer } from "../src/index.ts";
 import { startChild } from "./process/child.ts";
-import { devServer, type Room, roomAt } from "./room.ts";
+import { type Room, roomAt, sharedServer } from "./room.ts";
 
 let server: DevServer;
 beforeAll(async () => {
-    server = await devServer();
+    server = await sharedServer();
 });
-afterAll(() => server.stop());
 
 interface Build extends AsyncDisposable {
     kill(): Promise<void>;

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DevServer } from "../src/index.ts";
-import { devServer, questionsOf, type Room, roomAt } from "./room.ts";
+import { questionsOf, type Room, roomAt, sharedServer } from "./room.ts";
 
 const SHOUT: VerbPlugin = {
     entry: {
@@ -21,14 +21,13 @@ const registry = verbRegistry([SHOUT]);
 let server: DevServer;
 let room: Room;
 beforeAll(async () => {
-    server = await devServer();
+    server = await sharedServer();
     room = await roomAt(server);
     writeFileSync(join(room.folder, "remit.json"), JSON.stringify({ questions: [{ kind: "approve", approvers: ["user:alice"] }] }));
     await room.worker({ host: { registry, trust: true } });
 });
 afterAll(async () => {
     await room[Symbol.asyncDispose]();
-    await server.stop();
 });
 
 test("one value a block, in order, of both backends, by verbs of a plugin that the worker has", async () => {

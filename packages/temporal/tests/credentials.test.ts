@@ -17,16 +17,15 @@ import {
     serverOf,
 } from "@remit/host";
 import type { Json } from "@remit/language";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { oauthRoom } from "../../host/tests/oauth/server.ts";
 import { type DevServer, temporalBlocks } from "../src/index.ts";
-import { devServer, questionsOf, type Room, roomAt } from "./room.ts";
+import { questionsOf, type Room, roomAt, sharedServer } from "./room.ts";
 
 let server: DevServer;
 beforeAll(async () => {
-    server = await devServer();
+    server = await sharedServer();
 });
-afterAll(() => server.stop());
 
 async function api() {
     const seen: (string | null)[] = [];

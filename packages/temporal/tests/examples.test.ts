@@ -7,7 +7,7 @@ import type { Json } from "@remit/language";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DevServer } from "../src/index.ts";
 import { asHere, canonicalOf } from "./canonical.ts";
-import { devServer, type Room, roomAt } from "./room.ts";
+import { type Room, roomAt, sharedServer } from "./room.ts";
 
 const root = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))));
 const folder = join(root, "examples");
@@ -18,13 +18,12 @@ let room: Room;
 /** Folder of the example that runs. */
 let at = "";
 beforeAll(async () => {
-    server = await devServer();
+    server = await sharedServer();
     room = await roomAt(server);
     await room.worker({ host: { trust: true, on: { ask: (request, about) => answering(at).ask?.(request, about) ?? null } } });
 });
 afterAll(async () => {
     await room[Symbol.asyncDispose]();
-    await server.stop();
 });
 
 /** What a person says to each question. */

@@ -10,15 +10,14 @@ import {
     type ResumeRunOptions,
 } from "@remit/host";
 import type { Json } from "@remit/language";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import type { DevServer, Question } from "../src/index.ts";
-import { devServer, type Room, roomAt } from "./room.ts";
+import { type Room, roomAt, sharedServer } from "./room.ts";
 
 let server: DevServer;
 beforeAll(async () => {
-    server = await devServer();
+    server = await sharedServer();
 });
-afterAll(() => server.stop());
 
 const MAIL = `import tool Mail from "host:mail" { send: ask }
 import tool Log from "host:log"

@@ -13,7 +13,7 @@ import { expect, test } from "vitest";
 import { converter } from "../src/codec/converter.ts";
 import { workflowBundle } from "../src/worker/bundle.ts";
 import { BUNDLES } from "./bundles.ts";
-import { devServer, roomAt } from "./room.ts";
+import { roomAt, sharedServer } from "./room.ts";
 
 const folder = join(dirname(fileURLToPath(import.meta.url)), "histories");
 const SOURCE = `import tool Words from "host:words"
@@ -26,7 +26,7 @@ main func(input) {
 }`;
 
 async function recorded(): Promise<Recorded> {
-    await using server = await devServer();
+    const server = await sharedServer();
     await using room = await roomAt(server);
     const fail = (): never => {
         throw new Error("it is down");

@@ -4,19 +4,18 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type LoadOptions, openWorld } from "@remit/host";
 import type { Json } from "@remit/language";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { postgres } from "../../host/tests/postgres-server.ts";
 import type { DevServer } from "../src/index.ts";
 import { type Call, callsIn } from "./process/calls.ts";
 import { type Child, startChild } from "./process/child.ts";
 import type { ChildOptions } from "./process/worker.ts";
-import { devServer, questionsOf, type Room, roomAt } from "./room.ts";
+import { devServer, questionsOf, type Room, roomAt, sharedServer } from "./room.ts";
 
 let server: DevServer;
 beforeAll(async () => {
-    server = await devServer();
+    server = await sharedServer();
 });
-afterAll(() => server.stop());
 
 /** The example of a long import. */
 const EXAMPLE = fileURLToPath(new URL("../../../examples/long-import", import.meta.url));

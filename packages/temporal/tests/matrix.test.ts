@@ -4,18 +4,17 @@ import { cases } from "../../machine/tests/cases.ts";
 import type { DevServer } from "../src/index.ts";
 import { kills } from "./matrix/kills.ts";
 import { plans, tools } from "./matrix/plans.ts";
-import { devServer, type Room, roomAt } from "./room.ts";
+import { type Room, roomAt, sharedServer } from "./room.ts";
 
 let server: DevServer;
 let room: Room;
 beforeAll(async () => {
-    server = await devServer();
+    server = await sharedServer();
     room = await roomAt(server);
     await room.worker({ host: { tools } });
 });
 afterAll(async () => {
     await room[Symbol.asyncDispose]();
-    await server.stop();
 });
 
 test("random plans give the values, failures and ledgers of this process", async () => {

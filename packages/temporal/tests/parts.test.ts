@@ -1,16 +1,15 @@
 /** Blocks of the other backend inside a run on Temporal: child workflows, with the same value, ledger and questions; cancelled, let go and followed. */
 import { fenced, openLedger, openWorld, type ResumeRunOptions } from "@remit/host";
 import type { Json } from "@remit/language";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { isAway } from "../src/client/asked.ts";
 import type { Asked, DevServer } from "../src/index.ts";
-import { devServer, type Room, roomAt } from "./room.ts";
+import { type Room, roomAt, sharedServer } from "./room.ts";
 
 let server: DevServer;
 beforeAll(async () => {
-    server = await devServer();
+    server = await sharedServer();
 });
-afterAll(() => server.stop());
 
 const WORK = `import tool Work from "host:work" { call: ask }
 import tool Log from "host:log"

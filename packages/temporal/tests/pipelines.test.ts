@@ -30,7 +30,7 @@ import { NativeConnection, Worker } from "@temporalio/worker";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { type DevServer, type TemporalBlocks, temporalBlocks } from "../src/index.ts";
 import { asHere, canonicalOf } from "./canonical.ts";
-import { devServer, type Room, roomAt } from "./room.ts";
+import { type Room, roomAt, sharedServer } from "./room.ts";
 import * as activities from "./team/activities.ts";
 
 const WORKFLOWS = fileURLToPath(new URL("./team/workflows.ts", import.meta.url));
@@ -86,7 +86,7 @@ const Work: HostTool = {
 const tools = { Work };
 
 beforeAll(async () => {
-    server = await devServer();
+    server = await sharedServer();
     web = createServer(({ url, headers }, response) => {
         if (url === "/closed") response.statusCode = 403;
         response.end(`${headers.authorization} ${url}`);
@@ -109,7 +109,6 @@ afterAll(async () => {
     await endTeam();
     await parts[Symbol.asyncDispose]();
     await room[Symbol.asyncDispose]();
-    await server.stop();
 });
 beforeEach(() => {
     at = mkdtempSync(join(tmpdir(), "remit-pipelines-"));

@@ -1,4 +1,4 @@
-/** What the tests share: a real server a file, workers here or in processes of their own, a ledger in a folder that goes with the test. */
+/** What the tests share: a real server, workers here or in processes of their own, a ledger in a folder that goes with the test. */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -36,6 +36,14 @@ function program(variable: string, name: string): string {
 
 export const devServer = (options: Omit<DevServerOptions, "program"> = {}): Promise<DevServer> =>
     startDevServer({ program: program("REMIT_TEST_TEMPORAL", "temporal"), ...options });
+
+let shared: Promise<DevServer> | null = null;
+/** One a process, begun with the first test that asks for it: runs and queues of its rooms are told apart by their names. It ends with the process. */
+export function sharedServer(): Promise<DevServer> {
+    shared ??= devServer();
+    return shared;
+}
+
 /** The server that skips time where it is told to. */
 export const skippingServer = (): Promise<TestWorkflowEnvironment> => {
     const path = program("REMIT_TEST_TEMPORAL_SKIPPING", "temporal-test-server");

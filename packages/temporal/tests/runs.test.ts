@@ -6,15 +6,14 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type HostTool, type LoadOptions, openLedger, openStore, openWorld, type ProgramWorld, type ToolCallContext } from "@remit/host";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import type { DevServer } from "../src/index.ts";
-import { devServer, questionsOf, type Room, roomAt } from "./room.ts";
+import { questionsOf, type Room, roomAt, sharedServer } from "./room.ts";
 
 let server: DevServer;
 beforeAll(async () => {
-    server = await devServer();
+    server = await sharedServer();
 });
-afterAll(() => server.stop());
 
 const world = (room: Room, source: string, options: LoadOptions = {}): Promise<ProgramWorld> =>
     openWorld({ source }, { cache: false, process: room.on, ...options });

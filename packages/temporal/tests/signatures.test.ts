@@ -2,19 +2,18 @@
 import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import { load, openWorld } from "@remit/host";
 import type { Json } from "@remit/language";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { type DevServer, remitClient, runCarriers } from "../src/index.ts";
 import { asked } from "../src/client/asked.ts";
 import { signed } from "../src/wire/signature.ts";
 import { type Answer, type Question, UPDATES } from "../src/wire/messages.ts";
 import { BUNDLES } from "./bundles.ts";
-import { devServer, questionsOf, type Room, roomAt } from "./room.ts";
+import { questionsOf, type Room, roomAt, sharedServer } from "./room.ts";
 
 let server: DevServer;
 beforeAll(async () => {
-    server = await devServer();
+    server = await sharedServer();
 });
-afterAll(() => server.stop());
 
 const key = () => generateKeyPairSync("ed25519").privateKey;
 /** As a program of Temporal's own sends it. */

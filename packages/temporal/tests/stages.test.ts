@@ -1,14 +1,13 @@
 /** What a stage says of where, in which order and how often its effects are performed, on a real server. */
 import { type HostTool, openWorld } from "@remit/host";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import type { DevServer } from "../src/index.ts";
-import { devServer, roomAt } from "./room.ts";
+import { roomAt, sharedServer } from "./room.ts";
 
 let server: DevServer;
 beforeAll(async () => {
-    server = await devServer();
+    server = await sharedServer();
 });
-afterAll(() => server.stop());
 
 const SOURCE = (options: string): string => `import tool Work from "host:work"
 func work(x) { Work.call(x) }
