@@ -17,7 +17,9 @@ import {
     type Json,
     methodName,
     type ReachRule,
+    readsByScheme,
     resourceOf,
+    schemeOf,
     type Site,
     speaksOfLook,
     type ToolSchema,
@@ -220,6 +222,23 @@ export function decide(use: Use, on: Standing): Decision {
     return { kind: "may", reach };
 }
 
+/**
+ * Whether a decision about uses of a method by their own name depends on nothing but who makes them, who chose them, and the names and labels of what
+ * they are given: no rule reads an argument, counts, or ends before the run.
+ */
+export function labelsDecide(use: Pick<Use, "key" | "uri" | "method" | "readOnly">, on: Standing): boolean {
+    const { clauses, remits, policies, delegated, reach, untrusted, labels } = on;
+    if (policies.length + delegated.length + reach.length + clauses.counts.length > 0 || labels.isRestricted) return false;
+    const method = use.method === null ? null : methodName(use.uri, use.method);
+    // Of what only reads, `untrusted` looks for links in the arguments.
+    if (untrusted !== null && (use.readOnly ?? (method !== null && readsByScheme(schemeOf(use.uri), method))) === true) return false;
+    const isRead = (row: Permit): boolean => speaksOf(row, use, method) && (row.bounds.length > 0 || row.counts !== undefined);
+    return (
+        !remits.some((remit) => remit.rows.get(use.key)?.some(isRead) === true || remit.all.some(isRead)) &&
+        clauses.args.every((rule) => (rule.method !== null && rule.method !== method) || (!rule.among && rule.words === "all"))
+    );
+}
+
 /** Rows that speak of a use. */
 interface Seen {
     readonly hits: Permit[];
@@ -266,13 +285,17 @@ function ownVerdict(remits: readonly Remit[], use: Use, method: string | null, s
     return verdict;
 }
 
+/** Whether a row is about the method of a use. What is spelled alike is the same method, however methods are compared. */
+function speaksOf(row: Permit, use: Pick<Use, "uri" | "method">, method: string | null): boolean {
+    return row.method === null || row.method === use.method || (method !== null && methodName(use.uri, row.method) === method);
+}
+
 /** The strictest gate of the rows that fit, and of `before`; null where none does. */
 function rowVerdict(rows: readonly Permit[], use: Use, method: string | null, seen: Seen, before: Verdict | null): Verdict | null {
     let verdict = before;
     let given: Verdict | null = null;
     for (const row of rows) {
-        // What is spelled alike is the same method, however methods are compared.
-        if (row.method !== null && row.method !== use.method && (method === null || methodName(use.uri, row.method) !== method)) continue;
+        if (!speaksOf(row, use, method)) continue;
         // A bound that cannot be told lets nothing through; one on `never` forbids, and one on `ask` asks, as long as it cannot be told.
         const named = row.bounds.length === 0 ? null : resourceOf(use.uri);
         const fits =

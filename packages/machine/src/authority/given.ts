@@ -210,7 +210,8 @@ export function aliasOfJson(uri: string, method: string, args: Json): { readonly
     return { method: name, args: [Object.hasOwn(args, "args") ? (args.args as Json) : null] };
 }
 
-function isGeneric(uri: string, method: string): boolean {
+/** A call that names the method in its argument (A4). */
+export function isGeneric(uri: string, method: string): boolean {
     return method === "call" && schemeOf(uri) === "mcp";
 }
 

@@ -33,6 +33,7 @@ import type { AskWait, Fiber, Frame } from "./fiber.ts";
 import { type Ops, type Call, deniedAs, type Waits } from "./ops.ts";
 import { keptWithin } from "./frames.ts";
 import { refuse } from "./refusal.ts";
+import { isRepeated, keepUse, type Repeatable } from "./repeats.ts";
 import { inForce, policiesOn } from "./delegations.ts";
 import { isWritten } from "./agent-code.ts";
 
@@ -80,11 +81,18 @@ export interface Wish {
     readonly readOnly?: boolean | undefined;
 }
 
-export function decideFor(m: Ops, fiber: Fiber, { principal, target, given, chosenBy, chosen, readOnly }: Wish): Decision {
+export function decideFor(m: Ops, fiber: Fiber, wish: Wish): Decision {
+    return decideOn(m, wish, standingOf(m, fiber, wish));
+}
+
+function standingOf(m: Ops, fiber: Fiber, { principal, target: { c } }: Wish): Standing {
+    return standingOn(m, fiber, principal, c, m.authority.keyOf(c));
+}
+
+function decideOn(m: Ops, { principal, target, given, chosenBy, chosen, readOnly }: Wish, on: Standing): Decision {
     const { uri, method, direct, c } = target;
-    const key = m.authority.keyOf(c);
     const right = direct ? null : c.right;
-    return decide({ principal, key, uri, method, given, chosenBy, chosen, readOnly, right }, standingOn(m, fiber, principal, c, key));
+    return decide({ principal, key: m.authority.keyOf(c), uri, method, given, chosenBy, chosen, readOnly, right }, on);
 }
 
 /** What a decision about a thing depends on here, besides the use. `key`: of the thing. */
@@ -123,6 +131,8 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
     const { fiber, frame, path } = call;
     const { site } = call.I;
     if (isFree(m, frame, target.c, chosen)) return UNBOUND;
+    const use: Repeatable = { I: call.I, frame, target, args, chosen };
+    if (isRepeated(m, use)) return UNBOUND;
     const alias = target.method === null ? null : aliasOf(target.uri, target.method, args, m.run);
     const method = alias?.method ?? target.method;
     const meant = alias === null ? target : { ...target, method };
@@ -141,13 +151,17 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
               ? undefined
               : toldAt(m, target.c, frame.placeLabel)?.reads.includes(method ?? "");
     const wish: Wish = { principal: frame.principal, target: meant, given, chosenBy, chosen: namedBy(m, alias?.chosen), readOnly };
-    const decision = decideFor(m, fiber, wish);
+    const on = standingOf(m, fiber, wish);
+    const decision = decideOn(m, wish, on);
     // A use that is refused whatever the tool has does not start it.
     if ((decision.kind !== "refused" || decision.flow?.unsaid === true) && isToBeAsked(m, call, target.c)) {
         awaitDescription(m, call, target.c);
         return null;
     }
-    if (decision.kind === "may") return pass(m, wish, decision.reach, call);
+    if (decision.kind === "may") {
+        keepUse(m, use, wish, on);
+        return pass(m, wish, decision.reach, call);
+    }
     if (chosenBy === "program" && isUnsaid(decision) && isUndescribed(m, target, method, frame)) {
         awaitDescription(m, call, target.c);
         return null;
@@ -166,8 +180,8 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
             site,
             hint: "pass less, or less deeply nested, or in parts",
         });
-    const use = canonicalJson(about);
-    if (frame.approved?.use === use) {
+    const asked = canonicalJson(about);
+    if (frame.approved?.use === asked) {
         const { described } = frame.approved;
         frame.approved = null;
         return pass(m, wish, allowedAs(decision.reach, described), call);
@@ -176,7 +190,7 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
     const request = { question, detail: about, options: [...ANSWERS] } satisfies AskRequest as unknown as Json;
     m.raise(fiber, { kind: "ask", path: `${path}/ask`, site, request, labels, origin: "user" });
     m.emit("ask.requested", `${path}/ask`, path, site, labels, request);
-    frame.native = { kind: "ask", path: `${path}/ask`, use, session };
+    frame.native = { kind: "ask", path: `${path}/ask`, use: asked, session };
     return null;
 }
 

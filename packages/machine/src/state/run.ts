@@ -12,11 +12,13 @@
 import { WORK } from "../value/work.ts";
 import type { Pattern } from "../builtin/pattern.ts";
 import { BAIL, type RunState } from "../compile/code.ts";
+import type { Instruction } from "../compile/instructions.ts";
 import { Fail } from "../effect/failure.ts";
 import { DerivedHeap, DerivedLabels } from "../value/derive.ts";
 import { Labels } from "../value/label.ts";
 import type { Permit } from "../authority/policy.ts";
 import { type Capability, Heap, type Owner, ROOM, type Value } from "../value/value.ts";
+import type { LetThrough } from "./repeats.ts";
 
 /** Most that one value may take: a string of 64 Mi UTF-16 units. */
 const MAX_VALUE_BYTES = 128 * 1024 * 1024;
@@ -68,6 +70,8 @@ export class Run implements RunState {
         this.imports[number] = value;
     }
 
+    /** Uses that were let through, by the instruction that made them (`repeats.ts`). */
+    readonly letThrough = new Map<Instruction, LetThrough>();
     /** Set by the machine, before anything runs. */
     tracks = false;
     left = 0;

@@ -1,0 +1,157 @@
+/** A use that was let through is not decided again where it is the same (RPT1, RPT2): what differs in anything that a rule looks at is. */
+import type { Json } from "@remit/language";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Effect, Outcome, Policy } from "../../src/index.ts";
+import { cases } from "../cases.ts";
+import { did, outcome, run } from "./running.ts";
+
+const page = { text: "from the network", go: true, list: ["a"] };
+const properties = Object.fromEntries(["content", "note", "text", "go", "list", "n"].map((name) => [name, {}]));
+const METHODS = ["write", "look"].map((name) => ({ name, readOnly: name === "look", input: { type: "object", properties } }));
+const world = (e: Effect): Outcome | undefined => {
+    const { tool, op } = e.request as { tool?: string; op?: string };
+    if (op === "describe" && tool === "Out") return { ok: true, value: { methods: METHODS }, origins: ["tool:Out"] };
+    const answers = e.kind === "tool" && op !== "describe" && (tool === "Web" || tool === "Own");
+    return answers ? { ok: true, value: page, origins: [`tool:${tool}`] } : undefined;
+};
+const READS = "web = Web.read({})  own = Own.read({})\n";
+const program = (clauses: string, body: string, more = ""): string => `import tool Web from "mcp://web"
+import tool Own from "mcp://own" { trusted }
+import tool Out from "mcp://out" { ${clauses} }
+import tool Files from "file://workspace"
+${more}
+main agent M { role "r"  description "d"  main func(input) {\n${READS}${body}\n1 } }`;
+const ran = (text: string, yes = "once", policy: Policy = {}) =>
+    run(text, { yes, answer: world, options: { input: { text: "mine", go: true }, policy } });
+const asked = (of: ReturnType<typeof ran>): number => of.effects.filter(({ kind }) => kind === "ask").length;
+const wrote = (of: ReturnType<typeof ran>): number => did(of).filter((one) => /\.write$|^(Out|Files)\./.test(one)).length;
+
+/** Arguments of one call in a loop, whether `arg content: trusted or ask` asks about them. */
+const GIVEN: readonly (readonly [string, boolean])[] = [
+    ["{ content: input.text }", false],
+    ["{ content: own.text }", false],
+    ['{ content: "x" }', false],
+    ["{ content: none }", false],
+    ["{ content: web.text }", true],
+    ["{ content: [web.text] }", true],
+    ["{ content: [input.text] }", false],
+    ["{ note: web.text }", false],
+    ['{ content: "x", note: web.text }', false],
+    ['{ content: web.text, note: "x" }', true],
+    ["{ note: web.text, content: own.text }", false],
+    ["web", true],
+    ["web.text", true],
+    ["input.text", false],
+    ["{}", false],
+];
+
+describe("the next use at the same place", () => {
+    test("is asked about where it carries what the clause asks about, whatever came before", () => {
+        const clauses =
+            'arg content: trusted or ask, arg note: from("user", "tool:Web", "tool:Own"), arg text: trusted or ask, arg go: trusted or ask, arg list: trusted or ask';
+        fc.assert(
+            fc.property(fc.array(fc.nat(GIVEN.length - 1), { minLength: 2, maxLength: 8 }), (picked) => {
+                const rows = picked.map((i) => GIVEN[i] as (typeof GIVEN)[number]);
+                const of = ran(program(clauses, `for one in [${rows.map(([text]) => text).join(", ")}] max 9 { Out.write(one) }`));
+                expect([asked(of), wrote(of)]).toEqual([rows.filter(([, isAsked]) => isAsked).length, rows.length]);
+            }),
+            { numRuns: cases(25) },
+        );
+    });
+
+    test.each<readonly [string, Policy, string]>([
+        ["a clause", {}, 'choice write: from("user", "tool:Own") or ask'],
+        ["a policy", { untrusted: { gate: "ask" } }, ""],
+    ])("is asked about where another decided that it happens: %s", (_name, policy, clauses) => {
+        fc.assert(
+            fc.property(fc.array(fc.constantFrom("input", "own", "web"), { minLength: 2, maxLength: 6 }), (picked) => {
+                const body = `for one in [${picked.map((name) => `${name}.go`).join(", ")}] max 9 { if one { Out.write({ content: "x" }) } }`;
+                const of = ran(program(clauses, body), "once", policy);
+                expect([asked(of), wrote(of)]).toEqual([picked.filter((name) => name === "web").length, picked.length]);
+            }),
+            { numRuns: cases(10) },
+        );
+    });
+
+    test.each<readonly [name: string, clauses: string, body: string, wrote: number, end: Json, policy?: Policy, more?: string]>([
+        ["a count at the import", "write: at most 2", 'for i in [1, 2, 3] max 9 { Out.write({ content: "x" }) }', 2, "denied"],
+        [
+            "a count by an argument",
+            "write: once by content",
+            'for one in ["x", "y", "x"] max 9 { Out.write({ content: one }) }',
+            2,
+            "denied",
+        ],
+        [
+            "an amount",
+            "",
+            "Fixer.go()",
+            2,
+            "violation.remit",
+            {},
+            "agent Fixer { remit { may Out.write in n: 0..5 }\nfunc go() { for n in [1, 2, 6] max 9 { Out.write({ n: n }) } } }",
+        ],
+        [
+            "addresses",
+            'arg content: addresses from("user")',
+            'for one in [web.text, web.text + " https://a.example"] max 9 { Out.write({ content: one }) }',
+            1,
+            "violation.flow",
+        ],
+        [
+            "what occurred",
+            'arg content: among("user")',
+            'for one in ["mine", "his"] max 9 { Out.write({ content: web.text.slice(0, 0) + one }) }',
+            1,
+            "violation.flow",
+        ],
+        [
+            "a link to what only reads",
+            "",
+            'for one in [web.text, web.text + " https://a.example"] max 9 { Out.look({ content: one }) }',
+            1,
+            "violation.flow",
+            { untrusted: { gate: "never" } },
+        ],
+        [
+            "a path of a remit",
+            "",
+            "Fixer.go()",
+            1,
+            "violation.remit",
+            {},
+            'agent Fixer { remit { may Files.read in "src/**" }\nfunc go() { for one in ["src/a.ts", "etc/b"] max 9 { Files.read({ path: one }) } } }',
+        ],
+        [
+            "who uses it",
+            "",
+            "One.go()  Two.go()",
+            1,
+            "violation.remit",
+            {},
+            'func put() { Out.write({ content: "x" }) }\nagent One { remit { may Out.write }\nfunc go() { put() } }\nagent Two { remit { may Out.look }\nfunc go() { put() } }',
+        ],
+        [
+            "which thing it is",
+            "write: never",
+            "put(Own)  put(Out)",
+            1,
+            "violation.remit",
+            {},
+            'func put(it) { it.write({ content: "x" }) }',
+        ],
+        [
+            "a delegation that is over",
+            "",
+            "for i in [1, 2] max 9 { if i == 1 { delegate Out.write to Two { Two.go() } } else { Two.go() } }",
+            1,
+            "violation.remit",
+            {},
+            'agent Two { remit { may Out.look }\nfunc go() { Out.write({ content: "x" }) } }',
+        ],
+    ])("is held against %s", (_name, clauses, body, times, end, policy = {}, more = "") => {
+        const of = ran(program(clauses, body, more), "once", policy);
+        expect([wrote(of), outcome(of)]).toEqual([times, end]);
+    });
+});
