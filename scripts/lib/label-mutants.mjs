@@ -80,8 +80,8 @@ export const MUTANTS = [
     [
         "ORD4 who waits for something outside holds others up",
         `${M}state/places.ts`,
-        "if (timer === undefined && unpaid === undefined) holds(fiber);",
-        "if (timer === undefined && unpaid !== undefined) holds(fiber);",
+        "if (timer === undefined && unpaid === undefined) fiber.outside += by;",
+        "if (timer === undefined && unpaid !== undefined) fiber.outside += by;",
         [ORDER],
     ],
     [

@@ -18,7 +18,7 @@ import { type Fiber, type Frame, pathOf } from "../state/fiber.ts";
 import { keptWithin } from "../state/frames.ts";
 import { failOf, unwind, fiberEnded } from "../state/handlers.ts";
 import { begin, waitsOf, waitingCall } from "../state/ops.ts";
-import { firstInPlace, waits } from "../state/places.ts";
+import { firstInPlace, goesOn, waits } from "../state/places.ts";
 import { closeAccount, closeRegion, leaveRegions, spendOpened } from "../state/spending.ts";
 import { lifted } from "../state/delegations.ts";
 import { stepsSpent } from "../state/steps.ts";
@@ -262,7 +262,7 @@ function back(m: Machine, fiber: Fiber, frame: Frame, I: Instruction, L: Slots):
     if (wait !== null) {
         m.stand(fiber, caller);
         waitsOf(m, wait).returned?.(m, waitingCall(fiber, wait), wait, value);
-        if (fiber.top !== caller) m.ready.push(fiber);
+        if (fiber.top !== caller) goesOn(m, fiber);
         return false;
     }
     const call = caller.form.code[caller.pc] as Instruction;

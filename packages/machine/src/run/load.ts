@@ -330,6 +330,7 @@ class Reader {
         m.ready = [...last.ready, ...(last.held ?? [])].map((id) => {
             const fiber = m.fibers.get(id);
             if (fiber === undefined) throw refuse(`fiber ${id} is missing`);
+            m.waiting.turns.add(fiber);
             return fiber;
         });
         if (last.entry !== null) {
@@ -375,6 +376,7 @@ class Reader {
         }
         fiber.need = doc.need;
         fiber.place = doc.place ?? 0;
+        m.waiting.turns.last = Math.max(m.waiting.turns.last, fiber.place);
         for (const frame of this.frames.get(doc.id) ?? []) fiber.frames.push(this.frame(frame));
     }
 

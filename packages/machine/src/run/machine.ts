@@ -34,6 +34,7 @@ import { type Ruling, rule } from "../native/hands.ts";
 import { NATIVES } from "../native/natives.ts";
 import type { Ops, Call, Iteration } from "../state/ops.ts";
 import { DEFAULTS, type StartOptions } from "../state/options.ts";
+import { goesOn, Waiting } from "../state/places.ts";
 import { Run } from "../state/run.ts";
 import { accountAt, closeAccount, openAccount, overdrawn, struckAt } from "../state/spending.ts";
 import { minted, narrowed, Standing } from "../state/delegations.ts";
@@ -83,7 +84,7 @@ export class Machine implements Ops {
     readonly root: Fiber;
     readonly accounts: Accounts;
     readonly fibers = new Map<number, Fiber>();
-    readonly waiting = new Map<string, Pending>();
+    readonly waiting = new Waiting();
     /** Of them, those that wait for the budget, in order, with the account whose turns in flight have to be settled. */
     readonly unpaid = new Map<string, number>();
     ready: Fiber[] = [];
@@ -248,8 +249,7 @@ export class Machine implements Ops {
      * about itself (`asking`), which the next advance answers before anything else happens.
      */
     advance(until = Number.POSITIVE_INFINITY, hold = false): Advance {
-        let state: Advance["state"] = "done";
-        if (this.result === null) state = this.work(until, hold);
+        const state: Advance["state"] = this.result === null ? this.work(until, hold) : "done";
         const { effects, events, withdrawn } = this;
         this.effects = [];
         this.events = [];
@@ -462,7 +462,7 @@ export class Machine implements Ops {
     /** A fiber that neither waits nor stopped is ready. */
     awake(fiber: Fiber): void {
         const isWaiting = fiber.frames.length === 0 || fiber.stop !== null || fiber.top.native !== null;
-        if (!isWaiting && this.result === null && !this.ready.includes(fiber)) this.ready.push(fiber);
+        if (!isWaiting && this.result === null && !this.ready.includes(fiber)) goesOn(this, fiber);
     }
 
     /** Asks the host for an effect. */
@@ -486,11 +486,11 @@ export class Machine implements Ops {
         frame.locals[instruction.slot] = this.tracer === null ? value : this.tracer.taken(value, instruction.site, frame.path);
         frame.pc++;
         if (fiber.frames.length - 1 < fiber.low) fiber.low = fiber.frames.length - 1;
-        this.ready.push(fiber);
+        goesOn(this, fiber);
     }
 
     deliverFail(fiber: Fiber, fail: Fail): void {
-        if (unwind(this, fiber, fail)) this.ready.push(fiber);
+        if (unwind(this, fiber, fail)) goesOn(this, fiber);
     }
 
     /** The run's last event and its result. `final` false: its state stays, and it may go on. */

@@ -171,6 +171,9 @@ export class Fiber implements Owner {
     low = 0;
     /** Among the fibers inside strict loops (`places.ts`); 0 outside them. */
     place = 0;
+    /** The place in which it is among `Turns`, 0 where it is not; and how many effects it waits for outside, times left out. */
+    queued = 0;
+    outside = 0;
     /** Slice that a single instruction needs, where it is more than usual. */
     need = 0;
     /** Set where it stopped by a failure that nothing takes. */

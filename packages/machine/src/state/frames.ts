@@ -21,7 +21,7 @@ import { Fiber, Frame, pathOf, siteAt } from "./fiber.ts";
 import type { Call, Iteration, Ops } from "./ops.ts";
 import { accountAt, spendOf, openAccount } from "./spending.ts";
 import { granted, lifted } from "./delegations.ts";
-import { begins } from "./places.ts";
+import { begins, goesOn } from "./places.ts";
 
 export function tooDeep(limit: number): Fail {
     return new Fail("limit.depth", `Maximum call depth of ${limit} exceeded`, { here: true });
@@ -144,5 +144,5 @@ export function fork(m: Machine, { fiber, frame }: Call, { index, body, locals, 
     m.fibers.set(child.id, child);
     begins(m, child, after);
     m.run.left--;
-    m.ready.push(child);
+    goesOn(m, child);
 }

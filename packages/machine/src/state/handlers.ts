@@ -17,6 +17,7 @@ import type { Machine } from "../run/machine.ts";
 import type { Stopped } from "../run/stops.ts";
 import { type Frame, type Fiber, siteOfTop, type Native, type Pending } from "./fiber.ts";
 import { tooDeep } from "./frames.ts";
+import { goesOn } from "./places.ts";
 import { tellBroken } from "./refusal.ts";
 import { waitsOf, waitingCall, type Ops } from "./ops.ts";
 import { originsRead } from "./result-readers.ts";
@@ -96,7 +97,7 @@ export function unwind(m: Machine, fiber: Fiber, thrown: Fail): boolean {
         if (isHere && own.handler === null) {
             const wait = frame.native as Native;
             waitsOf(m, wait).caught?.(m, waitingCall(fiber, wait), wait, fail);
-            if (fiber.top !== frame) m.ready.push(fiber);
+            if (fiber.top !== frame) goesOn(m, fiber);
             return false;
         }
         leaveWait(m, frame, fail);

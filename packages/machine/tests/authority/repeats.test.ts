@@ -46,6 +46,9 @@ const GIVEN: readonly (readonly [string, boolean])[] = [
     ["{}", false],
 ];
 
+/** Without arguments only the place tells who chose. */
+const givens = fc.constantFrom('{ content: "x" }', "");
+
 describe("the next use at the same place", () => {
     test("is asked about where it carries what the clause asks about, whatever came before", () => {
         const clauses =
@@ -65,8 +68,8 @@ describe("the next use at the same place", () => {
         ["a policy", { untrusted: { gate: "ask" } }, ""],
     ])("is asked about where another decided that it happens: %s", (_name, policy, clauses) => {
         fc.assert(
-            fc.property(fc.array(fc.constantFrom("input", "own", "web"), { minLength: 2, maxLength: 6 }), (picked) => {
-                const body = `for one in [${picked.map((name) => `${name}.go`).join(", ")}] max 9 { if one { Out.write({ content: "x" }) } }`;
+            fc.property(fc.array(fc.constantFrom("input", "own", "web"), { minLength: 2, maxLength: 6 }), givens, (picked, given) => {
+                const body = `for one in [${picked.map((name) => `${name}.go`).join(", ")}] max 9 { if one { Out.write(${given}) } }`;
                 const of = ran(program(clauses, body), "once", policy);
                 expect([asked(of), wrote(of)]).toEqual([picked.filter((name) => name === "web").length, picked.length]);
             }),
