@@ -43,8 +43,15 @@ const GIVEN: readonly (readonly [string, boolean])[] = [
     ["web", true],
     ["web.text", true],
     ["input.text", false],
+    ["[web.text]", true],
+    ["[input.text]", false],
     ["{}", false],
 ];
+
+/** A sequence in which each of some stands behind each. */
+function inEachOrder<T>(all: readonly T[]): T[] {
+    return all.flatMap((one, i) => [one, ...all.slice(i + 1).flatMap((other) => [one, other])]).concat(all.slice(0, 1));
+}
 
 /** Without arguments only the place tells who chose. */
 const givens = fc.constantFrom('{ content: "x" }', "");
@@ -53,14 +60,9 @@ describe("the next use at the same place", () => {
     test("is asked about where it carries what the clause asks about, whatever came before", () => {
         const clauses =
             'arg content: trusted or ask, arg note: from("user", "tool:Web", "tool:Own"), arg text: trusted or ask, arg go: trusted or ask, arg list: trusted or ask';
-        fc.assert(
-            fc.property(fc.array(fc.nat(GIVEN.length - 1), { minLength: 2, maxLength: 8 }), (picked) => {
-                const rows = picked.map((i) => GIVEN[i] as (typeof GIVEN)[number]);
-                const of = ran(program(clauses, `for one in [${rows.map(([text]) => text).join(", ")}] max 9 { Out.write(one) }`));
-                expect([asked(of), wrote(of)]).toEqual([rows.filter(([, isAsked]) => isAsked).length, rows.length]);
-            }),
-            { numRuns: cases(25) },
-        );
+        const rows = inEachOrder(GIVEN);
+        const of = ran(program(clauses, `for one in [${rows.map(([text]) => text).join(", ")}] max 999 { Out.write(one) }`));
+        expect([asked(of), wrote(of)]).toEqual([rows.filter(([, isAsked]) => isAsked).length, rows.length]);
     });
 
     test.each<readonly [string, Policy, string]>([
@@ -77,14 +79,15 @@ describe("the next use at the same place", () => {
         );
     });
 
-    test.each<readonly [name: string, clauses: string, body: string, wrote: number, end: Json, policy?: Policy, more?: string]>([
-        ["a count at the import", "write: at most 2", 'for i in [1, 2, 3] max 9 { Out.write({ content: "x" }) }', 2, "denied"],
+    test.each<readonly [name: string, clauses: string, body: string, wrote: number, end: Json, more: string]>([
+        ["a count at the import", "write: at most 2", 'for i in [1, 2, 3] max 9 { Out.write({ content: "x" }) }', 2, "denied", ""],
         [
             "a count by an argument",
             "write: once by content",
             'for one in ["x", "y", "x"] max 9 { Out.write({ content: one }) }',
             2,
             "denied",
+            "",
         ],
         [
             "an amount",
@@ -92,7 +95,6 @@ describe("the next use at the same place", () => {
             "Fixer.go()",
             2,
             "violation.remit",
-            {},
             "agent Fixer { remit { may Out.write in n: 0..5 }\nfunc go() { for n in [1, 2, 6] max 9 { Out.write({ n: n }) } } }",
         ],
         [
@@ -101,6 +103,7 @@ describe("the next use at the same place", () => {
             'for one in [web.text, web.text + " https://a.example"] max 9 { Out.write({ content: one }) }',
             1,
             "violation.flow",
+            "",
         ],
         [
             "what occurred",
@@ -108,14 +111,7 @@ describe("the next use at the same place", () => {
             'for one in ["mine", "his"] max 9 { Out.write({ content: web.text.slice(0, 0) + one }) }',
             1,
             "violation.flow",
-        ],
-        [
-            "a link to what only reads",
             "",
-            'for one in [web.text, web.text + " https://a.example"] max 9 { Out.look({ content: one }) }',
-            1,
-            "violation.flow",
-            { untrusted: { gate: "never" } },
         ],
         [
             "a path of a remit",
@@ -123,7 +119,6 @@ describe("the next use at the same place", () => {
             "Fixer.go()",
             1,
             "violation.remit",
-            {},
             'agent Fixer { remit { may Files.read in "src/**" }\nfunc go() { for one in ["src/a.ts", "etc/b"] max 9 { Files.read({ path: one }) } } }',
         ],
         [
@@ -132,29 +127,31 @@ describe("the next use at the same place", () => {
             "One.go()  Two.go()",
             1,
             "violation.remit",
-            {},
             'func put() { Out.write({ content: "x" }) }\nagent One { remit { may Out.write }\nfunc go() { put() } }\nagent Two { remit { may Out.look }\nfunc go() { put() } }',
         ],
-        [
-            "which thing it is",
-            "write: never",
-            "put(Own)  put(Out)",
-            1,
-            "violation.remit",
-            {},
-            'func put(it) { it.write({ content: "x" }) }',
-        ],
+        ["which thing it is", "write: never", "put(Own)  put(Out)", 1, "violation.remit", 'func put(it) { it.write({ content: "x" }) }'],
         [
             "a delegation that is over",
             "",
             "for i in [1, 2] max 9 { if i == 1 { delegate Out.write to Two { Two.go() } } else { Two.go() } }",
             1,
             "violation.remit",
-            {},
             'agent Two { remit { may Out.look }\nfunc go() { Out.write({ content: "x" }) } }',
         ],
-    ])("is held against %s", (_name, clauses, body, times, end, policy = {}, more = "") => {
-        const of = ran(program(clauses, body, more), "once", policy);
+    ])("is held against %s", (_name, clauses, body, times, end, more) => {
+        const of = ran(program(clauses, body, more));
         expect([wrote(of), outcome(of)]).toEqual([times, end]);
+    });
+    test("is held against a policy that looks for links in what only reads", () => {
+        const body = 'for one in [web.text, web.text + " https://a.example"] max 9 { Out.look({ content: one }) }';
+        const of = ran(program("", body), "once", { untrusted: { gate: "never" } });
+        expect([wrote(of), outcome(of)]).toEqual([1, "violation.flow"]);
+    });
+
+    test("is asked about where a delegation is in force that says so", () => {
+        const agents =
+            'agent One { remit { ask Out.write  may Two }\nfunc go() { delegate Out.write to Two { Two.go() } } }\nagent Two { remit { may Out.write }\nfunc go() { Out.write({ content: "x" }) } }';
+        const of = ran(program("", "Two.go()  One.go()  Two.go()", agents));
+        expect([asked(of), wrote(of), outcome(of)]).toEqual([1, 3, 1]);
     });
 });
