@@ -43,6 +43,7 @@ const GIVEN: readonly (readonly [string, boolean])[] = [
     ["web", true],
     ["web.text", true],
     ["input.text", false],
+    ['"x"', false],
     ["[web.text]", true],
     ["[input.text]", false],
     ["{}", false],
