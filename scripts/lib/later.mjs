@@ -19,7 +19,7 @@ const LATER = {
     "language/answer": "answer fences reread validate",
     "language/authority": "range reading show",
     "language/check":
-        "authority block-code blocks bounds calls check context contracts effects entry expressions flows folders functions generate handover methods names origins outside remits resources results sites stage-targets stage-values stages statements things tools unlooked",
+        "authority block-code blocks bounds calls check context contracts effects entry expressions flows folders functions generate handover methods names origins outside remits resources results sites stage-targets stage-values stages statements things tool-results tools unlooked",
     "language/check/flow": "aliases calls classes known rules walk ways",
     "language/contract": "check coerce fits from-tree infer problem schema show signature",
     "language/diagnostics": "nearest render",

@@ -60,10 +60,11 @@ rules("1.9 files", [
     ["35: an absolute path", 'F.read({ path: "/etc/hostname" })', fails("denied: Tool F.read (file://workspace) failed: …"), F],
     [
         "one object argument",
-        'F.read("a.txt")',
+        'F.read(json.parse("1"))',
         fails("tool: Tool F.read (file://workspace) failed: F.read expects one json object argument…"),
         F,
     ],
+    ["one object argument, where the checker sees that it is none", 'F.read("a.txt")', refused("CONTRACT_MISMATCH"), F],
     ["find", 'Find.run({ path: ".", type: "file" }).files', is(["a.txt", "sub/b.txt", "sub/c.md", "x/main.as"]), F],
     [
         "find: name, type, max",
@@ -199,9 +200,9 @@ describe("1.9 MCP", () => {
         expect(dropped.failure).toMatchObject({ kind: "tool", message: "S.broken: it is broken" });
     });
 
-    test("an unknown tool lists those there are; a text is no argument", async () => {
+    test("an unknown tool lists those there are; a number is no argument", async () => {
         expect((await call("S.nope({})")).failure?.message).toMatch(/search.*count.*broken/);
-        expect((await call('S.search("x")')).failure?.message).toContain("expects one json object argument");
+        expect((await call('S.search(json.parse("1"))')).failure?.message).toContain("expects one json object argument");
     });
 });
 
@@ -257,7 +258,8 @@ rules("1.10 memory", [
     ],
     ["other methods", "N.delete({})", refused("UNKNOWN_MEMORY_METHOD"), MEM],
     ["one argument", "N.add({}, {})", refused("INVALID_ARGUMENT_COUNT"), MEM],
-    ["a record is an object", 'N.add("text")', fails("value: N.add expects an object"), MEM],
+    ["a record is an object", 'N.add(json.parse("1"))', fails("value: N.add expects an object"), MEM],
+    ["a record is an object, where the checker sees that it is none", 'N.add("text")', refused("CONTRACT_MISMATCH"), MEM],
 ]);
 
 test("1.10 JSONL: one envelope a line, in the folder of the program, over runs; a bad line is an error with its number", async () => {

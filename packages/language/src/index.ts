@@ -117,6 +117,7 @@ export { applyFixes, format, printExpr } from "./syntax/print/print.ts";
 export type * as tree from "./syntax/tree.ts";
 export { BUILTINS, type BuiltinRow, isNamespace } from "./scope/builtins.ts";
 export { type BlockInfo, type CheckedProgram, type CheckInfo, check, type FunctionInfo } from "./check/check.ts";
+export { TOOL_RESULTS } from "./check/tool-results.ts";
 export { type Entry, entryOf, shown as shownName } from "./syntax/entry.ts";
 export { type PromptSurface, promptSurfaces, type SurfaceItem } from "./check/surfaces.ts";
 export { CODES, type Code, type CodeRow } from "./diagnostics/codes.ts";

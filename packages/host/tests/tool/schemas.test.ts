@@ -1,7 +1,11 @@
-/** SN1: what the checker knows of the runtime's own tools is what they say of themselves. */
-import { type Json, toolSchema } from "@remit/language";
+/** SN1, TLR1: what the checker knows of the runtime's own tools is what they say of themselves, and what they give. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { checkValue, type Contract, type Json, schemeOf, TOOL_RESULTS, toolSchema } from "@remit/language";
 import { expect, test } from "vitest";
-import { work } from "./setup.ts";
+import { scriptAt } from "../script.ts";
+import { call, work } from "./setup.ts";
 
 const URIS = [
     "sh://find",
@@ -34,5 +38,48 @@ test.each(URIS)("%s", async (uri) => {
             if (kinds !== undefined) expect([...kinds]).toEqual([type === "integer" ? "number" : type]);
             if (/^(sh|file):/.test(uri)) expect([name, field, hasDefault]).toEqual([name, field, !required.includes(field)]);
         }
+    }
+});
+
+const PICTURE = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==", "base64");
+
+/** `row`: of its result, where that is not the name of the method. */
+const CALLS: readonly { readonly uri: string; readonly method: string; readonly given: Json; readonly row?: string }[] = [
+    { uri: "file://workspace", method: "read", given: { path: "a.txt" } },
+    { uri: "file://workspace", method: "read", given: { path: "p.png", as: "image" }, row: "read image" },
+    { uri: "file://workspace", method: "list", given: {} },
+    { uri: "file://workspace", method: "write", given: { path: "new.txt", content: "b" } },
+    { uri: "file://workspace", method: "patch", given: { path: "a.txt", search: "one", replace: "two" } },
+    { uri: "sh://find", method: "run", given: {} },
+    { uri: "sh://grep", method: "run", given: { pattern: "n" } },
+    { uri: "sh://read-range", method: "run", given: { path: "a.txt" } },
+    { uri: "env://process", method: "get", given: { name: "NOT_SET" } },
+    { uri: "shell: unconfined", method: "run", given: { command: "echo hi; echo no >&2" } },
+    { uri: "WEB", method: "get", given: { url: "/" } },
+    { uri: "mcp://notes", method: "add", given: { note: "a" } },
+    { uri: "skills:", method: "activate", given: { name: "tides" } },
+    { uri: "skills:", method: "file", given: { name: "tides", path: "more.md" } },
+];
+
+test.each(CALLS)("TLR1: $uri gives by $method what its row says", async ({ uri: named, method, given, row = method }) => {
+    await using here = work();
+    here.write("a.txt", "one\n");
+    here.write("p.png", PICTURE);
+    // Beside the workspace, in the user's own folder: those are trusted.
+    here.write("../.agents/skills/tides/SKILL.md", "---\nname: tides\ndescription: About tides.\n---\nRead.\n");
+    here.write("../.agents/skills/tides/more.md", "More.\n");
+    const server = createServer((_request, response) => response.end("{}"));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+        const uri = named === "WEB" ? `http://127.0.0.1:${(server.address() as AddressInfo).port}` : named;
+        const script = scriptAt("packages/host/tests/tool/mcp-server.ts");
+        const config = here.config({ mcpServers: { notes: { command: "node", args: [script, join(here.folder, "notes.txt")] } } });
+        const value = await call(here.tools(config), uri, method, given);
+        const rows = TOOL_RESULTS[schemeOf(uri) === "sh" ? uri : schemeOf(uri)] ?? {};
+        const contract = (rows[row] ?? rows["*"]) as Contract & { readonly type: "object" };
+        expect(checkValue(contract, value, {})).toMatchObject({ ok: true });
+        expect(Object.keys(value).filter((key) => !contract.fields.some(({ name }) => name === key))).toEqual([]);
+    } finally {
+        server.close();
     }
 });

@@ -7,12 +7,13 @@ import { schemeOf } from "../authority/thing.ts";
 import { type ToolParam, toolParams } from "../authority/schemas.ts";
 import type { Call, Expr } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
-import { type Binding, DATA, type Walk } from "../scope/model.ts";
+import { type Binding, DATA, type Extra, type Walk } from "../scope/model.ts";
 import { suggestion } from "./names.ts";
 import { outsideCall } from "./outside.ts";
 import { arity, raise, walkArgs } from "./sites.ts";
-import { MEMORY_METHODS, methodsOf, toolWrites } from "./tools.ts";
-import { ANY, LIST, type Type } from "../scope/types.ts";
+import { toolResult } from "./tool-results.ts";
+import { MEMORY_METHODS, methodsOf, takesObject, toolWrites } from "./tools.ts";
+import { ANY, contractType, describe, LIST, type Type } from "../scope/types.ts";
 
 export function toolCall(w: Walk, e: Call, tool: Binding, name: string, at: Range): Type {
     const known = methodsOf(tool);
@@ -28,7 +29,11 @@ export function toolCall(w: Walk, e: Call, tool: Binding, name: string, at: Rang
     const types: Type[] = [];
     // `Repo.only([read, list])`: the names in it are methods, and told of above.
     if (known !== null && name === "only") return ANY;
-    walkArgs(w, e.args, true, types);
+    const members = tool.import === null ? undefined : w.checking.members.get(tool.import);
+    const isOne = members === undefined && takesObject(tool, name);
+    const isNamed = isOne && namedFields(w, e, `${tool.name}.${name}`);
+    walkArgs(w, isNamed ? e.args.map(({ value, range }) => ({ value, range })) : e.args, true, types);
+    if (isOne && !isNamed) oneObject(w, e, `${tool.name}.${name}`, fieldNames(tool, name), types);
     checkFields(w, e, tool, name, types[0]?.fields ?? null);
     const writes = tool.import === null ? null : toolWrites(tool.import, name, w.checking);
     const effect = `tool:${tool.name}.${name}`;
@@ -38,11 +43,75 @@ export function toolCall(w: Walk, e: Call, tool: Binding, name: string, at: Rang
         if (w.level > 0)
             w.report("PARALLEL_FOR_REACHES_EFFECT", e.callee.range, `iterations in parallel call ${tool.name}.${name}, which may write`);
     }
-    const members = tool.import === null ? undefined : w.checking.members.get(tool.import);
-    const result = members === undefined ? ANY : outsideCall(w, e, { tool, name, at, types }, members);
+    const result = members === undefined ? ownResult(w, e, tool, name) : outsideCall(w, e, { tool, name, at, types }, members);
     w.isFresh(DATA);
     return result;
 }
+
+function ownResult(w: Walk, e: Call, { import: tool }: Binding, method: string): Type {
+    const node = tool === null ? null : toolResult(tool.uri.value, method, e.args[0]?.value);
+    return node === null ? ANY : contractType(node, w.file);
+}
+
+/** `Repo.read(path: "a")`, where a call takes its fields in one object. */
+function namedFields(w: Walk, { args }: Call, name: string): boolean {
+    const [first] = args;
+    const last = args.at(-1);
+    if (first?.name === undefined || last === undefined || args.some((arg) => arg.name === undefined)) return false;
+    const [start, end] = [first.range.start, last.range.end];
+    w.report("NAMED_ARGUMENT", first.name.range, `${name} takes its fields in one object`, {
+        hint: `write ${name}({ ${args.map((arg) => `${arg.name?.text}: …`).join(", ")} })`,
+        fixes: [
+            {
+                title: "put braces around the fields",
+                safe: false,
+                edits: [
+                    { range: { start, end: start }, text: "{ " },
+                    { range: { start: end, end }, text: " }" },
+                ],
+            },
+        ],
+    });
+    return true;
+}
+
+function fieldNames({ import: tool, has }: Binding, method: string): readonly ToolParam[] {
+    return tool === null ? [] : (has?.params?.get(method) ?? toolParams(tool.uri.value, method) ?? []);
+}
+
+/** Told at the call: what takes one object is given something else. */
+function oneObject(w: Walk, { args, range }: Call, name: string, fields: readonly ToolParam[], types: readonly Type[]): void {
+    const needed = fields.filter(({ hasDefault }) => !hasDefault).map((one) => one.name);
+    const hint = `write ${name}({ ${needed.length === 0 ? "…" : needed.map((one) => `${one}: …`).join(", ")} })`;
+    if (args.length !== 1) {
+        w.report("INVALID_ARGUMENT_COUNT", range, `${name} takes one object, not ${args.length} arguments`, {
+            hint: args.length === 0 && needed.length === 0 ? `write ${name}({})` : hint,
+        });
+        return;
+    }
+    const [type, value] = [types[0] ?? ANY, args[0]?.value];
+    if (value === undefined || !NO_OBJECT.has(type.kind) || type.optional) return;
+    const [only] = needed;
+    const extra: Extra =
+        needed.length === 1 && type.kind === "string"
+            ? {
+                  hint,
+                  fixes: [
+                      {
+                          title: `write { ${only}: … }`,
+                          safe: false,
+                          edits: [
+                              { range: { start: value.range.start, end: value.range.start }, text: `{ ${only}: ` },
+                              { range: { start: value.range.end, end: value.range.end }, text: " }" },
+                          ],
+                      },
+                  ],
+              }
+            : { hint };
+    w.suspect("CONTRACT_MISMATCH", value.range, `${name} takes one object, not ${describe(type)}`, type.soft, extra);
+}
+
+const NO_OBJECT: ReadonlySet<string> = new Set(["string", "number", "boolean", "list", "none"]);
 
 /** Schemes whose tools take no field but their own. */
 const EXACT: ReadonlySet<string> = new Set(["file", "sh"]);
@@ -102,7 +171,9 @@ export function memoryCall(w: Walk, e: Call, memory: Binding, name: string, at: 
             suggestion(w.checking, name, at, MEMORY_METHODS) ?? { hint: "it has add and query" },
         );
     else arity(w, e, `${memory.name}.${name}()`, { min: 1, max: 1 });
-    walkArgs(w, e.args, true);
+    const types: Type[] = [];
+    walkArgs(w, e.args, true, types);
+    if (MEMORY_METHODS.includes(name) && e.args.length === 1) oneObject(w, e, `${memory.name}.${name}`, [], types);
     raise(w, `memory:${memory.name}.${name}`, e.callee.range, name === "add");
     w.isFresh(DATA);
     return name === "query" ? LIST : ANY;

@@ -9,7 +9,7 @@ import type { Import } from "../syntax/tree.ts";
 import type { Binding, Checking } from "../scope/model.ts";
 
 /** Schemes whose calls are held to their methods here; the others say at the call what they have. */
-const FIXED: ReadonlySet<string> = new Set(["sh", "env", "file", "inspect", "temporal"]);
+const FIXED: ReadonlySet<string> = new Set(["sh", "env", "file", "inspect", "temporal", "shell", "webfetch", "skills"]);
 
 /** Methods of every memory. */
 export const MEMORY_METHODS: readonly string[] = [...(toolSchema("memory", "") as Schema).methods.keys()];
@@ -26,6 +26,16 @@ const MODULES: ReadonlySet<string> = new Set(["", "npm"]);
 /** The methods of a tool, where its scheme or a file fixes them. */
 export function methodsOf({ import: tool, has }: Pick<Binding, "import" | "has">): readonly string[] | null {
     return tool !== null && has !== null && FIXED.has(schemeOf(tool.uri.value)) ? [...has.methods.keys()] : null;
+}
+
+/** Schemes whose tools take one object a call, and nothing by place. */
+const ONE_OBJECT: ReadonlySet<string> = new Set(["sh", "env", "file", "shell", "webfetch", "skills", "http", "https", "mcp", "temporal"]);
+
+/** Whether a call of the method takes one object. `undo` takes the list that `write` gave, too. */
+export function takesObject({ import: tool }: Pick<Binding, "import">, method: string): boolean {
+    if (tool === null) return false;
+    const scheme = schemeOf(tool.uri.value);
+    return ONE_OBJECT.has(scheme) && !(scheme === "file" && method === "undo");
 }
 
 /** By AgentScript's names alone. */

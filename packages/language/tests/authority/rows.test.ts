@@ -51,7 +51,7 @@ describe("authority", () => {
 agent Fixer {
     remit { may Repo.read  ask Repo.write in "src/**"  may Mail  never Repo.undo  may endorse  spend 10k tokens, 2 min  flow strict }
     model M role "r" description "d"
-    func go(x) { Repo.read(x) Repo.write(x, x) Mail.send({}) generate({ input: "x" }) endorse x as trusted because "y" }
+    func go(x) { Repo.read(x) Repo.write({ path: x, content: x }) Mail.send({}) generate({ input: "x" }) endorse x as trusted because "y" }
 }
 main agent A { main func(x) { Fixer.go(x) } }`);
         expect(of("Fixer", found)).toEqual([
@@ -93,7 +93,7 @@ main agent A { main func(x) { One.go(x) None.go(x) } }`);
     });
 
     test("delegations and arguments with their sites, never wider than the giver", () => {
-        const found = rows(`${TOOLS}agent Fixer { remit { may Repo.read } func go(x) { x.write("a", "b") Repo.read("a") } }
+        const found = rows(`${TOOLS}agent Fixer { remit { may Repo.read } func go(x) { x.write("a", "b") Repo.read({ path: "a" }) } }
 agent Boss {
     remit { may Repo.write in "src/**", Fixer.go }
     func go() {
@@ -126,7 +126,7 @@ main agent A {
 
     test("agents of one name are told apart by their files, in the text too", () => {
         const fixer = (remit: string): string =>
-            `import tool Repo from "file://workspace"\nmain agent Fixer { remit { ${remit} } main func() { Repo.read("a") } }\n`;
+            `import tool Repo from "file://workspace"\nmain agent Fixer { remit { ${remit} } main func() { Repo.read({ path: "a" }) } }\n`;
         const found = rows({
             "main.remit": `import agent Fixer from "./a.remit"\nimport agent Sub from "./sub.remit"\nmain agent A { main func() { Fixer()\nSub() } }`,
             "a.remit": fixer("may Repo.read"),

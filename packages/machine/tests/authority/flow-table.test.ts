@@ -6,6 +6,7 @@
 import { check, loadProgram, lower, type Project } from "@remit/language";
 import { describe, expect, test } from "vitest";
 import type { Effect, FileContent, Outcome } from "../../src/index.ts";
+import { withStandIns } from "../run/stand-ins.ts";
 import { once, said } from "./running.ts";
 
 const MAIN = `import llm Writer from "openai://writer"
@@ -217,7 +218,7 @@ function both(
 ): { readonly notes: readonly string[]; readonly told: readonly string[]; readonly ran: string; readonly sent: boolean } {
     const files: { readonly [file: string]: string } = { "main.remit": head + main.replace("BODY", () => body), "helper.remit": HELPER };
     const loaded = loadProgram("main.remit", { read: (file) => files[file] ?? null, resolve: (_from, uri) => uri.replace(/^\.\//, "") });
-    const checked = check(loaded, { project });
+    const checked = check(withStandIns(loaded), { project });
     const errors = checked.diagnostics.filter((one) => one.severity === "error").map((one) => one.code);
     const { result, effects } = once(lower(checked), {
         answer,

@@ -1,6 +1,7 @@
 /** Programs as text, through the language package. */
 import { check, type Json, loadProgram, lower, type Program } from "@remit/language";
 import { type How, type Ran, runAll } from "./forms.ts";
+import { withStandIns } from "./stand-ins.ts";
 
 /** Functions that generated programs call: one returns and breaks under conditions of its parameter, the other changes a list of the caller. */
 export const FUNCS = `func choose(n) { if n > 1 { return 1 }
@@ -29,13 +30,12 @@ export function formOf(files: string | { [file: string]: string }, unchecked = f
 
 function read(files: string | { [file: string]: string }, unchecked: boolean): Program {
     const all = typeof files === "string" ? { "main.remit": files } : files;
-    const checked = check(
-        loadProgram(Object.keys(all)[0] as string, {
-            read: (file) => all[file] ?? null,
-            resolve: (_from, uri) => uri.replace(/^\.\//, ""),
-            allowTool: () => ({ allowed: true }),
-        }),
-    );
+    const loaded = loadProgram(Object.keys(all)[0] as string, {
+        read: (file) => all[file] ?? null,
+        resolve: (_from, uri) => uri.replace(/^\.\//, ""),
+        allowTool: () => ({ allowed: true }),
+    });
+    const checked = check(withStandIns(loaded));
     const errors = checked.diagnostics.filter((d) => d.severity === "error");
     if (!unchecked && errors.length > 0) throw new Error(errors.map((d) => `${d.code}: ${d.message}`).join("\n"));
     return lower(checked);
