@@ -121,8 +121,8 @@ test.each([
     ],
     [
         "that a branch of a block with a name ended",
-        'texts >=> when "contains R" ) as named\nmemory static ( later',
-        'func texts() { Inbox.read({}).subject }\nfunc later() { if named == none { Own.save({ id: "t" }) } }\n',
+        'texts >=> when "contains R" >=> plain ) as named\nmemory static ( later',
+        'func texts() { Inbox.read({}).subject }\nfunc plain(x) { 1 }\nfunc later() { if named == none { Own.save({ id: "t" }) } }\n',
     ],
     ["how many items a function is called for", "items >=> map save", "func items() { Inbox.read({}).items }\n"],
 ])("is listed of blocks: %s", (_name, body, more) => {
