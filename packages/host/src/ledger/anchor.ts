@@ -6,6 +6,7 @@
  * AN1: a line says: at this moment the run had at least this many events and outcomes, and these were the hashes of the last ones.
  * AN2: an anchor is written after the commit it speaks of, so it never runs ahead of the file.
  * AN4: a run that its process lets go in good order is anchored as it is then, to its last event.
+ * AN5: what an anchor costs does not grow with the number of runs: the file is read through only where it has become twice as long.
  * AN3: a line whose MAC does not hold counts for nothing; a user who cannot read the key cannot make one.
  *
  * Not seen: the ledger and its anchors both put back to an earlier copy of both.
@@ -23,8 +24,14 @@ export interface Anchor {
     readonly answered: string;
 }
 
-/** Past this size, in bytes, only the newest anchor of each run is kept. */
+/** From this size on, in bytes, the file is looked through for anchors that newer ones of their runs stand for. */
 const COMPACT_AT = 512 * 1024;
+
+/** AN5. A file that became so long by the last `added` bytes is looked through: at `COMPACT_AT`, and at each doubling of it. */
+export function isLookedThrough(size: number, added: number): boolean {
+    if (size < COMPACT_AT) return false;
+    return size - added < COMPACT_AT * 2 ** Math.floor(Math.log2(size / COMPACT_AT));
+}
 
 export function anchorCode(key: KeyObject, anchor: Anchor): string {
     return createHmac("sha256", key)
@@ -39,10 +46,12 @@ function line(key: KeyObject, anchor: Anchor): string {
 
 /** To be called by one writer at a time. */
 export function writeAnchor(path: string, key: KeyObject, anchor: Anchor): void {
-    appendFileSync(path, line(key, anchor), { mode: 0o600 });
-    if (statSync(path).size < COMPACT_AT) return;
+    const text = line(key, anchor);
+    appendFileSync(path, text, { mode: 0o600 });
+    const { size } = statSync(path);
+    if (!isLookedThrough(size, text.length)) return;
     const kept = [...readAnchors(path, key).values()].map((one) => line(key, one)).join("");
-    if (kept.length < COMPACT_AT / 2) writePrivate(path, kept);
+    if (kept.length < size / 2) writePrivate(path, kept);
 }
 
 /** The furthest anchor of each run, or of the one named. A missing file is an empty one. */

@@ -168,10 +168,11 @@ export function memoryStore(): LedgerStore {
 }
 
 function found(runs: ReadonlyMap<string, Kept>, id: string): Kept {
-    const all = [...runs.values()];
+    const exact = id === "last" ? undefined : runs.get(id);
+    if (exact !== undefined) return exact;
     // T9.
-    const whole = all.filter((one) => !one.run.id.slice(id === "last" ? 0 : id.length).includes("."));
-    const kept = id === "last" ? whole.at(-1) : (runs.get(id) ?? whole.find((one) => one.run.id.startsWith(id)));
+    const whole = [...runs.values()].filter((one) => !one.run.id.slice(id === "last" ? 0 : id.length).includes("."));
+    const kept = id === "last" ? whole.at(-1) : whole.find((one) => one.run.id.startsWith(id));
     if (kept === undefined) throw new LedgerError("unknown", `there is no run ${id}`);
     return kept;
 }
