@@ -18,7 +18,7 @@ export { SNAPSHOT, type Snapshot } from "@remit/machine";
 export { applyChanges, diffSnapshots, type SnapshotChange, snapshotOf } from "./debug/snapshot.ts";
 export type { Moment, TimelineOptions } from "./debug/timeline.ts";
 export type { WrittenSource } from "./debug/written.ts";
-export { isPassing, LEDGER_ERRORS, LedgerError, type LedgerErrorCode, mayBeKept } from "./ledger/error.ts";
+export { isLater, isPassing, LEDGER_ERRORS, LedgerError, type LedgerErrorCode, mayBeKept } from "./ledger/error.ts";
 export { type ExportOptions, exported, exportRun } from "./ledger/export.ts";
 export { shownStore } from "./ledger/shown.ts";
 export { type FollowOptions, follow } from "./ledger/follow.ts";

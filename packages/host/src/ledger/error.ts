@@ -73,6 +73,11 @@ export function isPassing(error: unknown): error is LedgerError {
     return error instanceof LedgerError && (error.code === "full" || error.code === "busy" || error.code === "away");
 }
 
+/** Nothing is wrong with what was to be kept: the same is taken later, where somebody does something about it. */
+export function isLater(error: unknown): error is LedgerError {
+    return isPassing(error) || (error instanceof LedgerError && error.code === "readonly");
+}
+
 /** Of an error of what was to be kept: only its answer may have been lost. Else it is known that nothing was kept. */
 export function mayBeKept({ code }: LedgerError): boolean {
     return code === "away";

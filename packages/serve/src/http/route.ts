@@ -4,7 +4,7 @@
  * Boundary: shapes and the way from a request to a row's handler.
  */
 import type { Readable, Writable } from "node:stream";
-import { type LedgerError, mayBeKept } from "@remit/host";
+import { isLater, type LedgerError, mayBeKept } from "@remit/host";
 import type { Json } from "@remit/language";
 import type { Context } from "hono";
 import type { z } from "zod";
@@ -12,7 +12,6 @@ import { isRefusal, lacks, type Refusal } from "../access/guard.ts";
 import type { Client } from "../access/clients.ts";
 import type { Server } from "../server.ts";
 import { Undecided } from "../session/asks.ts";
-import { isLater } from "../session/log.ts";
 import { type At, whyText } from "../watch/stalls.ts";
 import { isTooDeep, MAX_DEPTH } from "../wire/bodies.ts";
 import type { Scope } from "../wire/messages.ts";

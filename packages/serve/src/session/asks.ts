@@ -11,10 +11,9 @@
  * SAK5: an answer of a client counts when the session's log has it. What the log does not take leaves the question open, and its client is told so.
  */
 import type { Json } from "@remit/language";
-import type { LedgerError } from "@remit/host";
+import { isLater, type LedgerError } from "@remit/host";
 import { ACCEPTED, type Ack, type AskInfo, rejected } from "../wire/messages.ts";
 import type { At } from "../watch/stalls.ts";
-import { isLater } from "./log.ts";
 
 export interface Settled {
     readonly answer: Json;

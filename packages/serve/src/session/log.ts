@@ -13,7 +13,7 @@
 import { isObject, type Json } from "@remit/language";
 import type { Batch, EventKind, LedgerEvent, MachineEvent } from "@remit/machine";
 import {
-    isPassing,
+    isLater,
     isSession,
     LedgerError,
     type LedgerStore,
@@ -60,11 +60,6 @@ export interface Through {
     readonly heard?: Heard;
     /** The log of the session waits for the ledger; null: it was kept. */
     readonly stalled?: (session: string, why: LedgerError | null) => void;
-}
-
-/** Nothing is wrong with what was to be kept: the same is taken later. */
-export function isLater(error: unknown): error is LedgerError {
-    return isPassing(error) || (error instanceof LedgerError && error.code === "readonly");
 }
 
 export type NewLog = Pick<NewRun, "id" | "program" | "hash" | "file" | "root">;

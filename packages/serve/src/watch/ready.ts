@@ -9,7 +9,7 @@
 import { randomUUID } from "node:crypto";
 import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
-import { LedgerError, type LedgerErrorCode, type LedgerStore } from "@remit/host";
+import { isLater, LedgerError, type LedgerStore } from "@remit/host";
 import { within } from "../runs/stream.ts";
 import { Stalls, whyText } from "./stalls.ts";
 
@@ -17,8 +17,6 @@ import { Stalls, whyText } from "./stalls.ts";
 const READY_MS = 2000;
 /** What a session takes to begin, and its first turn, bytes. */
 const ROOM = 1 << 20;
-/** What a ledger fails with that takes nothing now. */
-const REFUSALS: ReadonlySet<LedgerErrorCode> = new Set(["full", "readonly", "busy", "away", "io"]);
 
 type Store = Pick<LedgerStore, "runs" | "uses" | "path" | "team" | "refused">;
 
@@ -53,7 +51,8 @@ export class Ready {
 
     /** What a commit failed with. RDY3. */
     failed(error: LedgerError): void {
-        if (!REFUSALS.has(error.code)) return;
+        // Anything else is wrong with what was to be kept.
+        if (error.code !== "io" && !isLater(error)) return;
         this.#refused = error;
         this.#changed();
     }
