@@ -24,7 +24,7 @@ import { waitsOf, waitingCall } from "../state/ops.ts";
 import { tell } from "./outcomes.ts";
 import { tellParent } from "../state/handlers.ts";
 import { startTimer } from "../state/spending.ts";
-import { failureIn, stillAround } from "../state/still.ts";
+import { failureIn, stillAround, stoppedFibers } from "../state/still.ts";
 
 /** Why a fiber stopped, and what it wants when it goes on. */
 export interface Stop {
@@ -75,7 +75,7 @@ export function remediesOf(m: Machine): Remedies {
     const time = m.raised.time ?? m.options.limits?.time;
     if (m.timedOut && time !== undefined) met({ account: "run", meter: "time", amount: time });
     const failed: Fiber[] = [];
-    for (const fiber of m.stopped) {
+    for (const fiber of stoppedFibers(m)) {
         const { fail } = fiber.stop as Stop;
         if (fail.class === "failure") failed.push(fiber);
         else met(boundMet(m, fail));
@@ -115,7 +115,7 @@ export function failureOfRun(m: Machine): Fail {
 /** Goes on with a run that failed. Throws `Fail` where the changes let no fiber go on; then nothing was changed. */
 export function goOn(m: Machine, how: GoOn, by: string): void {
     const { events } = m;
-    const stopped = [...m.stopped];
+    const stopped = stoppedFibers(m);
     const raised = (how.raise ?? []).map(({ account, meter, amount }) => ({
         account: accountNamed(m, account, meter, amount),
         meter,

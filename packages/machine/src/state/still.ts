@@ -25,12 +25,17 @@ export function stillInside(m: Ops, fiber: Fiber): Fiber[] {
     return m.stopped.size === 0 ? [] : forkedBy(m, fiber).filter((one) => isStill(m, one));
 }
 
+/** Those that stopped, in the order in which they were forked: a continuation knows no other one (M4). */
+export function stoppedFibers(m: Pick<Ops, "stopped">): Fiber[] {
+    return [...m.stopped].sort((a, b) => a.id - b.id);
+}
+
 /** What a fiber in which nothing goes on would pass on; null where it would nothing. */
 export function failureIn(m: Ops, fiber: Fiber): Fail | null {
     if (fiber.stop !== null) return fiber.stop.fail;
     // A bound of the whole run names itself, wherever it was met.
-    const whole = [...m.stopped].map((one) => one.stop?.fail).find((fail) => fail?.whole === true);
-    if (whole !== undefined) return whole;
+    const whole = stoppedFibers(m).find((one) => one.stop?.fail.whole === true);
+    if (whole !== undefined) return whole.stop?.fail ?? null;
     const wait = fiber.frames[fiber.frames.length - 1]?.native ?? null;
     if (wait === null) return null;
     const inside: Inside[] = forkedBy(m, fiber).flatMap((child) => {

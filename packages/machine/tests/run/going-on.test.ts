@@ -127,6 +127,16 @@ describe.each([
         expect(s.end).toBe(500);
     });
 
+    test("M4: a bound of the run that several fibers met names the same place, and they go on in the same order", () => {
+        // The second iteration meets it first.
+        const body = `parallel for i in [0, 1] max 2 {\nif i == 0 {\nT.get("a")\nT.get("b")\n} else {\nT.get("c")\n}\n}`;
+        const run = new Subject(main(body), { limits: { calls: 1 } }).run(number);
+        const { result } = moved(run).machine;
+        expect([run.end, result?.ok === false && result.failure.site?.line]).toEqual([expect.stringMatching(/^limit\.calls/), 9]);
+        run.goOn({ raise: [{ account: "run", meter: "calls", amount: 9 }] }).run(number);
+        expect(run.effects.map(({ request }) => (request as { args: Json[] }).args[0])).toEqual(["a", "b", "c"]);
+    });
+
     test("a bound that is too small again stops it again", () => {
         const s = new Subject(main(`n = 0\nspend 2 calls { repeat * 4 { n += T.get(1) } }\nn`)).run(number);
         moved(s)
