@@ -11,7 +11,7 @@ import type { Measured } from "../serve.ts";
 import type { Row, Section } from "./harness.ts";
 
 /** By timestamps of 1,300 trips, on a disk in memory, so that no sync is waited for, while others used the machine. */
-const CAUSE = `A trip waits for the thread that answers, not for the disk: of a p99 of 22 ms between a result sent and the next call heard, 14 ms lie between the client's request and the server's reading it and 11 ms between a commit's request and the server's hearing that it is kept, of which the writing thread takes 2 ms. That thread is busy for 0.9 ms a trip, in stretches: at 500 trips a second a quarter of its time is in stretches of more than 8 ms without a pause, and a collection of young objects (140 kB a trip are made, 10 MB survive one) takes 14 ms and comes 1.5 times a second. No place takes more than 7% of it: the two writes to sockets take 12%, sealing and packing what is committed 9%, messages to the writing thread 5%. Attempts: young spaces of 2 MB and of 64 MB, collections without helping threads (no p99 moved by more than its spread), jobs to the writing thread gathered for a turn of the event loop (7% less processor time a trip in 7 pairs of rounds, but 16 runs that write at once make 40% fewer commits a second).`;
+const CAUSE = `A trip waits for the thread that answers, not for the disk: of a p99 of 22 ms between a result sent and the next call heard, 14 ms lie between the client's request and the server's reading it and 11 ms between a commit's request and the server's hearing that it is kept, of which the writing thread takes 2 ms. That thread is busy for 0.9 ms a trip, in stretches: at 500 trips a second a quarter of its time is in stretches of more than 8 ms without a pause, and a collection of young objects (140 kB a trip are made, 10 MB survive one) takes 14 ms and comes 1.5 times a second. No place takes more than 7% of it: the two writes to sockets take 12%, sealing and packing what is committed 9%, messages to the writing thread 5%. Attempts: young spaces of 2 MB and of 64 MB, collections without helping threads (no p99 moved by more than its spread), jobs to the writing thread gathered for a turn of the event loop (7% less processor time a trip in 7 pairs of rounds, but 16 runs that write at once make 40% fewer commits a second). Since then: SQLite's checkpoint, which on a disk was part of about one commit in 200 and copied 900 pages there, has a thread of its own, and runs no longer write all their heartbeats at once.`;
 /**
  * What 1,000 readers may take, above what the same sessions take without them: 1 MiB for each of the 50 that never read, which is what a listener keeps
  * before it is cut off (SLG2 of the session's log), and a quarter of a MiB for each connection: a page of 64 KiB, and what Node keeps of a socket.
@@ -70,6 +70,7 @@ export async function serve(): Promise<Section> {
             },
             plain("delay of the event loop, p99, paced", paced.loop, "ms", 20),
             plain("delay of the event loop, p99, with readers", readers.loop, "ms", 20),
+            plain("delay of the clients' event loop, p99, paced", paced.clients.loop, "ms"),
             plain("memory with readers", readers.mib, "MiB", Math.round(paced.mib + READERS_MIB)),
         ],
         cause: CAUSE,
