@@ -12,6 +12,7 @@ import type { Json } from "@remit/language";
 import type { Outcome, SealedEvent } from "@remit/machine";
 import type { Anchor } from "./anchor.ts";
 import { type Blobs, type NewBlobs, unpack } from "./blob.ts";
+import type { Beats } from "./beats.ts";
 import type { BoundParts } from "./bound.ts";
 import { Compressor } from "./compression.ts";
 import { LedgerError } from "./error.ts";
@@ -32,8 +33,8 @@ export interface LedgerFile {
     readonly key: () => KeyObject;
     /** Milliseconds since 1970 by the clock that all owners of runs share. */
     readonly now: () => number;
-    /** What is called at each heartbeat: once for every run that is written. */
-    readonly beats: Set<() => void>;
+    /** Of every run that is written. */
+    readonly beats: Beats;
     /** What hears of every commit that was not kept, also where nothing waits for it: a heartbeat, an anchor. */
     readonly refused: Set<(error: LedgerError) => void>;
     /** The run as it is now. Throws `LedgerError` where it was changed by another hand. */

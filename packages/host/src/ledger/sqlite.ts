@@ -16,6 +16,7 @@ import type { Json } from "@remit/language";
 import { type SealedEvent, whatIsNew } from "@remit/machine";
 import { readAnchors } from "./anchor.ts";
 import { anchorsIn } from "./anchors.ts";
+import { Beats } from "./beats.ts";
 import { sqliteAskRows } from "./asks-rows.ts";
 import { asksOver } from "./asks.ts";
 import { sha256, unpack } from "./blob.ts";
@@ -65,11 +66,7 @@ export function openSqlite(file: string, options: SqliteOptions): LedgerStore {
     const key = keyIn(options.config);
     const connection = { path, db, anchors, key };
     const writing = writingTo(connection, options);
-    const beats = new Set<() => void>();
-    const beating = setInterval(() => {
-        for (const beat of beats) beat();
-    }, options.beat ?? BEAT_MS);
-    beating.unref();
+    const beats = new Beats(options.beat ?? BEAT_MS);
     const reading: Reading = { path, anchors, key, query, blobs: storedBlobs(path, query) };
     const ledger = ledgerOf(reading, writing, beats);
     const run = (id: string): RunRow => rowOf(reading, id);
@@ -128,8 +125,7 @@ export function openSqlite(file: string, options: SqliteOptions): LedgerStore {
         ),
         refused: (heard) => void ledger.refused.add(heard),
         close: async () => {
-            clearInterval(beating);
-            beats.clear();
+            beats.close();
             for (const calls of writers.values()) calls.hurry();
             await writing.close();
             marks.close();
@@ -138,7 +134,7 @@ export function openSqlite(file: string, options: SqliteOptions): LedgerStore {
     };
 }
 
-function ledgerOf(reading: Reading, writing: Writing, beats: Set<() => void>): File {
+function ledgerOf(reading: Reading, writing: Writing, beats: Beats): File {
     const { path, key } = reading;
     return {
         ...reading,

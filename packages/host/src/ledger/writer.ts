@@ -245,6 +245,8 @@ export function writerOf(file: LedgerFile, first: Standing, before: RunStatus | 
         commit: async (batch, n) => {
             const events = await eventsOf(called, (at) => batched(file, at, { batch, n }, anchors));
             committed = true;
+            // BN4: it told the run's time, too.
+            if (clock === null || batch.spent !== undefined) file.beats.wrote(beat);
             batches = Math.max(batches, n ?? batches + 1);
             if (batch.end !== undefined) rest();
             return events;

@@ -19,6 +19,7 @@ import type { Claims } from "../claims.ts";
 import { Compressor } from "../compression.ts";
 import { marksOf, type SqliteOptions } from "../connect.ts";
 import { LedgerError } from "../error.ts";
+import { Beats } from "../beats.ts";
 import { isLiveAnywhere, type Owner } from "../lease.ts";
 import { shownPending } from "../order.ts";
 import { keyIn } from "../place.ts";
@@ -105,12 +106,9 @@ function storeOn(address: Address, meta: Meta, key: () => KeyObject, options: Po
     const reading: Reading = { at, rows: connections.rows, key, anchorOf: (run) => anchors.of(run), isLive };
     const news = newsOf(connections);
     const writing = postgresWriting({ connections, process, anchor: (anchor) => anchors.write(anchor), news: (runs) => news.tell(runs) });
-    const beats = new Set<() => void>();
-    const beating = setInterval(() => {
-        for (const beat of beats) beat();
-        clock.set();
-    }, options.beat ?? BEAT_MS);
-    beating.unref();
+    const beats = new Beats(options.beat ?? BEAT_MS);
+    const setting = setInterval(() => clock.set(), options.beat ?? BEAT_MS);
+    setting.unref();
     const file = fileOf(reading, writing, beats, clock.now);
     const writers: Joined = new Map();
     const row = (id: string): Promise<RunRow> => rowOf(reading, id);
@@ -148,8 +146,8 @@ function storeOn(address: Address, meta: Meta, key: () => KeyObject, options: Po
         refused: (heard) => void file.refused.add(heard),
         team: teamOver({ connections, writing, key, now: clock.now, isLive, process }),
         close: async () => {
-            clearInterval(beating);
-            beats.clear();
+            clearInterval(setting);
+            beats.close();
             for (const calls of writers.values()) calls.hurry();
             await writing.close();
             await news.close();
@@ -224,7 +222,7 @@ function clockOf({ rows }: Connections, first: Pick<Meta, "now" | "started">): C
 const TIMES = `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now,
     floor(extract(epoch FROM pg_postmaster_start_time()) * 1000)::bigint AS started`;
 
-function fileOf(reading: Reading, writing: Writing, beats: Set<() => void>, now: () => number): TakenFile {
+function fileOf(reading: Reading, writing: Writing, beats: Beats, now: () => number): TakenFile {
     const { at, key, rows, isLive } = reading;
     return {
         path: at,
