@@ -26,6 +26,8 @@ export interface SqliteOptions {
     readonly beat?: number;
     /** So many runs write at once before a thread is begun for them. Default: 2. */
     readonly threadFrom?: number;
+    /** So many jobs of that thread lie between two checkpoints. Default: 1,000. */
+    readonly checkpointFrom?: number;
 }
 
 /** Where marks of counters are kept (UOD4). `ledger`: its name among others. */

@@ -11,10 +11,10 @@
  */
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
+import type { WritingStart } from "./checkpoints.ts";
 import type { SqliteOptions } from "./connect.ts";
 import { LedgerError } from "./error.ts";
 import { type Connection, type Done, type Job, performing } from "./jobs.ts";
-import type { WorkerStart } from "./thread-worker.ts";
 
 export interface Writing {
     /** Resolves when the job is durable, with the rows that each of its statements changed. Rejects with `LedgerError`; then nothing of it is kept. */
@@ -47,9 +47,9 @@ export function writingTo(connection: Connection, options: SqliteOptions): Writi
     const settle = ({ resolve, reject }: Waiting, done: Done): void => ("changes" in done ? resolve(done.changes) : reject(errorOf(done)));
 
     function begin(): Worker {
-        const file = `./thread-worker${extname(import.meta.url)}`;
-        const start: WorkerStart = { path, options };
-        const made = new Worker(new URL(file, import.meta.url), { workerData: start, execArgv: [] });
+        const script = new URL(`./thread-worker${extname(import.meta.url)}`, import.meta.url);
+        const start: WritingStart = { path, options, script: script.href };
+        const made = new Worker(script, { workerData: start, execArgv: [] });
         made.on("message", (said: "ready" | readonly Done[]) => {
             if (said === "ready") {
                 ready = true;

@@ -1,5 +1,5 @@
 /** What holds of the embedded store while several runs write at once (G1–G6), in this process and in others. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -48,6 +48,22 @@ describe("in the thread of a file", () => {
         expect(await codes(all)).toEqual(["kept", "owned", "kept", "kept", "owned", "kept", "kept", "owned", "kept"]);
         expect([await kept(store, "a"), await kept(store, "b"), await kept(store, "c")]).toEqual([[1, 2, 3], [], [1, 2, 3]]);
         await store.close();
+    });
+
+    test("CKP1: while runs write, what they wrote is copied into the file, so that the log begins anew", async () => {
+        const { store, writers } = await threaded(["a", "b"], { checkpointFrom: 10 });
+        /** Random numbers in the log's head, which change each time it begins. */
+        const begun = (): string => readFileSync(`${file}-wal`).subarray(16, 24).toString("hex");
+        const before = begun();
+        let n = 0;
+        while (begun() === before) {
+            n++;
+            await Promise.all(writers.map((writer) => writer.commit({ events: [event(n)] })));
+        }
+        const all = Array.from({ length: n }, (_, i) => i + 1);
+        expect([await kept(store, "a"), await kept(store, "b")]).toEqual([all, all]);
+        await store.close();
+        expect(existsSync(`${file}-wal`)).toBe(false);
     });
 
     test("G2: where there is no room for one, the others are kept; it is kept when it fits", async () => {
