@@ -43,7 +43,7 @@ test("an editor gets each answer as a source of its own, and stops in it by line
             got.push(message);
             wake();
         },
-        open: async () => debugRun(store, id),
+        open: async () => ({ session: await debugRun(store, id), changed: ["main.remit"] }),
         end: () => undefined,
     });
     const when = async (found: () => boolean): Promise<void> => {
@@ -67,6 +67,8 @@ test("an editor gets each answer as a source of its own, and stops in it by line
     };
     await ask("initialize", { adapterID: "remit" });
     await ask("launch", { run: id });
+    const output = expect.stringContaining("main.remit was changed since this run began");
+    expect(got).toContainEqual(expect.objectContaining({ event: "output", body: { category: "important", output } }));
     await go("configurationDone");
     let frame = await go("stepIn");
     for (let n = 0; n < 20 && frame?.source?.name !== "Fixer's answer"; n++) frame = await go("stepIn");

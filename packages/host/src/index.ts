@@ -12,6 +12,7 @@ export {
     type Target,
 } from "./debug/session.ts";
 export { applyChange, type Change } from "./debug/change.ts";
+export { changedFiles } from "./debug/changed.ts";
 export { type Forked, forkRun } from "./debug/fork.ts";
 export { askAgent, effectAt, type Proposal, type Proposed } from "./debug/hand.ts";
 export { SNAPSHOT, type Snapshot } from "@remit/machine";

@@ -1,7 +1,7 @@
 /** `remit debug`: going through a run that was recorded, forwards and backwards; with `--dap`, for editors. Nothing is performed or written; with `--agent`, what a person accepts. */
-import { secretsNow } from "../here.ts";
+import { here, secretsNow } from "../here.ts";
 import { createInterface } from "node:readline";
-import { debugRun } from "@remit/host";
+import { changedFiles, debugRun } from "@remit/host";
 import { LineDebugger } from "../debug/lines.ts";
 import { EXIT, paint, plainLine, print, UsageError } from "../io.ts";
 import { openRun } from "../ledger.ts";
@@ -30,7 +30,7 @@ export default async function debug(args: string[], options: Record<string, unkn
             (text) => print(scrubber.text(text)),
             paint(process.stdout),
         );
-        lines.begin();
+        lines.begin(await changedFiles(store, run, here()));
         return await converse(lines);
     } finally {
         await store.close();

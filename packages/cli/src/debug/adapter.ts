@@ -14,12 +14,16 @@ import { MAX_PAGE, type Place, refusalIn, refusalText, type ValueView } from "@r
 import type { DebugProtocol } from "@vscode/debugprotocol";
 import { plain, plainLine } from "../io.ts";
 import { readPath, shownPath } from "./path.ts";
-import { authorityText, effectText, originsText } from "./text.ts";
+import { authorityText, changedText, effectText, originsText } from "./text.ts";
 import { type Args, fields, list, pairs, RequestError, string, whole, whyOf, wordsOf } from "./words.ts";
 
 export interface AdapterIO {
     readonly send: (message: DebugProtocol.ProtocolMessage) => void;
-    readonly open: (run: string | undefined, ledger: string | undefined) => Promise<DebugSession>;
+    /** `changed`: files of the program that are other texts now. */
+    readonly open: (
+        run: string | undefined,
+        ledger: string | undefined,
+    ) => Promise<{ readonly session: DebugSession; readonly changed: readonly string[] }>;
     /** The editor is done. */
     readonly end: () => void;
 }
@@ -133,7 +137,10 @@ export class Adapter {
 
     readonly launch = async (args: Args): Promise<Reply> => {
         if (this.session !== null) throw new RequestError("a run is open already");
-        this.session = await this.io.open(string(args["run"]), string(args["ledger"]));
+        const { session, changed } = await this.io.open(string(args["run"]), string(args["ledger"]));
+        this.session = session;
+        const now = changedText(changed);
+        if (now !== null) this.event("output", { category: "important", output: `${now}\n` });
         this.stopAtEntry = args["stopOnEntry"] !== false;
         const at = string(args["at"]);
         if (at === "end" || at === "failure") {

@@ -18,7 +18,18 @@ import {
 import type { Looked, Place } from "@remit/machine";
 import { type Paint, plainLine } from "../io.ts";
 import { readPath, shownPath } from "./path.ts";
-import { accountText, authorityText, effectText, eventText, excerpt, framesText, sourceLines, threadsText, valueText } from "./text.ts";
+import {
+    accountText,
+    authorityText,
+    changedText,
+    effectText,
+    eventText,
+    excerpt,
+    framesText,
+    sourceLines,
+    threadsText,
+    valueText,
+} from "./text.ts";
 
 /** What a line was understood as. */
 export type Did = "ok" | "wrong" | "quit";
@@ -83,12 +94,14 @@ export class LineDebugger {
         this.colour = colour;
     }
 
-    /** What is shown before the first command. */
-    begin(): void {
+    /** What is shown before the first command. `changed`: files of the program that are other texts now. */
+    begin(changed: readonly string[] = []): void {
         const { info } = this.session;
         this.out(
             `run ${info.id}: ${plainLine(info.file)}, ${info.status}${info.status === "running" && !info.live ? " (its process is gone)" : ""}`,
         );
+        const now = changedText(changed);
+        if (now !== null) this.out(`${this.colour("yellow", "note")}: ${now}`);
         this.here();
     }
 

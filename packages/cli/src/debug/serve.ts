@@ -3,8 +3,8 @@
  *
  * Boundary: streams and ledgers. What requests mean is `adapter.ts`.
  */
-import { secretsNow } from "../here.ts";
-import { debugRun, type LedgerStore } from "@remit/host";
+import { here, secretsNow } from "../here.ts";
+import { changedFiles, debugRun, type LedgerStore } from "@remit/host";
 import type { Json } from "@remit/language";
 import { EXIT, say, UsageError } from "../io.ts";
 import { openRun } from "../ledger.ts";
@@ -29,7 +29,7 @@ export async function serve(run: string | undefined, options: Record<string, unk
                 if (id === undefined) throw new UsageError("say which run: `run` in the launch configuration");
                 const { store, run: info } = await openRun(id, ledger === undefined ? options : { ...options, ledger });
                 stores.push(store);
-                return debugRun(store, info.id, { scrubber });
+                return { session: await debugRun(store, info.id, { scrubber }), changed: await changedFiles(store, info, here()) };
             },
             end: () => end(EXIT.ok),
         });

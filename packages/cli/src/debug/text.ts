@@ -26,6 +26,13 @@ export function sourceLines(info: RunInfo, file: string): readonly string[] | nu
     }
 }
 
+/** Of files whose lines are not the ones that ran; null where there is none. */
+export function changedText(changed: readonly string[]): string | null {
+    if (changed.length === 0) return null;
+    const [are, their] = changed.length === 1 ? ["was", "its"] : ["were", "their"];
+    return `${changed.map(plainLine).join(", ")} ${are} changed since this run began: ${their} lines are shown as they are now, not as they ran`;
+}
+
 export function excerpt(lines: readonly string[], line: number, around: number, marks: ReadonlySet<number>, colour: Paint): string {
     const from = Math.max(1, line - around);
     const to = Math.min(lines.length, line + around);
