@@ -81,6 +81,24 @@ test.each([
 });
 
 test.each([
+    [
+        "a credential without an identity",
+        'temporal static (\n    fetch "http://127.0.0.1:1/" with { credential: oauth("github") }\n)\n',
+        "null",
+        "bad.remit:2:5: denied: ",
+    ],
+    ["an input that does not fit", "main func(input: { name: string }) { input.name }\n", '{"name": 7}', "contract: "],
+])("%s is told before a server is looked for", (_, source, input, what) => {
+    const before = runs();
+    here.write("bad.remit", source);
+    const { code, err } = here.remit("submit", "bad.remit", "--input", input, "--address", "127.0.0.1:9");
+    expect(code).toBe(1);
+    expect(err).toContain(what);
+    expect(err).not.toContain("Temporal");
+    expect(runs()).toEqual(before);
+});
+
+test.each([
     ["submit", "no server", ["--address", "127.0.0.1:9"], "no Temporal server answers at 127.0.0.1:9", "remit temporal dev"],
     [
         "submit",

@@ -100,8 +100,10 @@ export async function submit(args: string[], options: Options): Promise<number> 
     const loading = loadOptions(options, watch);
     const world = await openWorld(file, { ...loading, ledger: "memory" });
     try {
+        // What is refused here needs no server, and no wait for one.
+        const kept = world.kept(input ?? null, { asks: { ...loading.asks, park: true } });
+        world.machine("", kept);
         return await asking(options, async (client) => {
-            const kept = world.kept(input ?? null, { asks: { ...loading.asks, park: true } });
             if (options["cron"] !== undefined) return (await import("./schedule.ts")).planned(client, world, kept, options);
             // Nothing would come of waiting.
             if (options["wait"] === true) await client.attended(world.form);
