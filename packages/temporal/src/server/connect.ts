@@ -8,7 +8,8 @@ import { once } from "node:events";
 import { createConnection } from "node:net";
 import { Connection, isGrpcServiceError } from "@temporalio/client";
 import { loadClientConnectConfig } from "@temporalio/envconfig";
-import { NativeConnection, type NativeConnectionOptions } from "@temporalio/worker";
+import type { NativeConnection, NativeConnectionOptions } from "@temporalio/worker";
+import { workerSdk } from "./sdk.ts";
 
 export interface ConnectSettings {
     /** `HOST:PORT`; in place of what environment and profile say. */
@@ -117,7 +118,7 @@ export async function connectWorker(place: Place): Promise<NativeConnection> {
     let connection: NativeConnection;
     await taken(place);
     try {
-        connection = await NativeConnection.connect({ ...place.options, address: place.address });
+        connection = await workerSdk().NativeConnection.connect({ ...place.options, address: place.address });
     } catch (error) {
         throw silent(place, error);
     }

@@ -9,7 +9,8 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type BundleOptions, bundleWorkflowCode } from "@temporalio/worker";
+import type { BundleOptions } from "@temporalio/worker";
+import { workerSdk } from "../server/sdk.ts";
 import { GUARD, WORKFLOW } from "../wire/messages.ts";
 
 const QUIET = {
@@ -40,7 +41,7 @@ export async function workflowBundle(folder: string): Promise<string> {
     const file = join(folder, `workflow-${digest(sdk, sourceKey())}.bundle.js`);
     if (existsSync(file)) return file;
     const workflowsPath = ownWorkflows(folder);
-    const { code } = await bundleWorkflowCode({ workflowsPath, logger: QUIET, webpackConfigHook: foundFrom(HERE) });
+    const { code } = await workerSdk().bundleWorkflowCode({ workflowsPath, logger: QUIET, webpackConfigHook: foundFrom(HERE) });
     put(file, code);
     return file;
 }

@@ -12,7 +12,7 @@ import { Context } from "@temporalio/activity";
 import type { ClientOptions } from "@temporalio/client";
 import type { DataConverter } from "@temporalio/common";
 import { SimplePlugin } from "@temporalio/plugin";
-import { type BundleOptions, type ReplayWorkerOptions, Worker, type WorkerOptions } from "@temporalio/worker";
+import type { BundleOptions, ReplayWorkerOptions, Worker, WorkerOptions } from "@temporalio/worker";
 import { activitiesOf, type RunActivities } from "../activity/activities.ts";
 import type { Programs } from "../activity/begun.ts";
 import type { OfRuns } from "../activity/worlds.ts";
@@ -21,6 +21,7 @@ import { queueCaller } from "../client/queues.ts";
 import { converter } from "../codec/converter.ts";
 import type { Keys } from "../codec/encryption.ts";
 import { ACTIVITY_NAMES, BEAT_MS, named, type NamedActivities } from "../wire/messages.ts";
+import { workerSdk } from "../server/sdk.ts";
 import { ownWorkflows, withWorkflow } from "./bundle.ts";
 
 export interface RemitPluginOptions {
@@ -168,7 +169,7 @@ export class RemitPlugin extends SimplePlugin implements AsyncDisposable {
         const { queue, activities } = this.part;
         const { namespace, interceptors, dataConverter } = options;
         const { activity = [], client } = interceptors ?? {};
-        const worker = await Worker.create({
+        const worker = await workerSdk().Worker.create({
             ...{ connection, namespace, taskQueue: queue, activities: { ...activities } },
             ...(dataConverter === undefined ? {} : { dataConverter }),
             interceptors: { activity, ...(client === undefined ? {} : { client }) },

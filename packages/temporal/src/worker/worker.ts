@@ -7,13 +7,14 @@ import type { KeyObject } from "node:crypto";
 import { defined } from "@remit/language";
 import { join } from "node:path";
 import { cacheFolder, knownSecrets, type LedgerStore, openProcess, type Process, type ResumeRunOptions } from "@remit/host";
-import { DefaultLogger, type NativeConnection, Runtime, Worker, type WorkerOptions } from "@temporalio/worker";
+import type { NativeConnection, Worker, WorkerOptions } from "@temporalio/worker";
 import { Client } from "@temporalio/client";
 import { activitiesOf } from "../activity/activities.ts";
 import type { Programs } from "../activity/begun.ts";
 import type { OfRuns } from "../activity/worlds.ts";
 import { queueCaller } from "../client/queues.ts";
 import { type ConnectSettings, connectWorker, type Place, placeOf } from "../server/connect.ts";
+import { workerSdk } from "../server/sdk.ts";
 import { converter } from "../codec/converter.ts";
 import type { Keys } from "../codec/encryption.ts";
 import { BEAT_MS, QUEUE } from "../wire/messages.ts";
@@ -61,6 +62,7 @@ export interface RemitWorker extends AsyncDisposable {
  * them. Once a process, before its first connection.
  */
 export function onlyErrors({ metrics }: { readonly metrics?: string } = {}): void {
+    const { DefaultLogger, Runtime } = workerSdk();
     Runtime.install({
         logger: new DefaultLogger("ERROR"),
         shutdownSignals: [],
@@ -105,6 +107,7 @@ async function over(connection: NativeConnection, place: Place, on: Process, opt
         maxHeartbeatThrottleInterval: BEAT_MS,
         defaultHeartbeatThrottleInterval: BEAT_MS,
     };
+    const { Worker } = workerSdk();
     const main = await Worker.create({
         ...common,
         activities: { ...activities },
