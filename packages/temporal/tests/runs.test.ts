@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type HostTool, type LoadOptions, openLedger, openStore, openWorld, type ProgramWorld, type ToolCallContext } from "@remit/host";
 import { beforeAll, expect, test } from "vitest";
-import type { DevServer } from "../src/index.ts";
+import { type DevServer, refusalOf } from "../src/index.ts";
 import { questionsOf, type Room, roomAt, sharedServer } from "./room.ts";
 
 let server: DevServer;
@@ -159,6 +159,30 @@ test("WAC4: only tries that hang count as such: one that hangs behind others tha
     const program = await world(room, "main func(input) { input.n + 1 }");
     expect(await room.client.result(await room.client.submit(program, program.kept({ n: 1 })))).toBe(2);
     expect(n).toBeGreaterThan(4);
+});
+
+test("WAC4: where a world hangs when an answer comes, the answer is not taken and the question stays; where it hangs at the end, the execution says so", async () => {
+    await using room = await roomAt(server);
+    const first = await room.worker();
+    const program = await world(room, 'temporal static ( echo "a" >=> approve "Go on?" )');
+    const run = await room.client.submit(program, program.kept(null));
+    const [question] = await questionsOf(room, run);
+    const { id } = question as { readonly id: string };
+    await first.shutdown();
+    let isMended = false;
+    await room.worker({ ofRun: () => (isMended ? null : new Promise(() => undefined)), opening: 500 });
+    const message = "the worker could not open the run in 3 tries: what the worker gives this run (`ofRun`) did not come within 0.5 s";
+    const answered = room.client.answer(run, { question: id, by: room.on.user, decision: "once" });
+    expect(refusalOf(await answered.catch((error: unknown) => error))).toBe(message);
+    expect(await room.client.status(run)).toMatchObject({ state: "waiting", questions: [{ id }] });
+    await room.client.cancel(run);
+    await expect(room.client.result(run)).rejects.toMatchObject({ failure: { kind: "unreachable", message } });
+    isMended = true;
+    await room.client.goOn(run, { resume: {} });
+    const [again] = await questionsOf(room, run);
+    await room.client.answer(run, { question: (again as { readonly id: string }).id, by: room.on.user, decision: "once" });
+    expect(await room.client.result(run)).toBe("a");
+    expect(await room.store.verify(run)).toMatchObject({ ok: true, bound: "yes" });
 });
 
 test("a run that a worker with another ledger takes fails as unreachable, and says that they share one", async () => {

@@ -10,7 +10,8 @@
  *     known here.
  * WAC3: a ledger that takes nothing now (a lock, a full disk) ends no execution: an activity that may be tried again is, and another one waits (WA4).
  * WAC4: a run that cannot be opened for another reason than the ledger's is tried again `tries` times; then it fails, and says why. One whose world
- *     hangs is tried `HANGS` times, and says what hangs; so is the look at what became of an effect.
+ *     hangs is tried `HANGS` times, and says what hangs; so is whatever else needs the world and is tried again: the look at what became of an effect,
+ *     a flush, a part, an answer.
  * WA5: an execution that lost the run to another owner is told so, and nothing is performed for it.
  */
 import type { KeyObject } from "node:crypto";
@@ -87,6 +88,7 @@ export function activitiesOf(options: ActivityOptions): RunActivities {
     const { store, host, programs = {}, signers, tries = TRIES } = options;
     const begun = begunRuns(store, host, programs);
     const worlds = worldsOf(store, host, options);
+    const using: Worlds["use"] = (run, work) => tried(Number.POSITIVE_INFINITY, worlds.use(run, work));
     const activities: Activities = {
         open: async (wanted) => ({
             ...(await tried(tries, opened(store, worlds, wanted))),
@@ -94,19 +96,15 @@ export function activitiesOf(options: ActivityOptions): RunActivities {
         }),
         program: (hash) => store.program(hash),
         perform: (wanted) => beating(() => worlds.use(wanted.run, (world) => perform(options, world, wanted))),
-        part: (wanted) => worlds.use(wanted.run, (world) => part({ store, host }, world, wanted)),
-        look: (wanted) =>
-            tried(
-                Number.POSITIVE_INFINITY,
-                worlds.use(wanted.run, (world) => looked(store, world, wanted)),
-            ),
+        part: (wanted) => using(wanted.run, (world) => part({ store, host }, world, wanted)),
+        look: (wanted) => using(wanted.run, (world) => looked(store, world, wanted)),
         flush: async (carried) => {
-            await worlds.use(carried.run, ({ secrets }) => keep({ store, secrets }, carried));
+            await using(carried.run, ({ secrets }) => keep({ store, secrets }, carried));
             if (carried.batches.some(({ batch }) => batch.end !== undefined)) await worlds.drop(carried.run);
             return null;
         },
         decide: async ({ ask, decision = "", by, signed, ...carried }) => {
-            await worlds.use(carried.run, ({ secrets }) => keep({ store, secrets }, carried));
+            await using(carried.run, ({ secrets }) => keep({ store, secrets }, carried));
             const why = signers === undefined ? null : await unsigned(store, signers, { ask, decision, by, signed, ...carried });
             if (why !== null) throw ApplicationFailure.nonRetryable(why, FAILURES.refused);
             if (ask !== undefined) await store.asks.decide(ask, decision, by);

@@ -10,7 +10,7 @@
 import { setTimeout as after } from "node:timers/promises";
 import type { Handlers, LedgerStore } from "@remit/host";
 import type { Json } from "@remit/language";
-import { type AskRequest, type Effect, type EffectKind, type InputRequest, mayAnswer } from "@remit/machine";
+import { type AskRequest, type Effect, type EffectKind, type Failure, type InputRequest, mayAnswer } from "@remit/machine";
 import {
     ActivityFailure,
     ApplicationFailure,
@@ -99,11 +99,15 @@ export function isAway(error: unknown): boolean {
     );
 }
 
+/** It may not be given; or the worker could not keep it. */
+const NOT_TAKEN: ReadonlySet<unknown> = new Set([FAILURES.refused, FAILURES.failed]);
+
 /** Why the workflow, or its worker, did not take an answer; null: something else went wrong. */
 export function refusalOf(error: unknown): string | null {
     if (!(error instanceof WorkflowUpdateFailedError)) return null;
     const cause = error.cause instanceof ActivityFailure ? error.cause.cause : error.cause;
-    return cause instanceof ApplicationFailure && cause.type === FAILURES.refused ? cause.message : null;
+    if (!(cause instanceof ApplicationFailure) || !NOT_TAKEN.has(cause.type)) return null;
+    return (cause.details?.[0] as Failure | undefined)?.message ?? cause.message;
 }
 
 /** True where the workflow has taken the answer. */

@@ -9,9 +9,19 @@
  * TW3: a stretch of computing ends at the latest after a slice, so that neither the server nor the sandbox takes it for stuck.
  */
 import { type ConductEnd, type Conducted, Conductor, type Decision, type Effect, type News, type Outcome } from "@remit/machine";
-import { CancellationScope, proxyActivities, proxyLocalActivities, uuid4, workflowInfo } from "@temporalio/workflow";
+import {
+    ActivityFailure,
+    ApplicationFailure,
+    CancellationScope,
+    proxyActivities,
+    proxyLocalActivities,
+    uuid4,
+    workflowInfo,
+} from "@temporalio/workflow";
 import {
     type Carried,
+    type DecideInput,
+    FAILURES,
     LOCAL,
     type NamedActivities,
     type Opened,
@@ -71,7 +81,7 @@ export class Shell {
             outcome: (effect, outcome) => this.answered(effect, outcome),
             decided: (effect) => this.works.again(effect),
             known: (effect, said) => this.tell({ kind: "known", path: effect.path, said }),
-            decide: (answer) => remote["remit.decide"]({ ...this.carried(), ...answer }),
+            decide: (answer) => this.decides(answer),
             changed,
         };
         this.questions = new Questions(asked, opened.signed === true);
@@ -244,6 +254,17 @@ export class Shell {
             });
     }
 
+    private async decides(answer: Omit<DecideInput, keyof Carried>): Promise<void> {
+        const carried = this.carried();
+        try {
+            await remote["remit.decide"]({ ...carried, ...answer });
+        } catch (error) {
+            // One that is refused is refused after the ledger has what it carries.
+            if (!isRefused(error)) this.unsent.bring(carried.batches);
+            throw error;
+        }
+    }
+
     private carried(): Carried {
         const { run } = this.input;
         return { run, epoch: this.opened.epoch, batches: this.unsent.carry() };
@@ -271,6 +292,10 @@ export class Shell {
         if (isLetGo) return { status: this.drains ?? "drained" };
         return end as ShellEnd;
     }
+}
+
+function isRefused(error: unknown): boolean {
+    return error instanceof ActivityFailure && error.cause instanceof ApplicationFailure && error.cause.type === FAILURES.refused;
 }
 
 /** A run that only goes on in a new execution is not let go. */
