@@ -59,7 +59,7 @@ import { signed } from "../wire/signature.ts";
 import { known, shownOf } from "./attributes.ts";
 import { executionOf, type Released, type ReleaseOptions, release } from "./owner.ts";
 import { type Schedules, schedulesOf } from "./schedules.ts";
-import { attended, hasWorker, reachable, tellOf, unplaced } from "./workers.ts";
+import { attended, hasWorker, reachable, tellOf, unheard, unplaced } from "./workers.ts";
 
 export type RemitClientOptions = RemitClientSettings &
     (
@@ -205,7 +205,7 @@ export function remitClient(options: RemitClientOptions): RemitClient {
                 });
             } catch (error) {
                 await noteRefused(store, id, answer);
-                throw error;
+                throw unheard(error, id, `no worker takes the answer to a question of run ${id} now`);
             }
         },
         cancel: async (id) => {

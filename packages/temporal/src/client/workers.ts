@@ -72,14 +72,19 @@ export async function tellOf<T>(client: Client, run: string, query: string, ...a
     try {
         return await client.withDeadline(Date.now() + TELL_MS, () => flow.query<T, unknown[]>(query, ...args));
     } catch (error) {
-        const cause = error instanceof ServiceError ? error.cause : error;
-        if (!isGrpcServiceError(cause) || !UNSAID.has(cause.code)) throw error;
-        throw new ConnectError(
-            `no worker says what run ${run} does`,
-            `its workers are away, stopped, very busy or of another build: ${WORKER} QUEUE, or give it to those that serve now with remit resume ${run} --on temporal --move; remit trace ${run} shows what the ledger has of it`,
-            error,
-        );
+        throw unheard(error, run, `no worker says what run ${run} does`);
     }
+}
+
+/** What the server says where no worker can carry a query or an update to the workflow now; all else as it is. */
+export function unheard(error: unknown, run: string, message: string): unknown {
+    const cause = error instanceof ServiceError ? error.cause : error;
+    if (!isGrpcServiceError(cause) || !UNSAID.has(cause.code)) return error;
+    return new ConnectError(
+        message,
+        `its workers are away, stopped, very busy, of another build, or without a key of its payloads: ${WORKER} QUEUE, or give it to those that serve now with remit resume ${run} --on temporal --move; remit trace ${run} shows what the ledger has of it`,
+        error,
+    );
 }
 
 /** Rejects with `ConnectError` where the run has no workflow here, or where no worker is there that could say what it does. */
