@@ -38,22 +38,6 @@ describe("from a pipe", () => {
     afterAll(() => at.clear());
     const talk = (...lines: string[]) => at.remitWith({ input: `${lines.join("\n")}\n` }, "debug", "last");
 
-    test("a file that was changed since is told, and one that was only written anew is not", () => {
-        const of = failing();
-        const first = (): string => of.remitWith({ input: "quit\n" }, "debug", "last").out;
-        of.write("main.remit", PROGRAM);
-        expect(first()).not.toContain("changed");
-        of.write("main.remit", `// a line more\n${PROGRAM}`);
-        expect(first()).toContain(
-            "note: main.remit was changed since this run began: its lines are shown as they are now, not as they ran",
-        );
-        of.write("main.remit", "main func(");
-        expect(first()).toContain("note: main.remit was changed since this run began");
-        rmSync(join(of.folder, "main.remit"));
-        expect(first()).not.toContain("changed");
-        of.clear();
-    });
-
     test("there and back", () => {
         const { code, out, err } = talk(
             "next",
