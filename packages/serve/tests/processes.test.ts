@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { type LedgerStore, openProcess, openStore } from "@remit/host";
 import type { Json } from "@remit/language";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { WebSocket } from "ws";
 import { postgres, postgresOfItsOwn } from "../../host/tests/postgres-server.ts";
 import { scriptAt } from "../../host/tests/script.ts";
 import { SharedClients } from "../src/access/shared.ts";
@@ -203,6 +204,27 @@ test("killed in the middle of a turn: the other process takes the session, and n
     await store.close();
 });
 
+test("STM2: a WebSocket at one process ends when a session that it hears moves from another one, and not when one is closed", async () => {
+    const [a, b] = await Promise.all([start("a"), start("b")]);
+    const { token } = await paired(a);
+    const [gone, closed] = await Promise.all([a.as(token).open(), a.as(token).open()]);
+    const socket = new WebSocket(`${b.url.replace("http", "ws")}/v1/socket`, { headers: { authorization: `Bearer ${token}` } });
+    const heard: string[] = [];
+    socket.on("open", () => {
+        for (const { id } of [closed, gone]) socket.send(JSON.stringify({ listen: id, from: 0 }));
+    });
+    socket.on("message", (data) => {
+        const { session, event } = JSON.parse(String(data)) as { readonly session: string; readonly event: string };
+        heard.push(`${session === gone.id ? "gone" : "closed"} ${event}`);
+        if (heard.filter((one) => one.endsWith("caught-up")).length === 2 && event === "caught-up") void a.as(token).close(closed.id);
+        if (event === "session.closed") void a.as(token).submit(gone.id, { text: "still heard" });
+        if (event === "turn.submitted") void a.kill();
+    });
+    const [code] = (await once(socket, "close")) as [number];
+    expect(code).toBe(4410);
+    expect(heard).toEqual(expect.arrayContaining(["closed session.closed", "gone turn.submitted"]));
+});
+
 test("a server knows the sessions of the others as soon as it can be found", async () => {
     const a = await start("a");
     const { id } = await a.owner.open();
@@ -387,6 +409,8 @@ async function two(
     const request = { session: "session-x", client, method, path: "/v1/sessions/session-x", headers: {}, body: "" };
     return {
         ask: () => (made[1] as Processes).forward(request, new AbortController().signal),
+        /** The second one has the session from now on. */
+        arrives: () => void taken.set("session-x", {} as never),
         [Symbol.asyncDispose]: async () => {
             await Promise.all(made.map((one) => one.close()));
             await Promise.all(stores.map((one) => one.close()));
@@ -428,6 +452,14 @@ test.each([
     if (answer === null) expect(said).toBeNull();
     else expect(said).toMatchObject(answer);
     expect(performed).toBe(method === "GET" ? 2 : 1);
+});
+
+test("PRS3: what reads is done here where the session came here while its old process was asked", async () => {
+    const perform = async () => ({ status: 200, headers: {}, body: "here" });
+    await using both = await two(() => ({ epoch: 1, live: true }), perform, Number.POSITIVE_INFINITY, { lost: "request" });
+    const said = both.ask();
+    both.arrives();
+    expect(await said).toMatchObject({ status: 200, body: "here" });
 });
 
 test("SHC1: a client that is revoked while the list is read stays revoked", async () => {

@@ -7,6 +7,7 @@
  *     behind it is taken when it was looked at.
  * WSK3: a client that keeps a token asks the server first who it is (`challenge`), and sends the token on the connection that gave the proof.
  * WSK2: no message ends more than its own connection.
+ * WSK4: a session that moves to another process ends the connection, as it ends a stream: its client comes back, and lends its tools anew.
  */
 import type { Hono } from "hono";
 import type { WSContext, WSEvents } from "hono/ws";
@@ -194,13 +195,17 @@ class Connection implements WSEvents {
             ws.close(4408, "the reader is too far behind");
         };
         const named = JSON.stringify(id);
+        let isClosed = false;
         const send = async (frames: readonly Frame[]): Promise<void> => {
+            isClosed ||= frames.some(({ event }) => event === "session.closed");
             await Promise.all(frames.map((frame) => this.#sendText(ws, textOf(named, frame))));
         };
         for await (const frames of listener.before) await send(frames);
         await send([{ event: "caught-up", data: {} }, ...calls.map((data) => ({ event: "call", data }))]);
         for (let frames = await listener.take(WAIT_MS); frames !== null; frames = await listener.take(WAIT_MS)) await send(frames);
         end();
+        // WSK4.
+        if (!isClosed) ws.close(4410, "the session moved to another process of the server: come back");
     }
 }
 
