@@ -181,13 +181,15 @@ export class Processes {
                 const said = await within(answer, AGAIN_MS);
                 if (said !== undefined) return said;
                 if (takenAt === null && Date.now() - began > FIND_MS) return null;
-                const there = (await this.#setup.team.open(request.session)).find((one) => one.id === request.session);
-                // PRS3.
-                if (there === undefined || (takenAt !== null && (!there.live || there.epoch !== takenAt))) return null;
-                if (there.live) continue;
-                await this.#take(request.session);
-                if (!this.#setup.sessions.has(request.session)) continue;
-                return isRepeatable(request) ? await this.#setup.perform(request, signal) : null;
+                const isHere = (): boolean => this.#setup.sessions.has(request.session);
+                if (!isHere()) {
+                    const there = (await this.#setup.team.open(request.session)).find((one) => one.id === request.session);
+                    // PRS3.
+                    if (there === undefined || (takenAt !== null && (!there.live || there.epoch !== takenAt))) return null;
+                    if (!there.live) await this.#take(request.session);
+                }
+                // PRS3: the process that was asked before may have done it.
+                if (isHere()) return isRepeatable(request) ? await this.#setup.perform(request, signal) : null;
             }
         } finally {
             this.#asked.delete(id);
