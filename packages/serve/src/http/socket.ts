@@ -7,7 +7,7 @@
  *     behind it is taken when it was looked at.
  * WSK3: a client that keeps a token asks the server first who it is (`challenge`), and sends the token on the connection that gave the proof.
  * WSK2: no message ends more than its own connection.
- * WSK4: a session that moves to another process ends the connection, as it ends a stream: its client comes back, and lends its tools anew.
+ * WSK4: where a session leaves this process the connection ends, as a stream does: its client comes back, and lends its tools anew.
  */
 import type { Hono } from "hono";
 import type { WSContext, WSEvents } from "hono/ws";
@@ -205,7 +205,7 @@ class Connection implements WSEvents {
         for (let frames = await listener.take(WAIT_MS); frames !== null; frames = await listener.take(WAIT_MS)) await send(frames);
         end();
         // WSK4.
-        if (!isClosed) ws.close(4410, "the session moved to another process of the server: come back");
+        if (!isClosed) ws.close(4410, "this process has the session no longer: come back");
     }
 }
 
