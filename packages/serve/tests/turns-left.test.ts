@@ -1,5 +1,7 @@
 /** What a server that is killed between two commits leaves of a turn, and what the next server makes of that. */
 import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type Ledger, openLedger, openProcess } from "@remit/host";
 import type { Json } from "@remit/language";
@@ -124,4 +126,37 @@ main func(input: { note: string }) {
     expect(await at.owner.turn(id, second.id)).toMatchObject({ status: "cancelled" });
     const asked = after.filter(({ event, data }) => isAsked(second.id)(event, data as { readonly [key: string]: Json }));
     expect(asked).toHaveLength(1);
+});
+
+test("TEL1: what a model had said when its server ended is taken back before the next server's words", async () => {
+    let asked = 0;
+    const chunk = (delta: object, finish: string | null = null): string =>
+        `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 0, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+    const model = createServer((request, answer) => {
+        request.resume();
+        if (request.method !== "POST") return void answer.end(JSON.stringify({ data: [{ id: "m" }] }));
+        answer.setHeader("content-type", "text/event-stream");
+        answer.write(chunk({ role: "assistant", content: "It is " }));
+        // The first answer does not end.
+        if (++asked > 1) answer.end(`${chunk({ content: "noon." })}${chunk({}, "stop")}data: [DONE]\n\n`);
+    });
+    await new Promise<void>((resolve) => model.listen(0, "127.0.0.1", resolve));
+    const env = { OPENAI_API_KEY: "none", OPENAI_BASE_URL: `http://127.0.0.1:${(model.address() as AddressInfo).port}/v1` };
+    await using at = await room([]);
+    const on = () => ({ model: "openai://m", process: openProcess({ env: { HOME: at.folder, ...env }, cwd: at.folder }) });
+    await at.again(on());
+    const { id } = await at.owner.open();
+    const { id: turn } = await at.owner.submit(id, { text: "What time is it?" });
+    const words: string[] = [];
+    const hear = (event: string, data: { readonly [key: string]: Json }): void => {
+        if (event === "turn.restart") words.length = 0;
+        if (event === "turn.text") words.push(String(data["delta"]));
+    };
+    await watch(at.owner, id, (event) => event === "turn.text", hear);
+    await at.again(on());
+    await watch(at.owner, id, ended(turn), hear);
+    expect(await at.owner.turn(id, turn)).toMatchObject({ status: "done", value: "It is noon." });
+    expect(words.join("")).toBe("It is noon.");
+    model.closeAllConnections();
+    await new Promise((resolve) => model.close(resolve));
 });

@@ -107,6 +107,8 @@ export class Drive {
     /** The person waits for it no longer. */
     readonly #left = Promise.withResolvers<null>();
     #shown = "";
+    /** The path of what was shown last. */
+    #shownAt = "";
 
     constructor(server: ServeClient, session: SessionInfo, client: string, options: Options, mayApprove: boolean) {
         this.#server = server;
@@ -182,10 +184,10 @@ export class Drive {
         if (this.#options["json"] === true) sayJson({ event, data });
         switch (event) {
             case "turn.text":
-                this.#text(String(data["delta"]));
+                this.#text(String(data["delta"]), String(data["path"]));
                 return null;
             case "turn.restart":
-                if (this.#shown === "") return null;
+                if (this.#shown === "" || data["path"] !== this.#shownAt) return null;
                 this.#break();
                 this.#say(this.#colour("dim", "The model begins again: what it said last does not count."));
                 return null;
@@ -206,9 +208,10 @@ export class Drive {
         }
     }
 
-    #text(delta: string): void {
+    #text(delta: string, path: string): void {
         if (!this.#live || this.#options["json"] === true) return;
         this.#shown += delta;
+        this.#shownAt = path;
         process.stdout.write(plain(delta));
     }
 

@@ -435,7 +435,7 @@ export class Session {
 
     async #run(turn: Turn, stops: Stops): Promise<void> {
         this.#lent.turn = turn.id;
-        const teller = new Teller(this.#setup.log, turn.id, [this.#lent, this.#people]);
+        const teller = new Teller(this.#setup.log, turn.id, [this.#lent, this.#people], turn.status !== "queued");
         try {
             const result = await this.#runs.result(turn, teller, stops);
             teller.close();

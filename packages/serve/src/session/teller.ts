@@ -2,6 +2,8 @@
  * What a turn is doing, as it is told to those who listen: pieces of text in one frame every so often, a line a step.
  *
  * Boundary: of what the run keeps and shows, the little that a terminal or a panel needs. All of it is in the run's own events.
+ *
+ * TEL1: a run that goes on in another process asks the model again where it had said a part: that part is taken back before the first word.
  */
 import { isObject, type Json, shownUse } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
@@ -43,8 +45,12 @@ export class Teller {
     #text = "";
     #path = "";
     #timer: NodeJS.Timeout | undefined;
+    /** TEL1: where text has come here; null: the run began here. */
+    readonly #said: Set<string> | null;
 
-    constructor(log: SessionLog, turn: string, calls: readonly RunCalls[]) {
+    /** `goesOn`: another process began with the run. */
+    constructor(log: SessionLog, turn: string, calls: readonly RunCalls[], goesOn = false) {
+        this.#said = goesOn ? new Set() : null;
         this.#log = log;
         this.#calls = calls;
         this.#turn = turn;
@@ -56,6 +62,10 @@ export class Teller {
         if (part.type === "restart") this.#restart(path);
         if (part.type !== "text" || typeof part.delta !== "string") return;
         if (path !== this.#path) this.#flush();
+        if (this.#said !== null && !this.#said.has(path)) {
+            this.#said.add(path);
+            this.#restart(path);
+        }
         this.#path = path;
         this.#text += part.delta;
         this.#timer ??= setTimeout(() => this.#flush(), PIECES_MS);
