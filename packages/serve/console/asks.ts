@@ -107,7 +107,7 @@ function Ask({ place, ask, may, run, isFirst, onDone }: Props): ComponentChildre
     return h(
         "article",
         { class: "ask card", "aria-labelledby": `ask-${ask.id}` },
-        h("header", null, h("h2", { id: `ask-${ask.id}` }, said(ask.question)), h(Left, { expires: ask.expires })),
+        h("header", null, h("h2", { id: `ask-${ask.id}`, dir: "auto" }, said(ask.question)), h(Left, { expires: ask.expires })),
         run === undefined ? null : h("p", { class: "soft" }, "in ", h("a", { href: to("runs", run) }, h("code", null, line(run)))),
         h(Call, { ask }),
         h(Trouble, { refused }),
@@ -183,7 +183,7 @@ function Call({ ask }: { readonly ask: Omit<AskInfo, "turn"> }): ComponentChildr
             h(
                 "dd",
                 null,
-                h("code", { class: "strong" }, line(call.what)),
+                h("code", { class: "strong", dir: "auto" }, line(call.what)),
                 call.uri === "" ? null : h("span", { class: "soft" }, ` ${line(call.uri)}`),
                 `, chosen by ${line(call.by)}`,
             ),

@@ -48,7 +48,7 @@ export function Session({ id, me }: { readonly id: string; readonly me: Me }): C
         h(
             "div",
             { class: "pagehead" },
-            h("h1", { tabIndex: -1 }, info.title === "" ? "Untitled session" : line(info.title)),
+            h("h1", { tabIndex: -1, dir: "auto" }, info.title === "" ? "Untitled session" : line(info.title)),
             h(Connection, { link: info.closed ? "over" : link }),
         ),
         h(Told, { text: announced(live) }),

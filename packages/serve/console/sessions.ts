@@ -49,7 +49,7 @@ function Row({ one }: { readonly one: Listed }): ComponentChildren {
         h(
             "a",
             { class: "row", href: to("sessions", one.id) },
-            h("span", { class: "title" }, one.title === "" ? h("span", { class: "soft" }, "untitled") : line(one.title)),
+            h("span", { class: "title", dir: "auto" }, one.title === "" ? h("span", { class: "soft" }, "untitled") : line(one.title)),
             waits === 0
                 ? null
                 : h(

@@ -24,7 +24,7 @@ export function Turn({ turn, doing, waits, calls, onCancel }: Props): ComponentC
         { class: "turn" },
         h(
             "div",
-            { class: "you" },
+            { class: "you", dir: "auto" },
             turn.text === undefined ? h(Value, { value: turn.input ?? null }) : said(turn.text),
             h(Pictures, { turn }),
         ),
@@ -34,7 +34,7 @@ export function Turn({ turn, doing, waits, calls, onCancel }: Props): ComponentC
             { class: "meta" },
             h(State, { state: turn.position === undefined ? state : `queued, place ${turn.position}` }),
             h(Took, { turn }),
-            calls.map((tool) => h("span", { class: "soft", key: tool }, "calls ", h("code", null, line(tool)))),
+            calls.map((tool) => h("span", { class: "soft", key: tool }, "calls ", h("code", { dir: "auto" }, line(tool)))),
             turn.model === undefined ? null : h("span", { class: "soft mono" }, line(turn.model)),
             h(Used, { usage: turn.usage }),
             turn.run === undefined ? null : h("a", { href: to("runs", turn.run) }, "run"),
@@ -67,7 +67,7 @@ function Answer({ turn, doing }: Pick<Props, "turn" | "doing">): ComponentChildr
         return h(
             "div",
             { class: "answer failed" },
-            h("p", null, h("strong", null, line(turn.failure.kind)), ": ", said(turn.failure.message)),
+            h("p", { dir: "auto" }, h("strong", null, line(turn.failure.kind)), ": ", said(turn.failure.message)),
             turn.failure.hint === undefined ? null : h("p", { class: "soft" }, said(turn.failure.hint)),
         );
     if (turn.status === "done")

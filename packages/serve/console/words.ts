@@ -19,9 +19,9 @@ export function Words({ text, isGoing = false }: { readonly text: string; readon
     const [isRaw, setRaw] = useState(false);
     const { shown, pieces, isPlain } = useMemo(() => read(text, isGoing), [text, isGoing]);
     const caret = isGoing ? h("span", { class: "caret", "aria-hidden": "true" }) : null;
-    if (shown.length > MOST) return h("div", { class: "words raw" }, shown, caret);
+    if (shown.length > MOST) return h("div", { class: "words raw", dir: "auto" }, shown, caret);
     const toggle = isPlain || isGoing ? null : h(Written, { isRaw, setRaw });
-    if (isRaw) return h("div", { class: "words raw" }, shown, toggle);
+    if (isRaw) return h("div", { class: "words raw", dir: "auto" }, shown, toggle);
     return h(
         "div",
         { class: "words" },
@@ -67,19 +67,19 @@ function blocks(text: string, depth: number): ComponentChildren {
 function block(piece: Piece, depth: number): ComponentChildren {
     switch (piece.kind) {
         case "paragraph":
-            return h("p", null, inline(piece.text));
+            return h("p", { dir: "auto" }, inline(piece.text));
         case "heading":
             // The page has headings of its own above it.
-            return h(`h${Math.min(6, piece.level + 2)}`, null, inline(piece.text));
+            return h(`h${Math.min(6, piece.level + 2)}`, { dir: "auto" }, inline(piece.text));
         case "code":
             return h("pre", { tabIndex: 0 }, h("code", null, piece.text));
         case "quote":
-            return h("blockquote", null, blocks(piece.text, depth + 1));
+            return h("blockquote", { dir: "auto" }, blocks(piece.text, depth + 1));
         case "list": {
             const items = piece.items.map(({ text, isDone }) =>
                 h("li", isDone === null ? null : { class: "task" }, isDone === null ? null : h(Box, { isDone }), item(text, depth + 1)),
             );
-            return piece.start === null ? h("ul", null, items) : h("ol", { start: piece.start }, items);
+            return piece.start === null ? h("ul", { dir: "auto" }, items) : h("ol", { start: piece.start, dir: "auto" }, items);
         }
         case "table":
             return h(

@@ -181,7 +181,7 @@ test("an answer is shown with its Markdown: what has been said stays as it is wh
         OPENAI_BASE_URL: `${provider.url}/v1`,
     };
     await using at = await room([], { model: "openai://some-model", process: openProcess({ env }) });
-    const { id } = await at.owner.open({ title: "words" });
+    const { id } = await at.owner.open({ title: "\u05e9\u05dc\u05d5\u05dd" });
     const { page, wrong } = await opened(at, `/sessions/${id}`);
     const asked: string[] = [];
     page.on("request", (request) => request.url().includes("evil") && asked.push(request.url()));
@@ -205,6 +205,8 @@ test("an answer is shown with its Markdown: what has been said stays as it is wh
         "three",
         ...row,
     ]);
+    const sideOf = (which: string): Promise<unknown> => page.evaluate(`getComputedStyle(document.querySelector("${which}")).direction`);
+    expect([await sideOf("h1"), await sideOf(".words p"), await sideOf(".you")]).toEqual(["rtl", "ltr", "ltr"]);
     // A task that has a number keeps it.
     expect(await page.evaluate("getComputedStyle(document.querySelector('.words ol > li')).listStyleType")).toBe("decimal");
     await page.setViewportSize({ width: 390, height: 844 }); // a wide table scrolls: no figure is broken, and no text is a tower
