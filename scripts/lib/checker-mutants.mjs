@@ -266,8 +266,8 @@ export const CHECKER_MUTANTS = [
     [
         "HW1 the end of a loop decides",
         `${H}walk.ts`,
-        "if (until !== null) known.addFacts(out, ",
-        "if (until !== null) (() => 0)(out, ",
+        "known.addFacts(out, deciding(known.deepFacts(this.expr(behind, until)), this.site(place, until)));",
+        "this.expr(behind, until);",
         [HOSTILE],
     ],
     [

@@ -13,6 +13,7 @@ const CONTAINERS = `${AUTHORITY}containers.test.ts`;
 const RULES = `${AUTHORITY}rules.test.ts`;
 const FLOWS = `${AUTHORITY}flows.test.ts`;
 const ASKED = `${AUTHORITY}asked-under.test.ts`;
+const PROMPT = `${AUTHORITY}prompt-place.test.ts`;
 const ORDER = `${AUTHORITY}order.test.ts`;
 const HANDS = "packages/machine/tests/conduct/hands.test.ts";
 const TOLD = `${AUTHORITY}told.test.ts`;
@@ -711,7 +712,7 @@ export const MUTANTS = [
         `${M}native/generate.ts`,
         "const instruction = flow === 0 ? d.input(L) : withPc(L, flow, d.input(L));",
         "const instruction = d.input(L);",
-        [RULES],
+        [PROMPT],
     ],
     [
         "W2 a tool's arguments carry the place",
