@@ -43,25 +43,54 @@ test.each(URIS)("%s", async (uri) => {
 
 const PICTURE = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==", "base64");
 
-/** `row`: of its result, where that is not the name of the method. */
-const CALLS: readonly { readonly uri: string; readonly method: string; readonly given: Json; readonly row?: string }[] = [
+/** The server of the test. */
+const WEB = "http://127.0.0.1";
+/** What `write` gives. */
+const WRITTEN = "written";
+
+interface Tried {
+    readonly uri: string;
+    readonly method: string;
+    readonly given: Json;
+    /** Of its result, where that is not the name of the method. */
+    readonly row?: string;
+}
+
+const CALLS: readonly Tried[] = [
     { uri: "file://workspace", method: "read", given: { path: "a.txt" } },
     { uri: "file://workspace", method: "read", given: { path: "p.png", as: "image" }, row: "read image" },
     { uri: "file://workspace", method: "list", given: {} },
     { uri: "file://workspace", method: "write", given: { path: "new.txt", content: "b" } },
     { uri: "file://workspace", method: "patch", given: { path: "a.txt", search: "one", replace: "two" } },
+    { uri: "file://workspace", method: "undo", given: WRITTEN },
     { uri: "sh://find", method: "run", given: {} },
     { uri: "sh://grep", method: "run", given: { pattern: "n" } },
     { uri: "sh://read-range", method: "run", given: { path: "a.txt" } },
     { uri: "env://process", method: "get", given: { name: "NOT_SET" } },
     { uri: "shell: unconfined", method: "run", given: { command: "echo hi; echo no >&2" } },
-    { uri: "WEB", method: "get", given: { url: "/" } },
+    { uri: WEB, method: "get", given: { url: "/" } },
     { uri: "mcp://notes", method: "add", given: { note: "a" } },
     { uri: "skills:", method: "activate", given: { name: "tides" } },
     { uri: "skills:", method: "file", given: { name: "tides", path: "more.md" } },
 ];
 
-test.each(CALLS)("TLR1: $uri gives by $method what its row says", async ({ uri: named, method, given, row = method }) => {
+type Row = Contract & { readonly type: "object" };
+
+function rowOf({ uri, method, row = method }: Tried): Row {
+    const rows = TOOL_RESULTS[schemeOf(uri) === "sh" ? uri : schemeOf(uri)] ?? {};
+    return (rows[row] ?? rows["*"]) as Row;
+}
+
+test("TLR1: each row is tried, or is the same as one that is", () => {
+    const tried = new Set<Contract>(CALLS.map(rowOf));
+    const rows = Object.entries(TOOL_RESULTS).flatMap(([tool, methods]) =>
+        Object.entries(methods).map(([method, contract]) => ({ name: `${tool} ${method}`, contract })),
+    );
+    expect(rows.filter(({ contract }) => !tried.has(contract)).map(({ name }) => name)).toEqual([]);
+});
+
+test.each(CALLS)("TLR1: $uri gives by $method what its row says", async (one) => {
+    const { method, given } = one;
     await using here = work();
     here.write("a.txt", "one\n");
     here.write("p.png", PICTURE);
@@ -71,14 +100,15 @@ test.each(CALLS)("TLR1: $uri gives by $method what its row says", async ({ uri: 
     const server = createServer((_request, response) => response.end("{}"));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     try {
-        const uri = named === "WEB" ? `http://127.0.0.1:${(server.address() as AddressInfo).port}` : named;
+        const uri = one.uri === WEB ? `${WEB}:${(server.address() as AddressInfo).port}` : one.uri;
         const script = scriptAt("packages/host/tests/tool/mcp-server.ts");
         const config = here.config({ mcpServers: { notes: { command: "node", args: [script, join(here.folder, "notes.txt")] } } });
-        const value = await call(here.tools(config), uri, method, given);
-        const rows = TOOL_RESULTS[schemeOf(uri) === "sh" ? uri : schemeOf(uri)] ?? {};
-        const contract = (rows[row] ?? rows["*"]) as Contract & { readonly type: "object" };
-        expect(checkValue(contract, value, {})).toMatchObject({ ok: true });
-        expect(Object.keys(value).filter((key) => !contract.fields.some(({ name }) => name === key))).toEqual([]);
+        const tools = here.tools(config);
+        const arg = given === WRITTEN ? await call(tools, uri, "write", { path: "b.txt", content: "b" }) : given;
+        const value = await call(tools, uri, method, arg);
+        const row = rowOf(one);
+        expect(checkValue(row, value, {})).toMatchObject({ ok: true });
+        expect(Object.keys(value).filter((key) => !row.fields.some(({ name }) => name === key))).toEqual([]);
     } finally {
         server.close();
     }
