@@ -73,7 +73,7 @@ export function isPassing(error: unknown): error is LedgerError {
     return error instanceof LedgerError && (error.code === "full" || error.code === "busy" || error.code === "away");
 }
 
-/** Nothing is wrong with what was to be kept: the same is taken later, where somebody does something about it. */
+/** Nothing is wrong with what was to be kept. The ledger takes the same later: after a wait, or when it can be written again. */
 export function isLater(error: unknown): error is LedgerError {
     return isPassing(error) || (error instanceof LedgerError && error.code === "readonly");
 }

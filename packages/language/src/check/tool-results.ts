@@ -73,21 +73,19 @@ export function toolResult(uri: string, method: string, given: Expr | undefined)
     return row === null ? null : (rows?.get(row) ?? rows?.get("*") ?? null);
 }
 
-/** The row of a `read`: its `as` may be known only when it is called. */
+/** Rows of a `read`, by what its argument `as` says. */
+const READ_AS: ReadonlyMap<string, string> = new Map([
+    ["text", "read"],
+    ["image", "read image"],
+]);
+
+/** Null: `as` may be known only when it is called. */
 function readAs(given: Expr | undefined): string | null {
     if (given?.kind !== "object") return null;
     let row: string | null = "read";
     for (const entry of given.entries) {
         if (entry.kind !== "entry") return null;
-        if (entry.key.text === "as")
-            row =
-                entry.value.kind !== "string"
-                    ? null
-                    : entry.value.value === "image"
-                      ? "read image"
-                      : entry.value.value === "text"
-                        ? "read"
-                        : null;
+        if (entry.key.text === "as") row = entry.value.kind === "string" ? (READ_AS.get(entry.value.value) ?? null) : null;
     }
     return row;
 }

@@ -4,8 +4,9 @@
  * Boundary: the flow forms of a file; a stage is a call like any other (`calls.ts`).
  *
  * HB1: what flows into a stage may become any of its parameters that no name gives.
- * HB2: a stage whose failure is none, or is tried again, is one that is caught: what it may fail by picks what it gives, and decides over what it does.
- * HB3: a stage is known by its own node in each round, else no round would be the last.
+ * HB2: a stage with `retries` or `on_error: "none"` catches its own failure. So the data that may make it fail decides what the stage gives, and whether
+ *     the calls in it happen.
+ * HB3: facts of a stage are kept under its own node. A copy of the node would be a new stage in each round, and the rounds would never end.
  */
 import type { FlowForm, StageArgForm, StageForm } from "../form/form.ts";
 import { type Calling, handedOver, toolUse, userCall } from "./calls.ts";

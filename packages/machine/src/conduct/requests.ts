@@ -74,7 +74,7 @@ export class Work {
         return this.kept;
     }
 
-    /** That there is of it so far. */
+    /** `telling`, where it was made or a saved run had one; else none, so that reading it makes none. */
     get tellings(): readonly Telling[] {
         return this.kept === null && this.doc === undefined ? [] : [this.telling];
     }
