@@ -33,6 +33,14 @@ test("MCC7: the record says that the client answered, and no decision of a perso
     ]);
 });
 
+test("MCC7: a use that no client was asked about has no record of a word or a decision", async () => {
+    await using room = await at("modern stream", { replies, answer: () => accept("once"), options: { clientApproves: false } });
+    await room.client.callTool({ name: "Clerk", arguments: { task: "write" } });
+    const ledger = await room.ledger();
+    const asks = await ledger.store.asks.list((await ledger.run("last")).id);
+    expect(asks.flatMap(({ notes = [], decision, by }) => [...notes, ...(decision === undefined ? [] : [{ decision, by }])])).toEqual([]);
+});
+
 const VALUES: { readonly [field: string]: Json } = {
     ...{ plain: "a", named: "b", titled: "r", several: ["a"], colours: ["g"], odd: "odd", sure: false },
 };

@@ -89,7 +89,8 @@ export function approving(on: Handlers, asking: Asking): Approving {
         const given = (decision: string): Outcome => ({ ok: true, value: decision, origins: ["user"] });
         const route = asking.routes?.route(request, owner) ?? { owner, here: true, channels: [] };
         const isRouted = route.here || (on.atServer === true && route.channels.includes(SERVER));
-        const isHere = on.ask !== undefined && isRouted && mayAnswer(route.owner, owner);
+        const isAsked = on.ask !== undefined && on.takes?.(request) !== false;
+        const isHere = isAsked && isRouted && mayAnswer(route.owner, owner);
         const waits = asking.park || route.channels.length > 0;
 
         const kept = <T>(work: () => Promise<T>): Promise<T | null> => patient(work, io.signal, on.stalled);
@@ -104,9 +105,7 @@ export function approving(on: Handlers, asking: Asking): Approving {
         if (!isHere && !waits && before.kind !== "open")
             return denied(
                 effect,
-                on.ask === undefined
-                    ? "no person was there to answer"
-                    : `it is for ${shownApprovers(route.owner)}, and none of them is here`,
+                !isAsked ? "no person was there to answer" : `it is for ${shownApprovers(route.owner)}, and none of them is here`,
             );
         const about = { run, path: effect.path, pending: io.parent ?? effect.path, request, bound, schema, owner: route.owner };
         const open: Ask | null =

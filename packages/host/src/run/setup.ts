@@ -34,6 +34,8 @@ export interface Handlers {
     ) => Promise<string | null> | string | null;
     /** `ask` puts questions to the clients of a server: those that a project sends to the channel `server` are put there, too. */
     readonly atServer?: boolean;
+    /** Whether `ask` is for a question; to any other nobody answers here. Default: it is for all. */
+    readonly takes?: (request: AskRequest) => boolean;
     /** The program that says what a person answered to `ask`, such as `the client NAME`. Default: the owner answers, and is the one who decided. */
     readonly told?: string;
     /** A missing field of the input, or `input.NAME`. */

@@ -9,7 +9,8 @@
  *     answers nothing, and is told where the call stands. No id of a question is used twice, so that an answer counts for what was asked.
  * MCC3: a client that cannot ask is asked nothing: a decision is no, and there is no answer to a question. One that does not come back with a
  *     decision in time leaves a run that waits for it in the ledger; where an answer is missing, the run is stopped there.
- * MCC6: a client's word that a person allowed a use counts only where an option says so (`approves`); else the decision is no, and the client is not asked.
+ * MCC6: a client's word that a person allowed a use counts only where an option says so (`approves`); else it is asked for none, as
+ *     a client that cannot ask (MCC3).
  * MCC7: a decision that a client tells is kept as its word for a person's: the record of the question names the client.
  * MCC4: a detached call goes on without its client. It is there from the moment that its run is in the ledger; a question of it that has no answer in
  *     time ends it as MCC3 says.
@@ -193,11 +194,10 @@ export class Calls {
                 ...(canAsk
                     ? {
                           told: `the client ${plainLine(client)}`,
+                          takes: (request) => approves || isForm(request),
+                          // A decision is always a text.
                           ask: (request, { ask: { id: key }, signal }) =>
-                              approves || isForm(request)
-                                  ? // A decision is always a text.
-                                    (asked(live, { id: key, wanted: { kind: "decision", request } }, signal) as Promise<string | null>)
-                                  : "deny",
+                              asked(live, { id: key, wanted: { kind: "decision", request } }, signal) as Promise<string | null>,
                           input: (request, { signal }) => asked(live, { id: randomUUID(), wanted: { kind: "value", request } }, signal),
                       }
                     : {}),
