@@ -31,9 +31,10 @@ const NUMBERED = /\d\.\d{1,3}\.\d{1,3}\.\d/;
 const SCHEME = /(?:^|[^\p{L}\p{N}])(?:www\.|(?:https?|wss?|ftps?|file|mailto|tel|sms|data|javascript|vbscript|blob|view-source):(?=\S))/iu;
 /**
  * A host without its scheme (WHATWG URL, "special authority slashes"): both slashes count as both in a browser, and `\\\\host\\share` elsewhere. To a linker a
- * backslash is a sign like others, behind which two slashes begin a link also within a word (`x\//127.1`).
+ * backslash is a sign like others, behind which two slashes begin a link also within a word (`x\//127.1`). Each run of slashes is tried from its beginning
+ * alone: from each of its signs, a long text of them would take the square of its length.
  */
-const RELATIVE = /(?:^|[^\p{L}\p{N}\\/]|\\(?=\/\/))[\\/]{2,}[^\s\\/]/u;
+const RELATIVE = /(?:^|[^\p{L}\p{N}\\/])[\\/]{2,}[^\s\\/]|(?<![\\/])(?=[\\/]+[^\s\\/])[\\/]*?\\\/\//u;
 /** Where a page or a Markdown text says that an address follows, any scheme makes one: the program for `slack:` is one of the reader's. */
 const URL_ATTRIBUTES = "(?:href|src|srcset|action|formaction|data|poster|cite|background|ping)";
 const OPENS = `(?:\\]\\( ?<?|\\]: ?<?|\\b${URL_ATTRIBUTES} ?= ?(?:["'] ?)?)`;

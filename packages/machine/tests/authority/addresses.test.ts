@@ -157,3 +157,8 @@ test("whatever a browser would load from an attribute is an address (WHATWG URL)
     // else the test would hold of a rule that finds nothing
     expect(leading).toBeGreaterThan(runs / 5);
 });
+
+test("a long run of slashes of both kinds is looked at once, not from each of its signs", () => {
+    expect(addressesIn("\\//".repeat(1_000_000))).toEqual([]);
+    expect(addressesIn(`x${"\\//".repeat(1_000_000)}y`)).toHaveLength(1);
+});
