@@ -11,7 +11,9 @@ const world =
         const { tool, op } = e.request as { tool?: string; op?: string };
         const methods = ["read", "write", "send"].map((name) => ({ name, input: { type: "object" }, readOnly: name === "read" }));
         if (op === "describe") return said({ methods }, [`tool:${tool}`]);
-        return tool === "Inbox" ? said({ yes, body: yes ? "the word is YES" : "the word is NO" }, ["tool:Inbox"]) : undefined;
+        // The program's own text takes it as it is (`stand-ins.ts`), an agent's as what every server gives.
+        const mail = { yes, body: yes ? "the word is YES" : "the word is NO" };
+        return tool === "Inbox" ? said({ ...mail, structured: mail }, ["tool:Inbox"]) : undefined;
     };
 
 /** Whether an agent was told so by the turn, or before it in the session. */
@@ -135,7 +137,7 @@ test.each([
 ])(
     "W12: a %s inside an answer to strict code does not tell, by which turns there were before it, what its function read",
     (_name, call) => {
-        const body = `m = Inbox.read({})\nif m.yes { q = agent.send("a") }\n${call}\nU.send({ v: r })\nreturn 1`;
+        const body = `m = Inbox.read({})\nif m.structured.yes { q = agent.send("a") }\n${call}\nU.send({ v: r })\nreturn 1`;
         const agents: Handing["agents"] = ({ turn, prompt }) =>
             turn === 0
                 ? answer(body, "z")
@@ -174,7 +176,7 @@ describe("a session remembers what it was told by an earlier call (SES3)", () =>
     /** The mail is read by the first answer, sent, and known to the second. */
     const agents = (then: string) => (turn: AgentTurn) =>
         turn.turn === 0
-            ? answer(`m = Inbox.read({})\nt = agent.send(m.body)\n${then}`, "o")
+            ? answer(`m = Inbox.read({})\nt = agent.send(m.structured.body)\n${then}`, "o")
             : turn.turn === 1
               ? "I see."
               : answer('o.write({ a: "b" })\nreturn 1', "o");
