@@ -89,6 +89,8 @@ export interface How {
     readonly pick?: (waiting: readonly Effect[]) => number;
     /** Save, print and parse after every step, and load after every step (true) or after every so many, from an image and deltas. */
     readonly saving?: boolean | number;
+    /** Each use is decided, also one that was let through before at its place. */
+    readonly each?: boolean;
 }
 
 /** A program as it is compiled where it is started (`here`) and where a saved run is loaded (`there`): once each, as in two processes of a host. */
@@ -106,7 +108,12 @@ function compiledOf(p: Program): { readonly here: Compiled; there: Compiled | nu
 export function runAll(p: Program, how: How = {}): Ran {
     const both = compiledOf(p);
     const options: StartOptions = { ...OPTIONS, ...how.options };
-    let machine = Machine.start(both.here, options);
+    const watched = (m: Machine): Machine => {
+        const { letThrough } = m.run;
+        if (how.each === true) letThrough.set = () => letThrough;
+        return m;
+    };
+    let machine = watched(Machine.start(both.here, options));
     const events: MachineEvent[] = [];
     const effects: Effect[] = [];
     let documents: Json[] = [];
@@ -124,7 +131,7 @@ export function runAll(p: Program, how: How = {}): Ran {
             else documents.push(saved.delta as Json);
             if (how.saving === true || turns % how.saving === 0) {
                 both.there ??= new Compiled(p);
-                machine = Machine.load(both.there, options, documents);
+                machine = watched(Machine.load(both.there, options, documents));
             }
         }
         if (step.state === "slice") continue;
