@@ -82,6 +82,25 @@ test("a worker killed in a call that may be repeated: it is made again, and the 
     await sound(room, run);
 });
 
+test.each([
+    ["done", "input.names.length", null],
+    ["failed", 'raise "too many"', { kind: "raised", message: expect.stringContaining("too many") }],
+])("a worker killed when the ledger has the end of a run that is %s: the workflow ends as the run did", async (status, body, failure) => {
+    await using room = await roomAt(server, { settings: SETTINGS });
+    await using first = await startChild(room, server, { ended: true });
+    const run = await submitted(room, `main func(input) { ${body} }`, { names: NAMES });
+    await first.over;
+    expect(await room.store.run(run)).toMatchObject({ status });
+    const { epoch, events } = await room.store.run(run);
+    await using _second = await child(room);
+    const result = room.client.result(run);
+    if (failure === null) expect(await result).toBe(NAMES.length);
+    else await expect(result).rejects.toMatchObject(failure);
+    expect(await room.client.status(run)).toMatchObject({ state: status });
+    expect(await room.store.run(run)).toMatchObject({ status, epoch, events, live: false });
+    expect(await room.store.verify(run)).toMatchObject({ ok: true, anchored: "yes", bound: "yes" });
+});
+
 test("the server killed and started again: worker and client go on, nothing is done twice", async () => {
     await using room = await roomAt(server);
     const file = join(room.folder, "temporal.db");

@@ -58,6 +58,8 @@ interface Kept {
     spent: number;
     /** Its owner's name, empty for this process; null: it has none. */
     owner: string | null;
+    /** Name of the owner that ended it. */
+    endedBy: string | null;
     epoch: number;
     batches: number;
     early: Early;
@@ -188,6 +190,7 @@ function fresh(run: NewRun): Kept {
         steps: 0,
         spent: 0,
         owner: run.by ?? "",
+        endedBy: null,
         epoch: 1,
         batches: 0,
         early: Entries.of(),
@@ -311,7 +314,10 @@ function keep(kept: Kept, batch: Batch, time: number): void {
     kept.end = end ?? null;
     kept.status = end?.status ?? "running";
     kept.ended = end?.status === "done" || end?.status === "failed" ? time : null;
-    if (end !== undefined) kept.owner = null;
+    if (end !== undefined) {
+        kept.endedBy = kept.owner || null;
+        kept.owner = null;
+    }
 }
 
 function sealAll(kept: Kept, salt: () => string): readonly SealedEvent[] {
@@ -337,6 +343,7 @@ function info(kept: Kept): RunInfo {
         epoch: kept.epoch,
         ...(kept.owner ? { by: kept.owner } : {}),
         ...(end?.status === "done" ? { value: end.value } : end?.status === "failed" ? { failure: end.failure } : {}),
+        ...(kept.ended !== null && kept.endedBy !== null ? { endedBy: kept.endedBy } : {}),
         usage: kept.usage,
         steps: kept.steps,
         spent: kept.spent,

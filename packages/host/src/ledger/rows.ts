@@ -150,7 +150,9 @@ export function infoOf(row: RunRow, blobs: Blobs, path: string, lives: (owner: O
     const odd = strange(row);
     if (odd !== null) throw new LedgerError("tampered", `the ledger ${path} has a run ${row.id} whose ${odd} cannot be read`);
     const owner = readable("owner", () => parseOwner(row.owner));
-    const result = readable("result", () => (row.result === null ? {} : (unpack(row.result, blobs) as Pick<RunInfo, "value" | "failure">)));
+    const result = readable("result", () =>
+        row.result === null ? {} : (unpack(row.result, blobs) as Pick<RunInfo, "value" | "failure" | "endedBy">),
+    );
     const usage = readable("usage", () => JSON.parse(row.usage) as Usage);
     return {
         id: row.id,

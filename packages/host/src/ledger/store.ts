@@ -69,6 +69,8 @@ export interface RunInfo {
     readonly epoch: number;
     /** Name of its owner, where that has one. */
     readonly by?: string;
+    /** Name of the owner with which it ended as done or failed, where that had one. */
+    readonly endedBy?: string;
     readonly value?: Json;
     readonly failure?: Failure;
     readonly usage: Usage;

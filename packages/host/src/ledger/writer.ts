@@ -15,6 +15,7 @@ import { BLOB_THRESHOLD, type NewBlobs, pack } from "./blob.ts";
 import { NO_STATE, stateHash } from "./bound.ts";
 import { type At, type Awaitable, type Call, Calls, type Change, type LedgerFile, type Standing, type Statements } from "./calls.ts";
 import { LedgerError } from "./error.ts";
+import { parseOwner } from "./lease.ts";
 import { attemptOf, batchKey, chainOutcome, due, isOver, outcomeKey, pendingAfter, recordable, released } from "./order.ts";
 import type { RunRow } from "./rows.ts";
 import { seal } from "./seal.ts";
@@ -73,7 +74,7 @@ function withBatch(
     const next: RunRow = {
         ...row,
         status: end?.status ?? "running",
-        result: end?.status === "done" || end?.status === "failed" ? pack(resultOf(end), blobs) : null,
+        result: end?.status === "done" || end?.status === "failed" ? pack(resultOf(end, row.owner), blobs) : null,
         ended: end?.status === "done" || end?.status === "failed" ? time : null,
         owner: end === undefined ? row.owner : null,
         usage: batch.usage === undefined ? row.usage : JSON.stringify(addUsage(JSON.parse(row.usage) as Usage, batch.usage)),
@@ -89,8 +90,12 @@ function withBatch(
     return { ...before, row: next, pending: pendingAfter(before.pending, batch), early, parts: { ...before.parts, state }, states, image };
 }
 
-function resultOf(end: Batch["end"] & { readonly status: "done" | "failed" }): Json {
-    return end.status === "done" ? { value: end.value } : { failure: end.failure as unknown as Json };
+function resultOf(end: Batch["end"] & { readonly status: "done" | "failed" }, by: string | null): Json {
+    const owner = parseOwner(by);
+    return {
+        ...(end.status === "done" ? { value: end.value } : { failure: end.failure as unknown as Json }),
+        ...(owner !== null && "by" in owner ? { endedBy: owner.by } : {}),
+    };
 }
 
 /** Keeps what comes before its turn as it came. */

@@ -13,6 +13,8 @@
  *     hangs is tried `HANGS` times, and says what hangs; so is whatever else needs the world and is tried again: the look at what became of an effect,
  *     a flush, a part, an answer.
  * WA5: an execution that lost the run to another owner is told so, and nothing is performed for it.
+ * WA6: where the ledger has the end of a run, a workflow task may be lost in which it was reached, and the execution begins anew: it is told that end.
+ *     Whoever else asks for a run that is over is refused.
  */
 import type { KeyObject } from "node:crypto";
 import {
@@ -26,6 +28,7 @@ import {
     performOnce,
     RemitError,
     type ResumeRunOptions,
+    type RunInfo,
     type RunWorld,
     type Scrubber,
     takeover,
@@ -43,6 +46,7 @@ import {
     type NamedActivities,
     ownerOf,
     type Opened,
+    type Over,
     type Performed,
     type PerformInput,
     type Planned,
@@ -221,13 +225,15 @@ async function opened(
     store: LedgerStore,
     worlds: Worlds,
     { run: id, goesOn, planned }: Parameters<Activities["open"]>[0],
-): Promise<Opened> {
+): Promise<Opened | Over> {
     const { workflowExecution, workflowNamespace } = Context.current().info;
     if (workflowExecution === undefined || workflowNamespace === undefined) throw new Error("a run is opened by a workflow");
     const flow = ownerOf(workflowNamespace, workflowExecution.workflowId);
     const by = `${flow}${workflowExecution.runId}`;
     if (planned !== undefined) await made(store, id, planned, by);
     const info = await store.run(id);
+    const over = overBy(info, by);
+    if (over !== null) return over;
     const from = info.by?.startsWith(flow) === true && info.by !== by ? info.epoch : goesOn?.epoch;
     const writer = await store.own(info.id, { by, ...(from === undefined ? {} : { from }) });
     const { epoch, batches } = writer;
@@ -240,6 +246,13 @@ async function opened(
         const at = { ...rest, epoch, batches, program, options: start, owner: world.owner, became: said?.became ?? {} };
         return timeout === undefined ? at : { ...at, timeout };
     });
+}
+
+/** WA6. An execution opens a run once: one that ended it and opens it has lost the task in which it did. */
+function overBy({ status, endedBy, value = null, failure, steps }: RunInfo, by: string): Over | null {
+    if (endedBy !== by) return null;
+    if (status === "done") return { end: { status, value }, steps };
+    return status === "failed" && failure !== undefined ? { end: { status, failure }, steps } : null;
 }
 
 /** The run of a schedule; it is there already where its workflow goes on. */

@@ -11,6 +11,7 @@ import type {
     Batch,
     Down,
     Effect,
+    Failure,
     GoOn,
     MachineEvent,
     Outcome,
@@ -239,6 +240,12 @@ export interface Opened {
     readonly became?: { readonly [path: string]: UnknownAnswer };
 }
 
+/** The run is over: this execution ended it, and lost that it did (WA6). */
+export interface Over {
+    readonly end: { readonly status: "done"; readonly value: Json } | { readonly status: "failed"; readonly failure: Failure };
+    readonly steps: number;
+}
+
 export interface PerformInput extends Carried {
     readonly effect: Effect;
     /** Path of the effect in which it arose. */
@@ -298,7 +305,7 @@ export interface CloseInput {
 
 export interface Activities {
     /** Takes the run for this execution. */
-    open(wanted: Pick<RunInput, "run" | "goesOn" | "planned">): Promise<Opened>;
+    open(wanted: Pick<RunInput, "run" | "goesOn" | "planned">): Promise<Opened | Over>;
     program(hash: string): Promise<Program>;
     perform(wanted: PerformInput): Promise<Performed>;
     /** Makes the run that an effect is, where there is none yet; or what that came to. */

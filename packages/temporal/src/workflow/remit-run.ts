@@ -29,6 +29,7 @@ import {
     LOCAL,
     type NamedActivities,
     type Opened,
+    type Over,
     QUERIES,
     type Question,
     type RunInput,
@@ -58,6 +59,7 @@ export async function remitRun({ goesOn, planned, ...given }: RunInput): Promise
     const run = planned === undefined ? given.run : workflowInfo().workflowId;
     const input: RunInput = { ...given, run };
     let shell: Shell | null = null;
+    let over: Over | null = null;
     let value: Json | undefined;
     let said = "";
     let isCancelled = false;
@@ -70,16 +72,21 @@ export async function remitRun({ goesOn, planned, ...given }: RunInput): Promise
         if (input.settings.attributes) upsertSearchAttributes([{ key: RUN_STATUS, value: state }]);
     }
     function statusNow(): Status {
-        const now: Status =
-            shell === null ? { run, state: "opening", steps: 0, performing: [], questions: [], parts: [], events: 0 } : shell.status;
+        const none = { run, performing: [], questions: [], parts: [], events: 0 };
+        const before: Status =
+            over === null ? { ...none, state: "opening", steps: 0 } : { ...none, state: over.end.status, steps: over.steps };
+        const now: Status = shell === null ? before : shell.status;
         return value === undefined ? now : { ...now, value };
     }
     function cancel(): void {
         isCancelled = true;
         shell?.cancel();
     }
-    const opened = (): Promise<void> => condition(() => shell !== null);
-    const there = (): Shell => shell as Shell;
+    /** Null: the run was over when it was opened. */
+    const opened = async (): Promise<Shell | null> => {
+        await condition(() => shell !== null || over !== null);
+        return shell;
+    };
 
     setHandler(defineQuery<Status>(QUERIES.status), statusNow);
     setHandler(defineQuery<LedgerPage, [number?]>(QUERIES.ledger), (from = 1) => {
@@ -87,25 +94,15 @@ export async function remitRun({ goesOn, planned, ...given }: RunInput): Promise
         const events = all.slice(from - 1, from - 1 + PAGE);
         return { events, next: from - 1 + PAGE < all.length ? from + PAGE : null };
     });
-    setHandler(
-        defineUpdate<null, [Answer]>(UPDATES.answer),
-        async (answer) => {
-            await opened();
-            return there().questions.answer(answer);
+    setHandler(defineUpdate<null, [Answer]>(UPDATES.answer), async (answer) => there(await opened()).questions.answer(answer), {
+        description: "Answers a question of the run.",
+        validator: (answer) => {
+            const refused = shell?.questions.refusal(answer) ?? null;
+            if (refused !== null) throw ApplicationFailure.nonRetryable(refused, FAILURES.refused);
         },
-        {
-            description: "Answers a question of the run.",
-            validator: (answer) => {
-                const refused = shell?.questions.refusal(answer) ?? null;
-                if (refused !== null) throw ApplicationFailure.nonRetryable(refused, FAILURES.refused);
-            },
-        },
-    );
-    setHandler(defineSignal(SIGNALS.cancel), cancel);
-    hears(async () => {
-        await opened();
-        return there();
     });
+    setHandler(defineSignal(SIGNALS.cancel), cancel);
+    hears(opened);
     const followers = followersOf(input);
     CancellationScope.current().cancelRequested.catch(cancel);
 
@@ -115,6 +112,11 @@ export async function remitRun({ goesOn, planned, ...given }: RunInput): Promise
             ...(goesOn === undefined ? {} : { goesOn }),
             ...(planned === undefined ? {} : { planned }),
         });
+        if ("end" in begins) {
+            over = begins;
+            changed();
+            return begins.end;
+        }
         shell = new Shell(await machineOf(begins), begins, input, changed);
         if (isCancelled) shell.cancel();
         changed();
@@ -122,27 +124,33 @@ export async function remitRun({ goesOn, planned, ...given }: RunInput): Promise
     });
     if (end.status === "done") value = end.value;
     await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
-    if (end.status === "on") return continueAsNew<typeof remitRun>({ ...input, followers, parts: [...there().begun] });
+    if (end.status === "on") return continueAsNew<typeof remitRun>({ ...input, followers, parts: [...there(shell).begun] });
     await tell(followers);
     if (end.status === "done") return { run, value: end.value };
     throw failureOf(end);
 }
 
 /** What performers, parts and clients tell a run that is open. */
-function hears(there: () => Promise<Shell>): void {
+function hears(opened: () => Promise<Shell | null>): void {
     setHandler(defineUpdate<UpAnswer, [UpInput]>(UPDATES.up), async ({ path, up }) => {
-        const shell = await there();
+        const shell = there(await opened());
         const answer = shell.works.answer(path, up.n);
         shell.tell({ kind: "up", path, up });
         return answer;
     });
     setHandler(defineSignal<[readonly UpInput[]]>(SIGNALS.ups), async (ups) => {
-        const shell = await there();
-        for (const { path, up } of ups) shell.tell({ kind: "up", path, up });
+        const shell = await opened();
+        for (const { path, up } of ups) shell?.tell({ kind: "up", path, up });
     });
-    setHandler(defineSignal<[string]>(SIGNALS.ended), async (path) => (await there()).works.parts.ended(path));
+    setHandler(defineSignal<[string]>(SIGNALS.ended), async (path) => (await opened())?.works.parts.ended(path));
     setHandler(defineSignal(SIGNALS.here), () => undefined);
-    setHandler(defineSignal(SIGNALS.drain), async () => (await there()).drain("drained"));
+    setHandler(defineSignal(SIGNALS.drain), async () => (await opened())?.drain("drained"));
+}
+
+/** Throws where the run was over before. */
+function there(shell: Shell | null): Shell {
+    if (shell === null) throw ApplicationFailure.nonRetryable("the run is over", FAILURES.refused);
+    return shell;
 }
 
 async function machineOf({ program: hash, options, state, goesOn }: Opened): Promise<Machine> {

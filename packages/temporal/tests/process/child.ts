@@ -15,7 +15,7 @@ export interface Child extends AsyncDisposable {
 export async function startChild(
     room: Room,
     at: { readonly address: string },
-    how: Pick<ChildOptions, "kill" | "outcomes" | "pause" | "together" | "ledger" | "version"> = {},
+    how: Pick<ChildOptions, "kill" | "outcomes" | "ended" | "pause" | "together" | "ledger" | "version"> = {},
 ): Promise<Child> {
     const { queue, folder } = room;
     const options: ChildOptions = { address: at.address, queue, folder, cache: BUNDLES, ...how };

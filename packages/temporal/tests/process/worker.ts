@@ -6,7 +6,7 @@
 import { appendFileSync } from "node:fs";
 import { flushCompileCache } from "node:module";
 import { join } from "node:path";
-import { openProcess } from "@remit/host";
+import { type LedgerStore, openProcess, type RunWriter } from "@remit/host";
 import { DefaultLogger, Runtime } from "@temporalio/worker";
 import { createWorker } from "../../src/index.ts";
 import { callsIn } from "./calls.ts";
@@ -28,6 +28,8 @@ export interface ChildOptions {
     readonly kill?: { readonly at: string; readonly when: "before" | "after" };
     /** So many outcomes are kept when the process is killed. */
     readonly outcomes?: number;
+    /** The process is killed when the ledger has the end of a run, which nothing was told of yet. */
+    readonly ended?: true;
 }
 
 const {
@@ -40,6 +42,7 @@ const {
     together = 1,
     outcomes = Number.POSITIVE_INFINITY,
     kill,
+    ended,
     version,
 } = JSON.parse(process.argv[2] as string) as ChildOptions;
 Runtime.install({ logger: new DefaultLogger("ERROR"), telemetryOptions: { logging: { forward: {}, filter: "OFF" } } });
@@ -61,10 +64,22 @@ let kept = 0;
 function recorded(): void {
     if (++kept === outcomes) process.kill(process.pid, "SIGKILL");
 }
+function deadlyAtEnd(store: LedgerStore): LedgerStore {
+    const join: LedgerStore["join"] = async (run, epoch) => {
+        const writer = await store.join(run, epoch);
+        const commit: RunWriter["commit"] = async (batch, n) => {
+            await writer.commit(batch, n);
+            if (batch.end !== undefined) process.kill(process.pid, "SIGKILL");
+            return null;
+        };
+        return Object.create(writer, { commit: { value: commit } });
+    };
+    return Object.create(store, { join: { value: join } });
+}
 const on = openProcess({ cwd: folder });
 const worker = await createWorker({
     connect: { address },
-    ledger,
+    ledger: ended === undefined ? ledger : deadlyAtEnd(await on.store(ledger, {})),
     queue,
     cache,
     ...(version === undefined ? {} : { version }),
