@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { openWorld } from "@remit/host";
 import { ConnectError, connect, placeOf } from "../src/index.ts";
+import { devServer, roomAt } from "./room.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "remit-profile-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -86,4 +88,18 @@ test("of a server that takes the connection and says nothing the caller hears be
     } finally {
         server.close();
     }
+});
+
+test("a run that is submitted to a server that ends is refused as such, and is not left in the ledger", async () => {
+    await using server = await devServer();
+    await using room = await roomAt(server);
+    const program = await openWorld({ source: "main func(input) { input }" }, { cache: false, process: room.on });
+    await server.stop("SIGKILL");
+    const submitted = room.client.submit(program, program.kept(1), { id: "late" });
+    await expect(submitted).rejects.toThrow(ConnectError);
+    await expect(submitted).rejects.toMatchObject({
+        message: expect.stringMatching(/^the Temporal server went away .*run late was not begun/),
+        hint: expect.stringContaining("run the command again"),
+    });
+    await expect(room.store.run("late")).rejects.toMatchObject({ code: "unknown" });
 });

@@ -27,6 +27,8 @@ import {
     ApplicationFailure,
     Client,
     type Connection,
+    isGrpcServiceError,
+    ServiceError,
     WorkflowExecutionAlreadyStartedError,
     type WorkflowExecutionStatusName,
     WorkflowFailedError,
@@ -59,7 +61,7 @@ import { signed } from "../wire/signature.ts";
 import { known, shownOf } from "./attributes.ts";
 import { executionOf, type Released, type ReleaseOptions, release } from "./owner.ts";
 import { type Schedules, schedulesOf } from "./schedules.ts";
-import { attended, hasWorker, reachable, tellOf, unheard, unplaced } from "./workers.ts";
+import { attended, hasWorker, reachable, tellOf, unheard, unplaced, wentAway } from "./workers.ts";
 
 export type RemitClientOptions = RemitClientSettings &
     (
@@ -306,6 +308,7 @@ async function* listed(client: Client, query = `WorkflowType = '${WORKFLOW}'`): 
 }
 
 function refused(error: unknown, id: string): unknown {
+    if (error instanceof ServiceError || isGrpcServiceError(error)) return wentAway(error, `run ${id} was not begun there`);
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) return unplaced(error);
     return new RemitError({ kind: "value", message: `there is a workflow ${id} already`, hint: "give the run another id with --id" });
 }

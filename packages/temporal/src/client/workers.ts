@@ -100,6 +100,20 @@ export async function reachable(client: Client, run: string): Promise<void> {
     if (!(await hasWorker(client, queue))) throw unattended(queue, `${WORKER} ${queue}`);
 }
 
+/** Of a server that was there, and took no more calls or refused one. `what`: did not happen by that. */
+export function wentAway(error: unknown, what: string): ConnectError {
+    const cause = error instanceof ServiceError ? error.cause : error;
+    const isRefused = isGrpcServiceError(cause) && !AWAY.has(cause.code);
+    const said = isRefused ? `refused a call: ${cause.details}` : "went away while it was called";
+    const hint = isRefused
+        ? "look at what the server says of it, then run the command again"
+        : "look whether it runs (remit temporal dev starts one), then run the command again";
+    return new ConnectError(`the Temporal server ${said}; ${what}`, hint, error);
+}
+
+/** gRPC's CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, INTERNAL and UNAVAILABLE: what a connection comes to that breaks, or that a server closes as it ends. */
+const AWAY: ReadonlySet<unknown> = new Set([1, 2, 4, 13, 14]);
+
 /** An error that says which namespace is not there, in the words of this package. */
 export function unplaced(error: unknown): unknown {
     return error instanceof NamespaceNotFoundError ? noNamespace(error.namespace, error) : error;
