@@ -13,7 +13,7 @@
  *     hangs is tried `HANGS` times, and says what hangs; so is whatever else needs the world and is tried again: the look at what became of an effect,
  *     a flush, a part, an answer.
  * WA5: an execution that lost the run to another owner is told so, and nothing is performed for it.
- * WA6: where the ledger has the end of a run, a workflow task may be lost in which it was reached, and the execution begins anew: it is told that end.
+ * WAC5: where the ledger has the end of a run, a workflow task may be lost in which it was reached, and the execution begins anew: it is told that end.
  *     Whoever else asks for a run that is over is refused.
  */
 import type { KeyObject } from "node:crypto";
@@ -248,7 +248,7 @@ async function opened(
     });
 }
 
-/** WA6. An execution opens a run once: one that ended it and opens it has lost the task in which it did. */
+/** WAC5. An execution opens a run once: one that ended it and opens it has lost the task in which it did. */
 function overBy({ status, endedBy, value = null, failure, steps }: RunInfo, by: string): Over | null {
     if (endedBy !== by) return null;
     if (status === "done") return { end: { status, value }, steps };

@@ -240,7 +240,7 @@ export interface Opened {
     readonly became?: { readonly [path: string]: UnknownAnswer };
 }
 
-/** The run is over: this execution ended it, and lost that it did (WA6). */
+/** The run is over: this execution ended it, and lost that it did (WAC5). */
 export interface Over {
     readonly end: { readonly status: "done"; readonly value: Json } | { readonly status: "failed"; readonly failure: Failure };
     readonly steps: number;
