@@ -366,6 +366,7 @@ export class Server {
         this.#http?.closeAllConnections();
         await closed;
         await this.#carrier?.[Symbol.asyncDispose]();
+        this.ready.close();
         await this.ledger.close();
         if (this.#options.process === undefined) await this.#process.close();
     }

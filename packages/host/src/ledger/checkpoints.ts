@@ -82,8 +82,8 @@ export function checkpointsOf(db: DatabaseSync, { path, options, script }: Writi
         const start: CopyingStart = { path, options, copies: true };
         const made = new Worker(new URL(script), { workerData: start, execArgv: [] });
         made.on("message", finish);
-        // CKP2. The file cannot be opened there: this thread copies all.
-        made.on("error", () => undefined);
+        // A mistake of ours: this thread copies all, and the commits go on.
+        made.on("error", (error) => process.emitWarning(error));
         made.on("exit", () => {
             copying = null;
             finish();
@@ -109,7 +109,15 @@ export function checkpointsOf(db: DatabaseSync, { path, options, script }: Writi
 
 /** The copying thread: copies at each message, until one says that no more will come. */
 export function copyAt(port: MessagePort, { path, options }: CopyingStart): void {
-    const db = connect(path, options);
+    let db: DatabaseSync;
+    try {
+        db = connect(path, options);
+    } catch (error) {
+        // CKP2. The file cannot be opened here: the writing thread copies all.
+        if (!(error instanceof LedgerError)) throw error;
+        port.close();
+        return;
+    }
     port.on("message", (more: boolean) => {
         if (!more) {
             db.close();

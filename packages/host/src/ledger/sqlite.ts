@@ -123,7 +123,10 @@ export function openSqlite(file: string, options: SqliteOptions): LedgerStore {
             key,
             unusedIn(join(options.state ?? options.config, "answers")),
         ),
-        refused: (heard) => void ledger.refused.add(heard),
+        refused: (heard) => {
+            ledger.refused.add(heard);
+            return () => void ledger.refused.delete(heard);
+        },
         close: async () => {
             beats.close();
             for (const calls of writers.values()) calls.hurry();

@@ -208,8 +208,8 @@ export interface LedgerStore {
      * News may be lost. Gives what ends it.
      */
     changed?(heard: (run: string | null) => void): () => void;
-    /** Tells of every commit of a run that the store did not keep, also of those that nothing waits for, such as heartbeats. */
-    refused?(heard: (error: LedgerError) => void): void;
+    /** Tells of every commit of a run that the store did not keep, also of those that nothing waits for, such as heartbeats. Gives what ends it. */
+    refused?(heard: (error: LedgerError) => void): () => void;
     /** Where processes of several machines share the store. */
     readonly team?: Team;
     /** Resolves when every commit that was called before is durable or was rejected. */

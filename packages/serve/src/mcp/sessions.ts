@@ -100,10 +100,16 @@ export class Sessions {
         try {
             await idle?.close();
             const server = await this.#factory({ era: "legacy", requestInfo: request });
-            const transport = await this.#connected(server, () => this.#opening.delete(request));
-            const response = await transport.handleRequest(request);
-            if (transport.sessionId === undefined) await server.close();
-            return response;
+            let isLive = false;
+            try {
+                const transport = await this.#connected(server, () => {
+                    isLive = true;
+                    this.#opening.delete(request);
+                });
+                return await transport.handleRequest(request);
+            } finally {
+                if (!isLive) await server.close();
+            }
         } finally {
             this.#opening.delete(request);
         }

@@ -23,6 +23,7 @@ type Store = Pick<LedgerStore, "runs" | "uses" | "path" | "team" | "refused">;
 export class Ready {
     readonly stalls: Stalls;
     readonly #store: Store;
+    readonly #unheard: (() => void) | undefined;
     readonly #tell: (level: "warn" | "error", message: string) => void;
     #reading: Promise<unknown> | null = null;
     /** RDY3. */
@@ -34,7 +35,12 @@ export class Ready {
         this.#store = store;
         this.#tell = tell;
         this.stalls = new Stalls(() => this.#changed());
-        store.refused?.((error) => this.failed(error));
+        this.#unheard = store.refused?.((error) => this.failed(error));
+    }
+
+    /** With the server: its store may go on. */
+    close(): void {
+        this.#unheard?.();
     }
 
     get #why(): LedgerError | null {

@@ -143,7 +143,10 @@ function storeOn(address: Address, meta: Meta, key: () => KeyObject, options: Po
             clock.now,
         ),
         changed: (heard) => news.hear(heard),
-        refused: (heard) => void file.refused.add(heard),
+        refused: (heard) => {
+            file.refused.add(heard);
+            return () => void file.refused.delete(heard);
+        },
         team: teamOver({ connections, writing, key, now: clock.now, isLive, process }),
         close: async () => {
             clearInterval(setting);
