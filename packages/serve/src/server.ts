@@ -396,16 +396,13 @@ export class Server {
         try {
             const log = await SessionLog.again(this.ledger.store, id, this.#through());
             const session = await Session.again(this.#setup(log));
-            if (session.closed) {
-                await session.close(true);
-                return;
-            }
+            if (session.closed) return await session.close(true);
             this.#epochs.set(id, log.epoch);
             this.sessions.set(id, session);
         } catch (error) {
             if (!(error instanceof LedgerError)) throw error;
-            // Another process was faster.
-            if (this.processes !== null && error.code === "owned") return;
+            // Another process was faster, maybe while this one begins.
+            if (this.ledger.store.team !== undefined && error.code === "owned") return;
             if (this.#stuck.has(id)) return;
             this.#stuck.add(id);
             this.log("error", `the session ${id} cannot go on: ${error.message}`);
