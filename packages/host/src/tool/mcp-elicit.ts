@@ -62,16 +62,17 @@ export async function elicit(server: string, params: unknown, calls: Map<CallIO,
     for (const [name, property] of fields) {
         const required = asked.requestedSchema?.required?.includes(name) === true;
         const contract = contractOf(property);
+        const usual = defaultOf(property);
         const request: InputRequest = {
             name: `${server}.${name}`,
             contract: required ? contract : { type: "optional", of: contract },
             description:
-                `${String(property.description ?? property.title ?? message)}${namesOf(property)}`.slice(0, MAX_TEXT) +
-                defaultText(property),
+                `${String(property.description ?? property.title ?? message)}${namesOf(property)}`.slice(0, MAX_TEXT) + defaultText(usual),
+            ...(usual === null ? {} : { default: usual }),
         };
         const given = await io.child(childEffect(io.effect, "input", `${path}/${name}`, request as unknown as Json));
         // MC3.
-        const value = given.ok ? (given.value ?? defaultOf(property)) : null;
+        const value = given.ok ? (given.value ?? usual) : null;
         if (isAnswer(value)) content[name] = value;
         else if (required) return { action: given.ok ? "cancel" : "decline" };
     }
@@ -130,8 +131,7 @@ function defaultOf({ default: given }: Property): Primitive | string[] | null {
     return isAnswer(given) && JSON.stringify(given).length <= MAX_TEXT ? given : null;
 }
 
-function defaultText(property: Property): string {
-    const given = defaultOf(property);
+function defaultText(given: Json): string {
     return given === null ? "" : ` (nothing means ${JSON.stringify(given)})`;
 }
 

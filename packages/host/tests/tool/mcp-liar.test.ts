@@ -73,11 +73,15 @@ describe("a server over stdio", () => {
     });
     test("what is to be chosen from reaches the person in each way in which a server can say it, and what was chosen goes back", async () => {
         await using here = work();
-        const asked: { [name: string]: { readonly contract: Contract; readonly description?: string } } = {};
+        const asked: { [name: string]: { readonly contract: Contract; readonly description?: string; readonly default?: unknown } } = {};
         const child = async ({ kind, request }: Effect) => {
             if (kind === "ask") return { ok: true as const, value: "once", origins: ["user"] };
-            const { name, contract, description } = request as unknown as InputRequest;
-            asked[name.replace("liar.", "")] = { contract, ...(description === undefined ? {} : { description }) };
+            const { name, contract, description, default: usual } = request as unknown as InputRequest;
+            asked[name.replace("liar.", "")] = {
+                contract,
+                ...(description === undefined ? {} : { description }),
+                ...(usual === undefined ? {} : { default: usual }),
+            };
             const value = name.endsWith("colours") ? null : name.endsWith("several") ? ["a", "b"] : "x";
             return { ok: true as const, value, origins: ["user"] };
         };
@@ -92,9 +96,10 @@ describe("a server over stdio", () => {
             colours: {
                 contract: maybe({ type: "list", item: among("r", "g") }),
                 description: 'Choose. (r: Red; g: Green) (nothing means ["g"])',
+                default: ["g"],
             },
             odd: { contract: maybe({ type: "string" }), description: "Choose." },
-            sure: { contract: { type: "boolean" }, description: "Choose. (nothing means true)" },
+            sure: { contract: { type: "boolean" }, description: "Choose. (nothing means true)", default: true },
         });
         expect(JSON.parse(text as string)).toEqual({
             action: "accept",

@@ -343,7 +343,7 @@ const INPUT = shape(
         name: text,
         contract,
     },
-    { description: text },
+    { description: text, default: says(json, "what an answer with nothing means, where who asks says so; a form shows it filled in") },
 );
 export type InputRequest = Told<typeof INPUT>;
 
