@@ -10,7 +10,7 @@
  * and stays in the page's own storage.
  *
  * LND1: a result says the page's address, so that the server's rules know whose word it is.
- * LND2: when the connection breaks the page comes back, and lends its tools anew.
+ * LND2: when the connection breaks the page comes back, and lends its tools anew. Where it cannot, its token is revoked for example, `onEnd` hears why.
  */
 (() => {
     "use strict";
@@ -118,7 +118,7 @@
 
     /**
      * Lends tools until `stop()`. Options: `tools` (name → `{ description, input?, readOnly?, repeatable?, call(args) }`), `session`, `code`, `name`,
-     * `onCall(call)`. Resolves when the tools are lent.
+     * `onCall(call)`, `onEnd(error)` when lent tools cannot be lent any more. Resolves when the tools are lent.
      */
     async function lend(options) {
         const token = await tokenOf(options);
@@ -126,7 +126,11 @@
         const state = { ...options };
         let stopped = false;
         await new Promise((resolve, reject) => {
-            state.lent = resolve;
+            let isLent = false;
+            state.lent = () => {
+                isLent = true;
+                resolve();
+            };
             (async () => {
                 for (let pause = 250; !stopped; pause = Math.min(2 * pause, 10_000)) {
                     const before = Date.now();
@@ -135,7 +139,11 @@
                     } catch (error) {
                         // The server is away, or does not take the tools: the first time the caller hears of it.
                         reject(error);
-                        if (isFinal(error)) return;
+                        if (isFinal(error)) {
+                            // LND2.
+                            if (isLent) (options.onEnd ?? console.error)(error);
+                            return;
+                        }
                     }
                     if (Date.now() - before > 10_000) pause = 250;
                     await new Promise((go) => setTimeout(go, pause));

@@ -99,7 +99,8 @@ test("a page goes on lending after a proxy's error page and a server that is bus
 </script>
 <script src="${at.server.url}/lend.js"></script>
 <script>
-    remit.lend({ code: "${code}", session: "${id}", tools: { cart: { description: "What is in the cart", readOnly: true, call: () => [] } } })
+    const onEnd = (error) => { window.why = error.message; };
+    remit.lend({ code: "${code}", session: "${id}", onEnd, tools: { cart: { description: "What is in the cart", readOnly: true, call: () => [] } } })
         .then(() => { document.title = "lent"; });
 </script>`;
     const context = await browser.newContext();
@@ -127,6 +128,7 @@ test("a page goes on lending after a proxy's error page and a server that is bus
     await expect.poll(() => answers).toEqual([]);
     await expect.poll(async () => (await at.owner.session(id)).tools).toEqual([]);
     expect(await page.evaluate("sockets.length")).toBe(2);
+    expect(await page.evaluate("why")).toBe("the token is revoked");
     await context.close();
 });
 
