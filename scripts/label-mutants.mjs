@@ -1,20 +1,26 @@
 /**
  * Takes away, one after another, each rule by which labels go on in the machine, and by which the checker follows them, and says whether a test
- * notices: `npm run label-mutants [-- [--part 2/4] [WORD …]]` (the second of every four rules; those whose names hold all the words). Exit code 1 where a
- * rule is missed by none of its tests, or its text is not found once. It works on a copy and changes nothing here.
+ * notices. Exit code 1 where a rule is missed by none of its tests, or its text is not found once. It works on a copy and changes nothing here.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { CHECKER_MUTANTS } from "./lib/checker-mutants.mjs";
+import { flags } from "./lib/flags.mjs";
 import { MUTANTS } from "./lib/label-mutants.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const { values, positionals: words } = parseArgs({ allowPositionals: true, options: { part: { type: "string", default: "1/1" } } });
-const [part, parts] = values.part.split("/").map(Number);
+const { part: which, words } = flags(
+    `npm run label-mutants -- [--part 1/1] [WORD …]
+
+  --part  which part of the rules, and of how many: 2/4 is the second of every four
+  WORD    only rules whose names hold all the words`,
+    { part: "1/1" },
+    { words: true },
+);
+const [part, parts] = which.split("/").map(Number);
 if (!(part >= 1 && part <= parts)) ends("--part takes which part and of how many: 2/4");
 const wanted = [...MUTANTS, ...CHECKER_MUTANTS].filter(([rule], i) => i % parts === part - 1 && words.every((word) => rule.includes(word)));
 
@@ -25,7 +31,7 @@ copied();
 
 const tests = [...new Set(wanted.flatMap(([, , , , of]) => of))];
 if (tests.length === 0) ends("no rule has that name");
-if (outcome(tests) !== "passed") ends("the tests fail as they stand");
+if (outcome(tests) !== "passed") ends(`the tests fail as they stand\n${failing().join("\n")}`);
 
 const rows = wanted.map(([rule, file, text, to, of]) => {
     const found = tried(file, text, to, of);
@@ -58,6 +64,14 @@ function outcome(files) {
     spawnSync(process.execPath, args, { cwd: copy, stdio: "ignore" });
     const { numFailedTests = 0, success = false } = read(report);
     return numFailedTests > 0 ? "killed" : success ? "passed" : "broken";
+}
+
+/** Names of the tests that failed last, each with its file. */
+function failing() {
+    const { testResults = [] } = read(join(copy, "report.json"));
+    return testResults.flatMap(({ name, assertionResults = [] }) =>
+        assertionResults.filter(({ status }) => status === "failed").map(({ fullName }) => `    ${relative(copy, name)}: ${fullName}`),
+    );
 }
 
 function read(report) {

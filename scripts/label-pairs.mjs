@@ -1,21 +1,22 @@
 /**
  * Generates pairs of runs that differ in a secret alone, as two tests of `npm test` do, and says how many look different to an observer who may not see
- * it: `npm run label-pairs [-- --pairs 100000] [--seed N]`. Half are programs of every form of control flow, half change lists and objects.
+ * it. Half are programs of every form of control flow, half change lists and objects.
  * Exit code 1 at the first pair that differs, which is made small and printed.
  */
-import { parseArgs } from "node:util";
 import fc from "fast-check";
 import { pairOf, program } from "../packages/machine/tests/authority/container-programs.ts";
 import { secrets } from "../packages/machine/tests/authority/pairs.ts";
 import { block, pairTells } from "../packages/machine/tests/authority/strict-programs.ts";
+import { flags } from "./lib/flags.mjs";
 
-const { values } = parseArgs({ options: { pairs: { type: "string", default: "1000" }, seed: { type: "string" } } });
-const numRuns = Math.ceil(Number(values.pairs) / 2);
-const seed = Number(values.seed ?? Date.now() % 2 ** 31);
-if (!(numRuns > 0 && Number.isSafeInteger(seed))) {
-    console.error("--pairs and --seed take whole numbers");
-    process.exit(1);
-}
+const { pairs, seed } = flags(
+    `npm run label-pairs -- [--pairs 1000] [--seed N]
+
+  --pairs  pairs in all
+  --seed   of the generator; without it, one of the clock`,
+    { pairs: 1000, seed: Date.now() % 2 ** 31 },
+);
+const numRuns = Math.max(1, Math.ceil(pairs / 2));
 
 const KINDS = [
     ["control flow", (tells) => fc.property(block, fc.boolean(), secrets, (body, caught, both) => tells(pairTells(body, caught, both)))],
