@@ -272,7 +272,9 @@ test("a client is paired by a code, listed and revoked", async () => {
         out: "",
         err: "error: --scopes: there is no scope 'nope'\n  known are observe, submit, lend, approve, admin, with commas or blanks between them\n",
     });
+    expect(at.remit("clients", "pair", "--scopes", "lend").err).toContain("note: without the scope 'observe' it hears no call");
     const paired = at.remit("clients", "pair", "--scopes", "observe");
+    expect(paired.err).not.toContain("note:");
     expect(paired.out).toMatch(/^[a-z2-9]{4}-[a-z2-9]{4}\n$/);
     const [found] = servers(join(at.folder, "remit/serve"));
     const response = await fetch(`${found?.url}/v1/pair`, {

@@ -18,9 +18,9 @@ export default async function clients([action = "list", id]: string[], options: 
     const server = await serverHere(options);
     const json = options["json"] === true;
     if (action === "pair") {
-        const said = options["scopes"];
+        const scopes = options["scopes"] === undefined ? null : scopesOf(String(options["scopes"]));
         const body = {
-            ...(said === undefined ? {} : { scopes: scopesOf(String(said)) }),
+            ...(scopes === null ? {} : { scopes }),
             ...(options["as"] === undefined ? {} : { as: String(options["as"]) }),
         };
         const { code } = await server.request<{ code: string }>("POST", "/v1/pairings", body);
@@ -28,6 +28,8 @@ export default async function clients([action = "list", id]: string[], options: 
         else {
             print(code);
             say(`The client gives this code to ${server.url} within ten minutes, once.`);
+            if (scopes !== null && !scopes.includes("observe"))
+                say("note: without the scope 'observe' it hears no call of a tool that it lends, and no question");
         }
         return EXIT.ok;
     }
