@@ -49,7 +49,7 @@ const LATER = {
     "machine/prompt": "budget calls clip feedback generate hidden image layers narration offers reader render report schema shown state",
     "machine/run": "calls inspector load look memory outcomes snapshot stretches",
     "machine/state":
-        "activity agent-code effects events frames handover ops parts refusal result-readers show spending stage steps still tracer verdicts",
+        "activity agent-code effects events frames handover ops parts refusal result-readers show spending stage steps tracer verdicts",
     "machine/value": "access text",
 };
 

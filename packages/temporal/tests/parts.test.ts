@@ -1,15 +1,16 @@
 /** Blocks of the other backend inside a run on Temporal: child workflows, with the same value, ledger and questions; cancelled, let go and followed. */
 import { fenced, openLedger, openWorld, type ResumeRunOptions } from "@remit/host";
 import type { Json } from "@remit/language";
-import { beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { isAway } from "../src/client/asked.ts";
 import type { Asked, DevServer } from "../src/index.ts";
-import { type Room, roomAt, sharedServer } from "./room.ts";
+import { devServer, type Room, roomAt } from "./room.ts";
 
 let server: DevServer;
 beforeAll(async () => {
-    server = await sharedServer();
+    server = await devServer();
 });
+afterAll(() => server.stop());
 
 const WORK = `import tool Work from "host:work" { call: ask }
 import tool Log from "host:log"

@@ -9,10 +9,10 @@ import { Client } from "@temporalio/client";
 import type { Payload, PayloadCodec } from "@temporalio/common";
 import { OpenTelemetryPlugin } from "@temporalio/interceptors-opentelemetry";
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker, type WorkerOptions, type WorkflowBundle } from "@temporalio/worker";
-import { beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { connect, type DevServer, placeOf, RemitPlugin, type RemitClient, remitClient, temporalBlocks } from "../src/index.ts";
 import { BUNDLES } from "./bundles.ts";
-import { questionsOf, type Room, roomAt, sharedServer } from "./room.ts";
+import { devServer, questionsOf, type Room, roomAt } from "./room.ts";
 import * as activities from "./team/activities.ts";
 
 const WORKFLOWS = fileURLToPath(new URL("./team/workflows.ts", import.meta.url));
@@ -20,11 +20,12 @@ let server: DevServer;
 /** The team's workflows as they are bundled with the plugin, once: the SDK's bundler costs more than what a test does with it. */
 let workflowBundle: WorkflowBundle;
 beforeAll(async () => {
-    server = await sharedServer();
+    server = await devServer();
     // Its ledger is not opened by that.
     await using plugin = new RemitPlugin({ ledger: "none.db", cache: BUNDLES });
     workflowBundle = await bundleWorkflowCode({ workflowsPath: WORKFLOWS, plugins: [plugin], logger: new DefaultLogger("ERROR") });
 });
+afterAll(() => server.stop());
 
 const SOURCE = `import tool Words from "host:words"
 main func(input: { words: list[string] }) {

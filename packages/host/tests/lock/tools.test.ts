@@ -14,7 +14,7 @@ import { type Work, work } from "../tool/setup.ts";
 
 const LIAR = scriptAt("packages/host/tests/tool/mcp-liar.mjs");
 const PROGRAM =
-    'import tool Far from "mcp://far"\nimport tool Repo from "file://workspace"\nmain func(input) { Far.go({}) + Repo.list({}) }\n';
+    'import tool Far from "mcp://far"\nimport tool Repo from "file://workspace"\nmain func(input) { [Far.go({}), Repo.list({})] }\n';
 
 function saying(here: Work, how: string) {
     here.write("main.remit", PROGRAM);

@@ -114,7 +114,7 @@ describe("[TRN2] repair ends", () => {
 
 describe("a hostile answer is no translation", () => {
     test.each([
-        ["a shell", 'import tool Sh from "shell:"\nfunc f() { Sh.call({ command: "id" }) }\nmemory static ( f )', "It imports Sh"],
+        ["a shell", 'import tool Sh from "shell:"\nfunc f() { Sh.run({ command: "id" }) }\nmemory static ( f )', "It imports Sh"],
         ["a module", 'import tool Fs from "node:fs"\nmemory static ( Fs.readFileSync "/etc/passwd" )', ""],
         ["a tool server", 'import tool Mail from "mcp://mail"\nmemory static ( echo "a" >=> Mail.send )', "It imports Mail"],
         ["an agent", 'import agent Fixer from "acp://opencode"\nmemory static ( echo "a" >=> Fixer )', ""],
