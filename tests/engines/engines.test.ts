@@ -17,7 +17,7 @@ const PROGRAMS = 1000;
 const ROOM = 24;
 const TIMES = 1000;
 
-const EVERYTHING = `import tool T from "http://example.test"
+const EVERYTHING = `import tool T from "host:test"
 func fib(k) {
     if k < 2 { return k }
     fib(k - 1) + fib(k - 2)
