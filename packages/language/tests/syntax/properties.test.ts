@@ -21,6 +21,12 @@ test("PRI1, PRI2: what is written is read as the same tree, and written the same
     );
 });
 
+test("PRI1: the name of an item is not taken for the contract of an answer", () => {
+    const read = parse(source("func f() {\n    use generate({}) as a\n}\n"));
+    expect(errors(read)).toEqual([]);
+    expect(format(read)).toContain("use generate({}) as a");
+});
+
 /** Puts comments between tokens, as the seed says: on lines of their own, at the ends of lines, in the middle of expressions. */
 function commented(text: string, seed: readonly number[]): string {
     const { tokens } = lex(source(text));

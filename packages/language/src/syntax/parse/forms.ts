@@ -42,6 +42,7 @@ import {
     isWord,
     jump,
     LINE_ENDS,
+    OLD_BUDGET,
     leave,
     lineBreakBefore,
     missing,
@@ -111,12 +112,16 @@ export function parseGenerate(p: State): Expr {
     return node;
 }
 
-/** `generate({…}) => T`, `: T` or `as T`: says what to write; the contract is read all the same. An `endorse` around it goes on with `as trusted`. */
+/**
+ * `generate({…}) => T`, `: T` or `as T`: says what to write; the contract is read all the same. An `endorse` around it goes on with
+ * `as trusted`, and `use generate({…}) as name` names the item.
+ */
 function foreignArrow(p: State): boolean {
     const next = peek(p, 1);
     const contract = isWord(next) || next === T.LBrace;
     if (onNewLine(p) || lineBreakBefore(p, 1) || !contract || (p.mode & LINE_ENDS) === 0) return false;
-    if (p.k !== T.FatArrow && p.k !== T.Colon && (p.k !== T.As || isBound(p, T.As) || next === T.Trusted)) return false;
+    if (p.k !== T.FatArrow && p.k !== T.Colon && (p.k !== T.As || (p.mode & OLD_BUDGET) !== 0 || isBound(p, T.As) || next === T.Trusted))
+        return false;
     const range = tokenRange(p, p.pos);
     const fixes = [fix("Write `->`", range, p.k === T.Colon ? " ->" : "->", true)];
     report(p, "SYNTAX", "The contract of an answer stands behind `->`.", range, "Write `generate({ … }) -> Name`.", fixes);
