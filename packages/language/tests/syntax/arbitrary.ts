@@ -299,7 +299,8 @@ const ties = fc.letrec<Ties>((tie) => {
             fc.record({ ...kind("index"), object: expr.map((e) => wrap(e, POSTFIX_PRECEDENCE)), index: expr }),
             fc.record({
                 ...kind("call"),
-                callee: expr.map((e) => wrap(e, POSTFIX_PRECEDENCE)),
+                // `x.only(none)` is the narrowing to a method of that name.
+                callee: expr.map((e) => wrap(e, POSTFIX_PRECEDENCE)).filter((e) => e.kind !== "member" || e.name.text !== "only"),
                 args: list(fc.record({ range: fc.constant(range), name: maybe(wordName), value: expr })),
             }),
             fc.record({
