@@ -6,6 +6,7 @@
 import { schemeOf } from "../authority/thing.ts";
 import { type ToolParam, toolParams } from "../authority/schemas.ts";
 import type { Call, Expr } from "../syntax/tree.ts";
+import { around } from "../text/fix.ts";
 import type { Range } from "../text/source.ts";
 import { type Binding, DATA, type Extra, type Walk } from "../scope/model.ts";
 import { suggestion } from "./names.ts";
@@ -58,19 +59,10 @@ function namedFields(w: Walk, { args }: Call, name: string): boolean {
     const [first] = args;
     const last = args.at(-1);
     if (first?.name === undefined || last === undefined || args.some((arg) => arg.name === undefined)) return false;
-    const [start, end] = [first.range.start, last.range.end];
+    const range = { start: first.range.start, end: last.range.end };
     w.report("NAMED_ARGUMENT", first.name.range, `${name} takes its fields in one object`, {
         hint: `write ${name}({ ${args.map((arg) => `${arg.name?.text}: …`).join(", ")} })`,
-        fixes: [
-            {
-                title: "put braces around the fields",
-                safe: false,
-                edits: [
-                    { range: { start, end: start }, text: "{ " },
-                    { range: { start: end, end }, text: " }" },
-                ],
-            },
-        ],
+        fixes: [around("put braces around the fields", range, "{ ", " }")],
     });
     return true;
 }
@@ -94,19 +86,7 @@ function oneObject(w: Walk, { args, range }: Call, name: string, fields: readonl
     const [only] = needed;
     const extra: Extra =
         needed.length === 1 && type.kind === "string"
-            ? {
-                  hint,
-                  fixes: [
-                      {
-                          title: `write { ${only}: … }`,
-                          safe: false,
-                          edits: [
-                              { range: { start: value.range.start, end: value.range.start }, text: `{ ${only}: ` },
-                              { range: { start: value.range.end, end: value.range.end }, text: " }" },
-                          ],
-                      },
-                  ],
-              }
+            ? { hint, fixes: [around(`write { ${only}: … }`, value.range, `{ ${only}: `, " }")] }
             : { hint };
     w.suspect("CONTRACT_MISMATCH", value.range, `${name} takes one object, not ${describe(type)}`, type.soft, extra);
 }

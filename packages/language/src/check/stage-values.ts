@@ -9,6 +9,7 @@ import { literalOf } from "../contract/from-tree.ts";
 import { showContract } from "../contract/show.ts";
 import type { Binding } from "../scope/model.ts";
 import type { Expr, Ident, Member, StageArg } from "../syntax/tree.ts";
+import { around } from "../text/fix.ts";
 import type { Range } from "../text/source.ts";
 import { withArticle } from "../text/words.ts";
 import { conditionProblem, CONDITIONS } from "../verbs/code/conditions.ts";
@@ -224,18 +225,7 @@ function checkGiven(x: Reading, value: Ref, { kind, name, params }: Target, para
 
 function checkTools(x: Reading, value: Expr): void {
     if (value.kind !== "list") {
-        const fixes = isRef(value)
-            ? [
-                  {
-                      title: "write a list",
-                      edits: [
-                          { range: { start: value.range.start, end: value.range.start }, text: "[" },
-                          { range: { start: value.range.end, end: value.range.end }, text: "]" },
-                      ],
-                      safe: true,
-                  },
-              ]
-            : undefined;
+        const fixes = isRef(value) ? [around("write a list", value.range, "[", "]", true)] : undefined;
         x.report("INVALID_STAGE_ARGUMENT", value.range, "'tools' takes a list of imported tools or methods of them", {
             hint: "write tools: [Search, Repo.read]",
             fixes,

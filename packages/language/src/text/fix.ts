@@ -13,3 +13,12 @@ export interface Fix {
 export function fix(title: string, range: Range, text: string, safe = false): Fix {
     return { title, safe, edits: [{ range, text }] };
 }
+
+/** What stands in one place, with texts before and behind it. */
+export function around(title: string, { start, end }: Range, before: string, behind: string, safe = false): Fix {
+    const edits = [
+        { range: { start, end: start }, text: before },
+        { range: { start: end, end }, text: behind },
+    ];
+    return { title, safe, edits };
+}
