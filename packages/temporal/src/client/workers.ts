@@ -76,9 +76,14 @@ export async function tellOf<T>(client: Client, run: string, query: string, ...a
     }
 }
 
+/** What the call itself came to, where the library tells it in words of its own. */
+function causeOf(error: unknown): unknown {
+    return error instanceof ServiceError ? error.cause : error;
+}
+
 /** What the server says where no worker can carry a query or an update to the workflow now; all else as it is. */
 export function unheard(error: unknown, run: string, message: string): unknown {
-    const cause = error instanceof ServiceError ? error.cause : error;
+    const cause = causeOf(error);
     if (!isGrpcServiceError(cause) || !UNSAID.has(cause.code)) return error;
     return new ConnectError(
         message,
@@ -102,7 +107,7 @@ export async function reachable(client: Client, run: string): Promise<void> {
 
 /** Of a server that was there, and took no more calls or refused one. `what`: did not happen by that. */
 export function wentAway(error: unknown, what: string): ConnectError {
-    const cause = error instanceof ServiceError ? error.cause : error;
+    const cause = causeOf(error);
     const isRefused = isGrpcServiceError(cause) && !AWAY.has(cause.code);
     const said = isRefused ? `refused a call: ${cause.details}` : "went away while it was called";
     const hint = isRefused
