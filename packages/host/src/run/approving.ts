@@ -105,7 +105,7 @@ export function approving(on: Handlers, asking: Asking): Approving {
         if (!isHere && !waits && before.kind !== "open")
             return denied(
                 effect,
-                !isAsked ? "no person was there to answer" : `it is for ${shownApprovers(route.owner)}, and none of them is here`,
+                isAsked ? `it is for ${shownApprovers(route.owner)}, and none of them is here` : "no person was there to answer",
             );
         const about = { run, path: effect.path, pending: io.parent ?? effect.path, request, bound, schema, owner: route.owner };
         const open: Ask | null =
@@ -121,8 +121,10 @@ export function approving(on: Handlers, asking: Asking): Approving {
         if (said === null) return { later: true };
         const decision = request.options.includes(String(said)) ? String(said) : "deny";
         const { told } = on;
-        if (said !== ELSEWHERE && told !== undefined) await kept(() => asks.note(open.id, { kind: "told", who: told, text: decision }));
-        if (said !== ELSEWHERE) await kept(() => recorded(asks, open, decision, owner));
+        if (said !== ELSEWHERE) {
+            if (told !== undefined) await kept(() => asks.note(open.id, { kind: "told", who: told, text: decision }));
+            await kept(() => recorded(asks, open, decision, owner));
+        }
         const taken = await kept(() => asks.take(run, effect.path, bound));
         if (taken === null) return { later: true };
         if (taken.kind !== "decided") return denied(effect, "the record of the question does not hold");
