@@ -2,13 +2,13 @@
 export { type ConnectPatience, type ConnectSettings, ConnectError, connect, connectWorker, type Place, placeOf } from "./server/connect.ts";
 export {
     type Asked,
-    type Listed,
     type RemitClient,
     type RemitClientOptions,
     type RemitClientSettings,
     remitClient,
     type SubmitOptions,
 } from "./client/client.ts";
+export type { Listed, ScheduleListed, Tell } from "./client/lists.ts";
 export {
     OVERLAPS,
     type Overlap,

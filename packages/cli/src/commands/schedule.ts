@@ -1,7 +1,7 @@
 /** Runs at set times on a Temporal server: `remit submit --cron` makes a schedule, `remit schedule` looks at it and changes it. */
 import type { KeptOptions, ProgramWorld } from "@remit/host";
 import type { Json } from "@remit/language";
-import type { Overlap, RemitClient, Scheduled, Schedules, ScheduleShown } from "@remit/temporal";
+import type { Overlap, RemitClient, ScheduleListed, Schedules, ScheduleShown } from "@remit/temporal";
 import { asking } from "../client.ts";
 import { EXIT, plainLine, print, printJson, say, UsageError } from "../io.ts";
 
@@ -68,14 +68,14 @@ export default function schedule([verb, id]: string[], options: Options): Promis
 
 async function listAll(schedules: Schedules, options: Options): Promise<void> {
     let isEmpty = true;
-    for await (const one of schedules.list()) {
+    for await (const one of schedules.list((text) => say(text))) {
         listed(one, options);
         isEmpty = false;
     }
     if (isEmpty) say("there is no schedule; remit submit FILE --cron EXPRESSION makes one");
 }
 
-function listed(one: Scheduled, options: Options): void {
+function listed(one: ScheduleListed, options: Options): void {
     if (options["json"] === true) {
         printJson(JSON.parse(JSON.stringify(one)) as Json, true);
         return;
@@ -86,7 +86,8 @@ function listed(one: Scheduled, options: Options): void {
         : next === undefined
           ? "no next time"
           : `next ${next.toISOString()}`;
-    print(plainLine(`${one.id}  ${one.program}  ${one.cron} ${one.zone}  ${when}`));
+    const { id, program, cron, zone } = one;
+    print(plainLine(program === null ? `${id}  (cannot be read here)  ${when}` : `${id}  ${program}  ${cron} ${zone}  ${when}`));
 }
 
 function shown(one: ScheduleShown, options: Options): void {

@@ -59,6 +59,7 @@ import {
 import { beginOf } from "../wire/begin.ts";
 import { signed } from "../wire/signature.ts";
 import { known, shownOf } from "./attributes.ts";
+import { type Listed, listedRuns, type Tell } from "./lists.ts";
 import { executionOf, type Released, type ReleaseOptions, release } from "./owner.ts";
 import { type Schedules, schedulesOf } from "./schedules.ts";
 import { attended, hasWorker, reachable, tellOf, unheard, unplaced, wentAway } from "./workers.ts";
@@ -123,7 +124,8 @@ export interface RemitClient {
     cancel(run: string): Promise<void>;
     /** Lets the run go once what was begun is answered, so that it can go on elsewhere. */
     drain(run: string): Promise<void>;
-    list(query?: string): AsyncIterable<Listed>;
+    /** Runs that the server lists. `tell` hears how many of them cannot be read here (LST1). */
+    list(query?: string, tell?: Tell): AsyncIterable<Listed>;
     /**
      * Rejects with `ConnectError` where no worker takes runs from the queue, or from one that a stage of the program names. `hasWorker` only looks for
      * the first.
@@ -139,13 +141,6 @@ export interface RemitClient {
 export interface Asked {
     readonly run: string;
     readonly question: Question;
-}
-
-export interface Listed {
-    readonly run: string;
-    readonly status: string;
-    readonly started: Date;
-    readonly program: string;
 }
 
 export function remitClient(options: RemitClientOptions): RemitClient {
@@ -214,7 +209,7 @@ export function remitClient(options: RemitClientOptions): RemitClient {
             await flow(id).cancel();
         },
         drain: (id) => flow(id).signal(SIGNALS.drain),
-        list: (query) => listed(client, query),
+        list: (query = `WorkflowType = '${WORKFLOW}'`, tell) => listedRuns(client, query, tell),
         ...{ queue, signs: signer !== undefined },
         attended: (program) => attended(client, queue, program),
         hasWorker: () => hasWorker(client, queue),
@@ -300,11 +295,6 @@ async function askedIn(client: Client, run: string): Promise<readonly Asked[]> {
         if (error instanceof WorkflowNotFoundError) return [];
         throw error;
     }
-}
-
-async function* listed(client: Client, query = `WorkflowType = '${WORKFLOW}'`): AsyncIterable<Listed> {
-    for await (const { workflowId, status, startTime, memo } of client.workflow.list({ query }))
-        yield { run: workflowId, status: status.name, started: startTime, program: String(memo?.program ?? "") };
 }
 
 function refused(error: unknown, id: string): unknown {

@@ -18,6 +18,7 @@ import { type Planned, type RunInput, type Settings, WORKFLOW } from "../wire/me
 import { beginOf } from "../wire/begin.ts";
 import { shownOf } from "./attributes.ts";
 import { cronProblem } from "./cron.ts";
+import { listedSchedules, type ScheduleListed, type Tell } from "./lists.ts";
 
 /** What becomes of a time at which the run before still goes on. */
 export const OVERLAPS = ["skip", "buffer-one", "buffer-all", "cancel-other", "allow-all"] as const;
@@ -38,16 +39,10 @@ export interface ScheduleOptions {
     readonly overlap?: Overlap;
 }
 
-export interface Scheduled {
-    readonly id: string;
+export interface Scheduled extends ScheduleListed {
     readonly program: string;
     readonly cron: string;
     readonly zone: string;
-    readonly paused: boolean;
-    readonly note: string | null;
-    readonly next: readonly Date[];
-    /** Runs that it began last, oldest first. */
-    readonly runs: readonly { readonly run: string; readonly at: Date }[];
 }
 
 /** With what only one of them tells. */
@@ -61,7 +56,8 @@ export interface ScheduleShown extends Scheduled {
 export interface Schedules {
     /** Rejects with `RemitError` (SCD1). */
     create(program: ProgramWorld, kept: KeptOptions, options: ScheduleOptions): Promise<void>;
-    list(): AsyncIterable<Scheduled>;
+    /** `tell` hears how many of them cannot be read here (LST1). */
+    list(tell?: Tell): AsyncIterable<ScheduleListed>;
     show(id: string): Promise<ScheduleShown>;
     pause(id: string, note?: string): Promise<void>;
     resume(id: string): Promise<void>;
@@ -94,13 +90,7 @@ export function schedulesOf(ops: SchedulesOps): Schedules {
         });
     return {
         create: (program, kept, options) => created(ops, program, kept, options),
-        list: async function* () {
-            for await (const { scheduleId, memo, state, info } of schedule.list())
-                yield {
-                    ...{ id: scheduleId, ...memoOf(memo), paused: state.paused, note: state.note ?? null },
-                    ...{ next: info.nextActionTimes, runs: runsOf(info.recentActions) },
-                };
-        },
+        list: (tell) => listedSchedules(ops.client, tell),
         show: (id) =>
             of(id, async (handle) => {
                 const { memo, state, info, policies } = await handle.describe();
