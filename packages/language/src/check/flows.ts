@@ -6,6 +6,7 @@
  *
  * FW1: nothing is reported as refused that a run could let pass where it gets there.
  * FW2: summaries of functions that call one another begin with "never returns" and only lose, so that every chain of calls ends.
+ * FW3: where the checker stops looking at a function, it says so (`FLOW_NOT_FOLLOWED`).
  */
 import type { Range } from "../text/source.ts";
 import type { Project } from "../authority/project.ts";
@@ -16,7 +17,7 @@ import { isStrict, type Known, knownOf } from "./flow/known.ts";
 import { type Place, placeIn, type Refused, Rules } from "./flow/rules.ts";
 import { GIVEN_UP, type Led, NOTHING, type Sink, type Summary } from "./flow/summary.ts";
 import { carrying, deep, type Fact, given, isOpen, sameVal, type Source, type Val } from "./flow/value.ts";
-import { FlowWalk } from "./flow/walk.ts";
+import { FlowWalk, MAX_PASSES } from "./flow/walk.ts";
 import { type Binding, type Checking, type FuncInfo, report } from "../scope/model.ts";
 import { shown } from "../syntax/entry.ts";
 
@@ -33,6 +34,8 @@ interface Entry {
     walks: number;
     queued: boolean;
     last: FlowWalk | null;
+    /** How many of its uses depend on what it is passed. */
+    depending: number;
     readonly readers: Set<Entry>;
 }
 
@@ -52,6 +55,7 @@ export function checkFlows(checking: Checking, funcs: readonly FuncInfo[], trust
             walks: 0,
             queued: true,
             last: null,
+            depending: 0,
             readers: new Set(),
         });
     const queue = calleesFirst(entries);
@@ -62,7 +66,9 @@ export function checkFlows(checking: Checking, funcs: readonly FuncInfo[], trust
         const { value } = walk.run();
         for (const func of walk.called) entries.get(func)?.readers.add(entry);
         entry.last = walk;
-        const summary = ++entry.walks > MAX_WALKS ? GIVEN_UP : { value, sinks: toldOf(walk, rules, ownStrict.size > 0) };
+        const { sinks, depending } = toldOf(walk, rules, ownStrict.size > 0);
+        const summary = ++entry.walks > MAX_WALKS ? GIVEN_UP : { value, sinks };
+        entry.depending = depending;
         if (sameSummary(entry.summary, summary)) continue;
         entry.summary = summary;
         if (entry.walks > MAX_WALKS + 1) continue;
@@ -72,7 +78,7 @@ export function checkFlows(checking: Checking, funcs: readonly FuncInfo[], trust
                 queue.push(reader);
             }
     }
-    for (const { last, func } of entries.values()) if (last !== null) reportWalk(last, func, rules);
+    for (const entry of entries.values()) reportEntry(entry, rules);
     const start = checking.files.get(checking.entry)?.tree;
     const main = start === undefined ? undefined : entryOf(start)?.func;
     for (const { last, func } of entries.values())
@@ -107,15 +113,20 @@ function calleesFirst(entries: ReadonlyMap<FuncInfo, Entry>): Entry[] {
  * Uses that the callers decide: those that depend on parameters, and are not refused anyhow. `all`: there is strict code, which decides over what it
  * calls, whatever that is given.
  */
-function toldOf(walk: FlowWalk, rules: Rules, all: boolean): Sink[] {
+function toldOf(walk: FlowWalk, rules: Rules, all: boolean): { readonly sinks: Sink[]; readonly depending: number } {
+    const dropped = new Set<string>();
     const told = new Map<string, Sink>();
     const add = (whole: Sink, depends = true): void => {
-        if (told.size >= (depends ? MAX_SINKS : MAX_OTHERS)) return;
+        if (!depends && told.size >= MAX_OTHERS) return;
         const args = rules.needed(whole.args);
         const sink = args === whole.args ? whole : { ...whole, args };
         if (dependsOn(sink) !== depends || refusedAt(whole, rules) !== null) return;
         const key = `${sink.func.file.name} ${sink.range.start} ${sink.kind} ${keyOf(sink.tool)} ${args.map(keyOf).join(";")}`;
         const known = told.get(key);
+        if (known === undefined && told.size >= MAX_SINKS) {
+            dropped.add(key);
+            return;
+        }
         // The same use by several ways: one of them is enough, a sure one if there is any.
         if (known === undefined || (sink.sure && !known.sure)) told.set(key, sink);
     };
@@ -125,7 +136,7 @@ function toldOf(walk: FlowWalk, rules: Rules, all: boolean): Sink[] {
         const others = [...walk.sinks.values(), ...[...walk.led.values()].flatMap((led) => led.map(({ sink }) => sink))];
         for (const sink of others.sort((a, b) => Number(b.sure) - Number(a.sure))) add(sink, false);
     }
-    return [...told.values()];
+    return { sinks: [...told.values()], depending: told.size + dropped.size };
 }
 
 function dependsOn(sink: Sink): boolean {
@@ -160,6 +171,24 @@ function sameSummary(a: Summary, b: Summary): boolean {
 }
 
 // ---- what is said ----------------------------------------------------------------------------------------------------
+
+function reportEntry(entry: Entry, rules: Rules): void {
+    const { last, func } = entry;
+    if (last === null) return;
+    reportWalk(last, func, rules);
+    const why = stoppedBy(entry, last);
+    const { name, range } = func.node;
+    if (why !== null) report(func, "FLOW_NOT_FOLLOWED", name?.range ?? { start: range.start, end: range.start + "main".length }, why);
+}
+
+/** Why not all of a function was followed (FW3). */
+function stoppedBy({ walks, depending, readers }: Entry, { lost }: FlowWalk): string | null {
+    if (lost) return `a loop here is not settled after ${MAX_PASSES} looks: what flows through this function is not followed`;
+    if (walks > MAX_WALKS)
+        return `functions that call one another are not settled after ${MAX_WALKS} looks: what this one gives is not followed`;
+    if (depending <= MAX_SINKS || readers.size === 0) return null;
+    return `${depending} uses here depend on what callers pass: callers are held to the first ${MAX_SINKS} of them`;
+}
 
 function reportWalk(walk: FlowWalk, func: FuncInfo, rules: Rules): void {
     for (const sink of walk.sinks.values()) {

@@ -142,6 +142,12 @@ const CHECKS = {
         summary:
             "A function gives a value to an argument whose clause will refuse it, if the function gets to that call; or the input reaches such an argument, if the run does not name another origin for it. In `flow strict`: a value decides which list or object changes, and the run refuses the change if that list or object lacks the value's origins; or a value decides that an agent may define functions, or is told to one that may.",
     },
+    FLOW_NOT_FOLLOWED: {
+        severity: "note",
+        summary:
+            "The checker stops following what flows through a function, because its loops, the functions around it or its uses are too many. The run still refuses what clauses refuse there.",
+        hint: "split the function",
+    },
     CHOICE_ASKED: {
         severity: "note",
         summary: "What is not trusted may decide that a use happens, and no clause lets it: the run then asks, or refuses the use.",

@@ -132,6 +132,38 @@ main agent A {
     expect(checked({ "main.remit": text })).toEqual(found);
 });
 
+test("where the checker stops following a function, it says so", () => {
+    const head = `import tool Find from "sh://find"\nimport tool Mail from "mcp://mail" { arg to: trusted }\n`;
+    const many = (of: number, line: (i: number) => string, by = "\n"): string => Array.from({ length: of }, (_, i) => line(i)).join(by);
+    const told = (text: string) =>
+        checked({ "main.remit": head + text })
+            .filter(({ code }) => code === "FLOW_NOT_FOLLOWED")
+            .map(({ message, severity }) => `${severity}: ${message.replace(/: .*/, "")}`);
+    // Each look finds one variable more that comes from Find.
+    const loop = (length: number): string => `main func(input) {
+${many(length, (i) => `v${i} = 1`)}
+for x in input.xs max 20 {
+${many(length - 1, (i) => `v${i} = v${i + 1}`)}
+v${length - 1} = Find.run({})
+}
+Mail.send({ to: v0 })
+}`;
+    expect(told(loop(4))).toEqual([]);
+    expect(told(loop(20))).toEqual(["note: a loop here is not settled after 8 looks"]);
+    // Each look at it finds one field more that is not certain.
+    const calls = (fields: number): string => `func f(n) {
+if n < 1 { return { ${many(fields, (i) => `a${i}: ${i === 0 ? 1 : "Find.run({})"}`, ", ")} } }
+x = f(n - 1)
+return { ${many(fields, (i) => `a${i}: ${i === 0 ? "Find.run({})" : `x.a${i - 1}`}`, ", ")} }
+}
+main func(input) { Mail.send({ to: f(9).a1 }) }`;
+    expect(told(calls(4))).toEqual([]);
+    expect(told(calls(20))).toEqual(["note: functions that call one another are not settled after 12 looks"]);
+    const uses = (of: number): string => `func f(x) {\n${many(of, () => "Mail.send({ to: x })")}\n}\nmain func(input) { f(Find.run({})) }`;
+    expect(told(uses(30))).toEqual([]);
+    expect(told(uses(40))).toEqual(["note: 40 uses here depend on what callers pass"]);
+});
+
 test("what decides over a call is told once for it, as an error where it is certain", () => {
     const text = `flow strict
 import tool Find from "sh://find"

@@ -44,7 +44,8 @@ import {
     written,
 } from "./value.ts";
 
-const MAX_PASSES = 8;
+/** How often a loop's body is looked at before nothing more is said of the function. */
+export const MAX_PASSES = 8;
 /** Deeper expressions and blocks are not followed. */
 const MAX_NESTING = 300;
 
@@ -81,7 +82,8 @@ export class FlowWalk implements Walking {
     /** What was assigned since a `try` began. */
     private readonly tries: Env[] = [];
     private nesting = 0;
-    private lost = false;
+    /** What flows through it was not followed to the end. */
+    lost = false;
 
     constructor(func: FuncInfo, rules: Rules, summaryOf: (func: FuncInfo) => Summary, known: Known) {
         this.func = func;
