@@ -217,7 +217,7 @@ main agent Clerk {
         { type: "data-progress", id: "main/Slow.copy#0", data: { type: "text", delta: "not of the model" } },
     ]);
     expect(chunks.map(({ type }) => type)).toEqual(expect.arrayContaining(["tool-input-available", "tool-output-available", "data-value"]));
-    expect(chunks.at(-1)).toMatchObject({ type: "finish", messageMetadata: { status: "done" } });
+    expect(chunks.at(-1)).toMatchObject({ type: "finish", messageMetadata: { status: "done", origins: ["model:Model"] } });
     const failed = await chunksOf('Files.read({ path: "none.txt" })');
     expect(failed.find(({ type }) => type === "tool-output-error")).toBeDefined();
     expect(failed.find(({ type }) => type === "error")).toMatchObject({ errorText: expect.stringContaining("none.txt") });

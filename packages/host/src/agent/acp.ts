@@ -3,8 +3,7 @@
  *
  * Boundary: from a URI to a session; the session itself is in `session.ts`.
  */
-import { existsSync, realpathSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { Readable, Writable } from "node:stream";
 import type { Stream } from "@agentclientprotocol/sdk";
 import type { Json } from "@remit/language";
@@ -12,9 +11,9 @@ import type { AgentHand, AgentTurn } from "@remit/machine";
 import { expand } from "../config/expand.ts";
 import { utf8Check } from "../input/bytes.ts";
 import { MAX_STDERR, type Running } from "../process/piped.ts";
-import { isInside } from "../skill/files.ts";
 import { tidy } from "../tool/mcp-servers.ts";
 import type { OpenAgent, AgentsContext } from "./agents.ts";
+import { besideOf, fileFrom } from "./beside.ts";
 import { AgentFail } from "./fail.ts";
 import { confine, type Confined, type GrantedFolder } from "./confine.ts";
 import { fileHands, gateOf } from "./hands.ts";
@@ -224,25 +223,4 @@ function passedOn(hands: readonly AgentHand[], context: AgentsContext): Passed[]
         });
         return [{ server: { name: key, command: program, args, env: pairs(server.env) }, program, files, origin: null }];
     });
-}
-
-/** Absolute path of an argument that names a file or folder of the configuration's own; null for every other. */
-function fileFrom(base: string, arg: string, folder: string): string | null {
-    const path = resolve(base, arg);
-    if (!existsSync(path)) return null;
-    return isInside(realpathSync(path), realpathSync(folder)) ? path : null;
-}
-
-/**
- * What must be seen so that a server finds what an argument names: of a file its folder, of a folder itself; with the packages that it may import,
- * and what says how it is to be read. A folder that holds what the program works on is not shown for that: of it the file alone is.
- */
-function besideOf(path: string, { workspace, root }: AgentsContext): string[] {
-    const holds = (folder: string): boolean => [workspace, ...(root === undefined ? [] : [root])].some((one) => isInside(one, folder));
-    if (statSync(path).isDirectory()) return holds(path) ? [] : [path];
-    const folder = dirname(path);
-    const near: string[] = [];
-    for (let at = folder; near.length === 0 && dirname(at) !== at; at = dirname(at))
-        near.push(...["node_modules", "package.json"].map((name) => join(at, name)).filter((one) => existsSync(one)));
-    return [holds(folder) ? path : folder, ...near];
 }

@@ -8,7 +8,8 @@
  * UR2: a secret reaches an agent only by a name that a trusted configuration writes into `env` or `headers`; every one is told to the scrubber
  *     first. Headers go to the configured URL alone, and over plain HTTP only on the loopback.
  */
-import { join, resolve } from "node:path";
+import { statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { didYouMean } from "@remit/language";
 import { agentNamed, agentNames, knownAs, type ModesInSandbox } from "../config/agents.ts";
 import type { Config } from "../config/config.ts";
@@ -18,6 +19,7 @@ import type { Environment } from "../ledger/place.ts";
 import { findCommand, isProgram } from "../process/command.ts";
 import { looksSecret } from "../secret/names.ts";
 import { literalOf, reachOf } from "../tool/address.ts";
+import { fileFrom, packagesOf } from "./beside.ts";
 import { AgentFail } from "./fail.ts";
 
 export interface AgentSources {
@@ -172,23 +174,36 @@ function processTarget({ name, command, said, folder, install }: Program, source
         throw new AgentFail("unreachable", `it cannot be started: there is no command '${program}'`, {
             hint: install === undefined ? "install it, or mend the command" : `install it: ${install}`,
         });
+    const own = args.map((arg) => fileArgument(arg, folder));
     return {
         kind: "process",
         name,
         command: found,
-        args,
+        args: args.map((arg, i) => own[i] ?? arg),
         env: {
             ...knownAs(name)?.env,
             ...Object.fromEntries(Object.entries(said.env ?? {}).map(([key, text]) => [key, put(key, text, name, sources)])),
         },
         endpoints: (said.endpoints ?? []).map((origin) => new URL(origin)),
-        read: (said.sandbox?.read ?? []).map((path) => resolve(folder, path)),
+        read: [
+            ...(said.sandbox?.read ?? []).map((path) => resolve(folder, path)),
+            ...own.flatMap((file) => (file === null ? [] : [file, ...packagesOf(dirname(file))])),
+        ],
         ...wantedOf(name, sources.env),
         modesInSandbox: knownAs(name)?.modesInSandbox,
         readsItself: knownAs(name)?.readsItself === true,
         writesItself: said.sandbox?.copy ?? knownAs(name)?.writesItself === true,
         ...wishesOf(said),
     };
+}
+
+/**
+ * Absolute path of an argument that names a file of the configuration's folder, such as the agent's program: the agent starts in another folder.
+ * Null for every other argument; a folder such as `.` is the agent's own.
+ */
+function fileArgument(arg: string, folder: string): string | null {
+    const path = arg === "" ? null : fileFrom(folder, arg, folder);
+    return path !== null && statSync(path).isFile() ? path : null;
 }
 
 /** Programs that a known agent looks for, as far as they are here. */

@@ -52,7 +52,7 @@ test("a crash in a turn says how, with the last of the standard error and what t
     await using here = rig({ agent: { env: { API_KEY: "$API_KEY" } } });
     const failure = await here.failure([{ do: "say", text: "I begin." }, { do: "crash" }]);
     expect(failure).toMatchObject({ kind: "unreachable", message: expect.stringContaining("it ended with code 7") });
-    expect(failure.hint).toContain("panic: out of luck");
+    expect(failure.message).toContain("it wrote: panic: out of luck");
     expect(failure.reply?.text).toBe("I begin.");
     // the scrubber of the run knows it before anybody sees the failure
     expect(here.secrets.get("env:API_KEY")).toBe("k-0123456789abcdef");
@@ -80,7 +80,7 @@ test.each([
     const failure = await here.failure([]);
     expect(failure).toMatchObject({ kind: "unreachable", message: expect.stringContaining(message) });
     if (fault === "auth") expect(failure.hint).toContain("Log in with the browser");
-    if (fault === "dies at once") expect(failure.hint).toContain("fatal: no licence");
+    if (fault === "dies at once") expect(failure.message).toContain("it wrote: fatal: no licence");
 });
 
 test("an agent that never says hello is given up", async () => {

@@ -52,6 +52,17 @@ test("a configured agent is its command, with the environment that its file name
     expect((made as unknown as { read: string[] }).read[0]).toMatch(/work\/lib$/);
 });
 
+test("an argument that names a file of the configuration's folder is that file, and the agent may read it with its packages alone", async () => {
+    await using here = work();
+    const program = here.write("agent.mjs", "");
+    const packages = here.write("package.json", "{}");
+    here.write("lib/a.mjs", "");
+    const agents = { mine: { command: ["node", "agent.mjs", "lib", ".", "../work", "--acp", ""] } };
+    const config = here.config({ agents }, true);
+    const found = targetOf("acp://mine", { config, env: here.env, workspace: "/elsewhere", secret: () => undefined });
+    expect(found).toMatchObject({ args: [program, "lib", ".", "../work", "--acp", ""], read: [program, packages] });
+});
+
 test("an agent that is known but not here says what brings it", async () => {
     const error = await fails("acp://codex");
     expect(error).toMatchObject({ kind: "unreachable", hint: expect.stringContaining("npm install -g @agentclientprotocol/codex-acp") });

@@ -61,11 +61,13 @@ export async function* uiMessages(begin: (on: Pick<Handlers, "event" | "part">) 
         queue.push(...chunks);
         wake();
     };
+    let origins: readonly string[] = [];
     const handle = begin({
         part: (path, part) => put(message.part(path, part)),
         event: (event) => {
             const data = isObject(event.data) ? event.data : {};
             const id = event.path;
+            if (event.kind === "run.ended" && id === "main") origins = event.labels;
             // a question about what an agent does with its own hands stands in its request, and the answer is its value
             const { question, detail } = isObject(data["request"]) ? data["request"] : data;
             if (event.kind === "ask.requested" && detail !== undefined)
@@ -80,7 +82,7 @@ export async function* uiMessages(begin: (on: Pick<Handlers, "event" | "part">) 
     const ended = handle.result.then((result) => {
         const status = result.ok ? "done" : result.failure?.kind === "cancelled" ? "cancelled" : result.status;
         const { value, failure } = result;
-        put(message.end({ status, ...(value === undefined ? {} : { value }), ...(failure === undefined ? {} : { failure }) }));
+        put(message.end({ status, origins, ...(value === undefined ? {} : { value }), ...(failure === undefined ? {} : { failure }) }));
     });
     const closed = ended.finally(() => {
         over = true;
