@@ -342,3 +342,17 @@ test.each<[Contract, object, Json, Json]>([
     const answered = (answer: Json, action = "accept"): Json => answerOf(wanted, { action, content: { answer } });
     expect([answered(good), answered(bad), answered(good, "decline")]).toEqual([good, null, null]);
 });
+
+test.each<[Contract, Json, Json | undefined]>([
+    [{ type: "string" }, "x", "x"],
+    [{ type: "number" }, 0, 0],
+    [{ type: "boolean" }, false, false],
+    [among("a", "b"), "b", "b"],
+    [{ type: "list", item: among("a", "b") }, ["a"], ["a"]],
+    [among("a", "b"), "c", undefined],
+    [{ type: "number" }, "5", undefined],
+])("MCF3: a form for %j with the default %j is filled in with %j", (contract, usual, shown) => {
+    const wanted: Wanted = { kind: "value", request: { name: "liar.colour", contract, default: usual } };
+    expect((formOf(wanted).requestedSchema.properties["answer"] as { readonly default?: Json }).default).toEqual(shown);
+    expect(answerOf(wanted, { action: "accept", content: {} })).toBeNull();
+});

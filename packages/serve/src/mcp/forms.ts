@@ -4,6 +4,7 @@
  * Boundary: pure; from questions to forms, and from answers on the wire to values. Who is asked is `calls.ts`'s.
  *
  * MCF1: a form has one field. An answer that does not fit that field, or that was not offered, is a no where a decision is asked for, else no answer.
+ * MCF3: a default that fits the field is the value that the form is filled in with. It is an answer only where the person sends it.
  * MCF2: who asks for a value stands before what it says, which may be made to look like another's question.
  */
 import { type Contract, isObject, type Json, plain, plainLine, safeJson } from "@remit/language";
@@ -21,10 +22,17 @@ export type Wanted =
 /** Characters of the arguments that are shown. */
 const MAX_SHOWN = 4000;
 
+/** `default`: what the form is filled in with. */
 type Field =
-    | { readonly type: "string"; readonly title: string; readonly enum?: string[] }
-    | { readonly type: "number" | "boolean"; readonly title: string }
-    | { readonly type: "array"; readonly title: string; readonly items: { readonly type: "string"; readonly enum: string[] } };
+    | { readonly type: "string"; readonly title: string; readonly enum?: string[]; readonly default?: string }
+    | { readonly type: "number"; readonly title: string; readonly default?: number }
+    | { readonly type: "boolean"; readonly title: string; readonly default?: boolean }
+    | {
+          readonly type: "array";
+          readonly title: string;
+          readonly items: { readonly type: "string"; readonly enum: string[] };
+          readonly default?: string[];
+      };
 
 /** Name of the form's field. */
 export function fieldOf({ kind }: Wanted): "decision" | "answer" {
@@ -41,7 +49,12 @@ export function formOf(wanted: Wanted) {
 
 function schemaOf(wanted: Wanted): Field {
     if (wanted.kind === "decision") return { type: "string", title: "Decision", enum: [...wanted.request.options] };
-    return wanted.kind === "words" ? { type: "string", title: "Answer" } : valueField(wanted.request);
+    return wanted.kind === "words" ? { type: "string", title: "Answer" } : filled(valueField(wanted.request), wanted.request.default);
+}
+
+/** MCF3. */
+function filled(field: Field, usual: Json | undefined): Field {
+    return fits(usual, field) ? ({ ...field, default: usual } as Field) : field;
 }
 
 function valueField({ name, contract }: InputRequest): Field {
