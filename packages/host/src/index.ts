@@ -89,7 +89,7 @@ export type { UnknownAnswer } from "@remit/machine";
 export { fromThisProcess, type Surroundings } from "./process/here.ts";
 export { REFUSED_PORTS } from "./process/ports.ts";
 export { openProcess, type Process } from "./process/process.ts";
-export type { AskOptions, AskUnknown, Handlers, HostOptions, LoadOptions, RunOptions } from "./run/setup.ts";
+export type { AskOptions, AskUnknown, Decided, Handlers, HostOptions, LoadOptions, RunOptions } from "./run/setup.ts";
 export { machineId } from "./load/engine.ts";
 export { LoadError } from "./load/error.ts";
 export { hashOf, type Loaded, loadProgram, type LoadSource } from "./load/load.ts";

@@ -206,13 +206,13 @@ test("SAK6: a question whose only approver is revoked is a no at once, and so is
 
 test("how long a question waits is told by the ledger's clock: a process whose own is an hour ahead, and that takes the session over, asks on", async () => {
     const now = (): number => Date.now() - 3_600_000;
-    const asks = new OpenAsks(now);
+    const asks = new OpenAsks(now, { isRevoked: () => false, isLent: () => true });
     const about = { id: "a", turn: "t1", question: "Send it?", options: ["once", "deny"], detail: null, call: null, approvers: ["owner"] };
     const expires = new Date(now() + 60_000).toISOString();
     const { signal } = new AbortController();
     const taken = asks.wait(
         { ...about, expires },
-        { late: "deny", signal, at: { run: "r", path: "main/ask" }, log: async () => undefined },
+        { late: "deny", signal, at: { run: "r", path: "main/ask" }, tool: null, log: async () => undefined },
     );
     // a timer that counted by its own clock would have ended by then
     await new Promise((resolve) => setTimeout(resolve, 20));

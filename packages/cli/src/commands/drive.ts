@@ -279,6 +279,7 @@ export class Drive {
         const decision = plainLine(String(data["decision"]));
         if (by === "repeat") this.#say("The same call again, which was refused: it is not asked about.");
         else if (by === "revoked") this.#say(`Every client that may answer was revoked: ${decision}.`);
+        else if (by === "gone") this.#say(`The client that lent the tool is gone: ${decision}.`);
         else if (by !== "expiry") this.#say(`${plainLine(by)} answered: ${decision}.`);
         else this.#say(data["decision"] === null ? "The question got no answer." : `No answer came in time: ${decision}.`);
     }

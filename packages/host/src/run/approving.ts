@@ -33,7 +33,7 @@ import { sha256 } from "../ledger/blob.ts";
 import { isPassing } from "../ledger/error.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import type { Later, Missing, Performer, PerformIO } from "./host.ts";
-import type { Handlers } from "./setup.ts";
+import type { Decided, Handlers } from "./setup.ts";
 
 /** What a tool says of a method now; null where nothing is said. */
 export interface Described {
@@ -119,6 +119,7 @@ export function approving(on: Handlers, asking: Asking): Approving {
 
         const said = await asked(asks, open, io.signal, (signal) => on.ask?.(request, { effect, ask: open, signal }));
         if (said === null) return { later: true };
+        const why = typeof said === "object" ? said.deny : null;
         const decision = request.options.includes(String(said)) ? String(said) : "deny";
         const { told } = on;
         if (said !== ELSEWHERE) {
@@ -128,6 +129,7 @@ export function approving(on: Handlers, asking: Asking): Approving {
         const taken = await kept(() => asks.take(run, effect.path, bound));
         if (taken === null) return { later: true };
         if (taken.kind !== "decided") return denied(effect, "the record of the question does not hold");
+        if (why !== null && taken.decision === "deny") return denied(effect, why, null);
         return taken.late ? denied(effect, "no answer came in time") : given(taken.decision);
     }
 
@@ -218,7 +220,7 @@ async function asked(
     open: Ask,
     signal: AbortSignal,
     here: (signal: AbortSignal) => ReturnType<NonNullable<Handlers["ask"]>> | undefined,
-): Promise<string | typeof ELSEWHERE | null> {
+): Promise<Decided | typeof ELSEWHERE | null> {
     const other = new AbortController();
     const both = AbortSignal.any([signal, other.signal]);
     try {
@@ -258,7 +260,8 @@ function isLater(outcome: Outcome & { readonly ok: false }): boolean {
     return detail !== null && typeof detail === "object" && !Array.isArray(detail) && detail.later === true;
 }
 
-function denied(effect: Effect, message: string): Outcome {
-    const hint = "run it on a terminal to be asked, or with --park to answer later";
-    return { ok: false, failure: { kind: "denied", message, site: effect.site, hint } };
+function denied(effect: Effect, message: string, hint: string | null = HINT): Outcome {
+    return { ok: false, failure: { kind: "denied", message, site: effect.site, ...(hint === null ? {} : { hint }) } };
 }
+
+const HINT = "run it on a terminal to be asked, or with --park to answer later";

@@ -22,16 +22,19 @@ import type { Mode } from "./rehearse.ts";
 /** What a person says became of an effect; null: it is not known now. `signal`: where it may be said elsewhere, and is not asked any more then. */
 export type AskUnknown = (effect: Effect, signal?: AbortSignal) => Promise<UnknownAnswer | null> | UnknownAnswer | null;
 
+/** What `ask` says: one of the options, or a no with its reason. */
+export type Decided = string | { readonly deny: string };
+
 /** Handlers that ask a person or report to one. A handler that gives null has no answer now: the run may stop as waiting. */
 export interface Handlers {
     /**
-     * A question about a call: one of `options`. Without a handler the answer is no, or later (`asks.park`). `ask` is its record, which another
+     * A question about a call: one of `options`, or a no of which the program is told why. Without a handler the answer is no, or later (`asks.park`). `ask` is its record, which another
      * process may answer too; then the signal is aborted.
      */
     readonly ask?: (
         request: AskRequest,
         about: { readonly effect: Effect; readonly ask: Ask; readonly signal: AbortSignal },
-    ) => Promise<string | null> | string | null;
+    ) => Promise<Decided | null> | Decided | null;
     /** `ask` puts questions to the clients of a server: those that a project sends to the channel `server` are put there, too. */
     readonly atServer?: boolean;
     /** Whether `ask` is for a question; to any other nobody answers here. Default: it is for all. */

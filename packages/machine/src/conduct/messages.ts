@@ -96,8 +96,8 @@ export type UnknownAnswer =
     | { readonly answer: "done"; readonly value: Json }
     /** It did not happen, or it may happen twice: perform it. */
     | { readonly answer: "again" }
-    /** The program is told that it failed. */
-    | { readonly answer: "give up" };
+    /** The program is told that it failed. `why`: what it is told besides. */
+    | { readonly answer: "give up"; readonly why?: string };
 
 /** What an effect lacks, and how a person gives it. */
 export interface Missing {

@@ -59,7 +59,8 @@ export function outcomeOf(effect: Effect, said: UnknownAnswer): Outcome | null {
     const { kind, site } = effect;
     if (said.answer === "again") return null;
     if (said.answer === "done") return answeredOutcome(effect, said.value);
-    const message = "given up after an interruption: it is not known whether this happened";
+    const why = said.why === undefined ? "" : `; ${said.why}`;
+    const message = `given up after an interruption: it is not known whether this happened${why}`;
     return { ok: false, failure: { kind: kind === "agent" || kind === "author" ? "unreachable" : "tool", message, site } };
 }
 

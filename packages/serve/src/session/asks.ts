@@ -7,6 +7,7 @@
  * SAK2: only a client that the session names settles it; a mismatch changes nothing.
  * SAK3: no answer in time is a no.
  * SAK6: a question is a no at once where every client that may settle it was revoked: before it was asked, or while it waits.
+ * SAK7: a question about a call of a lent tool is a no at once where no client lends that tool any more: the call could not be made.
  * SAK4: an answer is acknowledged when the session's log has it, a decision about a call when the run's record has it too: it is not asked for again.
  * SAK5: an answer of a client counts when the session's log has it. What the log does not take leaves the question open, and its client is told so.
  */
@@ -17,12 +18,12 @@ import type { At } from "../watch/stalls.ts";
 
 export interface Settled {
     readonly answer: Json;
-    /** The client; or `expiry`, or `revoked` (SAK6), where no client answered. */
+    /** The client; or where no client answered `expiry`, `revoked` (SAK6) or `gone` (SAK7). */
     readonly by: string;
 }
 
 /** No client gave the answer: what counts then is what counts without one. */
-export const isUnanswered = ({ by }: Settled): boolean => by === "expiry" || by === "revoked";
+export const isUnanswered = ({ by }: Settled): boolean => by === "expiry" || by === "revoked" || by === "gone";
 
 /** What `People` takes, who says that the run has it (SAK4). */
 export interface Taken extends Settled {
@@ -36,6 +37,8 @@ export interface Waiting {
     readonly signal: AbortSignal;
     /** The run that asks, and where. */
     readonly at: At;
+    /** Name of the lent tool whose call it is about; null: it is about none. */
+    readonly tool: string | null;
     /** Keeps an answer in the session's log. `asked`: a client waits for that. */
     log(settled: Settled, asked: boolean): Promise<void>;
 }
@@ -48,7 +51,16 @@ interface Open {
     /** Resolves when it is kept. Null: another answer is being kept. */
     readonly settle: (settled: Settled) => Promise<void> | null;
     /** What counts without an answer counts now, for this reason. */
-    readonly lapse: (by: "expiry" | "revoked") => void;
+    readonly lapse: (by: "expiry" | "revoked" | "gone") => void;
+    /** Of `Waiting`. */
+    readonly tool: string | null;
+}
+
+/** Who is there. */
+export interface Present {
+    isRevoked(client: string): boolean;
+    /** A client lends a tool of this name. */
+    isLent(tool: string): boolean;
 }
 
 export class OpenAsks {
@@ -58,11 +70,11 @@ export class OpenAsks {
     /** Why questions ended that a server before this one had put. */
     readonly #before = new Map<string, string>();
 
-    readonly #isRevoked: (client: string) => boolean;
+    readonly #present: Present;
 
-    constructor(now: () => number, isRevoked: (client: string) => boolean = () => false) {
+    constructor(now: () => number, present: Present) {
         this.now = now;
-        this.#isRevoked = isRevoked;
+        this.#present = present;
     }
 
     list(): AskInfo[] {
@@ -70,7 +82,7 @@ export class OpenAsks {
     }
 
     /** Resolves with null where the signal ended it. Rejects where the log takes nothing more. */
-    wait(info: AskInfo, { late, signal, at, log }: Waiting): Promise<Taken | null> {
+    wait(info: AskInfo, { late, signal, at, tool, log }: Waiting): Promise<Taken | null> {
         return new Promise((resolve, reject) => {
             const left = Date.parse(info.expires) - this.now();
             let isTaken = false;
@@ -104,20 +116,23 @@ export class OpenAsks {
                         reject(error);
                     } else if (signal.aborted) stop();
                     else if (Date.parse(info.expires) <= this.now()) lapse("expiry");
-                    else this.revoked(info.id);
+                    else this.lapsed(info.id);
                     throw error;
                 });
             };
-            this.#open.set(info.id, { info, at, late, settle: (settled) => settle(settled, true), lapse });
+            this.#open.set(info.id, { info, at, late, settle: (settled) => settle(settled, true), lapse, tool });
             if (signal.aborted) stop();
             else signal.addEventListener("abort", stop, { once: true });
         });
     }
 
-    /** SAK6. Of one question, or of all that are open. */
-    revoked(id?: string): void {
-        for (const { info, lapse } of [...this.#open.values()])
-            if ((id === undefined || info.id === id) && info.approvers.every(this.#isRevoked)) lapse("revoked");
+    /** SAK6, SAK7. Of one question, or of all that are open. */
+    lapsed(id?: string): void {
+        for (const { info, lapse, tool } of [...this.#open.values()]) {
+            if (id !== undefined && info.id !== id) continue;
+            if (info.approvers.every((one) => this.#present.isRevoked(one))) lapse("revoked");
+            else if (tool !== null && !this.#present.isLent(tool)) lapse("gone");
+        }
     }
 
     endedBefore(id: string, why: string): void {

@@ -9,6 +9,7 @@
  * LNT4: a call ends: by its result, when its time is up, when its tool is withdrawn or its client goes.
  * LNT5: a result is acknowledged when the run's record of it is durable: what is acknowledged is not asked about after a crash. It waits for no
  *     other call, also where a model made several at once.
+ * LNT7: a tool that is lent anew is lent all the while: what asks whether it is lent between the two finds the new one.
  * LNT6: what a client says comes from a site that the session may not reach is not given to the program.
  */
 import { randomBytes } from "node:crypto";
@@ -35,6 +36,8 @@ interface Call {
 export interface LentEvents {
     registered(tool: ToolInfo): Promise<unknown>;
     withdrawn(tool: ToolInfo, why: string): Promise<unknown>;
+    /** A tool is lent no more. */
+    left(): void;
     /** To the client that lent the tool, and to those who watch. */
     call(call: CallInfo): void;
     /** `reads`: the tool only reads. */
@@ -79,15 +82,18 @@ export class LentTools {
     /** A tool that the client lent before under this name is withdrawn first. Gives what the model calls it. */
     async register(client: string, tool: string, spec: ToolSpec): Promise<string> {
         const name = `${client.replaceAll("-", "_")}__${tool}`;
-        await this.withdraw(client, tool, "it is lent anew");
         const { description, input, readOnly = false, repeatable = readOnly } = spec;
         const registration = randomBytes(6).toString("hex");
         const made: Lent = { name, client, tool, registration, description, input: input as Json, readOnly, repeatable };
+        const before = this.#tools.get(name);
+        // LNT7.
         this.#tools.set(name, made);
         try {
+            if (before !== undefined) await this.#ends(before, "it is lent anew");
             await this.#events.registered(made);
         } catch (error) {
             if (this.#tools.get(name) === made) this.#tools.delete(name);
+            this.#events.left();
             throw error;
         }
         return name;
@@ -98,10 +104,17 @@ export class LentTools {
         const found = [...this.#tools.values()].find((one) => one.client === client && one.tool === tool);
         if (found === undefined) return false;
         this.#tools.delete(found.name);
-        for (const call of this.#calls.values())
-            if (call.registration === found.registration) call.settle({ ok: false, error: `the tool was withdrawn: ${why}` });
-        await this.#events.withdrawn(found, why);
+        const kept = this.#ends(found, why);
+        this.#events.left();
+        await kept;
         return true;
+    }
+
+    /** Of one registration. */
+    async #ends(tool: Lent, why: string): Promise<void> {
+        for (const call of this.#calls.values())
+            if (call.registration === tool.registration) call.settle({ ok: false, error: `the tool was withdrawn: ${why}` });
+        await this.#events.withdrawn(tool, why);
     }
 
     /** The client is gone: everything it lent goes with it. */

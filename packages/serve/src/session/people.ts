@@ -10,10 +10,12 @@
  *     question whether that turn begins again says what was asked. Begun again, the agent asks again.
  * PPL4: a call of a lent tool that was allowed, and that the server's end cut short, is asked about once: the question also says that its tool was lent
  *     anew. `again` then is a yes to that registration, for that one call, and no other.
+ * PPL5: nothing is asked about a call of a tool that no client lends now: it is a no, and its model or program is told why. Of a call that had begun it
+ *     says that it is not known whether it happened.
  */
 import { randomBytes } from "node:crypto";
 import { isObject, type Json, LENT, shownUse } from "@remit/language";
-import type { Ask } from "@remit/host";
+import type { Ask, Decided } from "@remit/host";
 import {
     askedCall,
     askedMethod,
@@ -26,7 +28,7 @@ import {
     type UnknownAnswer,
 } from "@remit/machine";
 import type { AskInfo, ToolInfo } from "../wire/messages.ts";
-import type { OpenAsks, Settled } from "./asks.ts";
+import type { OpenAsks, Settled, Waiting } from "./asks.ts";
 import type { SessionKind } from "./log.ts";
 import type { Grant, Turn } from "./state.ts";
 import { ModelCalls, Progress } from "./stuck.ts";
@@ -67,10 +69,15 @@ export class People {
         this.#setup = setup;
     }
 
-    /** One of the options; null where the run was stopped. */
-    async approve(turn: Turn, request: AskRequest, ask: Pick<Ask, "id" | "expires" | "path">, signal: AbortSignal): Promise<string | null> {
+    /** One of the options, or a no with its reason (PPL5); null where the run was stopped. */
+    async approve(
+        turn: Turn,
+        request: AskRequest,
+        ask: Pick<Ask, "id" | "expires" | "path">,
+        signal: AbortSignal,
+    ): Promise<Decided | null> {
         const decision = await this.#decided(turn, request, ask, signal);
-        if (decision === null || YES.has(decision) || decision === "abort") return decision;
+        if (typeof decision !== "string" || YES.has(decision) || decision === "abort") return decision;
         const why = this.#setup.progress().refused(keyOf(request));
         if (why !== null) this.#setup.stuck(why);
         return decision;
@@ -81,11 +88,12 @@ export class People {
         request: AskRequest,
         ask: Pick<Ask, "id" | "expires" | "path">,
         signal: AbortSignal,
-    ): Promise<string | null> {
+    ): Promise<Decided | null> {
         const { principal = "" } = request.detail as { readonly principal?: string };
         // Another import may call a method as a lent tool is called.
         const asked = askedMethod(request.detail);
-        const tool = asked?.uri === LENT ? this.#setup.lent(asked.method) : null;
+        const name = asked?.uri === LENT ? asked.method : null;
+        const tool = name === null ? null : this.#setup.lent(name);
         const about: Fields = {
             path: ask.path,
             ...(tool === null ? {} : { name: tool.name, registration: tool.registration, principal }),
@@ -97,6 +105,11 @@ export class People {
             await this.#setup.append("ask.decided", { turn: turn.id, ask: ask.id, decision, by, remembered: true, ...about });
             return decision;
         };
+        // PPL5.
+        if (name !== null && tool === null) {
+            await decided("deny", "gone");
+            return this.#gone(request, name);
+        }
         // STK1.
         if (this.#setup.progress().wasRefused(keyOf(request))) return decided("deny", "repeat");
         // PPL2.
@@ -109,8 +122,18 @@ export class People {
         this.#again.delete(path);
         if (again !== undefined && isChanged(request) && again.registration === tool?.registration) return decided("once", again.by);
         const { question, options, detail } = request;
-        const settled = await this.#ask(turn, { id: ask.id, expires: ask.expires, question, options, detail }, "deny", signal, about);
+        const put = { id: ask.id, expires: ask.expires, question, options, detail };
+        const settled = await this.#ask(turn, put, { late: "deny", tool: name }, signal, about);
+        if (settled?.by === "gone" && name !== null) return this.#gone(request, name);
         return settled === null ? null : String(settled.answer);
+    }
+
+    /** PPL5. It counts as a call that failed, and not as one that a person refused: its client may come back. */
+    #gone(request: AskRequest, tool: string): Decided {
+        const gave = isGone(tool);
+        const why = this.#setup.progress().called(keyOf(request), { ok: false, gave, reads: false });
+        if (why !== null) this.#setup.stuck(why);
+        return { deny: gave };
     }
 
     /** PPL3. A question that a server before this one left open, as the log has it: why it has ended. */
@@ -154,23 +177,32 @@ export class People {
     }
 
     question(turn: Turn, question: string, signal: AbortSignal): Promise<Settled | null> {
-        return this.#ask(turn, { ...this.#fresh(), question, options: [], detail: null }, null, signal);
+        return this.#ask(turn, { ...this.#fresh(), question, options: [], detail: null }, { late: null, tool: null }, signal);
     }
 
     async unknown(turn: Turn, effect: Effect, signal: AbortSignal): Promise<UnknownAnswer | null> {
         const asked = this.#cutShort.get(effect.path);
         const { allowed } = effect.request as Partial<ToolRequest>;
         const called = allowed === undefined ? null : calledMethod(effect);
+        const name = called?.uri === LENT ? called.method : null;
         // What is lent is lent to a server: the one before had another registration.
-        const tool = called?.uri === LENT ? this.#setup.lent(called.method) : null;
+        const tool = name === null ? null : this.#setup.lent(name);
+        const fresh = this.#fresh();
+        if (name !== null && tool === null) {
+            // PPL5.
+            const gone: Fields = { turn: turn.id, ask: fresh.id, decision: "give up", by: "gone", remembered: true };
+            await this.#setup.append("ask.decided", gone);
+            return { answer: "give up", why: isGone(name) };
+        }
         const anew = tool === null ? "" : " Its tool was lent anew since, and may not be what it was when the call was allowed.";
         const question =
             asked === undefined
                 ? `It is not known whether ${whatOf(effect)} happened.${anew} Perform it again?`
                 : `The server ended at ${effect.path} while its agent waited for an answer about ${asked}: nothing of that call was done. Begin that turn again? The agent then asks again, and may do again what it had done before.`;
-        const request = { ...this.#fresh(), question, options: ["again", "give up"], detail: effect.request };
-        const settled = await this.#ask(turn, request, "give up", signal);
+        const request = { ...fresh, question, options: ["again", "give up"], detail: effect.request };
+        const settled = await this.#ask(turn, request, { late: "give up", tool: name }, signal);
         if (settled === null) return null;
+        if (settled.by === "gone" && name !== null) return { answer: "give up", why: isGone(name) };
         if (settled.answer !== "again") return { answer: "give up" };
         if (tool !== null) this.#again.set(effect.path, { registration: tool.registration, by: settled.by });
         return { answer: "again" };
@@ -183,7 +215,7 @@ export class People {
     async #ask(
         turn: Turn,
         request: Omit<AskInfo, "turn" | "approvers" | "call">,
-        late: Json,
+        { late, tool }: Pick<Waiting, "late" | "tool">,
         signal: AbortSignal,
         about: Fields = {},
     ): Promise<Settled | null> {
@@ -197,6 +229,7 @@ export class People {
         const named = { turn: turn.id, ask: id, ...about };
         const waits = asks.wait(info, {
             late,
+            tool,
             signal: AbortSignal.any([signal, broken.signal]),
             at: { run: turn.run ?? "", path: typeof about["path"] === "string" ? about["path"] : "" },
             log: ({ answer, by }, asked) => append("ask.decided", { ...named, decision: answer, by }, asked),
@@ -204,7 +237,7 @@ export class People {
         waits.catch(() => undefined);
         try {
             await append("ask.requested", { ...named, question, options: [...options], detail, expires, approvers });
-            asks.revoked(id);
+            asks.lapsed(id);
             const taken = await waits;
             if (taken === null && !isClosing()) await append("ask.withdrawn", named);
             if (taken !== null) this.#keep(about["path"], taken.kept);
@@ -214,6 +247,11 @@ export class People {
             throw error;
         }
     }
+}
+
+/** PPL5. */
+function isGone(tool: string): string {
+    return `no client lends ${shownUse(`Lent.${tool}`, LENT)} any more`;
 }
 
 /** In a person's words, and where. */

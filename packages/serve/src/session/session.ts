@@ -102,7 +102,10 @@ export class Session {
         this.#state = state;
         this.id = setup.log.id;
         const { log, bounds } = setup;
-        this.#asks = new OpenAsks(setup.ledger.store.asks.now, (client) => this.#isRevoked(client));
+        this.#asks = new OpenAsks(setup.ledger.store.asks.now, {
+            isRevoked: (client) => this.#isRevoked(client),
+            isLent: (tool) => this.#lent.get(tool) !== null,
+        });
         this.#people = new People({
             asks: this.#asks,
             wait: bounds.ask,
@@ -126,6 +129,7 @@ export class Session {
                     this.#append("lent.registered", { name, client, tool, registration, description, readOnly, input }, true),
                 withdrawn: ({ name, client, tool, registration }, why) =>
                     this.#append("lent.withdrawn", { name, client, tool, registration, why }),
+                left: () => this.#asks.lapsed(),
                 call: (call) => log.tell("call", call as unknown as Json),
                 kept: ({ id, client, tool, turn }, ok) => log.tell("call.ended", { id, client, tool, turn, ok }),
                 ended: ({ tool, args }, result, reads) => {
@@ -349,7 +353,7 @@ export class Session {
     async revoked(client: string): Promise<void> {
         this.#revoked.add(client);
         this.#setup.log.drop(client);
-        this.#asks.revoked();
+        this.#asks.lapsed();
         await this.#dropRevoked();
         await this.#lent.gone(client, "its client was revoked");
     }

@@ -158,7 +158,7 @@ async function saidOf({ on, store, missing }: Asking, run: string, question: Que
             if (on.ask === undefined) return null;
             const ask = await store.asks.find(run, id);
             const decision = await on.ask(request as unknown as AskRequest, { effect: effectOf(question, kind, request), ask, signal });
-            return decision === null ? null : { decision };
+            return decision === null ? null : { decision: typeof decision === "string" ? decision : "deny" };
         }
         case "input": {
             if (on.input === undefined) return null;
