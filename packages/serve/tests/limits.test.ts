@@ -24,7 +24,7 @@ test("sessions, clients, tools and streams have a bound; the error says which, a
     await at.owner.request("DELETE", `/v1/clients/${first?.id}`);
     expect((await at.raw("POST", "/v1/clients", { body: more })).status).toBe(201);
 
-    expect(await client.lend(id, "read", { description: "x" })).toEqual({ status: "accepted" });
+    expect(await client.lend(id, "read", { description: "x", readOnly: false })).toEqual({ status: "accepted" });
     expect(await client.lend(id, "read", { description: "y" })).toEqual({ status: "accepted" });
     expect(await client.lend(id, "write", { description: "x" })).toMatchObject({
         status: "rejected",

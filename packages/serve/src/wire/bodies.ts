@@ -61,7 +61,7 @@ export const NewTurn: z.ZodType<Wire.NewTurn> = z
 export const ToolSpec: z.ZodType<Wire.ToolSpec> = z.strictObject({
     description: z.string().min(1),
     input: z.record(z.string(), json).default({ type: "object" }),
-    readOnly: z.literal(true).optional(),
+    readOnly: z.boolean().optional(),
     repeatable: z.boolean().optional(),
 });
 export const CallResult: z.ZodType<Wire.CallResult> = z.union([

@@ -39,7 +39,7 @@ export interface ToolSpec {
     description: string;
     /** JSON Schema of the one object argument. */
     input: { [key: string]: Json };
-    readOnly?: true;
+    readOnly?: boolean;
     /** A second time does no harm; default: what only reads. */
     repeatable?: boolean;
 }
