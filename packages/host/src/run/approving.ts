@@ -119,7 +119,6 @@ export function approving(on: Handlers, asking: Asking): Approving {
 
         const said = await asked(asks, open, io.signal, (signal) => on.ask?.(request, { effect, ask: open, signal }));
         if (said === null) return { later: true };
-        const why = typeof said === "object" ? said.deny : null;
         const decision = request.options.includes(String(said)) ? String(said) : "deny";
         const { told } = on;
         if (said !== ELSEWHERE) {
@@ -129,8 +128,8 @@ export function approving(on: Handlers, asking: Asking): Approving {
         const taken = await kept(() => asks.take(run, effect.path, bound));
         if (taken === null) return { later: true };
         if (taken.kind !== "decided") return denied(effect, "the record of the question does not hold");
-        if (why !== null && taken.decision === "deny") return denied(effect, why, null);
-        return taken.late ? denied(effect, "no answer came in time") : given(taken.decision);
+        if (taken.late) return denied(effect, "no answer came in time");
+        return typeof said === "object" && taken.decision === "deny" ? denied(effect, said.deny, null) : given(taken.decision);
     }
 
     const call: Approving["call"] = (effect, io, perform) => {

@@ -70,6 +70,10 @@ export class LentTools {
         return [...this.#tools.values()].map(({ repeatable: _, ...info }) => info);
     }
 
+    has(name: string): boolean {
+        return this.#tools.has(name);
+    }
+
     get(name: string): ToolInfo | null {
         return this.#tools.get(name) ?? null;
     }

@@ -101,11 +101,8 @@ export class Session {
         this.#setup = setup;
         this.#state = state;
         this.id = setup.log.id;
-        const { log, bounds } = setup;
-        this.#asks = new OpenAsks(setup.ledger.store.asks.now, {
-            isRevoked: (client) => this.#isRevoked(client),
-            isLent: (tool) => this.#lent.get(tool) !== null,
-        });
+        const { log, bounds, ledger } = setup;
+        this.#asks = new OpenAsks(ledger.store.asks.now, { isRevoked: this.#isRevoked, isLent: (one) => this.#lent.has(one) });
         this.#people = new People({
             asks: this.#asks,
             wait: bounds.ask,
@@ -141,7 +138,7 @@ export class Session {
             bounds.call,
             () => this.#reach(),
         );
-        const { ledger, brain, carrier = null, limits, stalled = () => undefined } = setup;
+        const { brain, carrier = null, limits, stalled = () => undefined } = setup;
         this.#runs = new TurnRuns({
             ...{ session: this.id, ledger, brain, carrier, people: this.#people, tools: this.#tools() },
             limits: { time: bounds.turn, ...limits },
@@ -358,9 +355,7 @@ export class Session {
         await this.#lent.gone(client, "its client was revoked");
     }
 
-    #isRevoked(client: string): boolean {
-        return this.#revoked.has(client) || this.#setup.isRevoked?.(client) === true;
-    }
+    readonly #isRevoked = (client: string): boolean => this.#revoked.has(client) || this.#setup.isRevoked?.(client) === true;
 
     /** SSN4. */
     async #dropRevoked(): Promise<void> {
