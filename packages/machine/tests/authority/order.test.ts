@@ -112,3 +112,13 @@ test("iterations wait for one another's answers, not for one another's turns", (
     const ran = timed(loop("v = U.get({ x: x })"), 0, 1, { options: { concurrency: 5 } });
     expect(ran.effects.slice(1, 6).map(({ path }) => path)).toEqual([0, 1, 2, 3, 4].map((i) => `main/parallel[${i}]/U.get#0`));
 });
+
+test("and where each of their calls is caught by itself they make the next one side by side", () => {
+    const source = loop("a = fetch(1, x)\nfetch(2, a?.n)").replace(
+        "main func",
+        "func fetch(v, x) { try { U.get({ v: v, x: x }) } catch e { none } }\nmain func",
+    );
+    const ran = timed(source, 0, 1, { options: { concurrency: 5 }, fails: '"v":1,"x":3' });
+    const told = ran.effects.slice(1).map(({ request }) => (request as { args?: [{ v: Json }] }).args?.[0].v);
+    expect(told).toEqual([1, 2, "end"].flatMap((v) => Array.from({ length: 5 }, () => v)).concat("all"));
+});
