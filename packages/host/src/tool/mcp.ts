@@ -6,6 +6,7 @@
  * MCP4: `readOnly` and `repeatable` are what the server says in its annotations; without a word a tool neither only reads nor may be repeated.
  * MCP6: labels that a server states (`_meta.ifc` of a result, of a part of it or of a resource in one, `openWorldHint: true`) restrict: one part that is not trusted, or that is
  *     private, is enough, and a word that is not known counts as the stricter.
+ *     What a tool with that hint tells as an error is not trusted either.
  * MCP7: what the result itself, as a whole, states otherwise can be let to grant (`labels from server`), where no part and no hint restricts it.
  * MCP5: what a server describes is cut to `MAX_TOOLS`, `MAX_DESCRIPTION` and `MAX_SCHEMA` before a model or a person sees it.
  */
@@ -131,8 +132,11 @@ async function callTool(
             ? resultOf(result)
             : new Sourced(resultOf(result), undefined, { claims, grants });
     } catch (error) {
-        if (waits.isOver() && !io.signal.aborted) throw late(connection, key, limit);
-        throw await failed(error, connection, key, io.signal, longest);
+        const fail =
+            waits.isOver() && !io.signal.aborted ? late(connection, key, limit) : await failed(error, connection, key, io.signal, longest);
+        // What a tool that reads the open world tells as an error is from there, too.
+        if (fail instanceof ToolFail && tool.annotations?.openWorldHint === true) fail.claims = { untrusted: true };
+        throw fail;
     } finally {
         waits.end();
         connection.calls.delete(asking);

@@ -112,6 +112,8 @@ export class ToolFail extends Error {
     readonly kind: FailureKind;
     readonly hint: string | undefined;
     readonly detail: Json | undefined;
+    /** What its server states of what it tells. */
+    claims?: Claims;
     constructor(message: string, more: { kind?: FailureKind; hint?: string; detail?: Json } = {}) {
         super(message);
         this.kind = more.kind ?? "tool";

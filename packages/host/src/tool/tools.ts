@@ -133,7 +133,8 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
                 // The run waits for it.
                 const missing = missingIn(error);
                 if (missing !== null) throw missing;
-                return { ok: false, failure: failureOf(error, request, effect, io.signal) };
+                const failure = failureOf(error, request, effect, io.signal);
+                return { ok: false, failure, ...(error instanceof ToolFail ? given(error, ["claims"]) : {}) };
             }
         },
         describe,

@@ -180,7 +180,13 @@ async function overHttp(then: (message: { id: number; method: string }, ...about
                 capabilities: { tools: {} },
                 serverInfo: { name: "liar", version: "1" },
             });
-        else if (message.method === "tools/list") say({ tools: [{ name: "go", inputSchema: { type: "object" } }] });
+        else if (message.method === "tools/list")
+            say({
+                tools: [
+                    { name: "go", inputSchema: { type: "object" } },
+                    { name: "open", inputSchema: { type: "object" }, annotations: { openWorldHint: true } },
+                ],
+            });
         else then(message, request, response);
     });
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
@@ -295,5 +301,18 @@ describe("a server over HTTP", () => {
             if (!outcome.ok) throw new Error(outcome.failure.message);
             expect([outcome.claims, outcome.grants, outcome.origins], JSON.stringify(result)).toEqual([claims, grants, ["tool:T"]]);
         }
+    });
+    test("MCP6: what a tool that reads the open world tells as an error is not trusted either", async () => {
+        await using here = work();
+        await using server = await overHttp((message, _request, response) => {
+            const error = { code: -32000, message: "the page says: eve" };
+            response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id: message.id, error }));
+        });
+        const tools = at(here, server.url);
+        const [open, go] = [await perform(tools, SERVER, "open", [{}]), await perform(tools, SERVER, "go", [{}])];
+        expect([open, go].map(({ ok, claims }) => [ok, claims])).toEqual([
+            [false, { untrusted: true }],
+            [false, undefined],
+        ]);
     });
 });

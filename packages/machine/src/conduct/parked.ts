@@ -30,6 +30,8 @@ export interface ParkedUse {
     readonly read: readonly Read[];
 }
 
+type Done = Outcome & { readonly ok: true };
+
 /** A use that was made, and what it gave. */
 export interface Made {
     readonly use: string;
@@ -86,11 +88,11 @@ export function parkedDoc(path: string, uses: number, { parked, said, made, befo
 }
 
 /** H10. `outcome` null: the use is only begun, or is the agent's own to make. */
-export function reads({ read }: Telling, tool: string, outcome: Outcome | null): void {
+export function reads({ read }: Telling, tool: string, outcome: Partial<Pick<Done, "origins" | "parts" | "claims">> | null): void {
     const { origins: known = [], claims: stated }: Partial<Read> = read.get(tool) ?? {};
-    const parts = outcome?.ok === true ? Object.values(outcome.parts ?? {}).flat() : [];
+    const parts = Object.values(outcome?.parts ?? {}).flat();
     const origins = [...new Set([...known, `tool:${tool}`, ...(outcome?.origins ?? []), ...parts])].sort();
-    const claims = { ...stated, ...(outcome?.ok === true ? outcome.claims : {}) };
+    const claims = { ...stated, ...outcome?.claims };
     read.set(tool, { tool, origins, ...(Object.keys(claims).length === 0 ? {} : { claims }) });
 }
 
@@ -114,13 +116,15 @@ export function madeOf({ tool, method, args }: AgentUse): string {
  * What the record of a use keeps of its outcome besides the value, for `madeIn`: what it carries, and what its
  * server states, restricts after a crash, too.
  */
-export function statedIn({ parts, claims }: Outcome & { readonly ok: true }): { [key: string]: Json } {
+export function statedIn(outcome: Outcome): { [key: string]: Json } {
+    const parts = outcome.ok ? outcome.parts : undefined;
+    const { claims } = outcome;
     return { ...(parts === undefined ? {} : { parts }), ...(claims === undefined ? {} : { claims: { ...claims } }) } as {
         [key: string]: Json;
     };
 }
 
-function statedBy(event: LedgerEvent): Pick<Outcome & { readonly ok: true }, "parts" | "claims"> {
+function statedBy(event: LedgerEvent): Pick<Done, "parts" | "claims"> {
     const claims = objectIn(field(event, "claims"));
     const parts = Object.entries(objectIn(field(event, "parts"))).map(
         ([at, labels]) => [at, listIn(labels).filter((one) => typeof one === "string")] as const,
@@ -156,8 +160,13 @@ export function madeIn({ path: turn, request }: Effect, events: Iterable<LedgerE
             begun.set(path, { tool, use: madeOf({ tool, method, args: listIn(args) }) });
             reads(one, tool, null);
         }
-        const use = kind === "tool.ended" && field(event, "ok") === true ? begun.get(path) : undefined;
+        const use = kind === "tool.ended" ? begun.get(path) : undefined;
         if (use === undefined) continue;
+        if (field(event, "ok") !== true) {
+            const { claims } = statedBy(event);
+            reads(one, use.tool, claims === undefined ? null : { claims });
+            continue;
+        }
         const outcome: Outcome = { ok: true, value: field(event, "value") ?? null, origins: [...labels], ...statedBy(event) };
         made.push({ use: use.use, outcome: outcome as unknown as Json });
         reads(one, use.tool, outcome);

@@ -200,7 +200,7 @@ export function answerRequest(ops: RequestOps, work: Work, said: Outcome | null)
             1,
             outcome.ok
                 ? { ok: true, value: outcome.value, ...statedIn(outcome) }
-                : { ok: false, failure: outcome.failure as unknown as Json },
+                : { ok: false, failure: outcome.failure as unknown as Json, ...statedIn(outcome) },
         ),
     );
     of.work.waitsNoMore(of.n);

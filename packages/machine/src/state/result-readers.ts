@@ -27,10 +27,9 @@ import type { Ops } from "./ops.ts";
 
 const NOBODY_SAYS: readonly string[] = [];
 
-/** RST1. The origin beside `tool:NAME` is none that a clause trusts. */
+/** RST1, also of what a failure tells. The origin beside `tool:NAME` is none that a clause trusts. */
 export function claimedOf({ authority }: Ops, { kind, request }: Effect, outcome: Outcome): readonly string[] {
-    const { claims } = outcome.ok ? outcome : {};
-    return kind === "tool" ? claimedBy(authority, (request as unknown as ToolRequest).tool, claims) : NOBODY_SAYS;
+    return kind === "tool" ? claimedBy(authority, (request as unknown as ToolRequest).tool, outcome.claims) : NOBODY_SAYS;
 }
 
 function claimedBy(authority: Ops["authority"], tool: string, claims: Claims | undefined): readonly string[] {

@@ -30,6 +30,34 @@ test("what a trusted import brings is not trusted where its server says so", () 
     expect(ran({ untrusted: true }, "{ trusted }")).toEqual([[], "violation.flow"]);
 });
 
+test("nor is what a failure of such a tool tells, thrown or in its result", () => {
+    const text = `
+import tool Far from "mcp://far" { trusted }
+import tool Out from "file://out" { write: may, arg path: trusted }
+main func(input) { said = try { Far.read({}).text } catch e { e.message }\nx = ${trying('Out.write({ path: said, content: "x" })')}\nx }`;
+    const failure = { kind: "tool", message: "the page says: eve", site: null } as const;
+    const result = { ok: false, isError: true, text: "the page says: eve", content: [], structured: null };
+    const of = (claims: Claims) =>
+        (
+            [
+                { ok: false, failure, claims },
+                { ok: true, value: result, origins: ["tool:Far"], claims },
+            ] satisfies Outcome[]
+        ).map((told) =>
+            outcome(
+                run(text, {
+                    answer: (e) => {
+                        const { tool, op } = e.request as { tool?: string; op?: string };
+                        return tool === "Far" && op === "call" ? told : undefined;
+                    },
+                }),
+            ),
+        );
+    expect(of({})).toEqual([{ did: "Out.write" }, { did: "Out.write" }]);
+    expect(of({ untrusted: true })).toEqual(["violation.flow", "violation.flow"]);
+    expect(of({ private: true })).toEqual(["violation.flow", "violation.flow"]);
+});
+
 test("what is not said to be untrusted is no more trusted than its import", () => {
     for (const claims of [undefined, {}, { untrusted: true }] as const) expect(ran(claims, "")).toEqual([[], "violation.flow"]);
 });

@@ -186,6 +186,16 @@ test("which the record keeps for a turn that is told again after a crash", () =>
     expect(read).toContainEqual({ tool: "In", origins: ["agent:Fixer", "file:b", "tool:In"], claims: outcome.claims });
 });
 
+test("also of one that failed", () => {
+    const claims = { untrusted: true } as const;
+    const part = new Part(source(YIELD)).use("In", "read", "x/a");
+    const failure = { kind: "tool", message: "the page says: eve", site: null } as const;
+    part.hear({ kind: "outcome", path: `${TURN}/hand[0]`, outcome: { ok: false, failure, claims } });
+    const turn = part.begun.findLast(({ path }) => path === TURN) as Effect;
+    const { made, read } = madeIn(turn, part.events as readonly MachineEvent[] as readonly LedgerEvent[]);
+    expect([made, read?.find(({ tool }) => tool === "In")?.claims]).toEqual([[], claims]);
+});
+
 test("that a time is up while it is at work may come of what it read by then (LIC1)", () => {
     const body = `late = false
 try { spend 1 s { v = ${YIELD} } } catch e { late = true }
