@@ -6,8 +6,8 @@ import type { Effect, Outcome, Policy } from "../../src/index.ts";
 import { cases } from "../cases.ts";
 import { did, outcome, run } from "./running.ts";
 
-const page = { text: "from the network", go: true, list: ["a"] };
-const properties = Object.fromEntries(["content", "note", "text", "go", "list", "n"].map((name) => [name, {}]));
+const page = { text: "from the network", go: true, list: ["write"] };
+const properties = Object.fromEntries(["content", "note", "text", "go", "list", "n", "to"].map((name) => [name, {}]));
 const METHODS = ["write", "look"].map((name) => ({ name, readOnly: name === "look", input: { type: "object", properties } }));
 const world = (e: Effect): Outcome | undefined => {
     const { tool, op } = e.request as { tool?: string; op?: string };
@@ -130,6 +130,38 @@ describe("the next use at the same place", () => {
             "violation.remit",
             'func put() { Out.write({ content: "x" }) }\nagent One { remit { may Out.write }\nfunc go() { put() } }\nagent Two { remit { may Out.look }\nfunc go() { put() } }',
         ],
+        [
+            "which method `act` is given",
+            "look: never",
+            'for name in ["Out.write", "Out.look"] max 9 { act(name, { content: "x" }) }',
+            1,
+            "violation.remit",
+            "",
+        ],
+        [
+            "which method a generic call names",
+            "look: never",
+            'for name in ["write", "look"] max 9 { Out.call({ tool: name }) }',
+            1,
+            "violation.remit",
+            "",
+        ],
+        [
+            "whom an argument names as its reader",
+            "audience: arg to",
+            'box = Box.read({})\nfor one in ["ann", "eve"] max 9 { Out.write({ content: box.did, to: one }) }',
+            1,
+            "violation.flow",
+            'import tool Box from "mcp://box" { reads: "ann" }',
+        ],
+        [
+            "a count of another, for which it counts",
+            "",
+            'for i in [1, 2, 3] max 9 { Out.write({ content: "x" }) }  One.go()',
+            3,
+            "denied",
+            'agent One { remit { may Out.write at most 2 }\nfunc go() { Out.write({ content: "x" }) } }',
+        ],
         ["which thing it is", "write: never", "put(Own)  put(Out)", 1, "violation.remit", 'func put(it) { it.write({ content: "x" }) }'],
         [
             "a delegation that is over",
@@ -142,6 +174,17 @@ describe("the next use at the same place", () => {
     ])("is held against %s", (_name, clauses, body, times, end, more) => {
         const of = ran(program(clauses, body, more));
         expect([wrote(of), outcome(of)]).toEqual([times, end]);
+    });
+    test("is asked about where what is not trusted named the method, whatever came before", () => {
+        const rows = ["Out.write", "web", "Out.write", "web"];
+        const names = rows.map((one) => (one === "web" ? '"Out." + web.list[0]' : `"${one}"`)).join(", ");
+        const of = ran(program("", `for name in [${names}] max 9 { act(name, { content: "x" }) }`));
+        expect([asked(of), wrote(of)]).toEqual([2, 4]);
+    });
+    test("is asked about where the object carries more in strict code, though its parts do not", () => {
+        const body = 'bag = { content: "b" }\nfor one in [own, web] max 9 {\nif not one.go { bag.content = "x" }\nOut.write(bag)\n}';
+        const of = ran(`flow strict\n${program("arg content: trusted or ask", body)}`);
+        expect([asked(of), wrote(of)]).toEqual([1, 2]);
     });
     test("is held against a policy that looks for links in what only reads", () => {
         const body = 'for one in [web.text, web.text + " https://a.example"] max 9 { Out.look({ content: one }) }';
