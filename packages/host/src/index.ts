@@ -132,7 +132,7 @@ export { type VerbEntry, type VerbPlugin, type VerbRegistry, verbRegistry } from
 export { type About, chain, only, type Work, type Wrap } from "./wrap/wrap.ts";
 export { cache, type CacheOptions, log, type Logged, retry, type RetryOptions, timeout } from "./wrap/wrappers.ts";
 export { openWorld, type ProgramWorld } from "./run/program-world.ts";
-export { type BlockElsewhere, type BlockRunner, gaveOf, infoOf, partOptions, usedBy } from "./run/nested.ts";
+export { type BlockElsewhere, type BlockRunner, gaveOf, infoOf, leftBy, partOptions } from "./run/nested.ts";
 export { append, type Carried, type Elsewhere, performOnce } from "./run/elsewhere.ts";
 export { shellWord } from "./process/word.ts";
 export { performing as perform, type Performing, type PerformingOptions } from "./run/performing.ts";
@@ -156,7 +156,7 @@ export { isSameSecret } from "./secret/same.ts";
 export { createScrubber, type Scrubber, type Secret } from "./secret/scrub.ts";
 export { type HostFunction, type HostMethod, type HostTool, type HostToolSource, method, type ToolCallContext } from "./tool/functions.ts";
 export type { StandardSchema } from "./tool/standard.ts";
-export { type Parts, WithOrigins, withOrigins } from "./tool/origins.ts";
+export { FailedWithOrigins, type Parts, WithOrigins, withOrigins } from "./tool/origins.ts";
 export { mediaTypeOf } from "./tool/signature.ts";
 export type { QueueCall, QueueCaller } from "./tool/queue.ts";
 export type { MethodInfo, ToolImport } from "./tool/tool.ts";

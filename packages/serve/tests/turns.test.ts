@@ -36,6 +36,18 @@ test("a tool that reads is called without a question, at the client that lent it
     expect(await at.server.ledger.verify(id)).toMatchObject({ ok: true });
 });
 
+test("what one fails with is its client's word, too", async () => {
+    await using at = await room([calls("owner", "read"), { text: "It is closed." }]);
+    const { id } = await at.owner.open();
+    await at.owner.lend(id, "read", READ);
+    const turn = await at.owner.submit(id, { text: "when?" });
+    const seen = await watch(at.owner, id, ended(turn.id), async (event, data) => {
+        if (event === "call") return at.owner.result(id, data["id"] as string, { ok: false, error: "closed, says the page" });
+    });
+    const { origins } = (seen.at(-1) as Frame).data as unknown as { origins: string[] };
+    expect(origins).toEqual(expect.arrayContaining(["lent:owner", "tool:Lent"]));
+});
+
 test("one that acts is asked about first; a no is told to the model, a yes for the session holds for its registration alone", async () => {
     const buy = calls("owner", "click", { at: "#buy" });
     await using at = await room([buy, { text: "not done" }, buy, buy, { text: "twice" }, buy, { text: "anew" }]);

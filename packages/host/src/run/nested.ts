@@ -147,7 +147,7 @@ async function outcomeOf(result: RunResult, { site }: Effect, store: LedgerStore
     return {
         ok: false,
         failure: { kind: kind === "waiting" ? "cancelled" : kind, message, site: failure?.site ?? site, ...more },
-        ...(await usedBy(store, run)),
+        ...(await leftBy(store, run)),
     };
 }
 
@@ -159,10 +159,10 @@ export async function gaveOf(store: LedgerStore, of: RunInfo | string): Promise<
     return { ok: true, value: info.value ?? null, origins: [...origins], usage: info.usage, ...more };
 }
 
-/** What a run that failed used of what is counted; nothing where that is not known. */
-export async function usedBy(store: LedgerStore, run: string): Promise<Pick<Outcome, "uses">> {
-    const { uses } = await endOf(store, await store.run(run));
-    return uses === undefined ? {} : { uses };
+/** Of a run that failed: what its failure carries, and what the run used of what is counted; nothing where that is not known. */
+export async function leftBy(store: LedgerStore, run: string): Promise<Pick<Outcome & { readonly ok: false }, "origins" | "uses">> {
+    const { uses, origins } = await endOf(store, await store.run(run));
+    return { ...(origins.length === 0 ? {} : { origins: [...origins] }), ...(uses === undefined ? {} : { uses }) };
 }
 
 type End = Pick<Outcome & { readonly ok: true }, "bindings" | "uses"> & { readonly origins: readonly string[] };

@@ -41,3 +41,21 @@ export function withOrigins(value: unknown, parts: Parts): WithOrigins {
     }
     return new WithOrigins(value, parts);
 }
+
+/** What a function failed with, and where what it tells comes from: added to `tool:NAME`, as for a value. */
+export class FailedWithOrigins extends Error {
+    override readonly name: string = "FailedWithOrigins";
+    readonly [MARK] = true;
+    readonly origins: readonly string[];
+    constructor(message: string, origins: readonly string[]) {
+        super(message);
+        this.origins = origins;
+    }
+}
+
+/** Origins that a function said of what it failed with. */
+export function originsOfFailure(error: unknown): readonly string[] {
+    if (!Error.isError(error) || !Object.hasOwn(error, MARK)) return [];
+    const { origins } = error as FailedWithOrigins;
+    return Array.isArray(origins) ? origins.filter((one) => typeof one === "string" && one !== "") : [];
+}

@@ -26,6 +26,7 @@ import { allowModule, type Allowed, isLocalModule } from "./module.ts";
 import type { QueueCaller } from "./queue.ts";
 import type { LockedTool } from "../lock/tools.ts";
 import { opening, SCHEMES } from "./schemes.ts";
+import { originsOfFailure } from "./origins.ts";
 import { type Asked, broughtAs, type MethodInfo, Sourced, type ToolContext, ToolFail, type ToolHandle, type ToolImport } from "./tool.ts";
 
 export interface ToolsOptions {
@@ -133,8 +134,7 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
                 // The run waits for it.
                 const missing = missingIn(error);
                 if (missing !== null) throw missing;
-                const failure = failureOf(error, request, effect, io.signal);
-                return { ok: false, failure, ...(error instanceof ToolFail ? given(error, ["claims"]) : {}) };
+                return { ok: false, failure: failureOf(error, request, effect, io.signal), ...statedOf(error) };
             }
         },
         describe,
@@ -243,6 +243,13 @@ function failureOf(error: unknown, request: ToolRequest, effect: Effect, signal:
         message: about + (message === "" ? "it failed without saying why" : message),
         site: effect.site,
     };
+}
+
+/** What is said of what a failure tells, besides whose it is. */
+function statedOf(error: unknown): Pick<Outcome & { readonly ok: false }, "origins" | "claims"> {
+    if (error instanceof ToolFail) return given(error, ["claims"]);
+    const origins = originsOfFailure(error);
+    return origins.length === 0 ? {} : { origins: [...origins] };
 }
 
 function withoutCredentials(uri: string): string {

@@ -145,6 +145,16 @@ test("a question inside such a block is its own: the run around it waits, and go
     await store.close();
 });
 
+test("what such a block failed with carries what it came from, in the run around it, too", async () => {
+    const store = memoryStore();
+    const said = { Work: { call: async () => Promise.reject(new Error("the page says: eve")) } };
+    const program = await load({ source: `${WORK}memory static ( work "a" )` }, { tools: said, ledger: store, backend: "temporal" });
+    const handle = program.run(null);
+    expect(await handle.result).toMatchObject({ failure: { message: expect.stringContaining("eve") } });
+    const events = await Array.fromAsync(store.events(handle.id));
+    expect(events.find(({ kind }) => kind === "run.ended")?.labels).toContain("tool:Work");
+});
+
 test("counts of a run hold in blocks that run elsewhere, and what they use counts in the run", async () => {
     const store = openSqlite(join(folder, "ledger.db"), { config: join(folder, "config") });
     const source = `import tool Work from "host:work" { call: at most 2 }

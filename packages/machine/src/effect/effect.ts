@@ -72,13 +72,7 @@ export const OUTCOMES = {
     ),
     failed: shape(
         { ok: is(false), failure: ref<Failure>("Failure") },
-        {
-            origins: says(list(text), "of what the failure tells, besides what it came from"),
-            claims: says(CLAIMS, "what its server states of what the failure tells"),
-            usage,
-            uses: PART_USES,
-            read: READS,
-        },
+        { origins: says(list(text), "of what the failure tells"), claims: CLAIMS, usage, uses: PART_USES, read: READS },
     ),
 };
 export type Outcome = Told<(typeof OUTCOMES)[keyof typeof OUTCOMES]>;

@@ -15,7 +15,7 @@
 import { randomBytes } from "node:crypto";
 import { isObject, type Json, type ReachRule } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
-import { type HostMethod, type HostTool, type ToolCallContext, withOrigins } from "@remit/host";
+import { FailedWithOrigins, type HostMethod, type HostTool, type ToolCallContext, withOrigins } from "@remit/host";
 import { withPictures } from "./pictures.ts";
 import { ACCEPTED, type Ack, type CallInfo, type CallResult, rejected, type ToolInfo, type ToolSpec } from "../wire/messages.ts";
 
@@ -202,7 +202,7 @@ export class LentTools {
         const given = this.#within(result);
         this.#events.ended(info, given, tool.readOnly);
         void kept.then(() => this.#events.kept(info, given.ok));
-        if (!given.ok) throw new LentError(given.error);
+        if (!given.ok) throw new LentError(given.error, [`lent:${tool.client}`]);
         const sites = [given.site ?? []].flat().map((one) => `site:${siteOf(one)}`);
         return withOrigins(withPictures(given.value, given.images), { "": [`lent:${tool.client}`, ...new Set(sites)] });
     }
@@ -225,7 +225,7 @@ export class LentTools {
 const BEGUN = "lent.call";
 
 /** What a lent tool failed with, as its client says. */
-export class LentError extends Error {
+export class LentError extends FailedWithOrigins {
     override readonly name = "LentError";
 }
 

@@ -16,7 +16,7 @@ import {
     RemitError,
     type ResumeRunOptions,
     type RunWorld,
-    usedBy,
+    leftBy,
 } from "@remit/host";
 import type { LedgerStore, RunInfo, Scrubber } from "@remit/host";
 import type { Json } from "@remit/language";
@@ -78,7 +78,7 @@ async function cameTo(to: Kept, wanted: PartInput, info: RunInfo): Promise<Part>
     const { effect } = wanted;
     if (info.status === "done") return recorded(to, wanted, await gaveOf(to.store, info));
     if (info.status === "failed")
-        return recorded(to, wanted, { ok: false, failure: failureOf(info, effect), ...(await usedBy(to.store, info.id)) });
+        return recorded(to, wanted, { ok: false, failure: failureOf(info, effect), ...(await leftBy(to.store, info.id)) });
     if (info.status === "waiting") return { later: null };
     if (info.status === "stopped") {
         // Whether it is wanted any more is the conductor's to say: it is no outcome.

@@ -14,6 +14,7 @@ import {
     type BlockRunner,
     follow,
     gaveOf,
+    leftBy,
     infoOf,
     keptRun,
     type Later,
@@ -116,7 +117,7 @@ async function carriedOut(client: RemitClient, block: BlockElsewhere, isNew: boo
         return later ?? (await gaveOf(store, run));
     } catch (error) {
         if (!(error instanceof RemitError)) throw error;
-        return { ok: false, failure: error.failure as Failure };
+        return { ok: false, failure: error.failure as Failure, ...(await leftBy(store, run)) };
     } finally {
         over.abort();
         await Promise.all([shows, asks]);
