@@ -86,7 +86,7 @@ export async function confine(options: ConfineOptions): Promise<Confined> {
     };
     try {
         if (sandbox === null) {
-            const begin: Begin = { command: target.command, args: target.args, env: unconfinedEnv(env, target.env), cwd };
+            const begin: Begin = { command: target.command, args: target.fullArgs, env: unconfinedEnv(env, target.env), cwd };
             return { confinement: "unconfined", cwd, copies, nests: false, start: () => started(children, begin), close };
         }
         const socket = sandbox.kind === "bwrap" ? join(room, "model.sock") : null;
@@ -107,7 +107,7 @@ export async function confine(options: ConfineOptions): Promise<Confined> {
             home: made("home", outlasts),
             ...(relayed === null || socket === null ? {} : { socket: { outside: socket, inside: SOCKET_INSIDE } }),
         };
-        const command = [target.command, ...target.args];
+        const command = [target.command, ...target.fullArgs];
         const path = [target.command, process.execPath, ...target.programs].map(dirname);
         const own = relayed === null ? target.env : { ...proxyEnv(relayed.port ?? PROXY_PORT), ...target.env };
         const environment = insideEnv(env, own, path);

@@ -45,7 +45,10 @@ export interface ProcessTarget extends Wishes {
     readonly name: string;
     /** Absolute path. */
     readonly command: string;
+    /** As written: what is said of the agent in a lock names no place. */
     readonly args: readonly string[];
+    /** The same with the files of the configuration's folder made absolute. */
+    readonly fullArgs: readonly string[];
     readonly env: { readonly [name: string]: string };
     /** Origins it may reach from its sandbox. */
     readonly endpoints: readonly URL[];
@@ -179,7 +182,8 @@ function processTarget({ name, command, said, folder, install }: Program, source
         kind: "process",
         name,
         command: found,
-        args: args.map((arg, i) => own[i] ?? arg),
+        args,
+        fullArgs: args.map((arg, i) => own[i] ?? arg),
         env: {
             ...knownAs(name)?.env,
             ...Object.fromEntries(Object.entries(said.env ?? {}).map(([key, text]) => [key, put(key, text, name, sources)])),

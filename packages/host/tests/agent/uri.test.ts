@@ -60,7 +60,7 @@ test("an argument that names a file of the configuration's folder is that file, 
     const agents = { mine: { command: ["node", "agent.mjs", "lib", ".", "../work", "--acp", ""] } };
     const config = here.config({ agents }, true);
     const found = targetOf("acp://mine", { config, env: here.env, workspace: "/elsewhere", secret: () => undefined });
-    expect(found).toMatchObject({ args: [program, "lib", ".", "../work", "--acp", ""], read: [program, packages] });
+    expect(found).toMatchObject({ fullArgs: [program, "lib", ".", "../work", "--acp", ""], read: [program, packages] });
 });
 
 test("an agent that is known but not here says what brings it", async () => {
