@@ -20,7 +20,7 @@ import { generate } from "./generate.ts";
 import { strayLambda } from "./methods.ts";
 import { type Binding, DATA, either, type Extra, holding, type Origin, type Walk } from "../scope/model.ts";
 import { elsewhere, suggestion } from "./names.ts";
-import { meant } from "../scope/model.ts";
+import { meant, misspelt } from "../scope/model.ts";
 import { inner, raise } from "./sites.ts";
 import {
     ANY,
@@ -249,9 +249,12 @@ export function propertyOf(w: Walk, type: Type, e: Member): Type {
                 else if (found.optional && mayBeAbsent(type, name)) w.unguarded.push({ at, name, soft: type.soft });
                 return found;
             }
-            if (found === null && !e.safe) {
+            if (found === null) {
                 const isMethod = BUILTINS_ON.object.has(name);
-                const extra = isMethod ? callIt(e) : suggestion(w.checking, name, at, propertyNames(type));
+                const near = isMethod ? undefined : suggestion(w.checking, name, at, propertyNames(type));
+                // `?.` asks for what may be absent; a name that is nearly one that there is was not meant to be
+                if (e.safe && (type.open || near === undefined)) return ANY;
+                const extra = isMethod ? callIt(e) : near === undefined ? undefined : misspelt(w.file, near);
                 const known =
                     extra ??
                     (propertyNames(type).length > 0 ? { hint: `it has ${propertyNames(type).slice(0, 12).join(", ")}` } : undefined);
@@ -504,7 +507,7 @@ function comparable(w: Walk, type: Type, value: Expr): void {
 /** The fix quotes the text. */
 function near(w: Walk, value: string, range: Range, values: readonly string[]): Extra | undefined {
     const found = suggestion(w.checking, value, range, values)?.fixes?.[0]?.edits[0]?.text;
-    return found === undefined ? undefined : meant(found, range, JSON.stringify(found));
+    return found === undefined ? undefined : misspelt(w.file, meant(found, range, JSON.stringify(found)));
 }
 
 // ---- blocks that are expressions -------------------------------------------------------------------------------------

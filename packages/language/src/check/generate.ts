@@ -101,7 +101,10 @@ function literalOption(w: Walk, { key, value }: GenerateOption, kind: OptionKind
     const written = kind === "count" && value.kind === "number" && !/^\d+$/.test(value.text) ? "a whole number above 0" : null;
     const wants = value.kind === "missing" ? null : (unfit(kind, value) ?? written);
     const code = `INVALID_GENERATE_${key.text.toUpperCase()}` as Code;
-    if (wants !== null) w.report(code, value.range, `'${key.text}' must be ${wants}, written as a literal`);
+    if (wants === null) return;
+    const bare = value.kind === "string" && /^(?:\d+(?:\.\d+)?k?|true|false)$/.test(value.value) ? value.value : undefined;
+    const hint = bare === undefined ? undefined : { hint: `leave the quotes out: ${key.text}: ${bare}` };
+    w.report(code, value.range, `'${key.text}' must be ${wants}, written as a literal`, hint);
 }
 
 /** The word `generate`. */

@@ -7,12 +7,12 @@
  */
 import { fix } from "../text/fix.ts";
 import { unfit, YIELD_OPTIONS } from "../form/options.ts";
-import type { Arg, Call, Expr, GenerateOption, Import, Member } from "../syntax/tree.ts";
+import type { Arg, Call, Expr, GenerateOption, Import, Member, Spread } from "../syntax/tree.ts";
 import { isOutside as leadsOutside } from "../authority/schemas.ts";
 import type { Range } from "../text/source.ts";
 import { HANDOVERS } from "../scope/builtins.ts";
 import { checkContract } from "./contracts.ts";
-import { type Binding, DATA, type Walk } from "../scope/model.ts";
+import { type Binding, DATA, type Extra, type Walk } from "../scope/model.ts";
 import { suggestion } from "./names.ts";
 import { inner, arity, plain, raise, walkArgs } from "./sites.ts";
 import { ANY, contractType, FREE_TEXT, OBJECT, type Type } from "../scope/types.ts";
@@ -96,9 +96,24 @@ function skills(w: Walk, value: Expr): void {
     for (const item of value.items) {
         const found = item.kind === "ident" ? w.file.names.get(item.name) : undefined;
         if (item.kind !== "ident" || w.names.get(item.name) !== undefined || found?.kind !== "skill")
-            w.report("INVALID_YIELD_OPTION", item.range, "'skills' takes names of imported skills");
+            w.report("INVALID_YIELD_OPTION", item.range, "'skills' takes names of imported skills", skillMeant(w, item));
         else found.used = true;
     }
+}
+
+/** The imported skill whose name is nearly this one. */
+function skillMeant(w: Walk, item: Expr | Spread): Extra | undefined {
+    if (item.kind !== "ident") return undefined;
+    const known = [...w.file.names.values()].filter(({ kind }) => kind === "skill");
+    const extra = suggestion(
+        w.checking,
+        item.name,
+        item.range,
+        known.map(({ name }) => name),
+    );
+    const one = known.find(({ name }) => name === extra?.fixes?.[0]?.edits[0]?.text);
+    if (one !== undefined) one.used = true;
+    return extra ?? (known.length === 0 ? undefined : { hint: `there are ${known.map(({ name }) => name).join(", ")}` });
 }
 
 /** `x.send(text)` of an agent: one turn of its session. */

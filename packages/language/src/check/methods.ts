@@ -7,11 +7,12 @@
  */
 import type { Arg, Call, Expr, Lambda, Member } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
-import { type BuiltinRow, METHODS } from "../scope/builtins.ts";
+import { BUILTIN_TAKES, type BuiltinRow, METHODS } from "../scope/builtins.ts";
 import { type Binding, DATA, either, type FuncInfo, type Local, localAt, type Origin, type Walk } from "../scope/model.ts";
 import { inner, arity, mutate, plain, raise, unknown } from "./sites.ts";
+import { suggestion } from "./names.ts";
 import { toolWrites } from "./tools.ts";
-import { ANY, join, LIST, makeType, maybeCapability, NUMBER, optional, present, RESULTS, type Type } from "../scope/types.ts";
+import { ANY, join, LIST, makeType, maybeCapability, NUMBER, optional, present, RESULTS, RESULTS_OF, type Type } from "../scope/types.ts";
 
 export function anyMethod(w: Walk, e: Call, callee: Member, type: Type): Type {
     const name = callee.name.text;
@@ -63,6 +64,7 @@ export function builtin(w: Walk, e: Call, row: BuiltinRow, name: string, receive
             if (receiver.item.kind === "object" && join(receiver.item, given.type) !== receiver.item) w.checking.listsChange = true;
         }
     }
+    literals(w, e, row);
     w.isFresh(given.data);
     switch (row.shares) {
         case "self":
@@ -82,7 +84,26 @@ export function builtin(w: Walk, e: Call, row: BuiltinRow, name: string, receive
             w.from = either(w.from, either({ ...from, data: 0 }, { ...given.began, data: 0 }));
             return ANY;
         case "fresh":
-            return row.name === "summary" ? LIST : (RESULTS[row.result] as Type);
+            return row.name === "summary" ? LIST : (RESULTS_OF.get(`${row.on}.${row.name}`) ?? (RESULTS[row.result] as Type));
+    }
+}
+
+/** A literal where a built-in takes a few texts, or an object of a few fields. */
+function literals(w: Walk, e: Call, row: BuiltinRow): void {
+    const called = `${row.on}.${row.name}`;
+    const takes = BUILTIN_TAKES.get(called);
+    const value = takes === undefined ? undefined : e.args[takes.at]?.value;
+    if (value?.kind === "string" && takes?.texts?.includes(value.value) === false) {
+        const near = suggestion(w.checking, value.value, value.range, takes.texts);
+        const hint = near?.hint ?? `it is one of ${takes.texts.map((one) => JSON.stringify(one)).join(", ")}`;
+        w.report("CONTRACT_MISMATCH", value.range, `${called} does not take ${JSON.stringify(value.value)} here`, { hint });
+    }
+    if (value?.kind !== "object" || takes?.fields === undefined) return;
+    for (const entry of value.entries) {
+        if (entry.kind !== "entry" || takes.fields.includes(entry.key.text)) continue;
+        const { text, range } = entry.key;
+        const near = suggestion(w.checking, text, range, takes.fields) ?? { hint: `it has ${takes.fields.join(", ")}` };
+        w.report("UNKNOWN_FIELD", range, `${called} has no field '${text}'`, near);
     }
 }
 

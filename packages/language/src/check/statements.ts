@@ -27,6 +27,7 @@ import {
     NONE,
     NUMBER,
     property,
+    FAILURE,
     soften,
     type Type,
 } from "../scope/types.ts";
@@ -37,7 +38,7 @@ export function scoped(w: Walk, block: Block, caught?: Name): Type {
     const { uses, config } = w;
     if (caught !== undefined) {
         w.isFresh(DATA);
-        w.define(caught.text, caught.range, ANY);
+        w.define(caught.text, caught.range, w.file.name.endsWith(".as") ? ANY : FAILURE);
     }
     w.checking.depth++;
     const type = statements(w, block.statements);

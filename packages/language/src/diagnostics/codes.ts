@@ -191,12 +191,16 @@ const CHECKS = {
     },
     UNDECLARED_PROPERTY: {
         severity: "warning",
-        summary: "A property of a parameter is read that its contract does not declare: a caller may pass it, and nothing says so.",
+        summary:
+            "A property of a parameter is read that its contract does not declare: a caller may pass it, and nothing says so. An error where a declared name is nearly the same.",
         hint: "declare the field, with `?` if it may be absent",
     },
     UNKNOWN_METHOD: { severity: "error", summary: "A method is called that a value of known kind does not have." },
     INVALID_OPERAND: { severity: "error", summary: "An operator is given a value that it never takes." },
-    NEVER_EQUAL: { severity: "warning", summary: "A value is compared with a text that its contract rules out." },
+    NEVER_EQUAL: {
+        severity: "warning",
+        summary: "A value is compared with a text that its contract rules out. An error where a text of the contract is nearly the same.",
+    },
     LOST_IN_CONCAT: {
         severity: "warning",
         summary: "A list or object is added to a text and contributes nothing to it.",

@@ -108,6 +108,19 @@ export const BUILTINS: readonly BuiltinRow[] = [
     { on: "time", name: "between", min: 2, max: 4, result: "number", shares: "fresh" },
 ];
 
+const UNITS = ["years", "months", "weeks", "days", "hours", "minutes", "seconds"];
+
+/** What a built-in takes as its argument `at`: these texts alone, or an object of these fields. By the kind of the receiver and the name. */
+export const BUILTIN_TAKES: ReadonlyMap<
+    string,
+    { readonly at: number; readonly texts?: readonly string[]; readonly fields?: readonly string[] }
+> = new Map([
+    ["time.add", { at: 1, fields: UNITS }],
+    ["time.between", { at: 2, texts: UNITS }],
+    ["list.sort_by", { at: 1, texts: ["ascending", "descending"] }],
+    ["csv.parse", { at: 1, texts: [",", ";", "\t", "|"] }],
+]);
+
 /** Built-in functions that hand over control, by name: outermost like the others, and effects. */
 export const HANDOVERS: ReadonlyMap<string, { readonly min: number; readonly max: number }> = new Map([
     ["agent", { min: 1, max: 2 }],

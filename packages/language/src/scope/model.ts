@@ -262,7 +262,15 @@ export interface Checking {
     depth: number;
 }
 
-export type Extra = Pick<Diagnostic, "hint" | "fixes" | "related">;
+export type Extra = Pick<Diagnostic, "hint" | "fixes" | "related"> & {
+    /** Of this one, where it is sure enough to be more than its code says. */
+    readonly severity?: Diagnostic["severity"];
+};
+
+/** A name that is nearly one that there is: an error, except in files of AgentScript, which run as they did. */
+export function misspelt(file: FileScope, found: Extra): Extra {
+    return file.name.endsWith(".as") ? found : { ...found, severity: "error" };
+}
 
 /** A hint for a name that was found near another, and the fix that writes it. `text`: what stands at `range` instead. */
 export function meant(found: string, range: Range, text: string): Extra {
@@ -272,7 +280,7 @@ export function meant(found: string, range: Range, text: string): Extra {
 export function diagnostic(file: FileScope, code: Code, range: Range, message: string, extra?: Extra): Diagnostic {
     const made: { -readonly [K in keyof Diagnostic]: Diagnostic[K] } = {
         code,
-        severity: CODES[code].severity,
+        severity: extra?.severity ?? CODES[code].severity,
         message,
         file: file.name,
         range,

@@ -125,6 +125,40 @@ export const RESULTS: Readonly<Record<string, Type>> = {
     any: ANY,
 };
 
+/** What `catch` gives a name to. */
+export const FAILURE = makeType("object", {
+    fields: new Map([
+        ["kind", STRING],
+        ["message", STRING],
+        ["site", ANY],
+        ["detail", ANY],
+    ]),
+});
+
+/** Results of single built-ins whose fields are known, by the kind of the receiver and the name. */
+export const RESULTS_OF: ReadonlyMap<string, Type> = new Map([
+    [
+        "string.match",
+        makeType("object", {
+            optional: true,
+            fields: new Map([
+                ["text", STRING],
+                ["index", NUMBER],
+                ["groups", LIST],
+            ]),
+        }),
+    ],
+    [
+        "time.parse",
+        makeType("object", {
+            fields: new Map([
+                ...["year", "month", "day", "hour", "minute", "second", "weekday"].map((name) => [name, NUMBER] as const),
+                ["offset", STRING],
+            ]),
+        }),
+    ],
+]);
+
 /** A `generate` without a contract: text, or none from a mock model. */
 export const FREE_TEXT = variant(STRING, true, 0);
 

@@ -441,7 +441,8 @@ function scan(src: Source, cut: number, from = 0): Lexed {
             const range = { start: i, end: i + found.length };
             const fixes = [fix(`Write \`${write}\``, range, write, true)];
             const message = `The operator \`${found}\` is written \`${write}\` here.`;
-            report("UNEXPECTED_CHARACTER", message, range.start, range.end, `Write \`${write}\`.`, fixes);
+            const other = found === "||" ? " For the value of what may be absent write `a ?? b`." : "";
+            report("UNEXPECTED_CHARACTER", message, range.start, range.end, `Write \`${write}\`.${other}`, fixes);
             push(tokenKind, i, range.end);
             i = range.end;
             return true;

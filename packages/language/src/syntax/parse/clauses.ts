@@ -3,6 +3,7 @@
  *
  * Boundary: as `authority.ts`, whose rule about words (AH1) holds here.
  */
+import { didYouMean } from "../../diagnostics/nearest.ts";
 import { T } from "../tokens.ts";
 import type { Among, Import, ImportClause, Name, Readers, RemitUse, StringLit, Through } from "../tree.ts";
 import {
@@ -77,6 +78,9 @@ function atChoice(p: State): boolean {
     return isText(p, "choice") && (peek(p, 1) === T.Colon ? !GATES.includes(peek(p, 2)) && !atCount(p, 2) : atName(p, 1));
 }
 
+/** Words with which a clause begins. */
+const CLAUSE_WORDS = ["trusted", "untrusted", "labels from server", "choice", "arg", "reads", "audience"];
+
 function parseClause(p: State): ImportClause | undefined {
     const from = start(p);
     const done = () => ({ start: from, end: prevEnd(p) });
@@ -119,7 +123,11 @@ function parseClause(p: State): ImportClause | undefined {
     if (!take(p, T.Colon)) {
         const gate = tokenText(p, p.pos - 1);
         const turned = ["may", "ask", "never"].includes(gate) && isWord(p.k);
-        expected(p, `\`:\` after \`${method.text}\``, turned ? `The method stands first: \`${tokenText(p)}: ${gate}\`.` : undefined);
+        const meant = didYouMean(method.text, CLAUSE_WORDS);
+        const hint = turned
+            ? `The method stands first: \`${tokenText(p)}: ${gate}\`.`
+            : meant && `${meant[0]?.toUpperCase()}${meant.slice(1)}`;
+        expected(p, `\`:\` after \`${method.text}\``, hint);
         return undefined;
     }
     const counts = parseCounts(p);
@@ -234,7 +242,8 @@ function parseAmong(p: State): Among[] {
 }
 
 function parseOrAsk(p: State): boolean {
-    if (p.k !== T.Or || peek(p, 1) !== T.Ask) return false;
+    if (p.k === T.And && peek(p, 1) === T.Ask) expected(p, "`or ask`", "Write `or ask`: what the clause does not let in is asked about.");
+    else if (p.k !== T.Or || peek(p, 1) !== T.Ask) return false;
     advance(p);
     advance(p);
     return true;

@@ -78,7 +78,7 @@ export function parseKey(p: State): { key: Name; quoted: boolean } | undefined {
                 ? "A key that is computed is set by its index: `made = {}`, then `made[key] = value`."
                 : p.k === T.Number || p.k === T.Quantity || p.k === T.Block
                   ? "A key is a name or a string in quotes."
-                  : p.k === T.Star
+                  : p.k === T.Star || p.k === T.Dot
                     ? "An object is spread with `...`: `{ ...other, key: value }`."
                     : undefined;
         expected(p, "a key", hint, undefined, true);
