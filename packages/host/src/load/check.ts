@@ -4,13 +4,14 @@
  *
  * Boundary: reads files and hands them to the language; never throws for what is wrong in a program.
  */
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { type CheckedProgram, type Descriptions, type Diagnostic, check, lower, type Program, type Project, source } from "@remit/language";
 import { agentSlips } from "../config/agents.ts";
 import type { Config } from "../config/config.ts";
 import { checkPolicy, slipsIn } from "../config/policy.ts";
 import { settingOf, surroundingsOf } from "../config/setting.ts";
+import type { PinnedTools } from "../lock/said.ts";
 import { allowedBy, readTree } from "./compile.ts";
 import { knownSecrets } from "../secret/known.ts";
 import type { HostOptions } from "../run/setup.ts";
@@ -32,7 +33,7 @@ export interface CheckedFile {
     readonly descriptions: () => Promise<Descriptions>;
     /** What the project says besides; null where it says nothing. */
     readonly project: Project | null;
-    /** Names that are nearly known ones: of the project's policy in this program, and of agents. A sentence each. */
+    /** Names that are nearly known ones, of the project's policy in this program and of agents, and pinned tools whose calls were not checked. A sentence each. */
     readonly slips: readonly string[];
 }
 
@@ -56,9 +57,10 @@ export async function checkFile(path: string, options: CheckFileOptions = {}): P
     const { config } = await settingOf(full, options);
     const project = projectOf(config);
     const entry = { file: tree.nameOf(main.path), text: main.text, secrets: knownSecrets(here.env, config) };
-    const checked = check(readTree(tree, entry, { allowTool: allowedBy(config, tree.root, here.env), verbs: options.registry?.verbs }), {
-        project,
-    });
+    const pinned = await pinnedOf(tree.root, entry.file);
+    const allowTool = allowedBy(config, tree.root, here.env);
+    const read = readTree(tree, entry, { allowTool, verbs: options.registry?.verbs, pinned: pinned?.describe });
+    const checked = check(read, { project });
     const isSound = checked.diagnostics.every((one) => one.severity !== "error" || OF_AUTHORITY.has(one.code));
     const form = isSound ? lower(checked) : null;
     if (form !== null) refuseProgram(form, entry.secrets);
@@ -71,8 +73,16 @@ export async function checkFile(path: string, options: CheckFileOptions = {}): P
         form,
         descriptions: async () => (await import("../lock/tools.ts")).descriptionsOf(tree.root, entry.file),
         project,
-        slips: form === null ? [] : [...agentSlips(form, config), ...(config.policy === null ? [] : slipsIn(form, config.policy))],
+        slips: [
+            ...(pinned?.missing ?? []),
+            ...(form === null ? [] : [...agentSlips(form, config), ...(config.policy === null ? [] : slipsIn(form, config.policy))]),
+        ],
     };
+}
+
+/** A project without a lock does not load what reads it. */
+async function pinnedOf(root: string, file: string): Promise<PinnedTools | null> {
+    return root !== "" && existsSync(join(root, "remit.lock")) ? (await import("../lock/said.ts")).pinnedTools(root, file) : null;
 }
 
 /** What a run would refuse of the files and skills (K16) that the program imports, at the line of the import. */

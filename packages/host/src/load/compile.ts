@@ -20,6 +20,7 @@ import {
     siteOf,
     source,
     validateProgram,
+    schemeOf,
 } from "@remit/language";
 import type { Failure } from "@remit/machine";
 import type { Config } from "../config/config.ts";
@@ -107,12 +108,15 @@ export function allowedBy(config: Config, root: string, env: Environment): Allow
 /** Characters of a program's text, all its files together: reading and checking that much takes some seconds. */
 const MAX_TEXT = 16 * 1024 * 1024;
 
+export interface Reading {
+    readonly allowTool?: AllowTool | undefined;
+    readonly verbs?: Registry | undefined;
+    /** What was pinned of servers, where it is for messages alone. */
+    readonly pinned?: ProgramFiles["describeTool"] | undefined;
+}
+
 /** Reads a file and what it imports, without checking. Throws `RemitError` where a text holds a known secret, and where the texts are too long. */
-export function readTree(
-    tree: ProgramTree,
-    { file, text, secrets }: MainFile,
-    { allowTool, verbs }: { readonly allowTool?: AllowTool | undefined; readonly verbs?: Registry | undefined } = {},
-): LoadedProgram {
+export function readTree(tree: ProgramTree, { file, text, secrets }: MainFile, { allowTool, verbs, pinned }: Reading = {}): LoadedProgram {
     let length = 0;
     const taken = (name: string, text: string): string => {
         length += text.length;
@@ -138,7 +142,8 @@ export function readTree(
         },
         parse: parsed,
         ...(allowTool === undefined ? {} : { allowTool }),
-        describeTool: (uri, from) => {
+        describeTool: (uri, from, name) => {
+            if (schemeOf(uri) === "mcp") return pinned?.(uri, from, name) ?? null;
             const said = queueDescription(uri, from, tree);
             if (said !== null && !("wrong" in said)) taken(said.file, said.text);
             return said;

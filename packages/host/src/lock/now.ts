@@ -7,18 +7,19 @@ import { RemitError } from "../failure/error.ts";
 import type { Loaded } from "../load/load.ts";
 import type { Process } from "../process/process.ts";
 import { LOCK_FILE, lockChanges, lockOf, type LockSetting, type ProgramLock, readLock } from "./lock.ts";
-import { toolsOf } from "./tools.ts";
+import { type Said, toolsOf } from "./tools.ts";
 
 /** Throws `RemitError` with the import's site where an agent cannot be found or a tool cannot be asked. */
 export async function lockNow(
     loaded: Pick<Loaded, "program" | "root" | "skills">,
     setting: LockSetting & { readonly process?: Process },
+    said?: Said,
 ): Promise<ProgramLock> {
     const own = lockOf(loaded, setting);
     const { createTools } = await import("../tool/tools.ts");
     const tools = createTools(setting.config, { ...setting, root: loaded.root });
     try {
-        return { ...own, tools: await toolsOf(loaded.program, tools) };
+        return { ...own, tools: await toolsOf(loaded.program, tools, said) };
     } finally {
         await tools.close();
     }

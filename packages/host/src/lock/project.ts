@@ -10,6 +10,8 @@ import { settingOf } from "../config/setting.ts";
 import type { HostOptions } from "../run/setup.ts";
 import { type Lock, type LockChange, lockChanges, lockPath, lockText, readLock, withLock, writeLock } from "./lock.ts";
 import { lockNow } from "./now.ts";
+import { keepSaid } from "./said.ts";
+import type { Said } from "./tools.ts";
 
 export interface LockOptions extends Pick<HostOptions, "workspace" | "env" | "trust"> {
     /** Writes nothing. */
@@ -36,15 +38,17 @@ export async function lockPrograms(files: readonly string[], options: LockOption
     const before = readLock(root);
     let lock: Lock | null = before;
     const changes: { [file: string]: readonly LockChange[] } = {};
+    const said: Said = new Map();
     for (const path of files) {
         const setting = await settingOf(path, options);
         const loaded = await loadProgram({ path }, { config: setting.config, here: setting.here, root });
-        const now = await lockNow(loaded, { ...setting, env: setting.here.env });
+        const now = await lockNow(loaded, { ...setting, env: setting.here.env }, said);
         changes[loaded.file] = lockChanges(before?.programs[loaded.file], now);
         lock = withLock(lock, loaded.file, now);
     }
     const written = options.check !== true && lock !== null && (before === null || lockText(before) !== lockText(lock));
     if (written && lock !== null) writeLock(root, lock);
+    if (options.check !== true && lock !== null) keepSaid(root, lock, said);
     const pinned = Object.values(lock?.programs ?? {}).reduce(
         (sum, one) => sum + [one.agents, one.skills, one.tools ?? {}].reduce((all, each) => all + Object.keys(each).length, 0),
         0,

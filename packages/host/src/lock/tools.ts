@@ -21,10 +21,16 @@ export interface LockedTool {
     readonly methods: { readonly [name: string]: string };
 }
 
-export function toolAsDescribed(uri: string, { methods }: ToolDescription): LockedTool {
+/** What a digest is of, by the digest. */
+export type Said = Map<string, Json>;
+
+/** `said`: takes what the digests are of. */
+export function toolAsDescribed(uri: string, { methods }: ToolDescription, said?: Said): LockedTool {
     const rows = [...Map.groupBy(methods, ({ name }) => name)].map(([name, [first, ...more]]) => {
-        const said = (more.length === 0 ? first : [first, ...more]) as unknown as Json;
-        return [name, sha256Of(canonicalJson(said))] as const;
+        const words = (more.length === 0 ? first : [first, ...more]) as unknown as Json;
+        const digest = sha256Of(canonicalJson(words));
+        said?.set(digest, words);
+        return [name, digest] as const;
     });
     return { uri, methods: Object.fromEntries(rows.sort(([a], [b]) => byUnits(a, b))) };
 }
@@ -38,14 +44,18 @@ function isPinned(uri: string): boolean {
 const OURS: ReadonlySet<string> = new Set(["host", "skills", "inspect", "ras"]);
 
 /** What the tools of a program say of themselves now. Throws `RemitError` with the import's place where one cannot be asked. */
-export async function toolsOf(program: Program, tools: Pick<Tools, "describe">): Promise<{ readonly [key: string]: LockedTool }> {
+export async function toolsOf(
+    program: Program,
+    tools: Pick<Tools, "describe">,
+    said?: Said,
+): Promise<{ readonly [key: string]: LockedTool }> {
     const imports = program.files.flatMap((form) =>
         form.imports.flatMap((one) => (one.what === "tool" && isPinned(one.uri) ? [{ file: form.file, one }] : [])),
     );
     const rows = await Promise.all(
         imports.map(async ({ file, one: { name, uri, at } }) => {
             try {
-                return [lockKey(file, name), toolAsDescribed(uri, await tools.describe({ name, uri, file }))] as const;
+                return [lockKey(file, name), toolAsDescribed(uri, await tools.describe({ name, uri, file }), said)] as const;
             } catch (error) {
                 const message = Error.isError(error) ? error.message : String(error);
                 throw new RemitError({

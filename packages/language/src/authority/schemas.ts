@@ -19,6 +19,8 @@ export interface Schema {
     readonly others?: ReadonlySet<string>;
     /** Methods that take no field but their own, and all that they need. */
     readonly exact?: ReadonlySet<string>;
+    /** It is what a server said when a person pinned it; the server may have changed since. */
+    readonly isPinned?: true;
 }
 
 export interface ToolParam {

@@ -25,7 +25,7 @@ export function toolCall(w: Walk, e: Call, tool: Binding, name: string, at: Rang
             `the tool '${tool.name}' has no method '${name}'`,
             name === "only"
                 ? { hint: `what is passed on is narrowed by names alone: ${tool.name}.only(${known.slice(0, 2).join(", ")})` }
-                : (suggestion(w.checking, name, at, [...known, "only"]) ?? { hint: `it has ${known.join(", ")}` }),
+                : saidBy(tool, suggestion(w.checking, name, at, [...known, "only"]) ?? { hint: `it has ${known.join(", ")}` }),
         );
     const types: Type[] = [];
     // `Repo.only([read, list])`: the names in it are methods, and told of above.
@@ -47,6 +47,13 @@ export function toolCall(w: Walk, e: Call, tool: Binding, name: string, at: Rang
     const result = members === undefined ? ownResult(w, e, tool, name) : outsideCall(w, e, { tool, name, at, types }, members);
     w.isFresh(DATA);
     return result;
+}
+
+/** Where what is known of a tool comes from the lock, the hint says so. */
+function saidBy({ has }: Pick<Binding, "has">, extra: Extra = {}): Extra {
+    if (has?.isPinned !== true) return extra;
+    const where = "remit.lock pins the tool so, and `remit lock` asks the server again";
+    return { ...extra, hint: extra.hint === undefined ? where : `${extra.hint}${extra.hint.endsWith("?") ? "" : ";"} ${where}` };
 }
 
 function ownResult(w: Walk, e: Call, { import: tool }: Binding, method: string): Type {
@@ -95,13 +102,16 @@ const NO_OBJECT: ReadonlySet<string> = new Set(["string", "number", "boolean", "
 
 /** Schemes whose tools take no field but their own. */
 const EXACT: ReadonlySet<string> = new Set(["file", "sh"]);
+/** Schemes whose tools refuse a call without all that they need. */
+const NEEDING: ReadonlySet<string> = new Set([...EXACT, "temporal", "mcp"]);
 
 /**
- * The fields that a call of one of the runtime's own tools, or of one that a file describes, is written with. `file:` and `sh:` take those that they
+ * The fields that a call of one of the runtime's own tools, or of one that a file describes or a lock pins, is written with. `file:` and `sh:` take those that they
  * have, and all that they need (D16); the others leave a field alone that they do not have, as AgentScript does: what is nearly the name of one that
  * is missing is a slip.
  */
-function checkFields(w: Walk, { args }: Call, { import: tool, has }: Binding, method: string, types: Type["fields"]): void {
+function checkFields(w: Walk, { args }: Call, binding: Binding, method: string, types: Type["fields"]): void {
+    const { import: tool, has } = binding;
     if (tool === null || has === null) return;
     const uri = tool.uri.value;
     const scheme = schemeOf(uri);
@@ -123,12 +133,13 @@ function checkFields(w: Walk, { args }: Call, { import: tool, has }: Binding, me
         if (near === undefined && !isExact) continue;
         slips++;
         const hint = `it has ${params.map(({ name }) => name).join(", ")}`;
-        w.report("UNKNOWN_FIELD", key.range, `the method '${method}' has no field '${key.text}'`, near ?? { hint });
+        w.report("UNKNOWN_FIELD", key.range, `the method '${method}' has no field '${key.text}'`, saidBy(binding, near ?? { hint }));
     }
     // What is missing beside a slip, the slip may be.
-    if (slips > 0 || (!EXACT.has(scheme) && scheme !== "temporal") || entries.length < given.entries.length) return;
+    if (slips > 0 || !NEEDING.has(scheme) || entries.length < given.entries.length) return;
     const missing = params.filter(({ name, hasDefault }) => !hasDefault && !said.has(name)).map(({ name }) => name);
-    if (missing.length > 0) w.report("MISSING_FIELD", given.range, `the method '${method}' needs ${missing.join(" and ")}`);
+    if (missing.length === 0) return;
+    w.report("MISSING_FIELD", given.range, `the method '${method}' needs ${missing.join(" and ")}`, saidBy(binding));
 }
 
 /** A value of another kind than the one that is described. */

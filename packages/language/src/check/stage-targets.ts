@@ -6,7 +6,7 @@
  * TGT1: what is unknown and what is not there on the block's backend are different errors, and the first lists what is known.
  */
 import { toolParams, unknownIn } from "../authority/schemas.ts";
-import { takesObject } from "../authority/thing.ts";
+import { schemeOf, takesObject } from "../authority/thing.ts";
 import type { Contract, Shapes } from "../contract/contract.ts";
 import { contractOf } from "../contract/from-tree.ts";
 import type { Binding, Checking, Extra, FileScope, FuncInfo, Report } from "../scope/model.ts";
@@ -174,6 +174,8 @@ function toolTarget(x: Place, found: Binding, method: Name): Target | null {
         return null;
     }
     const params = toolParams(uri, method.text)?.map((one): Param => ({ ...one, contract: null, verb: null })) ?? null;
-    const fields = takesObject(uri) ? (found.has?.params?.get(method.text) ?? []).map((one) => one.name) : null;
+    // what was pinned of a server is for messages alone: it decides nothing of what a stage sends
+    const has = schemeOf(uri) === "mcp" ? null : found.has;
+    const fields = takesObject(uri) ? (has?.params?.get(method.text) ?? []).map((one) => one.name) : null;
     return { kind: "tool", name: `${found.name}.${method.text}`, params, fields, shapes: {}, result: null, func: null, verb: null };
 }

@@ -9,7 +9,7 @@ import type { Import } from "../syntax/tree.ts";
 import type { Binding, Checking } from "../scope/model.ts";
 
 /** Schemes whose calls are held to their methods here; the others say at the call what they have. */
-const FIXED: ReadonlySet<string> = new Set(["sh", "env", "file", "inspect", "temporal", "shell", "webfetch", "skills"]);
+const FIXED: ReadonlySet<string> = new Set(["sh", "env", "file", "inspect", "temporal", "shell", "webfetch", "skills", "mcp"]);
 
 /** Methods of every memory. */
 export const MEMORY_METHODS: readonly string[] = [...(toolSchema("memory", "") as Schema).methods.keys()];

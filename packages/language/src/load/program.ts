@@ -43,8 +43,8 @@ export interface ProgramFiles {
     parse?(text: string, name: string): File;
     /** The allow list for `node:`, `npm:` and local modules. Without it none is allowed. */
     allowTool?(uri: string, file: string): Allowed;
-    /** What the file says that a tool's URI names, where one describes the tool; null: it is not looked for. */
-    describeTool?(uri: string, file: string): Description | { readonly wrong: string; readonly hint?: string } | null;
+    /** What a file says of a tool: one that its URI names, or the one that keeps what was pinned of it. Null: there is none, or it is not looked for. */
+    describeTool?(uri: string, file: string, name: string): Description | { readonly wrong: string; readonly hint?: string } | null;
 }
 
 /** A file that describes a tool. */
@@ -246,7 +246,7 @@ class Imports {
                 `Remit has no tool '${uri}'`,
                 "a program that runs Remit as a library brings tools of its own, under other names",
             );
-        if (scheme === "temporal") this.describedTool(node, file);
+        if (scheme === "temporal" || scheme === "mcp") this.describedTool(node, file);
         if (!CODE.has(scheme)) return;
         if (scheme === "" && !MODULE.test(uri)) {
             this.report(file, "INVALID_IMPORT_URI", at, `'${uri}' names no tool`, `write for example ${EXAMPLES.tool}`);
@@ -267,7 +267,7 @@ class Imports {
     }
 
     private describedTool(node: Import, file: string): void {
-        const said = this.files.describeTool?.(node.uri.value, file) ?? null;
+        const said = this.files.describeTool?.(node.uri.value, file, node.name.text) ?? null;
         if (said === null) return;
         if ("wrong" in said) this.report(file, "INVALID_IMPORT_URI", node.uri.range, said.wrong, said.hint);
         else this.described.set(node, said);

@@ -1,0 +1,103 @@
+/** `remit.tools.json`: calls of a server's tools are checked by what was pinned of them, without a server (KS1, KS2). */
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { checkFile } from "../../src/load/check.ts";
+import { lockPrograms } from "../../src/lock/project.ts";
+import { SAID_FILE } from "../../src/lock/said.ts";
+import { load } from "../../src/run/program.ts";
+import { type Work, work } from "../tool/setup.ts";
+
+/** A server with one tool, `note`; as `argv` says, it has another field. */
+const SERVER = `import { createInterface } from "node:readline";
+const out = (id, result) => console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+const field = process.argv[2];
+const inputSchema = { type: "object", properties: { [field]: { type: "string" }, max: { type: "integer" } }, required: [field], additionalProperties: false };
+createInterface({ input: process.stdin }).on("line", (line) => {
+    const { id, method, params } = JSON.parse(line);
+    if (method === "initialize") out(id, { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } });
+    else if (method === "tools/list") out(id, { tools: [{ name: "note", description: "Keeps a note.", inputSchema }] });
+    else if (method === "tools/call") out(id, { content: [{ type: "text", text: "kept" }] });
+});
+`;
+
+async function pinned(here: Work, body = 'Far.note({ text: "a" })', clauses = ""): Promise<string> {
+    here.write("server.mjs", SERVER);
+    here.config({ mcpServers: { far: { command: "node", args: ["server.mjs", "text"] } } });
+    const path = here.write("main.remit", 'import tool Far from "mcp://far"\nmain func() { Far.note({ text: "a" }) }\n');
+    await lockPrograms([path], { env: here.env, trust: true, workspace: here.workspace });
+    here.write("main.remit", `import tool Far from "mcp://far"${clauses}\nmain func() { ${body} }\n`);
+    return path;
+}
+
+async function found(here: Work, path: string) {
+    const { diagnostics, slips } = await checkFile(path, { env: here.env, workspace: here.workspace });
+    return { errors: diagnostics.flatMap(({ severity, code, hint }) => (severity === "error" ? [`${code}: ${hint}`] : [])), slips };
+}
+
+const PINS = "remit.lock pins the tool so, and `remit lock` asks the server again";
+
+describe("a call is held against what was pinned", () => {
+    test.each([
+        ['Far.note({ text: "a", max: 3 })', "", []],
+        ['Far.call({ tool: "note", args: { text: "a" } })', "", []],
+        ['Far.noet({ text: "a" })', "", [`UNKNOWN_METHOD: did you mean 'note'? ${PINS}`]],
+        ['Far.note({ txt: "a" })', "", [`UNKNOWN_FIELD: did you mean 'text'? ${PINS}`]],
+        ['Far.note({ text: "a", colour: "red" })', "", [`UNKNOWN_FIELD: it has text, max; ${PINS}`]],
+        ["Far.note({ max: 3 })", "", [`MISSING_FIELD: ${PINS}`]],
+        ['Far.note({ text: "a", max: "3" })', "", ["CONTRACT_MISMATCH: give a value of that shape, or change the contract"]],
+        ['Far.note({ text: "a" })', " { noet: ask }", ["REMIT_UNKNOWN_METHOD: did you mean 'note'?"]],
+    ])("%s%s", async (body, clauses, errors) => {
+        await using here = work();
+        expect(await found(here, await pinned(here, body, clauses))).toEqual({ errors, slips: [] });
+    });
+});
+
+test.each<[string, (path: string) => void, RegExp]>([
+    ["is missing", (path) => rmSync(path), /remit\.tools\.json is not there/],
+    ["is a link", (path) => (rmSync(path), symlinkSync("/etc/passwd", path)), /remit\.tools\.json is no file/],
+    [
+        "was changed",
+        (path) => writeFileSync(path, readFileSync(path, "utf8").replace('"max"', '"most"')),
+        /remit\.tools\.json does not have what remit\.lock pins of note/,
+    ],
+])("a file that %s says so once, and nothing is checked", async (_, change, why) => {
+    await using here = work();
+    const path = await pinned(here, "Far.noet({})  Far.noet({})");
+    change(join(here.workspace, SAID_FILE));
+    const { errors, slips } = await found(here, path);
+    expect(errors).toEqual([]);
+    expect(slips).toEqual([expect.stringMatching(why)]);
+    expect(slips[0]).toMatch(/^calls of Far are not checked: .*remit lock main\.remit$/);
+});
+
+test("without a lock nothing is said", async () => {
+    await using here = work();
+    const path = await pinned(here, "Far.noet({})");
+    rmSync(join(here.workspace, "remit.lock"));
+    expect(await found(here, path)).toEqual({ errors: [], slips: [] });
+});
+
+test("a run goes by what the server says, and not by the file", async () => {
+    await using here = work();
+    const path = await pinned(here, 'Far.note({ body: "a" }).text');
+    here.config({ mcpServers: { far: { command: "node", args: ["server.mjs", "body"] } } });
+    expect((await found(here, path)).errors).toHaveLength(1);
+    const program = await load<null, string>(path, { env: here.env, trust: true, workspace: here.workspace });
+    expect(await program(null)).toBe("kept");
+    await program.close();
+});
+
+test("the file is written anew with the lock, and goes with the last server", async () => {
+    await using here = work();
+    const path = await pinned(here);
+    const lock = () => lockPrograms([path], { env: here.env, trust: true, workspace: here.workspace });
+    const file = join(here.workspace, SAID_FILE);
+    const before = readFileSync(file, "utf8");
+    rmSync(file);
+    await lock();
+    expect(readFileSync(file, "utf8")).toBe(before);
+    here.write("main.remit", "main func() { 1 }\n");
+    await lock();
+    expect(existsSync(file)).toBe(false);
+});
