@@ -18,12 +18,18 @@ export interface Reach {
     readonly effectful: readonly boolean[];
     /** By function id: effectful, or strict, or calling one that is. */
     readonly framed: readonly boolean[];
+    /** By function id: what it calls by name; of a program that goes on with another, of what is new alone. */
+    readonly calls: readonly (readonly Fn[])[];
+    /** Somewhere in the program a capability is used as a value: any method call on a value may then reach an effect. */
+    readonly travels: boolean;
+}
+
+/** What only code is asked for that may run loosely. */
+export interface Loosely {
     /** By function id: where choices are kept, it and all that it calls have a loose form (`loose.ts`). */
     readonly loose: readonly boolean[];
     /** By function id: it, or one that it calls, changes a list or an object. */
     readonly changes: readonly boolean[];
-    /** Somewhere in the program a capability is used as a value: any method call on a value may then reach an effect. */
-    readonly travels: boolean;
 }
 
 /** Of a program that goes on with another only what is new is looked at, in which capabilities travel: they are what it was written for. */
@@ -49,13 +55,19 @@ export function analyse(program: Compiled): Reach {
     spread(effectful, calls);
     const framed = program.functions.map((fn, id) => fn.strict || effectful[id] === true || base?.reach.framed[id] === true);
     spread(framed, calls);
-    const changes = program.functions.map((fn, id) => base?.reach.changes[id] ?? walk(fn.form.body, isChange));
+    return { effectful, framed, calls, travels };
+}
+
+export function analyseLoosely(program: Compiled): Loosely {
+    const { base } = program;
+    const { framed, calls } = program.reach;
+    const changes = program.functions.map((fn, id) => base?.loosely.changes[id] ?? walk(fn.form.body, isChange));
     spread(changes, calls);
     const parting = program.functions.map(
-        (fn, id) => (base?.reach.loose[id] ?? true) === false || framed[id] === true || partsOtherwise(fn, fn.form.body, changes),
+        (fn, id) => (base?.loosely.loose[id] ?? true) === false || framed[id] === true || partsOtherwise(fn, fn.form.body, changes),
     );
     spread(parting, calls);
-    return { effectful, framed, loose: parting.map((is) => !is), changes, travels };
+    return { loose: parting.map((is) => !is), changes };
 }
 
 function isChange(e: FormNode): boolean {

@@ -19,6 +19,7 @@ import { delegation } from "./delegation.ts";
 import {
     type AgentContext,
     type Detail,
+    FRAMES_ONLY,
     type FrameForm,
     type Handler,
     Instruction,
@@ -432,10 +433,11 @@ export class Emitter {
     private whole(s: LoopForm, detail: Detail | null = null, written = s): Instruction | null {
         if (!this.lifter.isWhole(s)) return null;
         const { flow } = this.cx;
+        this.wholes++;
+        if (flow !== 0 && this.fn.isAlwaysStrict) return this.emit(OP.LOOP, FRAMES_ONLY, 0, detail);
         const made = this.emit(OP.LOOP, step(flow === 0 ? this.cx : { ...this.cx, flow: 0, places: null }, s), 0, detail);
         if (flow !== 0 && hasLooseForm(this.fn, [written]))
             made.loose = marking(flow, waysOf(this.cx, [[s]]), step({ ...this.cx, loose: true }, s));
-        this.wholes++;
         return made;
     }
 

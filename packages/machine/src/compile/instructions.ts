@@ -57,6 +57,9 @@ export const OP = {
     CLOCK: 24,
 } as const;
 
+/** The code of a loop that never runs as closures. */
+export const FRAMES_ONLY: Step = () => undefined;
+
 export class Instruction {
     readonly op: number;
     /** Steps it counts before it runs: 1 at the start of a statement. */

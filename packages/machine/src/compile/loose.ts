@@ -30,7 +30,7 @@ import { type Along, NOTHING_ALONG, type Ways, waysOf } from "./ways.ts";
 /** Whether code has a loose form. */
 export function hasLooseForm(where: Where, part: FormPart): boolean {
     const { program, file, agent } = where;
-    if (partsOtherwise(where, part, program.reach.changes)) return false;
+    if (partsOtherwise(where, part, program.loosely.changes)) return false;
     return !walk(part, (e) => {
         const meaning = e.kind === "name" ? program.lookup(file, agent, e.name) : undefined;
         return meaning?.kind === "func" && !meaning.fn.isLoose;

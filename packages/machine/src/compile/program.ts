@@ -26,7 +26,7 @@ import { type BlockCode, blockIn, blocksOf, type Target, verbIn, namesOf } from 
 import { type Mutations, mutationsOf } from "./changes.ts";
 import { closureForm } from "./closures.ts";
 import type { ClosureForm } from "./code.ts";
-import { analyse, type Reach } from "./effects.ts";
+import { analyse, analyseLoosely, type Loosely, type Reach } from "./effects.ts";
 import { frameForm } from "./frames.ts";
 import type { AgentContext, FrameForm } from "./instructions.ts";
 
@@ -53,6 +53,8 @@ export class Fn {
     readonly block: BlockCode | null;
     /** `flow strict` stands at the top of its file. Other functions run strictly where strict code calls them. */
     readonly strict: boolean;
+    /** Nothing runs it otherwise: what agents write runs strictly (W7). */
+    readonly isAlwaysStrict: boolean;
     private closures: ClosureForm | null = null;
     private strictly: ClosureForm | null = null;
     private loosely: ClosureForm | null = null;
@@ -68,6 +70,7 @@ export class Fn {
         this.form = form;
         this.program = program;
         this.strict = program.program.files[file]?.flow === "strict";
+        this.isAlwaysStrict = this.strict || program.base !== null;
         this.checksParams = form.params.some((p) => p.contract !== undefined);
         let required = form.params.length;
         while (required > 0 && form.params[required - 1]?.default !== undefined) required--;
@@ -101,7 +104,7 @@ export class Fn {
 
     /** It has a loose form. */
     get isLoose(): boolean {
-        return this.program.reach.loose[this.id] as boolean;
+        return this.program.loosely.loose[this.id] as boolean;
     }
 
     /** What calling it changes of what it did not make. */
@@ -197,6 +200,7 @@ export class Compiled {
     readonly namedBlocks = new Map<number, string>();
     private readonly contexts = new Map<string, AgentContext>();
     private reached: Reach | null = null;
+    private reachedLoosely: Loosely | null = null;
     private mayChange: boolean | null = null;
     /** Answers that were read before, for all runs of the program. */
     readonly answers: Answers;
@@ -316,6 +320,11 @@ export class Compiled {
     get reach(): Reach {
         if (this.reached === null) this.reached = analyse(this);
         return this.reached;
+    }
+
+    get loosely(): Loosely {
+        this.reachedLoosely ??= analyseLoosely(this);
+        return this.reachedLoosely;
     }
 
     site(file: number, at: At | undefined): Site | null {

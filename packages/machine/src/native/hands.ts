@@ -167,8 +167,13 @@ export function givenBy(m: Ops, fiber: Fiber, { agent: [file], principal }: Sess
 }
 
 /** The same as an agent is told of it: the methods that are left, each with the gate that a use by it would meet. */
-export function givenHandles(m: Ops, fiber: Fiber, session: Session, native: HandoverWait): HandleDoc[] {
-    const given = givenBy(m, fiber, session);
+export function givenHandles(
+    m: Ops,
+    fiber: Fiber,
+    session: Session,
+    native: HandoverWait,
+    given = givenBy(m, fiber, session),
+): HandleDoc[] {
     let nth = passed(native.args.items).length;
     return given.map(({ form: { name, uri }, value }): HandleDoc => {
         const described = value.kind === "tool" ? (native.state.came[nth++] ?? null) : null;

@@ -269,11 +269,11 @@ function answered(m: Ops, h: Handing, reply: AgentReply): void {
     } else functionGiven(m, h, reply, labels);
 }
 
-function knownTo(m: Ops, { fiber, wait }: Handing, session: Session): Known {
+function knownTo(m: Ops, { fiber, wait }: Handing, session: Session, gives: ReturnType<typeof givenBy>): Known {
     const passed = handlesOf(m, session, wait).map((handle, i) => [wait.state.params[i] as string, handle] as const);
     return {
         passed: new Map(passed),
-        given: new Map(givenHandles(m, fiber, session, wait).map((one) => [one.name, one])),
+        given: new Map(givenHandles(m, fiber, session, wait, gives).map((one) => [one.name, one])),
     };
 }
 
@@ -284,7 +284,8 @@ function functionGiven(m: Ops, h: Handing, reply: AgentReply, labels: number): v
     const { site } = h.I;
     const session = sessionOf(m, wait);
     const name = shownName(session.agent[1]);
-    const given = givenBy(m, h.fiber, session).map(({ form }): ImportForm => ({ what: form.what, name: form.name, uri: form.uri }));
+    const gives = givenBy(m, h.fiber, session);
+    const given = gives.map(({ form }): ImportForm => ({ what: form.what, name: form.name, uri: form.uri }));
     const read = readOnce(m.compiled.answers, reply.text, reply.resources ?? [], {
         params: state.params,
         given,
@@ -292,7 +293,7 @@ function functionGiven(m: Ops, h: Handing, reply: AgentReply, labels: number): v
         bytes: state.bytes ?? ANSWER_BYTES,
         shapes: d.shapes,
     });
-    const errors = read.ok ? unfit(knownTo(m, h, session), read.answer) : read.errors;
+    const errors = read.ok ? unfit(knownTo(m, h, session, gives), read.answer) : read.errors;
     m.emit("yield.payload", `${path}/turn[${state.turn - 1}]`, path, site, m.run.labels.origins(labels), {
         agent: name,
         ...(read.ok ? { form: read.answer.form, text: read.answer.text } : {}),

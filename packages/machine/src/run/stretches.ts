@@ -13,7 +13,7 @@ import { type Slots, BAIL, type Step } from "../compile/code.ts";
 import { FLOW } from "../compile/strict.ts";
 import { type Value, List } from "../value/value.ts";
 import { Fail } from "../effect/failure.ts";
-import type { NextDetail, Instruction } from "../compile/instructions.ts";
+import { FRAMES_ONLY, type Instruction, type NextDetail } from "../compile/instructions.ts";
 import { rawOf } from "../value/operators.ts";
 import type { Fiber, Frame } from "../state/fiber.ts";
 import type { Machine } from "./machine.ts";
@@ -92,7 +92,7 @@ export function leavesEvents(m: Machine, frame: Frame, d: NextDetail): boolean {
 /** Null where it has to run as instructions. */
 function loopAsClosures({ run }: Machine, frame: Frame, I: Instruction): Step | null {
     // As long as nothing in the run could choose, there is nothing to keep.
-    if (frame.form.flow === 0 || !run.labels.isForeign) return I.code as Step;
+    if (frame.form.flow === 0 || !run.labels.isForeign) return I.code === FRAMES_ONLY ? null : (I.code as Step);
     return keepsLoosely(run, frame) ? I.loose : null;
 }
 

@@ -311,6 +311,8 @@ function givesSome(layer: readonly Permit[]): boolean {
 
 /** The same without what is said twice. */
 function fewest(ways: readonly Way[]): Way[] {
+    const [only] = ways;
+    if (only === undefined || (ways.length === 1 && only.layers.length < 2)) return [...ways];
     const known = new Set<string>();
     const out: Way[] = [];
     for (const way of ways) {
@@ -325,6 +327,7 @@ function fewest(ways: readonly Way[]): Way[] {
 }
 
 function distinct(layers: Layers): Layers {
+    if (layers.length < 2) return layers;
     const known = new Set<string>();
     return layers.filter((layer) => {
         const said = JSON.stringify(layer);
