@@ -5,6 +5,7 @@
  */
 import { type Json, shownName } from "@remit/language";
 import { opening, type Param } from "../agent/handshake.ts";
+import type { Session } from "../agent/session.ts";
 import type { HandoverDetail } from "../compile/instructions.ts";
 import type { AgentEntry } from "../compile/program.ts";
 import type { AgentPart, AgentTurn } from "../effect/effect.ts";
@@ -77,7 +78,7 @@ export function takeTurn(m: Ops, h: Handing): void {
 /** Where nothing else can go on: the next turns of sessions that calls wait for. True where one began. */
 export function serveTurns(m: Ops): boolean {
     let served = false;
-    for (const session of [...m.sessions.values()]) {
+    for (const session of waitedFor(m)) {
         const [path] = session.queue;
         if (session.turning !== null || path === undefined) continue;
         release(session, path);
@@ -99,6 +100,15 @@ export function serveTurns(m: Ops): boolean {
     }
     return served;
 }
+
+/** Sessions that calls wait for. */
+function waitedFor(m: Ops): readonly Session[] {
+    let found: readonly Session[] = NONE;
+    for (const session of m.sessions.values()) if (session.queue.length > 0) found = [...found, session];
+    return found;
+}
+
+const NONE: readonly Session[] = [];
 
 function firstPrompt(m: Ops, h: Handing): AgentPart[] {
     const { d, fiber, wait } = h;

@@ -125,12 +125,18 @@ export function takeDone(doing: Doing, said: string | null): { readonly reply: A
 type Inside = Session & { readonly doing: Doing };
 
 /** Calls of agents of the program that an account pays for something in. */
-function sessionsAround(m: Machine, account: number): Inside[] {
-    if (m.sessions.size === 0) return [];
-    return [...m.sessions.values()].filter(
-        (one): one is Inside =>
-            one.doing !== null && (m.compiled.agent(...one.agent) as Program).outside === null && m.accounts.within(account, one.account),
-    );
+function sessionsAround(m: Machine, account: number): readonly Inside[] {
+    let found: readonly Inside[] = NONE;
+    for (const one of m.sessions.values())
+        if (isDoing(one) && (m.compiled.agent(...one.agent) as Program).outside === null && m.accounts.within(account, one.account))
+            found = [...found, one];
+    return found;
+}
+
+const NONE: readonly Inside[] = [];
+
+function isDoing(one: Session): one is Inside {
+    return one.doing !== null;
 }
 
 function isCall(kind: EffectKind, request: Json): boolean {

@@ -20,7 +20,7 @@ import { Fail } from "../effect/failure.ts";
 import { any, count, flag, is, list, named, ref, says, shape, type Told, text, tuple } from "../shape/build.ts";
 import { rawOf } from "../value/operators.ts";
 import { Capability, type Value } from "../value/value.ts";
-import type { Fiber, Frame } from "./fiber.ts";
+import { type Fiber, type Frame, isInside } from "./fiber.ts";
 import type { Call, Ops } from "./ops.ts";
 import { refuse } from "./refusal.ts";
 
@@ -251,7 +251,7 @@ export function policiesOn(m: Ops, fiber: Fiber, principal: string): readonly Re
         if (policy === null || who !== principal) continue;
         let inside = false;
         for (let f: Fiber | null = fiber; f !== null && !inside; f = f.parent)
-            inside = f.frames.some((frame) => frame.native?.path === path || frame.path.startsWith(`${path}/`));
+            inside = f.frames.some((frame) => frame.native?.path === path || isInside(frame.path, path));
         const remit = inside ? m.authority.policyNamed(policy, agent) : null;
         if (remit !== null) found.push(remit);
     }

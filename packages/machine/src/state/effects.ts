@@ -92,11 +92,7 @@ function saidOf(stage: StageOf | null, asks: boolean): OfStage {
 export function pay(m: Machine, pending: Pending): void {
     const { effect, account } = pending;
     const { path, site } = effect;
-    const blocked = new Set<number>();
-    for (const [other, waits] of m.unpaid) {
-        if (other === path) break;
-        blocked.add(waits);
-    }
+    const blocked = blockedBefore(m, path);
     const spender = m.spender(path);
     const part = effect.kind === "run" ? partOf(m, effect) : null;
     if (part?.usesCounted === true && areCountsAway(m, path)) {
@@ -125,21 +121,28 @@ export function pay(m: Machine, pending: Pending): void {
     }
     // It is written again, as it is asked for.
     m.saved.pending.delete(path);
-    const ask = (wanted: Effect): void => {
-        const { fiber, slot, origin, timer } = pending;
-        m.ask({ effect: wanted, fiber, slot, origin, account, held: got.held, ...(timer === undefined ? {} : { timer }) });
-    };
-    if ("effect" in got) {
-        ask(part?.usesCounted === true ? withUses(m, got.effect) : got.effect);
-        return;
+    let wanted = effect;
+    if ("effect" in got) wanted = part?.usesCounted === true ? withUses(m, got.effect) : got.effect;
+    else if (got.reply !== null) {
+        m.emit("budget", path, null, site, [], { account: m.accounts.at(account).path, reply: got.reply });
+        wanted = { ...effect, request: { ...(effect.request as { [key: string]: Json }), maxOutput: got.reply } };
     }
-    if (got.reply === null) {
-        ask(effect);
-        return;
-    }
-    m.emit("budget", path, null, site, [], { account: m.accounts.at(account).path, reply: got.reply });
-    ask({ ...effect, request: { ...(effect.request as { [key: string]: Json }), maxOutput: got.reply } });
+    const { fiber, slot, origin, timer } = pending;
+    m.ask({ effect: wanted, fiber, slot, origin, account, held: got.held, ...(timer === undefined ? {} : { timer }) });
 }
+
+/** Accounts that effects wait for which came before the one at `path`. */
+function blockedBefore({ unpaid }: Machine, path: string): ReadonlySet<number> {
+    if (unpaid.size === 0) return NOTHING_BLOCKED;
+    const blocked = new Set<number>();
+    for (const [other, waits] of unpaid) {
+        if (other === path) break;
+        blocked.add(waits);
+    }
+    return blocked;
+}
+
+const NOTHING_BLOCKED: ReadonlySet<number> = new Set();
 
 /** What an effect waits for that waits for no account. */
 const NO_ACCOUNT = Number.MAX_SAFE_INTEGER;

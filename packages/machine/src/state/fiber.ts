@@ -23,6 +23,13 @@ export function pathOf(frame: Frame, site: PathSite): string {
     return site.name === "" ? path : `${path}/${site.name}`;
 }
 
+/** Whether a path is inside that of another. */
+export function isInside(path: string, outer: string): boolean {
+    return path.length > outer.length && path.charCodeAt(outer.length) === SLASH && path.startsWith(outer);
+}
+
+const SLASH = 0x2f;
+
 /** Where a frame stands in the run, who runs there and who pays. */
 export type Whose = Pick<Frame, "path" | "parent" | "agent" | "principal" | "token" | "account" | "opened">;
 
