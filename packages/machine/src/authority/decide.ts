@@ -223,16 +223,18 @@ export function decide(use: Use, on: Standing): Decision {
 }
 
 /**
- * Whether a decision about uses of a method by their own name depends on nothing but who makes them, who chose them, and the names and labels of what
- * they are given: no rule reads an argument, counts, or ends before the run.
+ * Whether a decision about uses of a method depends on nothing but who makes them, who chose them, the names and labels of what they are given, and
+ * whether what their right names is alive: no rule reads an argument, counts, or ends before the run.
  */
-export function labelsDecide(use: Pick<Use, "key" | "uri" | "method" | "readOnly">, on: Standing): boolean {
+export function labelsDecide(use: Pick<Use, "key" | "uri" | "method" | "readOnly" | "right">, on: Standing): boolean {
     const { clauses, remits, policies, delegated, reach, untrusted, labels } = on;
     if (policies.length + delegated.length + reach.length + clauses.counts.length > 0 || labels.isRestricted) return false;
     const method = use.method === null ? null : methodName(use.uri, use.method);
     // Of what only reads, `untrusted` looks for links in the arguments.
     if (untrusted !== null && (use.readOnly ?? (method !== null && readsByScheme(schemeOf(use.uri), method))) === true) return false;
     const isRead = (row: Permit): boolean => speaksOf(row, use, method) && (row.bounds.length > 0 || row.counts !== undefined);
+    const { right } = use;
+    if (right !== null && [...right.only, ...right.ways.flatMap(({ layers }) => layers)].some((rows) => rows.some(isRead))) return false;
     return (
         !remits.some((remit) => remit.rows.get(use.key)?.some(isRead) === true || remit.all.some(isRead)) &&
         clauses.args.every((rule) => (rule.method !== null && rule.method !== method) || (!rule.among && rule.words === "all"))

@@ -45,6 +45,8 @@ export function takeIn(m: Machine, written: Written): number {
 /** Forgets the code that answered a call, as soon as nothing that came after it is in use. */
 export function dropWritten(m: Machine, path: string): void {
     for (const one of m.written) if (one.path === path) one.live = false;
+    // What was let through at its places is as gone as they are.
+    m.run.letThrough.clear();
     for (let last = m.written.at(-1); last !== undefined && !last.live; last = m.written.at(-1)) {
         m.written.pop();
         if (m.compiled.base !== null) m.compiled = m.compiled.base;

@@ -29,7 +29,7 @@ import type { Capability, Value } from "../value/value.ts";
 import { aborted, answerFor, describedIn, keepAnswer } from "./verdicts.ts";
 import { awaitDescription, isToBeAsked, namedOn, placeOf, toldAt } from "./descriptions.ts";
 import { shownArgs } from "./events.ts";
-import type { AskWait, Fiber, Frame } from "./fiber.ts";
+import { type AskWait, type Fiber, type Frame, isInside } from "./fiber.ts";
 import { type Ops, type Call, deniedAs, type Waits } from "./ops.ts";
 import { keptWithin } from "./frames.ts";
 import { refuse } from "./refusal.ts";
@@ -131,7 +131,10 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
     const { fiber, frame, path } = call;
     const { site } = call.I;
     if (isFree(m, frame, target.c, chosen)) return UNBOUND;
-    const use: Repeatable = { I: call.I, frame, target, args, chosen };
+    const written = isWritten(m, frame.fn);
+    if (written) isTold(m, call, target);
+    const reads = written ? readsOnly(m, frame, target.c, target.method) : undefined;
+    const use: Repeatable = { I: call.I, frame, target, args, chosen, reads };
     if (isRepeated(m, use)) return UNBOUND;
     const alias = target.method === null ? null : aliasOf(target.uri, target.method, args, m.run);
     const method = alias?.method ?? target.method;
@@ -141,12 +144,12 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
     const isOutside = target.c.kind === "agent" && m.compiled.agent(target.c.file, target.c.name)?.outside != null;
     const isInner = (target.c.kind === "agent" && !isOutside) || target.c.kind === "llm";
     const given = isInner ? valuesGiven([], m.run) : valuesGiven(alias?.args ?? args, m.run, frame.placeLabel);
-    const written = isWritten(m, frame.fn);
     const chosenBy = written ? "agent" : chosen;
-    if (written) isTold(m, call, target);
     const readOnly =
         chosenBy === "agent"
-            ? readsOnly(m, frame, target.c, method)
+            ? alias === null
+                ? reads
+                : readsOnly(m, frame, target.c, method)
             : m.described.size === 0
               ? undefined
               : toldAt(m, target.c, frame.placeLabel)?.reads.includes(method ?? "");
@@ -270,7 +273,7 @@ function isTold(m: Ops, call: Call, { c, name, method }: Target): void {
     const place = placeOf(c);
     if (c.kind !== "tool" || method === null) return;
     for (const session of m.sessions.values()) {
-        if (!path.startsWith(`${session.path}/`) || !Object.hasOwn(session.told, place)) continue;
+        if (!isInside(path, session.path) || !Object.hasOwn(session.told, place)) continue;
         const told = session.told[place] as readonly string[];
         if (told.includes(method)) return;
         throw refuse(m, call, { principal, capability: `${name}.${method}`, why: "not told", clause: null });
@@ -282,7 +285,7 @@ function readsOnly(m: Ops, frame: Frame, c: Capability, method: string | null): 
     if (method === null) return undefined;
     const place = placeOf(c);
     for (const session of m.sessions.values())
-        if (frame.path.startsWith(`${session.path}/`) && Object.hasOwn(session.reads, place))
+        if (isInside(frame.path, session.path) && Object.hasOwn(session.reads, place))
             return session.reads[place]?.includes(method) === true;
     return undefined;
 }

@@ -4,7 +4,7 @@
  * Boundary: what is kept of a decision, and when a use is the same. The decision itself is `authority/decide.ts`, the gate around it `gate.ts`.
  *
  * RPT1: only a `may` is kept, and only one that depended on nothing but who uses what, who chose it, and the names and labels of its arguments
- *     (`labelsDecide`). Where a delegation, a call of `agent()` or data that only some may read is in the run, each use is decided.
+ *     (`labelsDecide`). Where a delegation, an agent that a call binds further, or data that only some may read is in the run, each use is decided.
  * RPT2: what is kept holds for one instruction of one run: label sets are known by their numbers. A run that was loaded decides anew.
  */
 import { isGeneric } from "../authority/given.ts";
@@ -24,6 +24,8 @@ export interface Repeatable {
     readonly target: Target;
     readonly args: readonly Value[];
     readonly chosen: "program" | "model";
+    /** Where an agent wrote the use, whether it was told that the method only reads; else undefined. */
+    readonly reads: boolean | undefined;
 }
 
 /** A use that was let through. */
@@ -33,6 +35,7 @@ export interface LetThrough {
     readonly direct: boolean;
     readonly principal: string;
     readonly chosen: "program" | "model";
+    readonly reads: boolean | undefined;
     /** Label set of the place. */
     readonly at: number;
     /** What the tool had said of itself. */
@@ -45,11 +48,18 @@ export interface LetThrough {
 
 /** RPT1. */
 function isDecidedAlone({ run, sessions, standing, tracer }: Ops): boolean {
-    return !run.labels.isRestricted && sessions.size === 0 && standing.delegations.size === 0 && tracer === null;
+    if (run.labels.isRestricted || standing.delegations.size > 0 || tracer !== null) return false;
+    for (const { policy } of sessions.values()) if (policy !== null) return false;
+    return true;
+}
+
+/** Whether all that a thing was handed on by still goes on. */
+function isAlive({ standing: { isAlive } }: Ops, { right }: Capability): boolean {
+    return right === null || (right.alive.every(isAlive) && right.ways.every(({ alive }) => alive.every(isAlive)));
 }
 
 /** Whether the same use was let through at this place before (bench, "1,000 effects"). */
-export function isRepeated(m: Ops, { I, frame, target, args, chosen }: Repeatable): boolean {
+export function isRepeated(m: Ops, { I, frame, target, args, chosen, reads }: Repeatable): boolean {
     const before = m.run.letThrough.get(I);
     return (
         before !== undefined &&
@@ -58,8 +68,10 @@ export function isRepeated(m: Ops, { I, frame, target, args, chosen }: Repeatabl
         before.direct === target.direct &&
         before.principal === frame.principal &&
         before.chosen === chosen &&
+        before.reads === reads &&
         before.at === frame.placeLabel &&
         isDecidedAlone(m) &&
+        isAlive(m, target.c) &&
         before.told === m.described.get(placeOf(target.c)) &&
         carriesAsBefore(m, before, args)
     );
@@ -84,10 +96,10 @@ function carriesAsBefore({ run: { labels } }: Ops, before: LetThrough, args: rea
 }
 
 /** Keeps a use that was let through, where that depended on labels alone. */
-export function keepUse(m: Ops, { I, frame, target, args, chosen }: Repeatable, { chosenBy, readOnly }: Wish, on: Standing): void {
+export function keepUse(m: Ops, { I, frame, target, args, chosen, reads }: Repeatable, { readOnly }: Wish, on: Standing): void {
     const { c, uri, method, direct } = target;
-    if (!isDecidedAlone(m) || c.right !== null || (c.kind !== "tool" && c.kind !== "memory")) return;
-    if (chosenBy !== chosen || (method !== null && isGeneric(uri, method))) return;
+    if (!isDecidedAlone(m) || !isAlive(m, c) || (c.kind !== "tool" && c.kind !== "memory")) return;
+    if (method !== null && isGeneric(uri, method)) return;
     const shapes: (Shape | null)[] = [];
     const labels: number[] = [];
     for (const arg of args) {
@@ -106,8 +118,8 @@ export function keepUse(m: Ops, { I, frame, target, args, chosen }: Repeatable, 
     const { principal } = frame;
     const at = frame.placeLabel;
     if (isUnread(m, c, at) || m.authority.countersAt(c.file, c.name).length > 0) return;
-    if (!labelsDecide({ key: m.authority.keyOf(c), uri, method, readOnly }, on)) return;
-    m.run.letThrough.set(I, { c, method, direct, principal, chosen, at, told: m.described.get(placeOf(c)), shapes, labels });
+    if (!labelsDecide({ key: m.authority.keyOf(c), uri, method, readOnly, right: direct ? null : c.right }, on)) return;
+    m.run.letThrough.set(I, { c, method, direct, principal, chosen, reads, at, told: m.described.get(placeOf(c)), shapes, labels });
 }
 
 /** What has no parts carries its label and nothing else. */

@@ -5,7 +5,7 @@
 import type { Json } from "@remit/language";
 import fc from "fast-check";
 import type { Effect, Outcome, Policy } from "../../src/index.ts";
-import type { How } from "../run/forms.ts";
+import type { Answer, How } from "../run/forms.ts";
 
 export interface Repeating {
     readonly text: string;
@@ -16,7 +16,7 @@ export interface Repeating {
     readonly isReading: boolean;
 }
 
-const fill = (text: TemplateStringsArray, ...parts: fc.Arbitrary<string | number>[]): fc.Arbitrary<string> =>
+export const fill = (text: TemplateStringsArray, ...parts: fc.Arbitrary<string | number>[]): fc.Arbitrary<string> =>
     fc.tuple(...parts).map((values) => text.reduce((all, piece, i) => `${all}${values[i - 1]}${piece}`));
 
 const text = fc.constantFrom(
@@ -99,7 +99,7 @@ const { body } = fc.letrec<{ body: string; statement: string }>((tie) => ({
     body: fc.array(tie("statement"), { minLength: 1, maxLength: 3 }).map((all) => all.join("\n")),
 }));
 
-const clauses = fc
+export const clauses = fc
     .shuffledSubarray(
         [
             "write: ask",
@@ -123,7 +123,7 @@ const clauses = fc
     )
     .map((some) => some.join(", "));
 
-const rows = fc
+export const rows = fc
     .shuffledSubarray(
         [
             "may Out.write",
@@ -140,7 +140,7 @@ const rows = fc
     )
     .map((some) => some.join("\n"));
 
-const policies: fc.Arbitrary<Policy> = fc.constantFrom<Policy>(
+export const policies: fc.Arbitrary<Policy> = fc.constantFrom<Policy>(
     {},
     {},
     { untrusted: { gate: "ask" } },
@@ -206,7 +206,7 @@ const properties = Object.fromEntries(["content", "note", "to", "text", "n", "go
 const hashOf = (text: string): number => [...text].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) % 9973, 7);
 
 /** Answers follow from the path of what is asked. */
-export function worldOf({ policy, yes, isReading }: Repeating): How {
+export function worldOf({ policy, yes, isReading }: Repeating): How & { readonly answer: Answer } {
     const methods = ["write", "look", "read", "call"].map((name) => ({
         name,
         readOnly: name === "look" || (isReading && name === "write"),

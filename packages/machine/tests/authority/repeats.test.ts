@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Effect, Outcome, Policy } from "../../src/index.ts";
 import { cases } from "../cases.ts";
+import { answer, replied, said } from "../run/handing.ts";
 import { did, outcome, run } from "./running.ts";
 
 const page = { text: "from the network", go: true, list: ["write"] };
@@ -171,6 +172,30 @@ describe("the next use at the same place", () => {
             "violation.remit",
             'agent Two { remit { may Out.look }\nfunc go() { Out.write({ content: "x" }) } }',
         ],
+        [
+            "a bound of the one that handed it on",
+            "",
+            "One.go()",
+            2,
+            "violation.remit",
+            "agent One { remit { may Out.write in n: 0..5  may Two }\nfunc go() { Two.by(Out) } }\nagent Two { func by(t) { for n in [1, 2, 6] max 9 { t.write({ n: n }) } } }",
+        ],
+        [
+            "a call that it was handed on for and is over",
+            "",
+            "box = { kept: [] }  One.by(Out, box)  One.again(box)",
+            1,
+            "violation.revoked",
+            'func put(box) { for t in box.kept max 9 { t.write({ content: "x" }) } }\nagent One { remit { may Out.look }\nfunc by(t, box) { box.kept.add(t)  put(box) }\nfunc again(box) { put(box) } }',
+        ],
+        [
+            "a remit that a call of `agent()` adds",
+            "",
+            'Two.go("a")  agent("b", { agent: Two, policy: Less, on_error: "fail" })',
+            1,
+            "violation.remit",
+            'remit Less { may Out.look }\nagent Two { remit { may Out }\nmain func go(x) { Out.write({ content: "x" }) } }',
+        ],
     ])("is held against %s", (_name, clauses, body, times, end, more) => {
         const of = ran(program(clauses, body, more));
         expect([wrote(of), outcome(of)]).toEqual([times, end]);
@@ -190,6 +215,21 @@ describe("the next use at the same place", () => {
         const body = 'for one in [web.text, web.text + " https://a.example"] max 9 { Out.look({ content: one }) }';
         const of = ran(program("", body), "once", { untrusted: { gate: "never" } });
         expect([wrote(of), outcome(of)]).toEqual([1, "violation.flow"]);
+    });
+
+    test("is asked about where the agent that wrote it is told that the method does more than read", () => {
+        const body = 'for i in [1, 2, 3, 4] max 9 { out.write({ content: "x" })\nif i == 2 { agent.yield(out: out) } }\nreturn 1';
+        const of = run(program("", "Maker.yield(out: Out)", 'import agent Maker from "stub:noop"'), {
+            yes: "once",
+            answer: (e) => {
+                const { op } = e.request as { op?: string };
+                const methods = [{ name: "write", readOnly: !e.path.includes("/answer/"), input: { type: "object", properties } }];
+                if (op === "describe") return said({ methods }, ["tool:Out"]);
+                if (e.kind === "agent") return replied(answer(e.path.includes("/answer/") ? "return 1" : body, "out"), {}, "Maker");
+                return world(e);
+            },
+        });
+        expect([asked(of), wrote(of)]).toEqual([2, 4]);
     });
 
     test("is asked about where a delegation is in force that says so", () => {

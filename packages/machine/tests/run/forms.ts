@@ -91,6 +91,8 @@ export interface How {
     readonly saving?: boolean | number;
     /** Each use is decided, also one that was let through before at its place. */
     readonly each?: boolean;
+    /** Is given each machine that runs a part of it. */
+    readonly watch?: (machine: Machine) => unknown;
 }
 
 /** A program as it is compiled where it is started (`here`) and where a saved run is loaded (`there`): once each, as in two processes of a host. */
@@ -111,6 +113,7 @@ export function runAll(p: Program, how: How = {}): Ran {
     const watched = (m: Machine): Machine => {
         const { letThrough } = m.run;
         if (how.each === true) letThrough.set = () => letThrough;
+        how.watch?.(m);
         return m;
     };
     let machine = watched(Machine.start(both.here, options));
