@@ -311,8 +311,7 @@ function givesSome(layer: readonly Permit[]): boolean {
 
 /** The same without what is said twice. */
 function fewest(ways: readonly Way[]): Way[] {
-    const [only] = ways;
-    if (only === undefined || (ways.length === 1 && only.layers.length < 2)) return [...ways];
+    if (ways.length === 1 && (ways[0] as Way).layers.length < 2) return [...ways];
     const known = new Set<string>();
     const out: Way[] = [];
     for (const way of ways) {
@@ -328,11 +327,7 @@ function fewest(ways: readonly Way[]): Way[] {
 
 function distinct(layers: Layers): Layers {
     if (layers.length < 2) return layers;
-    const known = new Set<string>();
-    return layers.filter((layer) => {
-        const said = JSON.stringify(layer);
-        return !known.has(said) && known.add(said);
-    });
+    return [...new Map(layers.map((layer) => [JSON.stringify(layer), layer])).values()];
 }
 
 /** A capability that is named as a value by a principal under a remit. */
