@@ -288,7 +288,9 @@ export class Processes {
     async #look(): Promise<void> {
         await this.streams.tick();
         this.#setup.clients(null);
-        for (const { id, epoch, live } of await this.#setup.team.open(SESSION)) {
+        const open = await this.#setup.team.open(SESSION);
+        this.streams.owned(open);
+        for (const { id, epoch, live } of open) {
             if (isEditorSession(id) || this.#closed) continue;
             const mine = this.#setup.sessions.get(id);
             if (mine !== undefined && this.#setup.epochOf(id) < epoch) this.#setup.lost(mine);
