@@ -3,6 +3,7 @@
  *
  * Boundary: rows and events are the server's.
  *
+ * CTR2: who closes the details of a row is at that row again, which has the focus: of a long trace the place is not lost.
  * CTR1: it is a tree to a keyboard and to what reads the page out: one row has the focus, arrows move and fold.
  */
 import { type ComponentChildren, h } from "preact";
@@ -30,6 +31,8 @@ export function Trace({ run, version, timeline }: Props): ComponentChildren {
     const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
     const [chosen, setChosen] = useState<string | null>(null);
     const [most, setMost] = useState(MOST);
+    /** CTR2. */
+    const [left, setLeft] = useState<string | null>(null);
     const rows = data?.rows ?? [];
     const shown = useMemo(() => visible(rows, folded, filter), [data, folded, filter]);
     const row = chosen === null ? undefined : rows.find((one) => idOf(one) === chosen);
@@ -38,6 +41,14 @@ export function Trace({ run, version, timeline }: Props): ComponentChildren {
         if (close) next.add(idOf(one));
         else next.delete(idOf(one));
         setFolded(next);
+    };
+    const choose = (id: string): void => {
+        setChosen(id);
+        setLeft(null);
+    };
+    const close = (): void => {
+        setChosen(null);
+        setLeft(chosen);
     };
     return h(
         "div",
@@ -63,8 +74,17 @@ export function Trace({ run, version, timeline }: Props): ComponentChildren {
                 ? data === null
                     ? null
                     : h(Empty, null, "Nothing here.")
-                : h(Tree, { rows: shown.slice(0, most), span: spanOf(rows), timeline, chosen, onChoose: setChosen, onFold: fold, folded }),
-            row === undefined ? null : h(Detail, { key: idOf(row), run: run.id, row, version, onClose: () => setChosen(null) }),
+                : h(Tree, {
+                      rows: shown.slice(0, most),
+                      span: spanOf(rows),
+                      timeline,
+                      chosen,
+                      left,
+                      onChoose: choose,
+                      onFold: fold,
+                      folded,
+                  }),
+            row === undefined ? null : h(Detail, { key: idOf(row), run: run.id, row, version, onClose: close }),
         ),
         shown.length > most
             ? h("button", { type: "button", onClick: () => setMost(most + MOST) }, `Show ${Math.min(MOST, shown.length - most)} more rows`)
@@ -113,19 +133,26 @@ interface TreeProps {
     readonly span: Span;
     readonly timeline: boolean;
     readonly chosen: string | null;
+    /** Whose details were closed. */
+    readonly left: string | null;
     readonly folded: ReadonlySet<string>;
     readonly onChoose: (id: string) => void;
     readonly onFold: (row: Row, close: boolean) => void;
 }
 
-function Tree({ rows, span, timeline, chosen, folded, onChoose, onFold }: TreeProps): ComponentChildren {
+function Tree({ rows, span, timeline, chosen, left, folded, onChoose, onFold }: TreeProps): ComponentChildren {
     const [at, setAt] = useState(0);
     const list = useRef<HTMLDivElement>(null);
     const focus = (to: number): void => {
         const next = Math.max(0, Math.min(rows.length - 1, to));
         setAt(next);
-        (list.current?.children[next + (timeline ? 1 : 0)] as HTMLElement | undefined)?.focus();
+        (list.current?.children[next] as HTMLElement | undefined)?.focus();
     };
+    useEffect(() => {
+        // CTR2.
+        const i = left === null ? -1 : rows.findIndex((row) => idOf(row) === left);
+        if (i >= 0) focus(i);
+    }, [left]);
     const key = (event: KeyboardEvent, i: number): void => {
         const row = rows[i];
         if (row === undefined) return;

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { begun } from "./begun.ts";
 import { calls, ended, room, watch } from "./room.ts";
 
 let browser: Browser;
@@ -86,5 +87,34 @@ test.each([390, 1280])(
         if (shots !== undefined) await page.screenshot({ path: join(shots, `long-question-${width}.png`) });
         await context.close();
         await at.owner.cancel(id, turn.id);
+    },
+);
+
+test.each(["trace", "timeline"])(
+    "CTR2: who closes the details of a row far down is at that row of the %s again, and arrows go on from it",
+    async (view) => {
+        await using at = await room({ replies: [] });
+        const source = "main func(input { rows: list[number] }) { for row in input.rows max 100 { row + 1 } }";
+        const run = await begun(at, { source, input: { rows: Array.from({ length: 90 }, (_, i) => i) } });
+        await run.result;
+        const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
+        const page = await context.newPage();
+        page.setDefaultTimeout(500_000);
+        await page.goto(`${at.server.url}/#code=${await at.server.loginCode()}&to=/runs/${run.id}/${view}`);
+        const row = page.getByRole("treeitem").filter({ hasText: "for row[70]" });
+        await row.click();
+        await page.getByRole("button", { name: "Close" }).click();
+        const focused = (text: string): Promise<unknown> =>
+            page.waitForFunction(`(() => {
+            const one = document.activeElement;
+            const { top, bottom } = one.getBoundingClientRect();
+            return one.role === "treeitem" && one.textContent.includes(${JSON.stringify("for row[")} + "${text}]") && top >= 0 && bottom <= innerHeight;
+        })()`);
+        await focused("70");
+        await page.keyboard.press("ArrowUp");
+        await focused("69");
+        await page.keyboard.press("ArrowDown");
+        await focused("70");
+        await context.close();
     },
 );
