@@ -26,6 +26,7 @@ test.each([
     ["triage", "choice write: from", "choise write: from", "10 SYNTAX: Did you mean 'choice'?"],
     ["triage", "trusted or ask,", "trusted and ask,", "7 SYNTAX: Write `or ask`: what the clause does not let in is asked about."],
     ["triage", "attempts: 3", 'attempts: "3"', "26 INVALID_GENERATE_ATTEMPTS: leave the quotes out: attempts: 3"],
+    ["start", "main agent Desk", "main agnet Desk", "8 SYNTAX: Did you mean `agent`?"],
     ["triage", "failure.message", "failure.mesage", "53 UNKNOWN_PROPERTY: did you mean 'message'?"],
     ["triage", "input.table, content", "input.tables, content", "57 UNDECLARED_PROPERTY: did you mean 'table'?"],
     ["extract", "?.text\n", "?.txt\n", "32 UNKNOWN_PROPERTY: did you mean 'text'?"],

@@ -7,13 +7,11 @@
  */
 import type { ClientApp, Stream } from "@agentclientprotocol/sdk";
 import type { AgentReply, AgentTurn } from "@remit/machine";
+import { lastLines } from "../process/piped.ts";
 import { AgentFail } from "./fail.ts";
 import { fileHands, gateOf } from "./hands.ts";
 import { type Link, link, refusedBy, type Sdk, type Trace } from "./link.ts";
 import { type Given, objectOf } from "./given.ts";
-
-/** Characters of its standard error in a message; the detail has more. */
-const MAX_WROTE = 500;
 
 /** What carries the messages, and what ends it. */
 export interface Carrier {
@@ -115,13 +113,6 @@ export class Connection {
         if (stderr === "") return new AgentFail("unreachable", message);
         return new AgentFail("unreachable", `${message}; it wrote: ${lastLines(stderr)}`, { detail: { stderr } });
     }
-}
-
-/** The last that a process wrote, on one line. Indented lines are left out: in a trace of Node or Python they are the frames. */
-function lastLines(stderr: string): string {
-    const lines = stderr.split("\n").filter((line) => /^\S/.test(line));
-    const text = (lines.length === 0 ? [stderr.trim()] : lines).map((line) => line.trim()).join(" / ");
-    return text.length > MAX_WROTE ? `…${text.slice(-MAX_WROTE)}` : text;
 }
 
 export function listOf(given: unknown): Given[] {

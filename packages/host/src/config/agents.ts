@@ -110,3 +110,16 @@ export function agentSlips({ files }: Program, config: Config): string[] {
             return near === null ? [] : [`${name}: no agent '${asked}' is known here; did you mean acp://${near}?`];
         });
 }
+
+/** The same of the servers of tools that are configured here, also by a file that is not trusted. */
+export function serverSlips({ files }: Program, config: Config): string[] {
+    const withheld = [...config.withheld.keys()].flatMap((key) => (key.startsWith("mcp:") ? [key.slice("mcp:".length)] : []));
+    const names = [...new Set([...Object.keys(config.servers), ...withheld])];
+    return files
+        .flatMap(({ imports }) => imports)
+        .flatMap(({ what, name, uri }) => {
+            const asked = what === "tool" ? /^mcp:\/\/([^/]+)$/.exec(uri)?.[1] : undefined;
+            const near = asked === undefined || names.includes(asked) ? null : nearest(asked, names);
+            return near === null ? [] : [`${name}: no server '${asked}' is configured here; did you mean mcp://${near}?`];
+        });
+}

@@ -7,7 +7,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type CheckedProgram, type Descriptions, type Diagnostic, check, lower, type Program, type Project, source } from "@remit/language";
-import { agentSlips } from "../config/agents.ts";
+import { agentSlips, serverSlips } from "../config/agents.ts";
 import type { Config } from "../config/config.ts";
 import { checkPolicy, slipsIn } from "../config/policy.ts";
 import { settingOf, surroundingsOf } from "../config/setting.ts";
@@ -75,7 +75,13 @@ export async function checkFile(path: string, options: CheckFileOptions = {}): P
         project,
         slips: [
             ...(pinned?.missing ?? []),
-            ...(form === null ? [] : [...agentSlips(form, config), ...(config.policy === null ? [] : slipsIn(form, config.policy))]),
+            ...(form === null
+                ? []
+                : [
+                      ...agentSlips(form, config),
+                      ...serverSlips(form, config),
+                      ...(config.policy === null ? [] : slipsIn(form, config.policy)),
+                  ]),
         ],
     };
 }

@@ -24,6 +24,8 @@ export interface Running {
 
 /** Characters of standard error that are kept. */
 export const MAX_STDERR = 8_000;
+/** Characters of it in a message. */
+const MAX_WROTE = 500;
 const EOF_MS = 500;
 
 /** Rejects with the system's error where it cannot be started. */
@@ -64,4 +66,11 @@ async function within(work: Promise<unknown>, ms: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     await Promise.race([work, new Promise((done) => (timer = setTimeout(done, ms)))]);
     clearTimeout(timer);
+}
+
+/** The last that a process wrote, on one line. Indented lines are left out: in a trace of Node or Python they are the frames. */
+export function lastLines(stderr: string): string {
+    const lines = stderr.split("\n").filter((line) => /^\S/.test(line));
+    const text = (lines.length === 0 ? [stderr.trim()] : lines).map((line) => line.trim()).join(" / ");
+    return text.length > MAX_WROTE ? `…${text.slice(-MAX_WROTE)}` : text;
 }

@@ -17,12 +17,12 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import type { Client, JsonSchemaValidator, RequestId } from "@modelcontextprotocol/client";
-import type { Json } from "@remit/language";
+import { didYouMean, type Json } from "@remit/language";
 import { expand } from "../config/expand.ts";
 import type { From } from "../config/config.ts";
 import type { ServerConfig } from "../config/rules.ts";
 import { unconfinedEnv } from "../process/sandbox.ts";
-import { MAX_STDERR } from "../process/piped.ts";
+import { lastLines, MAX_STDERR } from "../process/piped.ts";
 import { looksSecret } from "../secret/names.ts";
 import type { Begin } from "../process/child.ts";
 import { elicit } from "./mcp-elicit.ts";
@@ -119,10 +119,13 @@ function serverOf(key: string, context: ToolContext): From<ServerConfig> {
             },
         );
     const known = Object.keys(servers);
+    const meant = didYouMean(key, known);
     throw new ToolFail(`no server '${key}' is configured`, {
         kind: "unreachable",
         hint:
-            known.length === 0 ? 'write {"mcpServers": {"NAME": {"command": "…"}}} into remit.json' : `configured are ${known.join(", ")}`,
+            known.length === 0
+                ? 'write {"mcpServers": {"NAME": {"command": "…"}}} into remit.json'
+                : (meant ?? `configured are ${known.join(", ")}`),
     });
 }
 
@@ -260,16 +263,18 @@ function commandOf(command: string, folder: string): string {
 
 type Wrote = Pick<Connection, "stderr" | "stray">;
 
-/** Why a server may not answer, from what it wrote: the hint of a failure. Empty: it wrote nothing that tells. */
-export function toldBy({ stderr, stray }: Wrote): { readonly hint?: string; readonly detail?: Json } {
-    const [said, line] = [tidy(stderr(), 1000), tidy(stray(), 1000)];
-    const hints = [
-        ...(said === "" ? [] : [`it wrote: ${said}`]),
-        ...(line === "" ? [] : [`its standard output is for messages of the protocol, and it wrote there: ${line}`]),
-    ];
+/** Why a server may not answer, from what it wrote: the end of a message, and more. Both empty: it wrote nothing that tells. */
+export function toldBy({ stderr, stray }: Wrote): {
+    readonly wrote: string;
+    readonly more: { readonly hint?: string; readonly detail?: Json };
+} {
+    const [said, line] = [tidy(stderr(), MAX_STDERR), tidy(stray(), 1000)];
     return {
-        ...(hints.length === 0 ? {} : { hint: hints.join("\n") }),
-        ...(said === "" ? {} : { detail: { stderr: tidy(stderr(), MAX_STDERR) } }),
+        wrote: said === "" ? "" : `; it wrote: ${lastLines(said)}`,
+        more: {
+            ...(line === "" ? {} : { hint: `its standard output is for messages of the protocol, and it wrote there: ${line}` }),
+            ...(said === "" ? {} : { detail: { stderr: said } }),
+        },
     };
 }
 
@@ -289,10 +294,11 @@ export function unreachable({ key, at }: Target, error: unknown, wrote: Wrote): 
         : `the server '${key}' (${where}) cannot be reached: ${why}`;
     const install = "install it, put its folder on the PATH, or mend `command` of that server in remit.json";
     const hint = folder === null ? install : "mend `cwd` of that server in remit.json";
-    return new ToolFail(message, {
+    const told = toldBy(wrote);
+    return new ToolFail(message + told.wrote, {
         kind: "unreachable",
         ...(isGone ? { hint } : {}),
-        ...toldBy(wrote),
+        ...told.more,
     });
 }
 

@@ -208,7 +208,8 @@ function statedBy(
 }
 
 function late(connection: Connection, key: string, timeout: number): ToolFail {
-    return new ToolFail(`the server '${key}' gave no answer after ${timeout} ms`, { kind: "timeout", ...toldBy(connection) });
+    const { wrote, more } = toldBy(connection);
+    return new ToolFail(`the server '${key}' gave no answer after ${timeout} ms${wrote}`, { kind: "timeout", ...more });
 }
 
 /** Codes of the library for a connection that is gone. */
@@ -229,7 +230,9 @@ async function failed(error: unknown, connection: Connection, key: string, signa
     if (code === "INVALID_RESULT") return new ToolFail(`the server '${key}' gave an answer that does not follow the protocol`);
     if (code === "REQUEST_TIMEOUT") return late(connection, key, timeout);
     const network = error instanceof SdkHttpError || (error instanceof TypeError && error.cause !== undefined);
-    if (GONE.has(code) || connection.ended() || network)
-        return new ToolFail(`the server '${key}' ended or cannot be reached: ${message}`, { kind: "unreachable", ...toldBy(connection) });
+    if (GONE.has(code) || connection.ended() || network) {
+        const { wrote, more } = toldBy(connection);
+        return new ToolFail(`the server '${key}' ended or cannot be reached: ${message}${wrote}`, { kind: "unreachable", ...more });
+    }
     return new ToolFail(message);
 }

@@ -312,6 +312,16 @@ describe("slips of the pen (L2)", () => {
         expect(await slips("acp://mendr")).toEqual(["Fixer: no agent 'mendr' is known here; did you mean acp://mender?"]);
         expect([...(await slips("acp://mender")), ...(await slips("acp://codex")), ...(await slips("acp://elsewhere"))]).toEqual([]);
     });
+
+    test.each([true, false])("and so is a server's name, whether its file is trusted (%s) or not", async (trust) => {
+        writeFileSync(join(folder, "remit.json"), JSON.stringify({ mcpServers: { library: { command: "library" } } }));
+        const slips = async (uri: string): Promise<readonly string[]> => {
+            writeFileSync(join(folder, "a.remit"), `import tool Books from "${uri}"\nmain func() { Books.find({}).ok }`);
+            return (await checkFile(join(folder, "a.remit"), { root: folder, trust })).slips;
+        };
+        expect(await slips("mcp://libary")).toEqual(["Books: no server 'libary' is configured here; did you mean mcp://library?"]);
+        expect([...(await slips("mcp://library")), ...(await slips("mcp://elsewhere"))]).toEqual([]);
+    });
 });
 
 test("a file nearer to the program hides no policy, limit or invariant of those above it in the repository, and takes nothing else from them", () => {

@@ -137,7 +137,7 @@ describe("a server over stdio", () => {
         await using here = work();
         const tools = here.tools(here.config(stdio(here)));
         const crashed = await failure(tools, NOTES, "crash", {});
-        expect([crashed.kind, crashed.hint]).toEqual(["unreachable", "it wrote: notebook: out of paper"]);
+        expect([crashed.kind, crashed.message]).toEqual(["unreachable", expect.stringMatching(/; it wrote: notebook: out of paper$/)]);
         expect((await call(tools, NOTES, "touch", {})).text).toBe("hello");
     });
     test("a call that takes too long is a timeout; one that is cancelled is cancelled", async () => {
@@ -202,7 +202,10 @@ describe("a server over stdio", () => {
             message: expect.stringMatching(/there is no folder '.*no-such-folder'/),
             hint: "mend `cwd` of that server in remit.json",
         });
-        expect(await failure(tools, "mcp://quits", "x", {})).toMatchObject({ kind: "unreachable", hint: "it wrote: no licence" });
+        expect(await failure(tools, "mcp://quits", "x", {})).toMatchObject({
+            kind: "unreachable",
+            message: expect.stringMatching(/; it wrote: no licence$/),
+        });
         expect(await failure(tools, "mcp://other", "x", {})).toMatchObject({
             kind: "unreachable",
             hint: "configured are gone, lost, quits",

@@ -108,6 +108,9 @@ export const FOREIGN_TYPES: ReadonlyMap<string, string> = new Map([
     ["null", "none"],
 ]);
 
+/** What stands at the top of a file and is none of it. */
+export const OUTSIDE = "Statements stand inside functions: `main agent { main func() { … } }`.";
+
 /** What begins a line at the top of a file elsewhere. A word with `=` or `:` behind it is told by that. */
 export const FOREIGN_ITEMS: ReadonlyMap<string, string> = new Map([
     ["from", 'Write `import tool Name from "…"`; a library of Python or JavaScript is no import here.'],

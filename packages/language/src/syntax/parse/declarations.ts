@@ -5,7 +5,7 @@
  */
 import { nearest } from "../../diagnostics/nearest.ts";
 import { fix } from "../../text/fix.ts";
-import { FOREIGN_CONSTANT, FOREIGN_ITEMS, FOREIGN_LINES, FOREIGN_SETTING, FOREIGN_STARTS } from "../foreign.ts";
+import { FOREIGN_CONSTANT, FOREIGN_ITEMS, FOREIGN_LINES, FOREIGN_SETTING, FOREIGN_STARTS, OUTSIDE } from "../foreign.ts";
 import { IMPORT_KINDS, T } from "../tokens.ts";
 import type { Agent, ContractNode, Expr, Func, Import, ImportKind, Item, Name, Param, RemitUse, ShapeDecl, StringLit } from "../tree.ts";
 import { atFlow, parseFlow, parseRemit, parseRemitUse } from "./authority.ts";
@@ -94,7 +94,8 @@ function itemHint(p: State): string {
     if (!isForeignItem(p, next) && atStages(p)) return "Stages stand inside a block: `memory static ( … >=> … )`.";
     if (isWord(p.k) && next === T.Colon) return FOREIGN_SETTING;
     if (isWord(p.k) && (next === T.Assign || FOREIGN_STARTS.get(tokenText(p)) === "name")) return FOREIGN_CONSTANT;
-    return FOREIGN_ITEMS.get(tokenText(p)) ?? "Statements stand inside functions: `main agent { main func() { … } }`.";
+    const meant = p.k === T.Main ? nearest(tokenText(p, p.pos + 1), ["agent", "func"]) : null;
+    return FOREIGN_ITEMS.get(tokenText(p)) ?? (meant === null ? OUTSIDE : `Did you mean \`${meant}\`?`);
 }
 
 /** A word of another language before a declaration; alone it may be the name of a stage. */
