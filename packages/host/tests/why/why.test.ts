@@ -95,11 +95,11 @@ describe("runs of every kind", () => {
         const result = await ran(at, { body, replies });
         expect(result.ok || result.failure).toBe(true);
         expect(await chainOf(at, result.run, "main/generate#0/attempt[0]/turn[0]/call[0]")).toEqual(["1 tool Book.get", "3 model Model"]);
-        expect(await chainOf(at, result.run, "main/generate#0/attempt[0]/turn[1]/call[0]")).toEqual([
-            "1 tool Book.get",
-            "3 tool Page.get",
-            "3 model Model",
-        ]);
+        const second = "main/generate#0/attempt[0]/turn[1]/call[0]";
+        // Each part of them, as the console asks for it and as a person writes it.
+        for (const part of ["", ":/0", ":/0/q", "/q"])
+            expect(await chainOf(at, result.run, `${second}${part}`)).toEqual(["1 tool Book.get", "3 tool Page.get", "3 model Model"]);
+        await expect(whyOf(at.store, result.run, `${second}:/0/other`)).rejects.toMatchObject({ kind: "value" });
     });
     test("a run that a limit ended", async () => {
         const result = await ran(at, {

@@ -15,7 +15,7 @@ import { withPc } from "../compile/strict.ts";
 import { ABORTED, Fail } from "../effect/failure.ts";
 import { continueGenerate, startGenerate } from "../prompt/generate.ts";
 import type { GenerateSetup, GenerateStep, ItemInput, StepEffect } from "../prompt/setup.ts";
-import { type ModelTurn, opOf, type Outcome } from "../effect/effect.ts";
+import { type ModelTurn, opOf, type Outcome, type ToolRequest } from "../effect/effect.ts";
 import { fromJson } from "../value/json.ts";
 import { join, rawOf } from "../value/operators.ts";
 import { Capability, Labelled, type Value } from "../value/value.ts";
@@ -70,10 +70,10 @@ function take(m: Ops, { fiber, frame, I }: Call, native: GenerateWait, step: Gen
         native.outcomes = step.effects.map(() => null);
         if (m.tracer !== null)
             for (const e of step.effects)
-                if (e.kind === "tool")
-                    m.tracer.uses.set(at(e.suffix), [
-                        { pointer: "/0", label: m.tracer.said(native.path, site, `model ${model}`, e.labels) },
-                    ]);
+                if (e.kind === "tool") {
+                    const { args = [] } = e.request as unknown as ToolRequest;
+                    m.tracer.chosen(at(e.suffix), args, m.tracer.said(native.path, site, `model ${model}`, e.labels));
+                }
         for (const e of step.effects) if (e.kind === "model") mayRead(m, { fiber, frame, I, path: at(e.suffix) }, e);
         step.effects.forEach((e, slot) => {
             const { kind, request, deadline } = e;

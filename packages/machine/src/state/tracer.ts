@@ -98,6 +98,12 @@ export class Tracer {
         this.shapes.set(path, values.map(shapeOf));
     }
 
+    /** A call that a model chose. Each part of its arguments was made from everything that the model saw: `label`. */
+    chosen(path: string, args: Json, label: number): void {
+        this.uses.set(path, [{ pointer: "/0", label }]);
+        this.shapes.set(path, shapeOfJson(args));
+    }
+
     result(value: Value): void {
         this.uses.delete("failure");
         this.uses.set("value", partsOf(value, ""));
@@ -174,6 +180,11 @@ function shapeOf(value: Value): Shape {
         return fields;
     };
     return walk(value, 0);
+}
+
+function shapeOfJson(json: Json): Shape {
+    if (Array.isArray(json)) return json.map(shapeOfJson);
+    return isObject(json) ? new Map(Object.entries(json).map(([key, part]) => [key, shapeOfJson(part)])) : null;
 }
 
 /** `pointer`: RFC 6901. */
