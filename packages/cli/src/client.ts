@@ -9,6 +9,9 @@ import { queue, settings, signer, temporal } from "./temporal.ts";
 
 type Options = Record<string, unknown>;
 
+/** A person waits: a server that has gone is told after about two seconds. One that is very busy has as long as for its first answer. */
+const CALLS = { tries: 5, ms: 10_000 };
+
 /**
  * With a client of the ledger that is named; both are closed. `before`: what the ledger alone can tell, before a Temporal server is looked for; where it
  * gives something, none is.
@@ -25,7 +28,7 @@ export async function asking<T>(
     try {
         const known = await before(store);
         if (known !== null) return known;
-        const connection = await connect(place, { slow: (told) => say(plainLine(told)) });
+        const connection = await connect(place, { slow: (told) => say(plainLine(told)), calls: CALLS });
         try {
             return await ask(
                 remitClient({ connection, store, namespace: place.namespace, env, ...queue(options), ...signer(options) }),

@@ -89,8 +89,13 @@ export async function carriersThere(options: Options, host: Pick<ResumeRunOption
     const { on } = options;
     if (on === "temporal") {
         const { onlyErrors, runCarriers } = await temporal();
-        onlyErrors();
-        return runCarriers({ connect: settings(options), env: here().env, host, ...signer(options, true) });
+        const end = onlyErrors();
+        const made = runCarriers({ connect: settings(options), env: here().env, host, ...signer(options, true) });
+        return (store) =>
+            made(store).catch(async (error: unknown) => {
+                await end();
+                throw error;
+            });
     }
     if (on !== undefined && on !== "memory") throw new UsageError(`--on takes memory or temporal, not '${plainLine(String(on))}'`);
     const idle = ["address", "namespace", "profile", "decisionKey"].find((name) => options[name] !== undefined);

@@ -352,11 +352,15 @@ test("a server that is killed in the middle of a turn goes on with it: what has 
     expect(here.remit("trace", "verify", `${id}.${turn.id}`).code).toBe(0);
 });
 
-test("no server: one error that says what to do", () => {
-    const { code, err } = here.remit("submit", "shout.remit", "--address", "127.0.0.1:9");
-    expect(code).not.toBe(0);
-    expect(err).toContain("no Temporal server answers at 127.0.0.1:9");
-    expect(err).toContain("remit temporal dev");
+test("no server: one error that says what to do, and the command ends", async () => {
+    const at = ["--address", "127.0.0.1:9"];
+    const commands = [["submit", "shout.remit"], ["schedule", "list"], ["worker"], ["serve", "--port", "0", "--on", "temporal"]];
+    const ended = await Promise.all(commands.map((words) => here.started({}, ...words, ...at).ran));
+    for (const { code, err } of ended) {
+        expect(code).toBe(1);
+        expect(err.match(/^error: .*$/gm)).toEqual(["error: no Temporal server answers at 127.0.0.1:9"]);
+        expect(err).toContain("remit temporal dev");
+    }
 });
 
 test("Ctrl-C ends server and worker", async () => {

@@ -55,7 +55,7 @@ async function work(options: Options): Promise<number> {
     if (metrics !== undefined && !/^[^:]+:\d+$/.test(String(metrics)))
         throw new UsageError("--metrics takes HOST:PORT", "for example --metrics 127.0.0.1:9464");
     const how = { ...versionOf(options), tune: tuneOf(options) };
-    onlyErrors(metrics === undefined ? {} : { metrics: String(metrics) });
+    const end = onlyErrors(metrics === undefined ? {} : { metrics: String(metrics) });
     const ledger = ledgerHere(options);
     const made = await createWorker({
         connect: settings(options),
@@ -64,6 +64,9 @@ async function work(options: Options): Promise<number> {
         ...signers(options),
         ...how,
         host: hostOptions(options),
+    }).catch(async (error: unknown) => {
+        await end();
+        throw error;
     });
     // Before, nothing has begun that must end in good order, so a signal ends the process at once, whatever it computes; a server of it ends with it.
     const stopped = untilStopped();

@@ -3,6 +3,7 @@ import type { KeptOptions } from "@remit/host";
 import type { Client } from "@temporalio/client";
 import type { Begun } from "../wire/begin.ts";
 import { ATTRIBUTES } from "../wire/messages.ts";
+import { isUnanswered } from "./workers.ts";
 
 /** What people see of how a run was begun. */
 export function shownOf(kept: Pick<KeptOptions, "entry" | "asks">): Pick<Begun, "entry" | "owner"> {
@@ -17,8 +18,13 @@ export function known({ connection, options: { namespace } }: Client): () => Pro
         return ATTRIBUTES.every((name) => customAttributes?.[name] !== undefined);
     };
     return () => {
-        // A server that cannot say has none.
-        asked ??= ask().catch(() => false);
+        asked ??= ask().catch((error: unknown) => {
+            asked = null;
+            // Else each call after it would be tried as long.
+            if (isUnanswered(error)) throw error;
+            // A server that cannot say has none.
+            return false;
+        });
         return asked;
     };
 }

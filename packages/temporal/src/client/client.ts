@@ -27,8 +27,6 @@ import {
     ApplicationFailure,
     Client,
     type Connection,
-    isGrpcServiceError,
-    ServiceError,
     WorkflowExecutionAlreadyStartedError,
     type WorkflowExecutionStatusName,
     WorkflowFailedError,
@@ -62,7 +60,7 @@ import { known, shownOf } from "./attributes.ts";
 import { type Listed, listedRuns, type Tell } from "./lists.ts";
 import { executionOf, type Released, type ReleaseOptions, release } from "./owner.ts";
 import { type Schedules, schedulesOf } from "./schedules.ts";
-import { attended, hasWorker, reachable, tellOf, unheard, unplaced, wentAway } from "./workers.ts";
+import { answered, attended, called, hasWorker, reachable, tellOf, unheard } from "./workers.ts";
 
 export type RemitClientOptions = RemitClientSettings &
     (
@@ -206,9 +204,9 @@ export function remitClient(options: RemitClientOptions): RemitClient {
             }
         },
         cancel: async (id) => {
-            await flow(id).cancel();
+            await answered(flow(id).cancel(), `run ${id} was not told to stop`);
         },
-        drain: (id) => flow(id).signal(SIGNALS.drain),
+        drain: (id) => answered(flow(id).signal(SIGNALS.drain), `run ${id} was not told to drain`),
         list: (query = `WorkflowType = '${WORKFLOW}'`, tell) => listedRuns(client, query, tell),
         ...{ queue, signs: signer !== undefined },
         attended: (program) => attended(client, queue, program),
@@ -298,8 +296,7 @@ async function askedIn(client: Client, run: string): Promise<readonly Asked[]> {
 }
 
 function refused(error: unknown, id: string): unknown {
-    if (error instanceof ServiceError || isGrpcServiceError(error)) return wentAway(error, `run ${id} was not begun there`);
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) return unplaced(error);
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) return called(error, `run ${id} was not begun there`);
     return new RemitError({ kind: "value", message: `there is a workflow ${id} already`, hint: "give the run another id with --id" });
 }
 
@@ -313,7 +310,8 @@ function notIn({ message, details }: ApplicationFailure): Failure {
 }
 
 function failed(error: unknown, id: string): unknown {
-    if (!(error instanceof WorkflowFailedError)) return error;
+    if (!(error instanceof WorkflowFailedError))
+        return called(error, `run ${id} goes on where it has a worker, and its value is not known here`);
     // What an activity says of itself stands in its own cause.
     const cause = error.cause instanceof ActivityFailure ? error.cause.cause : error.cause;
     if (cause instanceof ApplicationFailure && cause.type === FAILURES.failed) return new RemitError(cause.details?.[0] as Failure, id);

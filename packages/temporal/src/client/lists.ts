@@ -9,6 +9,7 @@ import type { Payload, SerializationContext } from "@temporalio/common";
 import { type Client, isGrpcServiceError } from "@temporalio/client";
 import proto from "@temporalio/proto";
 import { NOT_FOUND, noNamespace } from "../server/connect.ts";
+import { called } from "./workers.ts";
 
 const { WorkflowExecutionStatus } = proto.temporal.api.enums.v1;
 
@@ -91,7 +92,8 @@ async function* paged<T>(namespace: string, ask: (token: Uint8Array) => Promise<
         try {
             page = await ask(token);
         } catch (error) {
-            throw isGrpcServiceError(error) && error.code === NOT_FOUND ? noNamespace(namespace, error) : error;
+            if (isGrpcServiceError(error) && error.code === NOT_FOUND) throw noNamespace(namespace, error);
+            throw called(error, "the rest of the list is not known");
         }
         yield* page.rows;
         token = page.next;

@@ -18,6 +18,7 @@ import { type Planned, type RunInput, type Settings, WORKFLOW } from "../wire/me
 import { beginOf } from "../wire/begin.ts";
 import { shownOf } from "./attributes.ts";
 import { cronProblem } from "./cron.ts";
+import { answered, called } from "./workers.ts";
 import { listedSchedules, type ScheduleListed, type Tell } from "./lists.ts";
 
 /** What becomes of a time at which the run before still goes on. */
@@ -86,7 +87,7 @@ export function schedulesOf(ops: SchedulesOps): Schedules {
         ask(one(id)).catch((error: unknown) => {
             throw error instanceof ScheduleNotFoundError
                 ? wrong(`there is no schedule ${id}`, "remit schedule list shows those there are")
-                : error;
+                : called(error, `whether schedule ${id} is as it was is not known`);
         });
     return {
         create: (program, kept, options) => created(ops, program, kept, options),
@@ -116,7 +117,7 @@ async function created(
 ): Promise<void> {
     const { id, cron, zone = "UTC", overlap = "skip" } = checked(options);
     const { form, hash, file, root } = world;
-    const input: RunInput = { run: id, settings: await settings() };
+    const input: RunInput = { run: id, settings: await answered(settings(), `schedule ${id} was not made`) };
     const begin = beginOf({ file, program: hash, ...shownOf(kept) }, input, queue);
     // The program travels by its hash, as that of every run.
     const text = await store.claims.put(id, JSON.stringify(form));
@@ -143,7 +144,7 @@ async function created(
         const { cause } = error as { readonly cause?: unknown };
         if (isGrpcServiceError(cause) && cause.code === INVALID)
             throw wrong(`the server does not take the schedule: ${cause.details}`, CRON_HINT);
-        throw error;
+        throw called(error, `schedule ${id} was not made`);
     }
 }
 

@@ -30,7 +30,7 @@ export async function hasWorker(client: Client, queue: string, taskQueueType = T
     } catch (error) {
         if (!isGrpcServiceError(error)) throw error;
         if (UNTOLD.has(error.code)) return true;
-        throw error.code === NOT_FOUND ? noNamespace(namespace, error) : error;
+        throw error.code === NOT_FOUND ? noNamespace(namespace, error) : called(error, "its workers are not known");
     }
 }
 
@@ -81,10 +81,10 @@ function causeOf(error: unknown): unknown {
     return error instanceof ServiceError ? error.cause : error;
 }
 
-/** What the server says where no worker can carry a query or an update to the workflow now; all else as it is. */
+/** What the server says where no worker can carry a query or an update to the workflow now. */
 export function unheard(error: unknown, run: string, message: string): unknown {
     const cause = causeOf(error);
-    if (!isGrpcServiceError(cause) || !UNSAID.has(cause.code)) return error;
+    if (!isGrpcServiceError(cause) || !UNSAID.has(cause.code)) return called(error, message);
     return new ConnectError(
         message,
         `its workers are away, stopped, very busy, of another build, or without a key of its payloads: ${WORKER} QUEUE, or give it to those that serve now with remit resume ${run} --on temporal --move; remit trace ${run} shows what the ledger has of it`,
@@ -98,15 +98,16 @@ export async function reachable(client: Client, run: string): Promise<void> {
     try {
         queue = (await client.workflow.getHandle(run).describe()).taskQueue;
     } catch (error) {
-        if (!(error instanceof WorkflowNotFoundError)) throw unplaced(error);
+        if (!(error instanceof WorkflowNotFoundError)) throw called(error, `what became of run ${run} is not known here`);
         const hint = `remit resume ${run} --on temporal gives it one; remit trace ${run} shows what the ledger has of it`;
         throw new ConnectError(`run ${run} has no workflow on this Temporal server`, hint, error);
     }
     if (!(await hasWorker(client, queue))) throw unattended(queue, `${WORKER} ${queue}`);
 }
 
-/** Of a server that was there, and took no more calls or refused one. `what`: did not happen by that. */
-export function wentAway(error: unknown, what: string): ConnectError {
+/** Of a server that was there, and took no more calls or refused one: `what` did not happen by that. All else as it is. */
+export function called(error: unknown, what: string): unknown {
+    if (!(error instanceof ServiceError || isGrpcServiceError(error))) return unplaced(error);
     const cause = causeOf(error);
     const isRefused = isGrpcServiceError(cause) && !AWAY.has(cause.code);
     const said = isRefused ? `refused a call: ${cause.details}` : "went away while it was called";
@@ -116,10 +117,24 @@ export function wentAway(error: unknown, what: string): ConnectError {
     return new ConnectError(`the Temporal server ${said}; ${what}`, hint, error);
 }
 
+export async function answered<T>(call: Promise<T>, what: string): Promise<T> {
+    try {
+        return await call;
+    } catch (error) {
+        throw called(error, what);
+    }
+}
+
+/** The server gave no answer, also where it was asked again: gRPC's DEADLINE_EXCEEDED and UNAVAILABLE. */
+export function isUnanswered(error: unknown): boolean {
+    const cause = causeOf(error);
+    return isGrpcServiceError(cause) && (cause.code === 4 || cause.code === 14);
+}
+
 /** gRPC's CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, INTERNAL and UNAVAILABLE: what a connection comes to that breaks, or that a server closes as it ends. */
 const AWAY: ReadonlySet<unknown> = new Set([1, 2, 4, 13, 14]);
 
 /** An error that says which namespace is not there, in the words of this package. */
-export function unplaced(error: unknown): unknown {
+function unplaced(error: unknown): unknown {
     return error instanceof NamespaceNotFoundError ? noNamespace(error.namespace, error) : error;
 }

@@ -5,8 +5,16 @@
  */
 import { defined } from "@remit/language";
 import { once } from "node:events";
-import { createConnection } from "node:net";
-import { Connection, isGrpcServiceError } from "@temporalio/client";
+import { connect as http2 } from "node:http2";
+import { createConnection, isIP, type Socket } from "node:net";
+import { connect as tls } from "node:tls";
+import {
+    Connection,
+    type ConnectionOptions,
+    defaultGrpcRetryOptions,
+    isGrpcServiceError,
+    makeGrpcRetryInterceptor,
+} from "@temporalio/client";
 import { loadClientConnectConfig } from "@temporalio/envconfig";
 import type { NativeConnection, NativeConnectionOptions } from "@temporalio/worker";
 import { workerSdk } from "./sdk.ts";
@@ -32,9 +40,10 @@ export interface Place {
     readonly namespace: string;
 }
 
-const ADDRESS = "localhost:7233";
-/** A host that has not taken a connection by then is away, and a server that has not answered on it, milliseconds. */
-const REACH_MS = 3_500;
+/** Of Temporal. */
+const [HOST, PORT] = ["localhost", "7233"];
+/** What has not greeted by then is away, or no server: one that is very busy greets, and is waited for longer, milliseconds. */
+const REACH_MS = 3_000;
 const CONNECT_MS = 10_000;
 /** After so long without an answer the caller is told that the server is waited for, milliseconds. */
 const SLOW_MS = 4_000;
@@ -62,7 +71,11 @@ export function placeOf({ address, namespace, apiKey, tls, profile, file, env = 
         ...read.connectionOptions,
         ...defined({ address, apiKey, tls }),
     };
-    return { options, address: options.address ?? ADDRESS, namespace: namespace ?? read.namespace ?? "default" };
+    return { options, address: withPort(options.address ?? HOST), namespace: namespace ?? read.namespace ?? "default" };
+}
+
+function withPort(address: string): string {
+    return URL.parse(`tcp://${address}`)?.port === "" ? `${address}:${PORT}` : address;
 }
 
 function readConfig(options: Parameters<typeof loadClientConnectConfig>[0]): ReturnType<typeof loadClientConnectConfig> {
@@ -85,14 +98,25 @@ export interface ConnectPatience {
     readonly slowMs?: number;
     /** How long it is waited for, milliseconds. Default: 10 s. */
     readonly connectMs?: number;
+    /** How long a greeting is waited for, milliseconds. Default: 3 s. */
+    readonly reachMs?: number;
+    /** Of each later call. Default: those of Temporal's library, which tries a call for 20 s where the server has gone, and waits without end for its answer. */
+    readonly calls?: CallPatience;
+}
+
+/** Of a call that the server answers by itself; one that waits for a run or its worker is not bounded by this. */
+export interface CallPatience {
+    readonly tries: number;
+    /** All tries together, milliseconds. */
+    readonly ms: number;
 }
 
 /** For clients. Rejects with `ConnectError`. */
 export async function connect(
     place: Place,
-    { slow = () => undefined, slowMs = SLOW_MS, connectMs = CONNECT_MS }: ConnectPatience = {},
+    { slow = () => undefined, slowMs = SLOW_MS, connectMs = CONNECT_MS, reachMs, calls }: ConnectPatience = {},
 ): Promise<Connection> {
-    await taken(place);
+    await greeted(place, reachMs);
     const [said, most] = [slowMs, connectMs].map((ms) => `${ms / 1_000} s`);
     const timer = setTimeout(
         slow,
@@ -105,6 +129,7 @@ export async function connect(
             ...(options as Parameters<typeof Connection.connect>[0]),
             address: place.address,
             connectTimeout: connectMs,
+            ...(calls === undefined ? {} : { interceptors: [bounded(calls)] }),
         });
     } catch (error) {
         throw silent(place, error);
@@ -114,9 +139,9 @@ export async function connect(
 }
 
 /** For workers. Rejects with `ConnectError`, also where the namespace is not there. */
-export async function connectWorker(place: Place): Promise<NativeConnection> {
+export async function connectWorker(place: Place, { reachMs }: Pick<ConnectPatience, "reachMs"> = {}): Promise<NativeConnection> {
     let connection: NativeConnection;
-    await taken(place);
+    await greeted(place, reachMs);
     try {
         connection = await workerSdk().NativeConnection.connect({ ...place.options, address: place.address });
     } catch (error) {
@@ -139,19 +164,69 @@ export function noNamespace(namespace: string, error: unknown): ConnectError {
     return new ConnectError(`the Temporal server has no namespace '${namespace}'`, hint, error);
 }
 
-/** A client tries again for long where no server listens; here that is known at once. */
-async function taken(place: Place): Promise<void> {
-    const url = URL.parse(`tcp://${place.address}`);
-    if (url === null || url.port === "") return;
-    const socket = createConnection({ host: url.hostname.replace(/^\[|\]$/g, ""), port: Number(url.port) });
+/**
+ * A client tries again for long where no server listens, or where what listens says nothing; here that is known soon: a server says first what its HTTP/2
+ * or TLS is, however busy it is.
+ */
+async function greeted(place: Place, reachMs = REACH_MS): Promise<void> {
+    const { hostname, port } = new URL(`tcp://${place.address}`);
+    const host = hostname.replace(/^\[|\]$/g, "");
+    const signal = AbortSignal.timeout(reachMs);
+    const socket = createConnection({ host, port: Number(port) });
+    // What becomes of the connection after its greeting does not matter.
+    socket.on("error", () => undefined);
     try {
-        await once(socket, "connect", { signal: AbortSignal.timeout(REACH_MS) });
-    } catch (error) {
-        throw away(place, error);
+        await once(socket, "connect", { signal }).catch((error: unknown) => {
+            throw away(place, error);
+        });
+        await (place.options.tls ? secured(place, socket, host, signal) : settled(place, socket, signal));
     } finally {
         socket.destroy();
     }
 }
+
+async function settled(place: Place, socket: Socket, signal: AbortSignal): Promise<void> {
+    const session = http2(`http://${place.address}`, { createConnection: () => socket });
+    session.on("error", () => undefined);
+    const over = once(session, "close", { signal }).then(() => Promise.reject(new Error("the connection was closed before a greeting")));
+    try {
+        await Promise.race([once(session, "remoteSettings", { signal }), over]);
+    } catch (error) {
+        throw silent(place, error);
+    } finally {
+        session.destroy();
+    }
+}
+
+/** What comes back is no record of TLS. */
+const NO_TLS: ReadonlySet<unknown> = new Set(["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"]);
+
+/** Nothing is sent over this connection; that which is made then looks at the certificates, and tells what is wrong with them. */
+async function secured(place: Place, socket: Socket, host: string, signal: AbortSignal): Promise<void> {
+    const session = tls({ socket, rejectUnauthorized: false, ALPNProtocols: ["h2"], ...(isIP(host) === 0 ? { servername: host } : {}) });
+    session.on("error", () => undefined);
+    try {
+        await Promise.race([once(session, "secureConnect", { signal }), once(session, "close", { signal })]);
+    } catch (error) {
+        if (signal.aborted || NO_TLS.has((error as NodeJS.ErrnoException).code)) throw silent(place, error);
+    } finally {
+        session.destroy();
+    }
+}
+
+/** Calls of which the server does not know how long they take: for the end of a run, or for its worker. */
+const WAITING = /\/(GetWorkflowExecutionHistory|QueryWorkflow|(Update|PollWorkflowExecutionUpdate).*)$/;
+
+/** In place of the library's interceptor that tries again. */
+function bounded({ tries, ms }: CallPatience): Interceptor {
+    const retry = makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: tries }));
+    return (options, next) => {
+        const isBounded = !WAITING.test(options.method_definition.path) && options.deadline === undefined;
+        return retry(isBounded ? { ...options, deadline: Date.now() + ms } : options, next);
+    };
+}
+
+type Interceptor = NonNullable<ConnectionOptions["interceptors"]>[number];
 
 function away({ address }: Place, error: unknown): ConnectError {
     const hint = "start one with remit temporal dev, or say where it is with --address, TEMPORAL_ADDRESS or the profile file";

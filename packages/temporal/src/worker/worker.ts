@@ -59,11 +59,11 @@ export interface RemitWorker extends AsyncDisposable {
 
 /**
  * From here on Temporal's library says errors only, and leaves signals to the caller. `metrics`: `HOST:PORT` at which its figures (tasks, slots, latencies) are read, as Prometheus reads
- * them. Once a process, before its first connection.
+ * them. Once a process, before its first connection. Gives what ends the library where no worker came of it: else it keeps the process.
  */
-export function onlyErrors({ metrics }: { readonly metrics?: string } = {}): void {
+export function onlyErrors({ metrics }: { readonly metrics?: string } = {}): () => Promise<void> {
     const { DefaultLogger, Runtime } = workerSdk();
-    Runtime.install({
+    const installed = Runtime.install({
         logger: new DefaultLogger("ERROR"),
         shutdownSignals: [],
         telemetryOptions: {
@@ -73,6 +73,7 @@ export function onlyErrors({ metrics }: { readonly metrics?: string } = {}): voi
                 : { metrics: { prometheus: { bindAddress: metrics, countersTotalSuffix: true, unitSuffix: true } } }),
         },
     });
+    return () => installed.shutdown();
 }
 
 export async function createWorker(options: RemitWorkerOptions): Promise<RemitWorker> {
