@@ -80,6 +80,11 @@ test("counts of a run hold in its parts, and what they used comes back", async (
     );
     await expect(room.client.result(await submit("temporal static ( log >=> memory static ( twice ) )"))).rejects.toMatchObject(denied);
     expect(done).toHaveLength(4);
+    // COU5: a use beside a part waits for it.
+    done.length = 0;
+    expect(await room.client.result(await submit("temporal static ( memory static ( log ) <*> log )"))).toEqual(["a!", "a!"]);
+    await expect(room.client.result(await submit("temporal static ( memory static ( twice ) <*> log )"))).rejects.toMatchObject(denied);
+    expect(done).toHaveLength(4);
 });
 
 test("WPA2: a cancel goes to the parts; a failure inside is that of the block", async () => {

@@ -10,6 +10,7 @@ import { describe } from "../state/descriptions.ts";
 import { endorse } from "./endorse.ts";
 import { ask } from "../state/gate.ts";
 import { generate } from "./generate.ts";
+import { counts } from "../state/lent-counts.ts";
 import type { Natives, Through } from "../state/ops.ts";
 import { parallel } from "./parallel.ts";
 import { plan } from "./plan.ts";
@@ -26,6 +27,7 @@ export const NATIVES: Natives = {
     effect,
     ask,
     describe,
+    counts,
     generate,
     define,
     handover,

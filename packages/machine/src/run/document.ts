@@ -98,6 +98,10 @@ export const WAITS = {
     effect: shape({ kind: is("effect"), path: text }, {}),
     ask: says(shape({ kind: is("ask"), path: text, use: text, session: text }, {}), "a question about the use at the present instruction"),
     describe: says(shape({ kind: is("describe"), path: text, place: text }, {}), "a tool is asked what it has"),
+    counts: says(
+        shape({ kind: is("counts"), path: text }, {}),
+        "a part that is elsewhere has the counts of the use at the present instruction",
+    ),
     generate: shape(
         { kind: is("generate"), path: text, state: open<Json>(), waiting: list(text), outcomes: list(orNull(ref<Outcome>("Outcome"))) },
         {

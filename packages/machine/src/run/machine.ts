@@ -279,7 +279,7 @@ export class Machine implements Ops {
                 continue;
             }
             if (this.sessions.size > 0 && serveTurns(this)) continue;
-            if (this.unpaid.size > 0 && payWaiting(this)) {
+            if (payWaiting(this)) {
                 if (this.result !== null) return "done";
                 continue;
             }

@@ -18,6 +18,7 @@ import type { Capability, Value } from "../value/value.ts";
 import { resultData } from "../prompt/report.ts";
 import { stepBegins } from "./activity.ts";
 import { type Fiber, type Pending, siteAt } from "./fiber.ts";
+import { areCountsAway, countsBack } from "./lent-counts.ts";
 import type { Machine } from "../run/machine.ts";
 import type { Ops } from "./ops.ts";
 import { reservePart } from "./parts.ts";
@@ -147,11 +148,6 @@ const NOTHING_BLOCKED: ReadonlySet<number> = new Set();
 /** What an effect waits for that waits for no account. */
 const NO_ACCOUNT = Number.MAX_SAFE_INTEGER;
 
-/** COU4: another part than that at `path`, which is under way, has the counts. */
-function areCountsAway(m: Machine, path: string): boolean {
-    return [...m.waiting.keys()].some((other) => other !== path && !m.unpaid.has(other) && m.standing.parts.get(other)?.isAway === true);
-}
-
 /** What the part that an effect begins can reach: a model, and what is counted in the run. */
 function partOf({ authority, compiled }: Machine, { request }: Effect): { readonly asksModel: boolean; readonly usesCounted: boolean } {
     const { entry } = request as unknown as RunRequest;
@@ -172,8 +168,9 @@ function withUses(m: Machine, effect: Effect): Effect {
         : { ...effect, request: { ...(effect.request as { readonly [key: string]: Json }), uses: uses as unknown as Json } };
 }
 
-/** Asks for what the budget pays for by now (AC9). False where nothing changed. */
+/** Asks for what the budget pays for by now (AC9); first, what waits for counts goes on, before another part gets them. False where nothing changed. */
 export function payWaiting(m: Machine): boolean {
+    if (countsBack(m)) return true;
     const before = m.unpaid.size;
     for (const path of [...m.unpaid.keys()]) {
         const pending = m.waiting.get(path);

@@ -89,7 +89,7 @@ export class Frame {
 }
 
 /** What an instruction that has begun keeps until it is done. */
-export type Native = EffectWait | AskWait | DescribeWait | GenerateWait | ParallelWait | PlanWait | StageWait | HandoverWait;
+export type Native = EffectWait | AskWait | DescribeWait | CountsWait | GenerateWait | ParallelWait | PlanWait | StageWait | HandoverWait;
 
 /** The use at the present instruction that a person said yes to, as canonical JSON, and how its tool described its method then. */
 export interface Approved {
@@ -118,6 +118,12 @@ export interface DescribeWait {
     readonly path: string;
     /** `FILE INDEX/NAME` of its import. */
     readonly place: string;
+}
+
+/** A part of the run that is elsewhere has the counts of the use at the present instruction (COU4), which runs again once it is back. */
+export interface CountsWait {
+    readonly kind: "counts";
+    readonly path: string;
 }
 
 export interface GenerateWait {

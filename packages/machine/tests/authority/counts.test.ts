@@ -334,6 +334,47 @@ ${body}
         for (const one of ["pay", "named", "held"]) expect([one, begun(one)]).toEqual([one, [true]]);
     });
 
+    test.each([
+        ["within what is left", "memory static ( temporal static ( pay ) <*> pay )", 1, 1, ["a", "a"]],
+        ["beyond it", "memory static ( temporal static ( pay >=> pay ) <*> safely )", 0, 2, ["a", "denied"]],
+        ["inside a part", "temporal static ( temporal static ( pay ) <*> pay )", 0, 2, ["a", "a"]],
+        [
+            "inside a part beside another",
+            "memory static ( temporal static ( temporal static ( pay ) <*> safely ) <*> safely )",
+            0,
+            2,
+            [["a", "a"], "denied"],
+        ],
+    ])("COU5: what is used beside it waits for the counts: %s", (_what, body, here, there, value) => {
+        expect(ran(body)).toEqual({ here, there, outcome: value });
+    });
+
+    test("COU5: what waits ends with the block where the part fails", () => {
+        const fails = (x: string): string =>
+            `func fails(x) { pay(x)  raise "broken" }\nmemory static ( temporal static ( fails ) <*> ${x} )`;
+        for (const branch of ["pay", "safely"]) expect([branch, ran(fails(branch)).outcome]).toEqual([branch, "raised"]);
+    });
+
+    test("COU5: what waits is refused where the part does not bring the counts back", () => {
+        expect(ran("memory static ( temporal static ( pay ) <*> safely )", true)).toEqual({ outcome: ["a", "denied"], here: 0, there: 1 });
+    });
+
+    test("COU5: a use that waits ends with the time of what is around it", () => {
+        const bounded = "func bounded(x) { got = try { spend 1 min { Pay.refund({ order_id: x })  x } } catch e { e.kind }  got }";
+        const form = formOf(blocks(`${bounded}\nmemory static ( temporal static ( pay ) <*> bounded )`));
+        const machine = Machine.start(new Compiled(form), { ...OPTIONS, input: "a", limits: {} });
+        const told = (kind: string, value: Json, uses?: NonNullable<RunRequest["uses"]>): ReturnType<Machine["advance"]> => {
+            const path = machine.pending.find((one) => one.kind === kind)?.path as string;
+            expect(machine.resolve(path, { ...said(value, []), ...(uses === undefined ? {} : { uses }) })).toBe(true);
+            return machine.advance();
+        };
+        machine.advance();
+        told("tool", { methods: [{ name: "refund", input: { type: "object", properties: { order_id: {} } } }] });
+        expect(machine.pending.map(({ kind }) => kind)).toEqual(["run", "sleep"]);
+        told("sleep", null);
+        expect(told("run", "a", [])).toMatchObject({ state: "done", result: { ok: true, value: ["a", "limit.time"] } });
+    });
+
     test("two at once do not use the same count, and nothing is used beside one", () => {
         expect(ran("memory static ( temporal static ( pay >=> safely ) <*> temporal static ( safely >=> safely ) )")).toMatchObject({
             there: 2,
