@@ -163,6 +163,14 @@ describe("the next use at the same place", () => {
             "denied",
             'agent One { remit { may Out.write at most 2 }\nfunc go() { Out.write({ content: "x" }) } }',
         ],
+        [
+            "a policy of `agent()` that came later",
+            "",
+            'Two.go()  agent("p", { agent: Two, policy: Looks, on_error: "fail" })',
+            1,
+            "violation.remit",
+            'remit Looks { may Out.look }\nagent Two { remit { may Out }\nfunc go() { Out.write({ content: "x" }) }\nmain func(p) { go() } }',
+        ],
         ["which thing it is", "write: never", "put(Own)  put(Out)", 1, "violation.remit", 'func put(it) { it.write({ content: "x" }) }'],
         [
             "a delegation that is over",
@@ -210,6 +218,12 @@ describe("the next use at the same place", () => {
         const body = 'bag = { content: "b" }\nfor one in [own, web] max 9 {\nif not one.go { bag.content = "x" }\nOut.write(bag)\n}';
         const of = ran(`flow strict\n${program("arg content: trusted or ask", body)}`);
         expect([asked(of), wrote(of)]).toEqual([1, 2]);
+    });
+    test("is held against the addresses that a run may reach", () => {
+        const body = 'for one in ["https://a.example/x", "https://b.example/x"] max 9 { Out.write({ content: one }) }';
+        const reach = [{ origins: ["https://a.example"], tools: ["mcp://out"], by: "the project" }];
+        const of = ran(program("", body), "once", { reach });
+        expect([wrote(of), outcome(of)]).toEqual([1, "denied"]);
     });
     test("is held against a policy that looks for links in what only reads", () => {
         const body = 'for one in [web.text, web.text + " https://a.example"] max 9 { Out.look({ content: one }) }';
