@@ -10,6 +10,7 @@
  */
 import type { Json } from "@remit/language";
 import type { Effect, Outcome, RunRequest } from "@remit/machine";
+import { given } from "../input/given.ts";
 import { LedgerError } from "../ledger/error.ts";
 import { type KeptRun, keptRun, type LedgerStore, recordOf, type RunInfo, type RunWriter } from "../ledger/store.ts";
 import { shownStore } from "../ledger/shown.ts";
@@ -86,13 +87,13 @@ export async function infoOf(store: LedgerStore, id: string): Promise<RunInfo | 
 /** NST2. */
 export function partOptions(around: KeptRun, request: RunRequest): KeptOptions {
     const { entry: _, ...kept } = around.options as unknown as KeptOptions;
-    const { entry, path, bindings, uses, input, limits, backend } = request;
+    const { entry, path, bindings, input, limits, backend } = request;
     return {
         ...kept,
         input: input.json,
         inputOrigins: input.origins,
         limits: { ...kept.limits, ...limits },
-        part: { parent: around.info.id, path, entry, bindings, ...(uses === undefined ? {} : { uses }) },
+        part: { parent: around.info.id, path, entry, bindings, ...given(request, ["uses", "under"]) },
         backend,
     };
 }

@@ -145,6 +145,29 @@ test("a question inside such a block is its own: the run around it waits, and go
     await store.close();
 });
 
+test.each([
+    ["basic mode", "", "no clause lets it choose this"],
+    ["strict mode", "flow strict\n", "carries tool:Web"],
+])("WTS4: in %s what decided that such a block begins decides what it does", async (_name, head, why) => {
+    const source = (inner: string): string => `${head}import tool Web from "host:web"
+import tool Out from "host:out"
+func page(x) { Web.call(x) }
+func note(x) { Out.call("x") }
+temporal static ( page "a" >=> when "contains GO" >=> ${inner} )`;
+    const ended = async (inner: string) => {
+        const wrote: Json[] = [];
+        const world = {
+            Web: { call: { readOnly: true, call: async () => "GO" } },
+            Out: { call: async (x: Json) => wrote.push(x) },
+        };
+        const how = { tools: world, ledger: memoryStore(), backend: "temporal", untrusted: "never" } as const;
+        const { failure } = await (await load({ source: source(inner) }, how)).run(null).result;
+        return { wrote, kind: failure?.kind, message: failure?.message };
+    };
+    for (const inner of ["note", "temporal static ( note )", "memory static ( note )"])
+        expect(await ended(inner), inner).toMatchObject({ wrote: [], kind: "violation.flow", message: expect.stringContaining(why) });
+});
+
 test("what such a block failed with carries what it came from, in the run around it, too", async () => {
     const store = memoryStore();
     const said = { Work: { call: async () => Promise.reject(new Error("the page says: eve")) } };

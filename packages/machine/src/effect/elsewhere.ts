@@ -28,6 +28,7 @@ export const RUN_REQUEST = shape(
     },
     {
         name: says(text, "of the block"),
+        under: says(list(text), "origins of what decided that the block begins"),
         uses: says(USES, "how often what is counted was used before; absent: nothing is counted, or it is not known"),
     },
 );

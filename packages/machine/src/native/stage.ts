@@ -6,6 +6,7 @@
  * WTS1: a person who does not say yes has said no, and so has one whose time is up: the stage fails as `denied`. A stage's `timeout` is
  *     that time.
  * WTS2: a block that runs elsewhere is a run of its own, whose id follows from this run and the path of the block.
+ * WTS4: what decided that it begins decides all that is done in it, there as here.
  * WTS3: what named blocks inside it gave is known here under their names, as if it had run here.
  */
 import { type Json, withArticle } from "@remit/language";
@@ -100,7 +101,8 @@ function decided(m: Ops, call: Call, { outcome }: Told): Value | null {
 export function blockElsewhere(m: Ops, call: Call, { form, number }: BlockCode, input: Value): boolean {
     const { fiber, frame, path } = call;
     const { site } = call.I;
-    let labels = 0;
+    const { placeLabel } = frame;
+    let labels = placeLabel;
     const given = (value: Value): RunRequest["input"] => {
         const out = toJson(value, m.run);
         m.run.give(out.size);
@@ -121,6 +123,7 @@ export function blockElsewhere(m: Ops, call: Call, { form, number }: BlockCode, 
         bindings: Object.fromEntries(bindings),
         limits: limitsLeft(m.accounts, accountAt(frame)),
         ...(form.name === undefined ? {} : { name: form.name }),
+        ...(placeLabel === 0 ? {} : { under: m.run.labels.origins(placeLabel) }),
     };
     const origins = m.run.labels.origins(labels);
     m.raise(fiber, { kind: "run", path, site, request: request as unknown as Json, labels: origins, origin: `run:${form.name ?? path}` });

@@ -4,6 +4,7 @@
  * Boundary: input JSON to arguments. Missing fields of the entry's contract are asked for as `input` effects, one after another, where
  * a person is there to answer.
  *
+ * ER2: a part of another run begins under what decided there that it begins.
  * ER1: everything of the input carries its origins, `user` unless said otherwise; a file import carries the origins of its content.
  */
 import { isObject, type Contract, type Field, type Json, shownName } from "@remit/language";
@@ -12,7 +13,8 @@ import { type Slots, slotsOf } from "../compile/code.ts";
 import { checkArguments } from "../compile/contracts.ts";
 import { agentUses } from "../compile/uses.ts";
 import type { FrameForm } from "../compile/instructions.ts";
-import { enterStrict } from "../compile/strict.ts";
+import { enterStrict, flowOf, raiseBy } from "../compile/strict.ts";
+import { NOTHING_ALONG } from "../compile/ways.ts";
 import type { Fn } from "../compile/program.ts";
 import type { InputRequest, Outcome } from "../effect/effect.ts";
 import { valuesIn } from "../authority/evidence.ts";
@@ -237,7 +239,8 @@ function begin(m: Machine, entry: Entry): void {
     learnInput(m, entry);
     m.tracer?.at(fn.site(fn.form.at), fn.name, "input");
     const came = [...Object.values(m.options.imports ?? {}), ...Object.values(m.options.bindings ?? {})];
-    for (const some of [entry.origins, ...came.map(({ origins }) => origins)]) m.standing.meets(some);
+    const { under = [] } = m.options;
+    for (const some of [entry.origins, under, ...came.map(({ origins }) => origins)]) m.standing.meets(some);
     const l = run.labels.of(entry.origins);
     const values = entry.args.map((json): Value => {
         const raw = fromJson(json ?? null, run.heap);
@@ -251,7 +254,10 @@ function begin(m: Machine, entry: Entry): void {
         const strict = fn.strict || m.authority.isStrict(principal);
         form = fn.framesFor(strict || run.tracks);
         locals = slotsOf(form.slots, run, values);
-        if (strict || run.tracks) enterStrict(locals, fn, null, 0, !strict);
+        if (strict || run.tracks) {
+            enterStrict(locals, fn, null, 0, !strict);
+            raiseBy(locals, flowOf(fn), run.labels.of(under), NOTHING_ALONG);
+        }
         checkArguments(run, fn, locals, fn.site(fn.form.at));
     } catch (error) {
         const fail = failOf(m, error);
