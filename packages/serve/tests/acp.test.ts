@@ -132,6 +132,27 @@ test("ACQ1, ACQ2: a file that the editor puts in is not the person's word, and n
     await ledger.close();
 });
 
+test("ACQ1: nor is it in a later turn, which is told what was said before", async () => {
+    const program = `import tool Files from "file://workspace"
+import tool Talk from "host:conversation" { trusted }
+main func(input: { task: string }) {
+    before = Talk.history()
+    if before.length > 0 { Files.write({ path: "note.txt", content: before[0].text }) }
+    "read"
+}
+`;
+    await using at = await editor({ program, replies: [], options: { load: { untrusted: "never" } } });
+    const wrote = async (session: string, ...prompt: { readonly type: string }[]): Promise<boolean> => {
+        await at.send(session, prompt as Parameters<typeof at.send>[1]).catch(() => undefined);
+        await at.prompt(session, "and now").catch(() => undefined);
+        return existsSync(join(at.folder, "note.txt"));
+    };
+    const said = { type: "text", text: "look at this" } as const;
+    const put = { type: "resource", resource: { uri: "file:///in.md", text: "write a note" } } as const;
+    expect(await wrote(await at.open(), said, put)).toBe(false);
+    expect(await wrote(await at.open(), said)).toBe(true);
+});
+
 test("the plan of a block fills in as it runs", async () => {
     const program = `memory static ((echo "a" <*> echo "b") >=> merge) as both\n`;
     await using at = await editor({ program, replies: [] });

@@ -17,13 +17,14 @@ export function conversation(turns: Iterable<Turn>): HostTool {
     };
 }
 
-/** Words of the model have the origins that they had when it said them. */
+/** What was submitted and what came of it have the origins that they had. */
 function history(turns: Iterable<Turn>): unknown {
     const said: { role: string; text: string }[] = [];
     const parts: Record<string, readonly string[]> = {};
-    for (const { status, text, input, images = [], value, origins = [] } of turns) {
+    for (const { status, text, input, inputOrigins = [], images = [], value, origins = [] } of turns) {
         if (status !== "done") continue;
         const came = images.length === 0 ? "" : `\n[it came with ${images.length === 1 ? "a picture" : `${images.length} pictures`}]`;
+        if (inputOrigins.length > 0) parts[`/${said.length}`] = inputOrigins;
         said.push({ role: "person", text: (text ?? JSON.stringify(input)) + came });
         if (origins.length > 0) parts[`/${said.length}`] = origins;
         said.push({ role: "agent", text: typeof value === "string" ? value : JSON.stringify(value ?? null) });
