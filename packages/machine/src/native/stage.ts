@@ -102,7 +102,7 @@ export function blockElsewhere(m: Ops, call: Call, { form, number }: BlockCode, 
     const { fiber, frame, path } = call;
     const { site } = call.I;
     const { placeLabel } = frame;
-    let labels = placeLabel;
+    let labels = 0;
     const given = (value: Value): RunRequest["input"] => {
         const out = toJson(value, m.run);
         m.run.give(out.size);
