@@ -17,6 +17,10 @@ const PROMPT = `${AUTHORITY}prompt-place.test.ts`;
 const ORDER = `${AUTHORITY}order.test.ts`;
 const HANDS = "packages/machine/tests/conduct/hands.test.ts";
 const TOLD = `${AUTHORITY}told.test.ts`;
+const REPEATS = `${AUTHORITY}repeats.test.ts`;
+const EACH = `${AUTHORITY}repeats-each.test.ts`;
+const ELSEWHERE = `${AUTHORITY}elsewhere.test.ts`;
+const CLAIMS = `${AUTHORITY}claims.test.ts`;
 
 /** [rule, file, text, to, tests] */
 export const MUTANTS = [
@@ -915,5 +919,147 @@ export const MUTANTS = [
         "given: join(m.run, withPc(frame.locals, flow, given), labels.union(labelOf(named), lent(frame.locals, flow, labelOf(named)))),",
         "given,",
         [STRICT, CHOICE],
+    ],
+    ["RPT1 the thing is the same", `${M}state/repeats.ts`, "before.c === target.c &&", "true &&", [REPEATS, EACH]],
+    ["RPT1 the method is the same", `${M}state/repeats.ts`, "before.method === target.method &&", "true &&", [REPEATS]],
+    ["RPT1 who uses it is the same", `${M}state/repeats.ts`, "before.principal === frame.principal &&", "true &&", [REPEATS, EACH]],
+    ["RPT1 a program or a model chose it, as before", `${M}state/repeats.ts`, "before.chosen === chosen &&", "true &&", [REPEATS]],
+    [
+        "RPT1 who decided that it happens is the same",
+        `${M}state/repeats.ts`,
+        "before.at === frame.placeLabel &&",
+        "true &&",
+        [REPEATS, EACH],
+    ],
+    [
+        "RPT1 nothing else decides when it is used again",
+        `${M}state/repeats.ts`,
+        "isDecidedAlone(m) &&\n        isAlive",
+        "isAlive",
+        [REPEATS, EACH],
+    ],
+    ["RPT1 what it was handed on by still goes on", `${M}state/repeats.ts`, "isAlive(m, target.c) &&", "true &&", [REPEATS]],
+    [
+        "RPT1 labels of arguments",
+        `${M}state/repeats.ts`,
+        "if (labelOf(arg) !== before.labels[at++]) return false;",
+        "at++;",
+        [REPEATS, EACH],
+    ],
+    ["RPT1 an argument without parts has none again", `${M}state/repeats.ts`, "if (!isPlain(raw)) return false;", "", [REPEATS, EACH]],
+    ["RPT1 names in an argument", `${M}state/repeats.ts`, "raw.shape !== shape || ", "", [REPEATS, EACH]],
+    [
+        "RPT1 labels of parts of an argument",
+        `${M}state/repeats.ts`,
+        "labelOf(slot) !== before.labels[at++] || ",
+        "at++ < 0 || ",
+        [REPEATS, EACH],
+    ],
+    [
+        "RPT1 parts of an argument have no parts",
+        `${M}state/repeats.ts`,
+        " || !isPlain(rawOf(slot))) return false;",
+        ") return false;",
+        [REPEATS, EACH],
+    ],
+    ["RPT1 no delegation is in force", `${M}state/repeats.ts`, "standing.delegations.size > 0 || ", "", [REPEATS, EACH]],
+    [
+        "RPT1 no call binds an agent further",
+        `${M}state/repeats.ts`,
+        "if (policy !== null) return false;",
+        "if (policy !== null) continue;",
+        [REPEATS],
+    ],
+    [
+        "RPT1 a call by a method's name is decided each time",
+        `${M}state/repeats.ts`,
+        "if (method !== null && isGeneric(uri, method)) return;",
+        "",
+        [REPEATS],
+    ],
+    [
+        "RPT1 what is counted is decided each time",
+        `${M}state/repeats.ts`,
+        " || m.authority.countersAt(c.file, c.name).length > 0) return;",
+        ") return;",
+        [REPEATS],
+    ],
+    [
+        "RPT1 only where labels decide",
+        `${M}state/repeats.ts`,
+        "if (!labelsDecide({ key: m.authority.keyOf(c), uri, method, readOnly, right: direct ? null : c.right }, on)) return;",
+        "",
+        [REPEATS, EACH],
+    ],
+    [
+        "RPT1 not under the policy of a call",
+        `${M}authority/decide.ts`,
+        "policies.length + delegated.length",
+        "delegated.length",
+        [REPEATS, EACH],
+    ],
+    ["RPT1 not where a run may reach some addresses alone", `${M}authority/decide.ts`, " + reach.length + ", " + ", [REPEATS]],
+    [
+        "RPT1 not where `untrusted` looks for links",
+        `${M}authority/decide.ts`,
+        "if (untrusted !== null && (use.readOnly ?? (method !== null && readsByScheme(schemeOf(use.uri), method))) === true) return false;",
+        "",
+        [REPEATS, EACH],
+    ],
+    [
+        "RPT1 not where a row has bounds",
+        `${M}authority/decide.ts`,
+        "(row.bounds.length > 0 || row.counts !== undefined)",
+        "row.counts !== undefined",
+        [REPEATS, EACH],
+    ],
+    [
+        "RPT1 not where a row about the thing has bounds",
+        `${M}authority/decide.ts`,
+        "remit.rows.get(use.key)?.some(isRead) === true || ",
+        "",
+        [REPEATS, EACH],
+    ],
+    [
+        "RPT1 not where a row that it was handed on by has bounds",
+        `${M}authority/decide.ts`,
+        "if (right !== null && [...right.only, ...right.ways.flatMap(({ layers }) => layers)].some((rows) => rows.some(isRead))) return false;",
+        "",
+        [REPEATS],
+    ],
+    [
+        "RPT1 not where a clause looks for what occurred",
+        `${M}authority/decide.ts`,
+        '(!rule.among && rule.words === "all")',
+        'rule.words === "all"',
+        [REPEATS, EACH],
+    ],
+    [
+        "RPT1 not where a clause looks for words",
+        `${M}authority/decide.ts`,
+        '(!rule.among && rule.words === "all")',
+        "!rule.among",
+        [REPEATS, EACH],
+    ],
+    [
+        "WTS4 a part is asked for with what decided that it begins",
+        `${M}native/stage.ts`,
+        "...(placeLabel === 0 ? {} : { under: m.run.labels.origins(placeLabel) }),",
+        "",
+        [ELSEWHERE],
+    ],
+    [
+        "ER2 a part begins under what decided that it does",
+        `${M}run/entry.ts`,
+        "raiseBy(locals, flowOf(fn), run.labels.of(under), NOTHING_ALONG);",
+        "",
+        [ELSEWHERE],
+    ],
+    [
+        "RST1 what a failure tells is as its server states",
+        `${M}state/result-readers.ts`,
+        "(request as unknown as ToolRequest).tool, outcome.claims)",
+        "(request as unknown as ToolRequest).tool, outcome.ok ? outcome.claims : undefined)",
+        [CLAIMS],
     ],
 ];

@@ -490,35 +490,3 @@ memory static ( later )
         expect([did(ran), outcome(ran)]).toEqual([[], "violation.flow"]);
     });
 });
-
-describe.each([
-    ["basic mode", "", ["choice:tool:Inbox"]],
-    ["strict mode", "flow strict\n", ["choice:tool:Inbox", "tool:Inbox"]],
-] as const)("a block that runs elsewhere, in %s", (_name, head, decided) => {
-    const text = (last: string): string => `${head}import tool Inbox from "mcp://inbox"
-import tool Out from "mcp://out"
-func mail(x) { Inbox.read({ q: x }).subject }
-func note(x) { Out.write({ content: "x" }) }
-${last}`;
-
-    test("is asked for with what decided that it begins", () => {
-        const ran = under(never, text('memory static ( mail "a" >=> when "contains REFUND" >=> temporal static ( note ) )'));
-        const asked = ran.effects.find(({ kind }) => kind === "run");
-        expect([(asked?.request as { under?: Json } | undefined)?.under, asked?.labels]).toEqual([
-            decided,
-            ["choice:tool:Inbox", "tool:Inbox"],
-        ]);
-    });
-
-    test("is asked for with it also where nothing of it flows in", () => {
-        const body = 'memory static ( mail "a" >=> when "contains REFUND" >=> echo "b" >=> temporal static ( note ) )';
-        const asked = under(never, text(body)).effects.find(({ kind }) => kind === "run");
-        expect(asked?.labels).toEqual(decided);
-    });
-
-    test("begins under it", () => {
-        const of = (labels: readonly string[] | undefined) =>
-            outcome(under(never, text("main func(input) { note(1) }"), { options: labels === undefined ? {} : { under: labels } }));
-        expect([of(decided), of(undefined)]).toEqual(["violation.flow", { did: "Out.write" }]);
-    });
-});
