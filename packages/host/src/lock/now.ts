@@ -3,13 +3,17 @@
  *
  * Boundary: opens tools to ask them; what is compared and how is `lock.ts` and `tools.ts`.
  */
-import { RemitError } from "../failure/error.ts";
+import type { Json } from "@remit/language";
+import { RemitError, type RunFailure } from "../failure/error.ts";
 import type { Loaded } from "../load/load.ts";
 import type { Process } from "../process/process.ts";
 import { LOCK_FILE, lockChanges, lockOf, type LockSetting, type ProgramLock, readLock } from "./lock.ts";
+import { knownSecrets } from "../secret/known.ts";
 import { type Said, toolsOf } from "./tools.ts";
 
-/** Throws `RemitError` with the import's site where an agent cannot be found or a tool cannot be asked. */
+/**
+ * `said`: takes what the digests of tools are of, except what holds a known secret: servers put their environment into their words. Throws `RemitError` with the import's site where an agent cannot be found or a tool cannot be asked.
+ */
 export async function lockNow(
     loaded: Pick<Loaded, "program" | "root" | "skills">,
     setting: LockSetting & { readonly process?: Process },
@@ -17,9 +21,17 @@ export async function lockNow(
 ): Promise<ProgramLock> {
     const own = lockOf(loaded, setting);
     const { createTools } = await import("../tool/tools.ts");
-    const tools = createTools(setting.config, { ...setting, root: loaded.root });
+    const known = knownSecrets(setting.env, setting.config);
+    const secret = (name: string, value: string): void => known.add({ name, value });
+    const tools = createTools(setting.config, { ...setting, root: loaded.root, secret });
+    const words: Said = new Map();
     try {
-        return { ...own, tools: await toolsOf(loaded.program, tools, said) };
+        const now = await toolsOf(loaded.program, tools, words);
+        for (const [digest, one] of words) if (known.scrub(one) === one) said?.set(digest, one);
+        return { ...own, tools: now };
+    } catch (error) {
+        if (!(error instanceof RemitError)) throw error;
+        throw new RemitError(known.scrub(error.failure as unknown as Json) as unknown as RunFailure);
     } finally {
         await tools.close();
     }

@@ -101,3 +101,29 @@ test("the file is written anew with the lock, and goes with the last server", as
     await lock();
     expect(existsSync(file)).toBe(false);
 });
+
+const TOKEN = "tok-0123456789abcdef";
+
+/** A lock of a program whose server is given a secret. */
+function lockedWith(here: Work, server: string) {
+    here.write("server.mjs", server);
+    here.config({ mcpServers: { far: { command: "node", args: ["server.mjs", "text"], env: { FAR_KEY: "$FAR_VALUE" } } } });
+    const path = here.write("main.remit", 'import tool Far from "mcp://far"\nmain func() { Far.note({ text: "a" }) }\n');
+    return lockPrograms([path], { env: { ...here.env, FAR_VALUE: TOKEN }, trust: true, workspace: here.workspace });
+}
+
+test("words of a server that hold a secret are not kept, the others are", async () => {
+    await using here = work();
+    const plain = '{ name: "plain", inputSchema: { type: "object" } }';
+    await lockedWith(here, SERVER.replace('"Keeps a note."', "process.env.FAR_KEY").replace("tools: [", `tools: [${plain}, `));
+    const { said } = JSON.parse(readFileSync(join(here.workspace, SAID_FILE), "utf8"));
+    expect(Object.values(said)).toMatchObject([{ name: "plain" }]);
+});
+
+test("the failure of a server that cannot be asked tells no secret", async () => {
+    await using here = work();
+    const failed = lockedWith(here, "console.error(`no ${process.env.FAR_KEY}`); process.exit(1);");
+    const message = await failed.then(String, (error) => `${error.message} ${JSON.stringify(error.failure)}`);
+    expect(message).toMatch(/it wrote: no \[secret/);
+    expect(message).not.toContain(TOKEN);
+});
