@@ -118,17 +118,22 @@ export function madeOf({ tool, method, args }: AgentUse): string {
  */
 export function statedIn(outcome: Outcome): { [key: string]: Json } {
     const parts = outcome.ok ? outcome.parts : undefined;
+    const origins = outcome.ok ? undefined : outcome.origins;
     const { claims } = outcome;
-    return { ...(parts === undefined ? {} : { parts }), ...(claims === undefined ? {} : { claims: { ...claims } }) } as {
-        [key: string]: Json;
-    };
+    return {
+        ...(parts === undefined ? {} : { parts }),
+        ...(origins === undefined ? {} : { origins }),
+        ...(claims === undefined ? {} : { claims: { ...claims } }),
+    } as { [key: string]: Json };
+}
+
+function textsIn(labels: Json | undefined): string[] {
+    return listIn(labels).filter((one) => typeof one === "string");
 }
 
 function statedBy(event: LedgerEvent): Pick<Done, "parts" | "claims"> {
     const claims = objectIn(field(event, "claims"));
-    const parts = Object.entries(objectIn(field(event, "parts"))).map(
-        ([at, labels]) => [at, listIn(labels).filter((one) => typeof one === "string")] as const,
-    );
+    const parts = Object.entries(objectIn(field(event, "parts"))).map(([at, labels]) => [at, textsIn(labels)] as const);
     const stated: Claims = {
         ...(claims["untrusted"] === true ? { untrusted: true } : {}),
         ...(claims["private"] === true ? { private: true } : {}),
@@ -164,7 +169,7 @@ export function madeIn({ path: turn, request }: Effect, events: Iterable<LedgerE
         if (use === undefined) continue;
         if (field(event, "ok") !== true) {
             const { claims } = statedBy(event);
-            reads(one, use.tool, claims === undefined ? null : { claims });
+            reads(one, use.tool, { origins: textsIn(field(event, "origins")), ...(claims === undefined ? {} : { claims }) });
             continue;
         }
         const outcome: Outcome = { ok: true, value: field(event, "value") ?? null, origins: [...labels], ...statedBy(event) };

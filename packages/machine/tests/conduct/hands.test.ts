@@ -196,6 +196,15 @@ test("also of one that failed", () => {
     expect([made, read?.find(({ tool }) => tool === "In")?.claims]).toEqual([[], claims]);
 });
 
+test("and of one whose failure says where it comes from", () => {
+    const part = new Part(source(YIELD)).use("In", "read", "x/a");
+    const failure = { kind: "tool", message: "eve says so", site: null } as const;
+    part.hear({ kind: "outcome", path: `${TURN}/hand[0]`, outcome: { ok: false, failure, origins: ["lent:eve"] } });
+    const turn = part.begun.findLast(({ path }) => path === TURN) as Effect;
+    const { read } = madeIn(turn, part.events as readonly MachineEvent[] as readonly LedgerEvent[]);
+    expect(read?.find(({ tool }) => tool === "In")?.origins).toEqual(["lent:eve", "tool:In"]);
+});
+
 test("that a time is up while it is at work may come of what it read by then (LIC1)", () => {
     const body = `late = false
 try { spend 1 s { v = ${YIELD} } } catch e { late = true }
