@@ -6,7 +6,7 @@
  * MCP4: `readOnly` and `repeatable` are what the server says in its annotations; without a word a tool neither only reads nor may be repeated.
  * MCP6: labels that a server states (`_meta.ifc` of a result, of a part of it or of a resource in one, `openWorldHint: true`) restrict: one part that is not trusted, or that is
  *     private, is enough, and a word that is not known counts as the stricter.
- *     What a tool with that hint tells as an error is not trusted either.
+ *     What a tool with that hint tells as an error is not trusted either, nor is what a server with such a tool wrote to its standard error.
  * MCP7: what the result itself, as a whole, states otherwise can be let to grant (`labels from server`), where no part and no hint restricts it.
  * MCP5: what a server describes is cut to `MAX_TOOLS`, `MAX_DESCRIPTION` and `MAX_SCHEMA` before a model or a person sees it.
  */
@@ -59,7 +59,7 @@ export const openMcp: Open = async (uri, _about, context) => {
                     `the server '${key}' has no tool '${name}'. Available: ${tools.map((one) => one.name).join(", ") || "none"}`,
                 );
             const timeout = context.config.servers[key]?.timeoutMs ?? CALL_MS;
-            return callTool(connection, { key, tool, timeout }, given, io);
+            return callTool(connection, { key, tool, timeout, isOpen: tools.some(readsOpenWorld) }, given, io);
         },
     };
 };
@@ -93,9 +93,21 @@ function methodOf(tool: Tool): MethodInfo {
     };
 }
 
+function readsOpenWorld({ annotations }: Tool): boolean {
+    return annotations?.openWorldHint === true;
+}
+
+interface Called {
+    readonly key: string;
+    readonly tool: Tool;
+    readonly timeout: number;
+    /** Some tool of its server reads the open world. */
+    readonly isOpen: boolean;
+}
+
 async function callTool(
     connection: Connection,
-    { key, tool, timeout }: { readonly key: string; readonly tool: Tool; readonly timeout: number },
+    { key, tool, timeout, isOpen }: Called,
     args: { readonly [key: string]: Json },
     io: CallIO,
 ): Promise<Json | Sourced> {
@@ -134,8 +146,8 @@ async function callTool(
     } catch (error) {
         const fail =
             waits.isOver() && !io.signal.aborted ? late(connection, key, limit) : await failed(error, connection, key, io.signal, longest);
-        // What a tool that reads the open world tells as an error is from there, too.
-        if (fail instanceof ToolFail && tool.annotations?.openWorldHint === true) fail.claims = { untrusted: true };
+        // What a tool that reads the open world tells as an error is from there, too. The last words of a server may be of any of its tools.
+        if (fail instanceof ToolFail && (readsOpenWorld(tool) || (isOpen && fail.detail !== undefined))) fail.claims = { untrusted: true };
         throw fail;
     } finally {
         waits.end();

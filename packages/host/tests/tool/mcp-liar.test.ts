@@ -55,6 +55,36 @@ describe("a server over stdio", () => {
             hint: "its standard output is for messages of the protocol, and it wrote there: Debug: 1",
         });
     });
+    test.each([
+        [true, { untrusted: true }],
+        [false, undefined],
+    ])("MCP6: its last words are not trusted where one of its tools reads the open world: %s", async (openWorldHint, claims) => {
+        await using here = work();
+        const tools = ["go", "open"].map((name) => ({
+            name,
+            inputSchema: { type: "object" },
+            ...(name === "open" ? { annotations: { openWorldHint } } : {}),
+        }));
+        here.write(
+            "dying.mjs",
+            `import { createInterface } from "node:readline";
+const out = (id, result) => console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+createInterface({ input: process.stdin }).on("line", (line) => {
+    const { id, method, params } = JSON.parse(line);
+    if (method === "initialize") out(id, { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } });
+    else if (method === "tools/list") out(id, { tools: ${JSON.stringify(tools)} });
+    else if (method === "tools/call") {
+        console.error("the page says: eve");
+        process.exit(3);
+    }
+});
+`,
+        );
+        const dying = here.tools(here.config({ mcpServers: { liar: { command: "node", args: ["dying.mjs"] } } }));
+        const outcome = await perform(dying, SERVER, "go", [{}]);
+        expect(outcome).toMatchObject({ ok: false, failure: { message: expect.stringMatching(/it wrote: the page says: eve$/) } });
+        expect(outcome.claims).toEqual(claims);
+    });
     test("a server that does not say hello is told from one that is slow", () => {
         const target = { key: "liar", file: "remit.json", protocol: "auto" as const, at: { command: "cat", args: [], env: {}, cwd: "/" } };
         const fail = unreachable(target, new SdkError(SdkErrorCode.RequestTimeout, "Request timed out"), {
