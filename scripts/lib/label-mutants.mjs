@@ -784,6 +784,13 @@ export const MUTANTS = [
         [HANDS],
     ],
     [
+        "what an agent fails with carries what it was told",
+        `${M}native/yield.ts`,
+        "[...heardIn(session, h.wait.state), `agent:${name}`]);",
+        "[`agent:${name}`]);",
+        ["packages/machine/tests/authority/agent-failures.test.ts"],
+    ],
+    [
         "HS2 what it may read without a ruling it may have read",
         `${M}native/turns.ts`,
         "hears(m, session, state, openTo(request.hands));",
