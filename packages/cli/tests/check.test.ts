@@ -89,3 +89,16 @@ main agent {
     at.write("p/remit.json", '{ "policy": { "remits": { "Fixer": "may Mial.send" } } }\n');
     expect(at.remit("check", "p/main.remit").err).toContain("names Mial, which main.remit does not have");
 });
+
+test("what a lock of another author says stays in the line of its warning", () => {
+    at.write("cloned/remit.json", "{}");
+    at.write("cloned/main.remit", 'import tool Far from "mcp://far"\nmain func() { Far.note({}) }\n');
+    const tools = { "main.remit#Far": { uri: "mcp://far", methods: { "note\n0 errors\u001b[2J": "x" } } };
+    at.write(
+        "cloned/remit.lock",
+        JSON.stringify({ format: "remit-lock/1", programs: { "main.remit": { agents: {}, skills: {}, tools } } }),
+    );
+    at.write("cloned/remit.tools.json", JSON.stringify({ format: "remit-tools/1", said: {} }));
+    const { err } = at.remit("check", "cloned/main.remit");
+    expect(err).toMatch(/^warning: calls of Far are not checked: .*note 0 errors\\x1b\[2J; write it anew/m);
+});

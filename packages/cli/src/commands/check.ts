@@ -20,7 +20,7 @@ import {
 } from "@remit/language";
 import { showDiagnostics } from "../diagnostics.ts";
 import { eachFile } from "../files.ts";
-import { counted, EXIT, paint, plain, print, printJson, say } from "../io.ts";
+import { counted, EXIT, paint, plain, plainLine, print, printJson, say } from "../io.ts";
 
 export default async function check(args: string[], options: Record<string, unknown>): Promise<number> {
     const found = new Map<string, Diagnostic>();
@@ -47,7 +47,7 @@ export default async function check(args: string[], options: Record<string, unkn
             }
         }
         if (options["authority"] && checked.form !== null) tables.push(await tableOf(checked.form, checked, hostile));
-        for (const slip of checked.slips) say(`${paint(process.stderr)("yellow", "warning")}: ${plain(slip)}`);
+        for (const slip of checked.slips) say(`${paint(process.stderr)("yellow", "warning")}: ${plainLine(slip)}`);
         // among several programs a name from a program's own folder could mean two files
         const nameOf = (name: string): string => {
             const path = checked.paths.get(name);

@@ -126,10 +126,16 @@ export function readLock(root: string): Lock | null {
     for (const one of Object.values(value.programs))
         if (
             !isObject(one) ||
-            ![one.agents, one.skills, one.tools ?? {}].every((map) => isObject(map) && Object.values(map).every(isObject))
+            ![one.agents, one.skills, one.tools ?? {}].every((map) => isObject(map) && Object.values(map).every(isObject)) ||
+            !Object.values(one.tools ?? {}).every(isTool)
         )
             throw wrong(`${LOCK_FILE} is not of the format ${LOCK}`);
     return value as unknown as Lock;
+}
+
+function isTool(one: Json): boolean {
+    if (!isObject(one) || typeof one.uri !== "string" || !isObject(one.methods)) return false;
+    return Object.values(one.methods).every((digest) => typeof digest === "string");
 }
 
 /** With a program's part put in place of its old one. Parts of packages for other platforms stay while the package is the same. */

@@ -32,7 +32,7 @@ export function keepSaid(root: string, { programs }: Lock, said: Said): void {
     const tools = Object.values(programs).flatMap(({ tools = {} }) => Object.values(tools).filter(({ uri }) => schemeOf(uri) === "mcp"));
     const digests = [...new Set(tools.flatMap(({ methods }) => Object.values(methods)))].sort(byUnits);
     const rows = digests.flatMap((digest) => {
-        const words = said.get(digest) ?? (Object.hasOwn(was, digest) ? was[digest] : undefined);
+        const words = said.get(digest) ?? wordsOf(digest, was);
         return words === undefined ? [] : [[digest, words] as const];
     });
     const path = join(root, SAID_FILE);
@@ -55,6 +55,18 @@ function readSaid(root: string): Kept | string {
         return isObject(value) && value.format === FORMAT && isObject(value.said) ? value.said : `is not of the format ${FORMAT}`;
     } catch (error) {
         return `cannot be read: ${systemWords(error)}`;
+    }
+}
+
+/** KS1. What a digest is of; undefined where it is not there. */
+function wordsOf(digest: string, kept: Kept): Json | undefined {
+    const words = Object.hasOwn(kept, digest) ? kept[digest] : undefined;
+    try {
+        return words !== undefined && sha256Of(canonicalJson(words)) === digest ? words : undefined;
+    } catch (error) {
+        // What is nested deeper than canonical JSON goes has no digest.
+        if (!(error instanceof RangeError)) throw error;
+        return undefined;
     }
 }
 
@@ -103,9 +115,8 @@ type Inputs = { readonly [method: string]: Json | undefined };
 function inputsOf({ methods }: LockedTool, kept: Kept): Inputs | string {
     const rows: [string, Json | undefined][] = [];
     for (const [method, digest] of Object.entries(methods)) {
-        const words = Object.hasOwn(kept, digest) ? kept[digest] : undefined;
-        if (words === undefined || sha256Of(canonicalJson(words)) !== digest)
-            return `${SAID_FILE} does not have what ${LOCK_FILE} pins of ${method}`;
+        const words = wordsOf(digest, kept);
+        if (words === undefined) return `${SAID_FILE} does not have what ${LOCK_FILE} pins of ${method}`;
         // two that share a name: which of them answers is not known
         rows.push([method, isObject(words) ? words.input : undefined]);
     }

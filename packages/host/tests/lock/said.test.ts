@@ -1,7 +1,9 @@
 /** `remit.tools.json`: calls of a server's tools are checked by what was pinned of them, without a server (KS1, KS2). */
 import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Json } from "@remit/language";
 import { describe, expect, test } from "vitest";
+import { RemitError } from "../../src/failure/error.ts";
 import { checkFile } from "../../src/load/check.ts";
 import { lockPrograms } from "../../src/lock/project.ts";
 import { SAID_FILE } from "../../src/lock/said.ts";
@@ -35,6 +37,15 @@ async function found(here: Work, path: string) {
     return { errors: diagnostics.flatMap(({ severity, code, hint }) => (severity === "error" ? [`${code}: ${hint}`] : [])), slips };
 }
 
+/** Of an error that is told to a person; any other is a defect. */
+function kindOf(error: unknown): string {
+    return error instanceof RemitError ? error.kind : "a defect";
+}
+
+function digestOf(path: string): string {
+    return Object.keys(JSON.parse(readFileSync(path, "utf8")).said)[0] as string;
+}
+
 const PINS = "remit.lock pins the tool so, and `remit lock` asks the server again";
 
 describe("a call is held against what was pinned", () => {
@@ -59,6 +70,11 @@ test.each<[string, (path: string) => void, RegExp]>([
     [
         "was changed",
         (path) => writeFileSync(path, readFileSync(path, "utf8").replace('"max"', '"most"')),
+        /remit\.tools\.json does not have what remit\.lock pins of note/,
+    ],
+    [
+        "is nested too deep to be read",
+        (path) => writeFileSync(path, `{"format":"remit-tools/1","said":{"${digestOf(path)}":${"[".repeat(50_000)}${"]".repeat(50_000)}}}`),
         /remit\.tools\.json does not have what remit\.lock pins of note/,
     ],
 ])("a file that %s says so once, and nothing is checked", async (_, change, why) => {
@@ -126,4 +142,19 @@ test("the failure of a server that cannot be asked tells no secret", async () =>
     const message = await failed.then(String, (error) => `${error.message} ${JSON.stringify(error.failure)}`);
     expect(message).toMatch(/it wrote: no \[secret/);
     expect(message).not.toContain(TOKEN);
+});
+
+test.each<[string, Json]>([
+    ["no methods", { uri: "mcp://far" }],
+    ["methods that are none", { uri: "mcp://far", methods: { note: 3 } }],
+    ["no URI", { methods: {} }],
+    ["a list of methods", { uri: "mcp://far", methods: [null] }],
+])("a lock of another author whose tool has %s ends neither a check nor a new lock in a defect", async (_, tool) => {
+    await using here = work();
+    const path = await pinned(here);
+    const programs = { "main.remit": { agents: {}, skills: {}, tools: { "main.remit#Far": tool } } };
+    const other = { "other.remit": programs["main.remit"] };
+    here.write("remit.lock", JSON.stringify({ format: "remit-lock/1", programs: { ...programs, ...other } }));
+    expect(await found(here, path).catch(kindOf)).toMatchObject({ errors: [] });
+    expect(await lockPrograms([path], { env: here.env, trust: true, workspace: here.workspace }).catch(kindOf)).not.toBe("a defect");
 });
