@@ -171,7 +171,9 @@ function turnTold(m: Ops, h: Handing, told: Told): void {
     const name = session.agent[1];
     if (!outcome.ok) {
         m.tracer?.at(site, h.path, `agent ${shownName(name)}`);
-        const fail = failFrom(m, outcome.failure, site, [`agent:${name}`, ...originsRead(m, outcome.read ?? [])]);
+        const fail = failFrom(m, outcome.failure, site, []);
+        // Its words may repeat what it was told, as those of an answer may.
+        fail.labels = labelOfSaid(m, h, `agent ${shownName(name)}`, [...heardIn(session, h.wait.state), `agent:${name}`]);
         throw fail.class === "limit" && !fail.whole ? fail.of(regionOf(m, h.wait.state, session, fail)) : fail;
     }
     if (reply === null)
