@@ -3,6 +3,7 @@ import { type CredentialSource, type Handlers, type HostTool, load, type RunElse
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type DevServer, runCarriers } from "../src/index.ts";
 import { BUNDLES } from "./bundles.ts";
+import { proxyOf } from "./proxy.ts";
 import { devServer, type Room, roomAt } from "./room.ts";
 
 let server: DevServer;
@@ -13,8 +14,12 @@ afterAll(() => server.stop());
 
 const never = new AbortController().signal;
 
-function carriers(room: Room, credentials: { readonly [name: string]: CredentialSource } = {}) {
-    return runCarriers({ connect: { address: server.address }, cache: BUNDLES, host: { process: room.on, credentials } })(room.store);
+function carriers(
+    room: Room,
+    credentials: { readonly [name: string]: CredentialSource } = {},
+    { address }: { readonly address: string } = server,
+) {
+    return runCarriers({ connect: { address }, cache: BUNDLES, host: { process: room.on, credentials } })(room.store);
 }
 
 test("CRR2: a run that its process leaves goes on there; the next process takes it up, with its block and its open call", async () => {
@@ -93,3 +98,25 @@ test("a run that lacks a credential is let go as waiting, in the words of a run 
     expect(await room.store.run("lacks")).toMatchObject({ live: false });
     await program.close();
 });
+
+test.for(["broken", "lost"] as const)(
+    "CRR4: a run whose start is %s, and of which the server does not tell, is begun once and carried out",
+    async (how) => {
+        await using room = await roomAt(server);
+        await using proxy = await proxyOf(server);
+        const words: string[] = [];
+        const tools = { Log: { write: { call: (word: string) => words.push(word) } } };
+        const source = `import tool Log from "host:log"\nmain func(input) { Log.write("once") }`;
+        const program = await load({ source }, { cache: false, process: room.on, tools });
+        await using there = await carriers(room, {}, proxy);
+        const [start, look, run] = ["StartWorkflowExecution", "DescribeWorkflowExecution", `${how}-start`];
+        Object.assign(proxy.cuts, { [start]: how, [look]: "lost" });
+        const about: Omit<RunElsewhere, "begins" | "run"> = { on: {}, of: { tools }, signal: never, leave: never };
+        const carried = there.carryOut({ run, begins: { program, kept: program.kept({}) }, ...about });
+        await expect.poll(() => proxy.cut, { timeout: 30_000 }).toEqual(expect.arrayContaining([start, look]));
+        for (const method of [start, look]) delete proxy.cuts[method];
+        expect(await carried).toMatchObject({ status: "done", value: 1 });
+        expect(words).toEqual(["once"]);
+        await program.close();
+    },
+);

@@ -4,7 +4,7 @@
  * Boundary: between a block and the client. What the block is begun with is the host's, what its workflow does `workflow/remit-run.ts`.
  *
  * TBL1: the workflow has the id of the run, so that performing the effect again finds it: it goes on while this process is gone.
- * TBL3: nothing of a block is left where its workflow could not be started, or where no worker would carry it out.
+ * TBL3: nothing of a block is left where its workflow was not started (STW1), or where no worker would carry it out.
  * TMC1: going on with the run around it is the answer to a credential that was missing: its worker looks again, once.
  * TBL2: a stop of the run around it lets the workflow go on; only its own cancel ends it.
  */
@@ -30,6 +30,7 @@ import { ConnectError, type ConnectSettings, connect, placeOf } from "../server/
 import { type Asking, asked } from "./asked.ts";
 import { queueCaller } from "./queues.ts";
 import { type RemitClient, type RemitClientSettings, remitClient } from "./client.ts";
+import { UnclearError } from "./start.ts";
 
 export interface TemporalBlocksOptions extends Pick<RemitClientSettings, "queue" | "settings" | "keys" | "env"> {
     readonly connect: ConnectSettings;
@@ -95,7 +96,7 @@ async function carriedOut(client: RemitClient, block: BlockElsewhere, isNew: boo
         await client.goOn(run, { attach: true });
     } catch (error) {
         // TBL3.
-        if (isNew) await store.remove([run]);
+        if (isNew && !(error instanceof UnclearError)) await store.remove([run]);
         throw error;
     }
     const over = new AbortController();

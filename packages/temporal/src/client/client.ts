@@ -3,7 +3,8 @@
  *
  * Boundary: between a ledger and Temporal's client. What a run is begun with is in the ledger before a workflow is.
  *
- * TC1: nothing is left half-submitted: where the workflow cannot be started the run is taken out of the ledger again.
+ * TC1: nothing is left half-submitted: where the workflow was not started the run is taken out of the ledger again. Where it may have been (STW1) the run
+ *     stays: it has one execution at most, as its id is taken.
  * TC2: a run is Temporal's from its submission on, before a worker opens it: the ledger tells it as running, and it is not resumed here by mistake.
  */
 import { type KeyObject, randomUUID } from "node:crypto";
@@ -60,6 +61,7 @@ import { known, shownOf } from "./attributes.ts";
 import { type Listed, listedRuns, type Tell } from "./lists.ts";
 import { executionOf, type Released, type ReleaseOptions, release } from "./owner.ts";
 import { type Schedules, schedulesOf } from "./schedules.ts";
+import { UnclearError, workflowStarted } from "./start.ts";
 import { answered, attended, called, hasWorker, reachable, tellOf, unheard } from "./workers.ts";
 
 export type RemitClientOptions = RemitClientSettings &
@@ -152,7 +154,7 @@ export function remitClient(options: RemitClientOptions): RemitClient {
         const kept = (await store.options(id)) as unknown as KeptOptions;
         const input: RunInput = { run: id, settings: await whole(), ...(goesOn === undefined ? {} : { goesOn }) };
         const begin = beginOf({ file, program, ...shownOf(kept) }, input, queue);
-        await client.workflow.start<(input: RunInput) => Promise<RunOutput>>(WORKFLOW, { ...more, ...begin });
+        await workflowStarted(client, begin, more);
     };
     return {
         client,
@@ -180,7 +182,9 @@ export function remitClient(options: RemitClientOptions): RemitClient {
         release: (run, how = {}) => release(client, store, run, how),
         move: async (run, { start: more, ...how } = {}) => {
             const { epoch: _, ...released } = await release(client, store, run, how);
-            await start(run, more);
+            await start(run, more).catch((error: unknown) => {
+                throw refused(error, run);
+            });
             return released;
         },
         result: async (id) => {
@@ -224,6 +228,7 @@ async function begun(store: LedgerStore, run: NewRun, start: () => Promise<void>
     try {
         await start();
     } catch (error) {
+        if (error instanceof UnclearError) throw error;
         await (await store.own(id, { from: writer.epoch })).release();
         await store.remove([id]);
         throw refused(error, id);

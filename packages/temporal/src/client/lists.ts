@@ -5,10 +5,10 @@
  *
  * LST1: a row whose memo cannot be read here hides no other row. It is listed without what the memo says, and how many there are is told once.
  */
-import type { Payload, SerializationContext } from "@temporalio/common";
 import { type Client, isGrpcServiceError } from "@temporalio/client";
 import proto from "@temporalio/proto";
 import { NOT_FOUND, noNamespace } from "../server/connect.ts";
+import { textIn } from "./payloads.ts";
 import { called } from "./workers.ts";
 
 const { WorkflowExecutionStatus } = proto.temporal.api.enums.v1;
@@ -98,21 +98,6 @@ async function* paged<T>(namespace: string, ask: (token: Uint8Array) => Promise<
         yield* page.rows;
         token = page.next;
     } while (token.length > 0);
-}
-
-/** Empty where there is none, null where it cannot be read. */
-async function textIn(client: Client, payload: Payload | null | undefined, context?: SerializationContext): Promise<string | null> {
-    if (payload === null || payload === undefined) return "";
-    const { payloadCodecs, payloadConverter } = client.options.loadedDataConverter;
-    try {
-        let read: Payload | undefined = payload;
-        for (const codec of [...payloadCodecs].reverse()) [read] = await codec.decode(read === undefined ? [] : [read], context);
-        const value = read === undefined ? null : payloadConverter.fromPayload<unknown>(read, context);
-        return typeof value === "string" ? value : null;
-    } catch {
-        // A key or a codec is missing here. A codec of a team throws what it likes. The reader of the list is told (LST1).
-        return null;
-    }
 }
 
 function tellUnread(count: number, what: string, tell: Tell): void {

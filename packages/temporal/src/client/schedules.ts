@@ -3,7 +3,8 @@
  *
  * Boundary: between Temporal's schedules and the ledger. That such a run is made when its workflow begins is `activity/activities.ts`.
  *
- * SCD1: what is wrong with a schedule is told before anything is made; where the server refuses it nothing is left of it.
+ * SCD1: what is wrong with a schedule is told before anything is made; where the server refuses it nothing is left of it. Where it may have
+ *     been made (STW1) the error says so.
  */
 import { type KeptOptions, type LedgerStore, type ProgramWorld, RemitError } from "@remit/host";
 import {
@@ -11,6 +12,7 @@ import {
     isGrpcServiceError,
     ScheduleAlreadyRunning,
     type ScheduleHandle,
+    type ScheduleOptions as TemporalOptions,
     ScheduleNotFoundError,
     type ScheduleOverlapPolicy,
 } from "@temporalio/client";
@@ -20,6 +22,8 @@ import { shownOf } from "./attributes.ts";
 import { cronProblem } from "./cron.ts";
 import { answered, called } from "./workers.ts";
 import { listedSchedules, type ScheduleListed, type Tell } from "./lists.ts";
+import { textIn } from "./payloads.ts";
+import { MARK, started } from "./start.ts";
 
 /** What becomes of a time at which the run before still goes on. */
 export const OVERLAPS = ["skip", "buffer-one", "buffer-all", "cancel-other", "allow-all"] as const;
@@ -124,20 +128,21 @@ async function created(
     const planned: Planned = { program: text, hash, file, root, options: { ...kept, backend: "temporal" } };
     const { program } = begin.memo;
     const memo: Memo = { program, cron, zone };
+    const plan: TemporalOptions = {
+        scheduleId: id,
+        spec: { cronExpressions: [cron], timezone: zone },
+        action: {
+            ...begin,
+            type: "startWorkflow",
+            workflowType: WORKFLOW,
+            args: [{ ...input, planned }],
+            memo: { ...begin.memo, schedule: id },
+        },
+        policies: { overlap: overlap.toUpperCase().replaceAll("-", "_") as ScheduleOverlapPolicy, catchupWindow: CATCH_UP },
+        memo: { ...memo },
+    };
     try {
-        await client.schedule.create({
-            scheduleId: id,
-            spec: { cronExpressions: [cron], timezone: zone },
-            action: {
-                ...begin,
-                type: "startWorkflow",
-                workflowType: WORKFLOW,
-                args: [{ ...input, planned }],
-                memo: { ...begin.memo, schedule: id },
-            },
-            policies: { overlap: overlap.toUpperCase().replaceAll("-", "_") as ScheduleOverlapPolicy, catchupWindow: CATCH_UP },
-            memo: { ...memo },
-        });
+        await scheduleMade(client, plan);
     } catch (error) {
         if (error instanceof ScheduleAlreadyRunning)
             throw wrong(`there is a schedule ${id} already`, `give this one another id with --id, or remit schedule delete ${id}`);
@@ -146,6 +151,23 @@ async function created(
             throw wrong(`the server does not take the schedule: ${cause.details}`, CRON_HINT);
         throw called(error, `schedule ${id} was not made`);
     }
+}
+
+/** STW1. */
+function scheduleMade(client: Client, plan: TemporalOptions): Promise<void> {
+    const { scheduleId } = plan;
+    const { namespace } = client.options;
+    return started(client, {
+        what: `schedule ${scheduleId}`,
+        did: "may have been made",
+        hint: `remit schedule show ${scheduleId} tells whether it was; where it was not, run the command again`,
+        call: (mark) => client.schedule.create({ ...plan, memo: { ...plan.memo, [MARK]: mark } }),
+        look: async (mark) => {
+            const { memo } = await client.workflowService.describeSchedule({ namespace, scheduleId });
+            return (await textIn(client, memo?.fields?.[MARK])) === mark ? "begun" : "other";
+        },
+        taken: () => new ScheduleAlreadyRunning("Schedule already exists and is running", scheduleId),
+    });
 }
 
 const CRON_HINT = "five fields: minute, hour, day of the month, month, day of the week; for example 0 7 * * 1-5";

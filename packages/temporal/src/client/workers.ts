@@ -134,6 +134,15 @@ export function isUnanswered(error: unknown): boolean {
 /** gRPC's CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, INTERNAL and UNAVAILABLE: what a connection comes to that breaks, or that a server closes as it ends. */
 const AWAY: ReadonlySet<unknown> = new Set([1, 2, 4, 13, 14]);
 
+/** With those that the library tries again, and that may come after a try whose answer was lost: RESOURCE_EXHAUSTED, ABORTED, OUT_OF_RANGE, DATA_LOSS. */
+const LOST: ReadonlySet<unknown> = new Set([...AWAY, 8, 10, 11, 15]);
+
+/** The server may have done what it was called for. */
+export function isUnclear(error: unknown): boolean {
+    const cause = causeOf(error);
+    return isGrpcServiceError(cause) && LOST.has(cause.code);
+}
+
 /** An error that says which namespace is not there, in the words of this package. */
 function unplaced(error: unknown): unknown {
     return error instanceof NamespaceNotFoundError ? noNamespace(error.namespace, error) : error;

@@ -7,6 +7,7 @@
  * CRR1: the queue is this process's alone, so that effects come to the process that can perform them. A run whose execution is on the queue of an
  *     earlier process is moved here: the ledger takes nothing more of that execution (TOW1).
  * CRR3: an answer that reaches a run from elsewhere counts only where the key of this process signed it (SGN1).
+ * CRR4: where the server does not tell whether an execution began (STW1), the start is made again when the server answers: one that began keeps the run.
  * CRR2: a process that leaves its runs lets their executions be; only the caller's cancel ends one.
  */
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from "node:crypto";
@@ -28,6 +29,7 @@ import { isOfRun } from "@remit/machine";
 import { WorkflowNotFoundError } from "@temporalio/client";
 import { type Asking, asked, isAway } from "../client/asked.ts";
 import { type RemitClient, type RemitClientSettings, remitClient } from "../client/client.ts";
+import { UnclearError } from "../client/start.ts";
 import { ConnectError, connect, placeOf } from "../server/connect.ts";
 import { SETTINGS } from "../wire/messages.ts";
 import { createWorker, type RemitWorkerOptions } from "./worker.ts";
@@ -142,9 +144,16 @@ async function carriedOut({ client, store, lost, news }: Carrying, of: RunElsewh
     leave.throwIfAborted();
     const before = begins === null ? await store.run(run) : null;
     if (before !== null && (before.status === "done" || before.status === "failed")) return resultElsewhere(store, run, null);
-    if (begins !== null) await client.submit(begins.program, begins.kept, { id: run });
-    // CRR1.
-    else await client.move(run, { unserved: true });
+    try {
+        if (begins !== null) await client.submit(begins.program, begins.kept, { id: run });
+        // CRR1.
+        else await client.move(run, { unserved: true });
+    } catch (error) {
+        if (!(error instanceof UnclearError)) throw error;
+        // CRR4.
+        await persistent(leave, () => client.goOn(run, { attach: true }));
+        leave.throwIfAborted();
+    }
     const { asks: { owner = "" } = {} } = begins?.kept ?? ((await store.options(run)) as unknown as KeptOptions);
     const over = new AbortController();
     const until = AbortSignal.any([over.signal, leave]);
