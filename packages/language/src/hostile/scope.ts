@@ -7,7 +7,7 @@ import { isOutside } from "../authority/schemas.ts";
 import { Tables, type Thing } from "../authority/tables.ts";
 import { idOf as holderId } from "../authority/grants.ts";
 import type { ProjectPolicy } from "../authority/project.ts";
-import { type AgentForm, type FuncForm, type ImportForm, type Program, VERBS_FILE } from "../form/form.ts";
+import { type AgentForm, type FlowForm, type FuncForm, type ImportForm, type Program, VERBS_FILE } from "../form/form.ts";
 import { type FormNode, walk } from "../form/walk.ts";
 
 export interface Func {
@@ -38,6 +38,8 @@ export class Scope {
     readonly funcs: readonly Func[];
     private readonly byPlace = new Map<string, Func>();
     private readonly caps = new Map<string, Cap>();
+    /** Names of blocks by file, those of blocks inside blocks too. */
+    private readonly blocks: readonly ReadonlySet<string>[];
 
     readonly program: Program;
 
@@ -56,6 +58,7 @@ export class Scope {
             return { id: place, file, agent, form: func, strict, locals, fixed, principal };
         });
         for (const func of this.funcs) this.byPlace.set(func.id, func);
+        this.blocks = program.files.map(({ blocks = [] }) => new Set(blocks.flatMap(blockNames)));
     }
 
     func(file: number, agent: string | null, name: string): Func | undefined {
@@ -89,12 +92,9 @@ export class Scope {
             this.caps.set(id, cap);
             return { kind: "cap", cap };
         }
-        const form = this.program.files[file];
-        const imported = form?.imports.find((one) => one.what === "file" && one.name === name);
+        const imported = this.program.files[file]?.imports.find((one) => one.what === "file" && one.name === name);
         if (imported !== undefined) return { kind: "file", name: fileOrigin(imported) };
-        return form?.blocks?.some((one) => one.kind === "block" && one.name === name) === true
-            ? { kind: "block", name: `${file} ${name}` }
-            : null;
+        return this.blocks[file]?.has(name) === true ? { kind: "block", name: `${file} ${name}` } : null;
     }
 
     /** Every agent of an imported file can be called, not only the one that was named. */
@@ -126,6 +126,19 @@ export class Scope {
 /** Whether an import is an agent that runs elsewhere. */
 export function isOutsideAgent(thing: Thing): boolean {
     return thing.what === "agent" && thing.import !== null && thing.import.from === undefined && isOutside(thing.import.uri);
+}
+
+function blockNames(flow: FlowForm): string[] {
+    switch (flow.kind) {
+        case "block":
+            return [...(flow.name === undefined ? [] : [flow.name]), ...blockNames(flow.body)];
+        case "pipe":
+            return flow.stages.flatMap(blockNames);
+        case "fan":
+            return flow.branches.flatMap(blockNames);
+        case "stage":
+            return [];
+    }
 }
 
 function fileOrigin({ uri }: ImportForm): string {

@@ -8,12 +8,14 @@ import tool Out from "file://out"
 
 const STAGES = 4;
 
-export function blocksProgram(seed: number): string {
+/** `parts`: stages may be blocks of either backend, each of which runs elsewhere where that is not the backend around it. */
+export function blocksProgram(seed: number, parts = false): string {
     const next = random(seed);
     const chance = (p: number): boolean => next() < p;
     const pick = <T>(from: readonly T[]): T => from[Math.floor(next() * from.length)] as T;
     let count = 0;
     let named = 0;
+    let inner = 0;
     const call = (): string =>
         `\n${pick(["Own.save", "Own.save", "Out.write"])}({ id: "c${count++}"${pick(["", "", ", k: x", ", k: m.subject"])} })`;
     const condition = (): string => pick(["m.yes", "m.n > 1", "x == none", "x != none", 'text(x).contains("k")', "m.items.length > 1"]);
@@ -50,6 +52,7 @@ export function blocksProgram(seed: number): string {
             () => `texts >=> when ${pick(['"contains R"', '"not_contains R"'])}`,
             () => `objects >=> when ${pick(['"score > 1"', '"a"', '"not a"'])}`,
             () => 'echo "a"',
+            ...(parts && d < 3 ? [() => block(d + 1), () => block(d + 1), () => block(d + 1)] : []),
             ...(d > 1
                 ? []
                 : [
@@ -57,6 +60,10 @@ export function blocksProgram(seed: number): string {
                       () => `( ${pipe(d + 1)} <*> ${pipe(d + 1)} <*> ${pipe(d + 1)} ) >=> ${verb()}${options()}`,
                   ]),
         ])();
+    const block = (d: number): string => {
+        const body = chance(0.3) ? `${pipe(d)} <*> ${pipe(d)}` : pipe(d);
+        return `${pick(["temporal", "temporal", "memory"])} ${pick(["static", "static", "dynamic"])} ( ${body} )${chance(0.4) ? ` as p${inner++}` : ""}`;
+    };
     const pipe = (d: number): string => [verb(), ...Array.from({ length: Math.floor(next() * 3) }, () => stage(d))].join(" >=> ");
     const blocks = Array.from({ length: 1 + Math.floor(next() * 3) }, () => {
         const text = `memory ${pick(["static", "static", "dynamic"])} ( ${chance(0.3) ? `${pipe(0)} <*> ${pipe(0)}` : pipe(0)} ) as r${named}`;
@@ -64,7 +71,8 @@ export function blocksProgram(seed: number): string {
         return text;
     });
     const funcs = Array.from({ length: STAGES }, (_, i) => func(`s${i}`, ["x", "1", "m.subject", "m.items", "[1, 2]", '"k"', "none"]));
-    const tail = Array.from({ length: named }, (_, i) => `if r${i} == none {${call()} }`).join("\n");
+    const names = [...Array.from({ length: named }, (_, i) => `r${i}`), ...Array.from({ length: inner }, (_, i) => `p${i}`)];
+    const tail = names.map((name) => `if ${name} == none {${call()} }`).join("\n");
     const made = [
         func("lists", ["m.items", "[1, 2]"]),
         func("texts", ["m.subject", "text(x)"]),

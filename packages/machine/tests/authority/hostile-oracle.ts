@@ -4,6 +4,7 @@
  */
 import { type HostileTable, hostileUses, type Json, type Program } from "@remit/language";
 import type { Effect, Outcome, Policy } from "../../src/index.ts";
+import { partOf } from "./parts.ts";
 import { formOf, once, said } from "./running.ts";
 
 export interface Call {
@@ -30,7 +31,10 @@ export function callsIn(
     let stored: Json = RESULT;
     let noted: Json = [];
     let file: Json = RESULT;
+    const done: Effect[] = [];
     const answer = (e: Effect): Outcome | undefined => {
+        if (e.kind === "run") return partOf(form, e, { answer, options: { policy } });
+        done.push(e);
         const r = e.request as { op?: string; tool?: string; method?: string; memory?: string; model?: { name: string } };
         if (e.kind === "model") {
             const name = r.model?.name ?? "";
@@ -50,7 +54,7 @@ export function callsIn(
         return said(r.tool === from ? hostile : RESULT, [`tool:${r.tool}`]);
     };
     const ran = once(form, { answer, options: { input: { t: "k", text: "mine", ok: true, yes: true, no: false }, policy } });
-    const calls = ran.effects.flatMap((e): Call[] => {
+    const calls = done.flatMap((e): Call[] => {
         const { op, tool, method, args = [] } = e.request as { op?: string; tool?: string; method?: string; args?: Json[] };
         if (e.kind !== "tool" || op === "describe") return [];
         const generic = method === "call" ? (args[0] as { tool: string; args?: Json }) : null;

@@ -124,6 +124,26 @@ test.each([
         'texts >=> when "contains R" >=> plain ) as named\nmemory static ( later',
         'func texts() { Inbox.read({}).subject }\nfunc plain(x) { 1 }\nfunc later() { if named == none { Own.save({ id: "t" }) } }\n',
     ],
+    [
+        "what a block with a name gave that stands in another one",
+        "texts >=> memory static ( texts ) as named ) as all\nmemory static ( later",
+        'func texts() { Inbox.read({}).subject }\nfunc later() { Own.save({ id: "t", x: named }) }\n',
+    ],
+    [
+        "that a branch of such a block ended",
+        'texts >=> temporal static ( texts >=> when "contains R" >=> plain ) as named ) as all\nmemory static ( later',
+        'func texts() { Inbox.read({}).subject }\nfunc plain(x) { 1 }\nfunc later() { if named == none { Own.save({ id: "t" }) } }\n',
+    ],
+    [
+        "that such a block did not begin",
+        'texts >=> when "contains R" >=> temporal static ( plain ) as named ) as all\nmemory static ( later',
+        'func texts() { Inbox.read({}).subject }\nfunc plain(x) { 1 }\nfunc later() { if named == none { Own.save({ id: "t" }) } }\n',
+    ],
+    [
+        "what a block that runs elsewhere does",
+        'texts >=> temporal static ( memory static ( when "contains R" >=> save ) )',
+        "func texts() { Inbox.read({}).subject }\n",
+    ],
     ["how many items a function is called for", "items >=> map save", "func items() { Inbox.read({}).items }\n"],
 ])("is listed of blocks: %s", (_name, body, more) => {
     const form = formOf(`import tool Inbox from "mcp://inbox"\nimport tool Own from "mcp://own" { trusted }
@@ -149,6 +169,15 @@ test("whatever two mails make a difference in stands in the table: random blocks
         return all;
     });
     expect(sum(found)).toBeGreaterThan(40);
+});
+
+test("whatever two mails make a difference in stands in the table: random blocks of which parts run elsewhere", () => {
+    const found = Array.from({ length: cases(30) }, (_, seed) => {
+        const { all, not } = unlistedAt(blocksProgram(seed, true), seed % 3 === 2 ? { untrusted: { gate: "never" } } : {});
+        expect([seed, not]).toEqual([seed, []]);
+        return all;
+    });
+    expect(sum(found)).toBeGreaterThan(30);
 });
 
 test("whatever two mails make a difference in stands in the table, at its line: random ways out", () => {

@@ -1,0 +1,17 @@
+/** Parts of a program that run elsewhere, carried out as a host does: each is a run of its own, and its outcome has what its end tells. */
+import type { Json, Program } from "@remit/language";
+import type { Effect, Outcome, RunRequest } from "../../src/index.ts";
+import { type Asked, once } from "./running.ts";
+
+export function partOf(form: Program, { request }: Effect, { options, ...how }: Asked): Outcome {
+    const { entry, path, bindings, input, backend, uses, under } = request as unknown as RunRequest;
+    const more = { ...(uses === undefined ? {} : { uses }), ...(under === undefined ? {} : { under }) };
+    const part = { ...options, entry, path, bindings, backend, input: input.json, inputLabels: input.origins, ...more };
+    const { result, events } = once(form, { ...how, options: part });
+    const { labels, data } = events.at(-1) as { labels: readonly string[]; data: Json };
+    const { uses: used, bindings: gave } = data as Pick<Outcome & { ok: true }, "uses" | "bindings">;
+    const came = { origins: [...labels], ...(used === undefined ? {} : { uses: used }) };
+    return result.ok
+        ? { ok: true, value: result.value, ...came, ...(gave === undefined ? {} : { bindings: gave }) }
+        : { ok: false, failure: result.failure, ...came };
+}
