@@ -93,7 +93,7 @@ export function partOptions(around: KeptRun, request: RunRequest): KeptOptions {
         input: input.json,
         inputOrigins: input.origins,
         limits: { ...kept.limits, ...limits },
-        part: { parent: around.info.id, path, entry, bindings, ...given(request, ["uses", "under"]) },
+        part: { parent: around.info.id, path, entry, bindings, ...given(request, ["uses", "met", "under"]) },
         backend,
     };
 }
@@ -155,22 +155,21 @@ async function outcomeOf(result: RunResult, { site }: Effect, store: LedgerStore
 /** The value of a run that is done, with its origins. */
 export async function gaveOf(store: LedgerStore, of: RunInfo | string): Promise<Outcome> {
     const info = typeof of === "string" ? await store.run(of) : of;
-    const { origins, bindings, uses } = await endOf(store, info);
-    const more = { ...(bindings === undefined ? {} : { bindings }), ...(uses === undefined ? {} : { uses }) };
-    return { ok: true, value: info.value ?? null, origins: [...origins], usage: info.usage, ...more };
+    const { origins, ...end } = await endOf(store, info);
+    return { ok: true, value: info.value ?? null, origins: [...origins], usage: info.usage, ...given(end, ["bindings", "uses", "met"]) };
 }
 
-/** Of a run that failed: what its failure carries, and what the run used of what is counted; nothing where that is not known. */
-export async function leftBy(store: LedgerStore, run: string): Promise<Pick<Outcome & { readonly ok: false }, "origins" | "uses">> {
-    const { uses, origins } = await endOf(store, await store.run(run));
-    return { ...(origins.length === 0 ? {} : { origins: [...origins] }), ...(uses === undefined ? {} : { uses }) };
+/** Of a run that failed: what its failure carries, and what the run used of what is counted, and who may have; nothing where that is not known. */
+export async function leftBy(store: LedgerStore, run: string): Promise<Pick<Outcome & { readonly ok: false }, "origins" | "uses" | "met">> {
+    const { origins, ...end } = await endOf(store, await store.run(run));
+    return { ...(origins.length === 0 ? {} : { origins: [...origins] }), ...given(end, ["uses", "met"]) };
 }
 
-type End = Pick<Outcome & { readonly ok: true }, "bindings" | "uses"> & { readonly origins: readonly string[] };
+type End = Pick<Outcome & { readonly ok: true }, "bindings" | "uses" | "met"> & { readonly origins: readonly string[] };
 
 /** What the last event tells of a run that has ended. */
 async function endOf(store: LedgerStore, { id, events }: RunInfo): Promise<End> {
     for await (const { kind, labels, data } of store.events(id, events))
-        if (kind === "run.ended") return { ...(data as Pick<End, "bindings" | "uses">), origins: labels };
+        if (kind === "run.ended") return { ...(data as Omit<End, "origins">), origins: labels };
     return { origins: [] };
 }

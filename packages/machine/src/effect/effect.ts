@@ -27,7 +27,7 @@ import {
     type Told,
     text,
 } from "../shape/build.ts";
-import { GIVEN, RUN_REQUEST, USES } from "./elsewhere.ts";
+import { GIVEN, PART_USED, RUN_REQUEST } from "./elsewhere.ts";
 import { OF_STAGE } from "./stage.ts";
 import type { Usage } from "./usage.ts";
 
@@ -54,8 +54,6 @@ export const READ = shape({ tool: text, origins: list(text) }, { claims: CLAIMS 
 export type Read = Told<typeof READ>;
 const READS = says(list(READ), "of a turn of an agent, or of a budget's time that is up: what agents' own uses gave them by then, by tool");
 
-const PART_USES = says(USES, "of a part of the program that ran elsewhere: what it used of what is counted");
-
 export const OUTCOMES = {
     done: shape(
         { ok: is(true), value: json, origins: says(list(text), "origins of the value") },
@@ -66,13 +64,13 @@ export const OUTCOMES = {
             usage,
             described: says(text, "of the answer to a question about a call: hash of what the tool said of its method when it was asked"),
             bindings: says(named(GIVEN), "of a part of the program that ran elsewhere: what blocks in it with a name gave"),
-            uses: PART_USES,
+            ...PART_USED,
             read: READS,
         },
     ),
     failed: shape(
         { ok: is(false), failure: ref<Failure>("Failure") },
-        { origins: says(list(text), "of what the failure tells"), claims: CLAIMS, usage, uses: PART_USES, read: READS },
+        { origins: says(list(text), "of what the failure tells"), claims: CLAIMS, usage, ...PART_USED, read: READS },
     ),
 };
 export type Outcome = Told<(typeof OUTCOMES)[keyof typeof OUTCOMES]>;

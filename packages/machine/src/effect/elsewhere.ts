@@ -12,6 +12,14 @@ export const GIVEN = shape({ json, origins: list(text) }, {});
 export const USES = list(tuple(text, count));
 export type UsesDoc = Told<typeof USES>;
 
+export const PART_USED = {
+    uses: says(USES, "of a part of the program that ran elsewhere: what it used of what is counted"),
+    met: says(
+        list(text),
+        "of a part of the program that ran elsewhere: origins of what it computed with, which may have used up what is counted",
+    ),
+};
+
 export const RUN_REQUEST = shape(
     {
         backend: one(["memory", "temporal"]),
@@ -29,6 +37,7 @@ export const RUN_REQUEST = shape(
     {
         name: says(text, "of the block"),
         under: says(list(text), "origins of what decided that the block begins"),
+        met: says(list(text), "origins of what was computed with before: it may have used up what is counted"),
         uses: says(USES, "how often what is counted was used before; absent: nothing is counted, or it is not known"),
     },
 );

@@ -84,13 +84,17 @@ function bindingsOf({ options, compiled, run }: Machine): Bindings | null {
     return known.length === 0 ? null : Object.fromEntries(known);
 }
 
-/** Of a part of a run: what it used of what is counted, beyond what was used before it. Nothing where a part of its own has not come back (COU4). */
-function usedHere({ options, standing }: Machine): { readonly uses?: Json } {
-    const { uses: given } = options;
+/**
+ * Of a part of a run: what it used of what is counted, beyond what was used before it, and who may have used it (LIC1). Nothing where a part of its own has
+ * not come back (COU4).
+ */
+function usedHere({ options, standing }: Machine): { readonly uses?: Json; readonly met?: Json } {
+    const { uses: given, met: knew = [] } = options;
     if (given === undefined || standing.isAway) return {};
+    const met = [...standing.met].filter((one) => !knew.includes(one)).sort();
     const before = new Map(given);
     const used = [...standing.uses].map(([one, times]) => [one, Math.max(0, times - (before.get(one) ?? 0))] as const);
-    return { uses: used.filter(([, times]) => times > 0) as unknown as Json };
+    return { uses: used.filter(([, times]) => times > 0) as unknown as Json, ...(met.length === 0 ? {} : { met }) };
 }
 
 function account(m: Machine): { steps: number; usage: Json } {

@@ -239,8 +239,8 @@ function begin(m: Machine, entry: Entry): void {
     learnInput(m, entry);
     m.tracer?.at(fn.site(fn.form.at), fn.name, "input");
     const came = [...Object.values(m.options.imports ?? {}), ...Object.values(m.options.bindings ?? {})];
-    const { under = [] } = m.options;
-    for (const some of [entry.origins, under, ...came.map(({ origins }) => origins)]) m.standing.meets(some);
+    const { under = [], met = [] } = m.options;
+    for (const some of [entry.origins, under, met, ...came.map(({ origins }) => origins)]) m.standing.meets(some);
     const l = run.labels.of(entry.origins);
     const values = entry.args.map((json): Value => {
         const raw = fromJson(json ?? null, run.heap);

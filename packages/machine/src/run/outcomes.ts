@@ -39,7 +39,10 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
     }
     m.enter(fiber);
     if (fiber.frames.length > 0) m.stand(fiber, fiber.top);
-    if (effect.kind === "run") m.standing.cameBack(effect.path, told.uses);
+    if (effect.kind === "run") {
+        m.standing.cameBack(effect.path, told.uses);
+        m.standing.meets(told.met ?? []);
+    }
     const outcome = withLabels(m, effect, told);
     if (outcome.origins !== undefined) m.standing.meets(outcome.origins);
     if (outcome.ok && outcome.parts !== undefined) for (const some of Object.values(outcome.parts)) m.standing.meets(some);

@@ -95,7 +95,7 @@ export function pay(m: Machine, pending: Pending): void {
     const { path, site } = effect;
     const blocked = blockedBefore(m, path);
     const spender = m.spender(path);
-    const part = effect.kind === "run" ? partOf(m, effect) : null;
+    const part = effect.kind === "run" ? reachesOf(m, effect.request as unknown as RunRequest) : null;
     if (part?.usesCounted === true && areCountsAway(m, path)) {
         m.waiting.set(path, { ...pending, waits: NO_ACCOUNT });
         m.unpaid.set(path, NO_ACCOUNT);
@@ -148,9 +148,11 @@ const NOTHING_BLOCKED: ReadonlySet<number> = new Set();
 /** What an effect waits for that waits for no account. */
 const NO_ACCOUNT = Number.MAX_SAFE_INTEGER;
 
-/** What the part that an effect begins can reach: a model, and what is counted in the run. */
-function partOf({ authority, compiled }: Machine, { request }: Effect): { readonly asksModel: boolean; readonly usesCounted: boolean } {
-    const { entry } = request as unknown as RunRequest;
+/** What a part that begins there can reach: a model, and what is counted in the run. */
+export function reachesOf(
+    { authority, compiled }: Pick<Ops, "authority" | "compiled">,
+    { entry }: Pick<RunRequest, "entry">,
+): { readonly asksModel: boolean; readonly usesCounted: boolean } {
     const fn = compiled.functions.find((one) => one.file === entry.file && one.form.name === entry.func);
     const isCounted = ({ file, form }: { readonly file: number; readonly form: { readonly name: string } }): boolean =>
         authority.countersAt(file, form.name).some(({ isDaily }) => !isDaily);
@@ -160,12 +162,12 @@ function partOf({ authority, compiled }: Machine, { request }: Effect): { readon
     };
 }
 
-/** The effect of a part that may need the counts, with them, where another part did not keep them. */
+/** The effect of a part that may need the counts, with them and who may have used them, where another part did not keep them. */
 function withUses(m: Machine, effect: Effect): Effect {
-    const uses = m.standing.lend(effect.path);
-    return uses === null
-        ? effect
-        : { ...effect, request: { ...(effect.request as { readonly [key: string]: Json }), uses: uses as unknown as Json } };
+    const uses = m.standing.lend(effect.path) as Json;
+    const met = [...m.standing.met].sort();
+    const request = effect.request as { readonly [key: string]: Json };
+    return uses === null ? effect : { ...effect, request: { ...request, uses, ...(met.length === 0 ? {} : { met }) } };
 }
 
 /** Asks for what the budget pays for by now (AC9); first, what waits for counts goes on, before another part gets them. False where nothing changed. */

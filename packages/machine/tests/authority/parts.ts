@@ -4,13 +4,17 @@ import type { Effect, Outcome, RunRequest } from "../../src/index.ts";
 import { type Asked, once } from "./running.ts";
 
 export function partOf(form: Program, { request }: Effect, { options, ...how }: Asked): Outcome {
-    const { entry, path, bindings, input, backend, uses, under } = request as unknown as RunRequest;
-    const more = { ...(uses === undefined ? {} : { uses }), ...(under === undefined ? {} : { under }) };
+    const { entry, path, bindings, input, backend, uses, met, under } = request as unknown as RunRequest;
+    const more = {
+        ...(uses === undefined ? {} : { uses }),
+        ...(met === undefined ? {} : { met }),
+        ...(under === undefined ? {} : { under }),
+    };
     const part = { ...options, entry, path, bindings, backend, input: input.json, inputLabels: input.origins, ...more };
     const { result, events } = once(form, { ...how, options: part });
     const { labels, data } = events.at(-1) as { labels: readonly string[]; data: Json };
-    const { uses: used, bindings: gave } = data as Pick<Outcome & { ok: true }, "uses" | "bindings">;
-    const came = { origins: [...labels], ...(used === undefined ? {} : { uses: used }) };
+    const { uses: used, met: read, bindings: gave } = data as Pick<Outcome & { ok: true }, "uses" | "met" | "bindings">;
+    const came = { origins: [...labels], ...(used === undefined ? {} : { uses: used }), ...(read === undefined ? {} : { met: read }) };
     return result.ok
         ? { ok: true, value: result.value, ...came, ...(gave === undefined ? {} : { bindings: gave }) }
         : { ok: false, failure: result.failure, ...came };
