@@ -19,7 +19,8 @@ import { Fail } from "../effect/failure.ts";
 import { fromJson, toJson } from "../value/json.ts";
 import { join, labelOf, rawOf } from "../value/operators.ts";
 import type { Value } from "../value/value.ts";
-import { failureOf, givenValue } from "../state/effects.ts";
+import { failureOf, givenValue, reachesOf } from "../state/effects.ts";
+import { areCountsAway, awaitCounts } from "../state/lent-counts.ts";
 import type { StageWait } from "../state/fiber.ts";
 import type { Begins, Call, Ops, Told, Waits } from "../state/ops.ts";
 import { show } from "../state/show.ts";
@@ -102,6 +103,12 @@ export function blockElsewhere(m: Ops, call: Call, { form, number }: BlockCode, 
     const { fiber, frame, path } = call;
     const { site } = call.I;
     const { placeLabel } = frame;
+    const entry = { file: frame.fn.file, func: `__block#${number}` };
+    // COU6.
+    if (fiber.place !== 0 && areCountsAway(m, path) && reachesOf(m, { entry }).usesCounted) {
+        awaitCounts(call);
+        return false;
+    }
     let labels = 0;
     const given = (value: Value): RunRequest["input"] => {
         const out = toJson(value, m.run);
@@ -117,7 +124,7 @@ export function blockElsewhere(m: Ops, call: Call, { form, number }: BlockCode, 
         backend: form.backend,
         run: partOf(m.options.run, path),
         program: m.options.programHash,
-        entry: { file: frame.fn.file, func: `__block#${number}` },
+        entry,
         path,
         input: given(input),
         bindings: Object.fromEntries(bindings),

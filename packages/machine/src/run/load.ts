@@ -15,6 +15,7 @@ import { CONDUCT, type ConductDoc } from "../conduct/messages.ts";
 import type { Effect } from "../effect/effect.ts";
 import { isTurnOf, turnOf } from "../prompt/generate.ts";
 import { checkAgainstSchema } from "../prompt/schema.ts";
+import { awaitsCounts } from "../state/lent-counts.ts";
 import { settle } from "../state/definitions.ts";
 import {
     CONTINUATION,
@@ -326,6 +327,7 @@ class Reader {
             m.waiting.set(p.effect.path, { ...p, fiber, effect: asked(p.effect, fiber) });
             if (p.waits !== undefined) m.unpaid.set(p.effect.path, p.waits);
         }
+        for (const fiber of m.fibers.values()) if (awaitsCounts(fiber)) m.waiting.turns.add(fiber);
         m.inbox = last.inbox.map((i) => ({ ...i }));
         m.ready = [...last.ready, ...(last.held ?? [])].map((id) => {
             const fiber = m.fibers.get(id);

@@ -8,11 +8,12 @@
  * ORD2: one that waits under a secret, or under anything else that did not decide about the outermost loop, keeps its place: for the others that takes no
  *     time, so that the places do not tell whether it waited.
  * ORD3: one that begins because another ended has the other's place.
- * ORD4: only one that is ready, or that waits for something outside, holds others up.
+ * ORD4: only one that is ready, or that waits for something outside or for counts that a part has (COU6), holds others up.
  */
 import { lent } from "../compile/strict.ts";
 import type { Machine } from "../run/machine.ts";
 import type { Fiber, Frame, Pending } from "./fiber.ts";
+import { awaitsCounts } from "./lent-counts.ts";
 
 /** The fiber that the outermost strict loop around one stands in. */
 function around(fiber: Fiber): Fiber {
@@ -42,7 +43,7 @@ export function begins(m: Machine, fiber: Fiber, after: Fiber | null): void {
 
 /** A fiber waits. */
 export function waits(m: Machine, fiber: Fiber): void {
-    if (fiber.frames.length > 0 && fiber.stop === null && !isAside(m, fiber, fiber.top)) fiber.place = lastPlace(m);
+    if (fiber.frames.length > 0 && fiber.stop === null && !awaitsCounts(fiber) && !isAside(m, fiber, fiber.top)) fiber.place = lastPlace(m);
     m.waiting.turns.add(fiber);
 }
 
@@ -110,13 +111,13 @@ export class Turns {
         heap[at] = turn;
     }
 
-    /** The first inside a loop of those that are ready or wait for something outside. */
+    /** The first inside a loop of those that hold others up. */
     first(loop: Fiber, ready: readonly Fiber[]): Fiber | undefined {
         const heap = this.heaps.get(loop) ?? [];
         for (let top = heap[0]; top !== undefined; top = heap[0]) {
             const { fiber, place } = top;
             const isThere = fiber.queued === place;
-            if (isThere && (fiber.outside > 0 || ready.includes(fiber))) return fiber;
+            if (isThere && (fiber.outside > 0 || awaitsCounts(fiber) || ready.includes(fiber))) return fiber;
             if (isThere) fiber.queued = 0;
             leave(heap);
         }

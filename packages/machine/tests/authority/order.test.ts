@@ -3,9 +3,13 @@ import type { Json } from "@remit/language";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cases } from "../cases.ts";
-import type { Ran } from "../run/forms.ts";
+import type { Effect, Outcome } from "../../src/index.ts";
+import { type How, type Ran, runAll } from "../run/forms.ts";
 import { iterations, loop, timed } from "./order-programs.ts";
 import { differ, sameView, secrets, visible } from "./pairs.ts";
+import { partOf } from "./parts.ts";
+import { random } from "./random.ts";
+import { formOf, said } from "./running.ts";
 
 const seeds = fc.tuple(fc.nat(), fc.nat());
 
@@ -121,4 +125,53 @@ test("and where each of their calls is caught by itself they make the next one s
     const ran = timed(source, 0, 1, { options: { concurrency: 5 }, fails: '"v":1,"x":3' });
     const told = ran.effects.slice(1).map(({ request }) => (request as { args?: [{ v: Json }] }).args?.[0].v);
     expect(told).toEqual([1, 2, "end"].flatMap((v) => Array.from({ length: 5 }, () => v)).concat("all"));
+});
+
+describe("COU6: nor by how long a part takes that has the counts", () => {
+    const blocks = (body: string): ReturnType<typeof formOf> =>
+        formOf(`flow strict
+import tool T from "https://t.example"
+import tool U from "https://u.example"
+import tool Pay from "mcp://pay" { refund: at most 9 }
+func hidden(x) { T.secret({}).text }
+func far(x) { Pay.refund({ order_id: "p" })
+x }
+func pay(x) { Pay.refund({ order_id: "q" })
+x }
+func more(x) { U.tell({ v: 1 })
+U.tell({ v: 2 })
+U.tell({ v: 3 })
+x }
+memory static ( ${body} )`);
+    const methods: Json = [{ name: "refund", input: { type: "object", properties: { order_id: {} } } }];
+    const ran = (form: ReturnType<typeof formOf>, seed: number, secret: string, how: How = {}): Ran => {
+        const next = random(seed);
+        const answer = (e: Effect): Outcome => {
+            const { tool, op } = e.request as { tool?: string; op?: string };
+            if (e.kind === "run") return partOf(form, e, { answer });
+            if (op === "describe") return said({ methods }, [`tool:${tool}`]);
+            return said(tool === "T" ? { text: secret } : { n: 1 }, [`tool:${tool}`]);
+        };
+        const options = { input: "a", concurrency: 5, ...how.options };
+        return runAll(form, { answer, pick: (all) => Math.floor(next() * all.length), ...how, options });
+    };
+
+    test.each([
+        "temporal static ( far ) <*> pay <*> more",
+        "pay <*> temporal static ( far ) <*> more",
+        "more <*> pay >=> more <*> temporal static ( far )",
+        "temporal static ( far ) <*> pay >=> more <*> temporal static ( far )",
+        "temporal static ( far ) <*> temporal static ( far ) >=> pay <*> more >=> pay",
+        'hidden >=> when "contains GO" >=> temporal static ( far ) <*> pay >=> more <*> more',
+        'temporal static ( hidden >=> when "contains GO" >=> far ) <*> pay >=> more <*> more',
+        'pay <*> hidden >=> when "contains GO" >=> pay <*> temporal static ( far ) >=> more',
+    ])("%s", (body) => {
+        const form = blocks(body);
+        const [first, ...rest] = Array.from({ length: 12 }, (_, seed) => visible(ran(form, seed, seed % 2 === 0 ? "GO" : "no")));
+        expect(first?.length).toBeGreaterThan(4);
+        for (const one of rest) expect(one).toEqual(first);
+        const whole = ran(form, 3, "GO");
+        for (const how of [{ saving: true }, { saving: 3 }, { options: { mode: "frames" } }] as const)
+            expect(ran(form, 3, "GO", how)).toEqual(whole);
+    });
 });
