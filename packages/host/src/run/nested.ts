@@ -93,7 +93,7 @@ export function partOptions(around: KeptRun, request: RunRequest): KeptOptions {
         input: input.json,
         inputOrigins: input.origins,
         limits: { ...kept.limits, ...limits },
-        part: { parent: around.info.id, path, entry, bindings, ...given(request, ["uses", "met", "under"]) },
+        part: { parent: around.info.id, path, entry, bindings, ...given(request, ["evidence", "uses", "met", "under"]) },
         backend,
     };
 }

@@ -27,6 +27,8 @@ export interface Part {
     readonly bindings: { readonly [name: string]: FileContent };
     /** How often what is counted was used before. */
     readonly uses?: RunRequest["uses"];
+    /** The input of the run that it is a part of, where clauses name it. */
+    readonly evidence?: RunRequest["evidence"];
     /** Origins of what the run around it computed with. */
     readonly met?: RunRequest["met"];
     /** Origins of what decided that it begins. */

@@ -37,6 +37,7 @@ export const RUN_REQUEST = shape(
     {
         name: says(text, "of the block"),
         under: says(list(text), "origins of what decided that the block begins"),
+        evidence: says(GIVEN, "input of the run that is no part, where `among` clauses name it"),
         met: says(list(text), "origins of what was computed with before: it may have used up what is counted"),
         uses: says(USES, "how often what is counted was used before; absent: nothing is counted, or it is not known"),
     },

@@ -120,6 +120,7 @@ export function blockElsewhere(m: Ops, call: Call, { form, number }: BlockCode, 
         const value = m.run.imports[place];
         return value === undefined ? [] : [[name, given(value)] as const];
     });
+    const evidence = evidenceFor(m);
     const request: RunRequest = {
         backend: form.backend,
         run: partOf(m.options.run, path),
@@ -130,12 +131,21 @@ export function blockElsewhere(m: Ops, call: Call, { form, number }: BlockCode, 
         bindings: Object.fromEntries(bindings),
         limits: limitsLeft(m.accounts, accountAt(frame)),
         ...(form.name === undefined ? {} : { name: form.name }),
+        ...(evidence === undefined ? {} : { evidence }),
         ...(placeLabel === 0 ? {} : { under: m.run.labels.origins(placeLabel) }),
     };
     const origins = m.run.labels.origins(labels);
     m.raise(fiber, { kind: "run", path, site, request: request as unknown as Json, labels: origins, origin: `run:${form.name ?? path}` });
     frame.native = { kind: "stage", path };
     return false;
+}
+
+/** What a part of the run is told of the input, where that is the user's word (ER3). Blocks are given it whole. */
+function evidenceFor({ options, authority: { book } }: Ops): RunRequest["evidence"] {
+    if (options.path !== undefined) return options.evidence;
+    const origins = options.inputLabels ?? [options.policy?.input ?? "user"];
+    const isAsked = book.watched.has("user") || [...book.fields.values()].some(({ key }) => key === null);
+    return isAsked && origins.every((origin) => origin === "user") ? { json: options.input, origins } : undefined;
 }
 
 /** WTS3. */

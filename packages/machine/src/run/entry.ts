@@ -5,6 +5,7 @@
  * a person is there to answer.
  *
  * ER2: a part of another run begins under what decided there that it begins.
+ * ER3: evidence of the input is what the run began with: what flows into a part of it proves nothing there, whoever gave it.
  * ER1: everything of the input carries its origins, `user` unless said otherwise; a file import carries the origins of its content.
  */
 import { isObject, type Contract, type Field, type Json, shownName } from "@remit/language";
@@ -27,7 +28,7 @@ import { useEvent } from "../state/events.ts";
 import { Frame } from "../state/fiber.ts";
 import { failOf } from "../state/handlers.ts";
 import type { Machine } from "./machine.ts";
-import { DEFAULTS } from "../state/options.ts";
+import { DEFAULTS, type FileContent } from "../state/options.ts";
 import { openAccount, spendOf } from "../state/spending.ts";
 
 interface Question {
@@ -223,14 +224,21 @@ export function answerEntry(m: Machine, outcome: Outcome): void {
     next(m);
 }
 
-/** What `among` clauses will ask about, where it is the user's word. */
-function learnInput(m: Machine, { fn, args, origins }: Entry): void {
+/** What `among` clauses will ask about, where it is the user's word (ER3). */
+function learnInput(m: Machine, entry: Entry): void {
     const { watched, fields } = m.authority.book;
+    const { json, origins } = m.options.path === undefined ? inputOf(entry) : (m.options.evidence ?? NO_EVIDENCE);
     if (!origins.every((origin) => origin === "user")) return;
-    if (watched.has("user")) for (const arg of args) m.standing.learn("user", arg ?? null);
+    if (watched.has("user")) m.standing.learn("user", json);
+    for (const { id, key, path } of fields.values()) if (key === null) m.standing.learn(id, valuesIn(json, path));
+}
+
+const NO_EVIDENCE: FileContent = { json: null, origins: ["unlabelled"] };
+
+function inputOf({ fn, args, origins }: Entry): FileContent {
     const { params } = fn.form;
-    const input = params.length === 1 ? (args[0] ?? null) : Object.fromEntries(params.map(({ name }, i) => [name, args[i] ?? null]));
-    for (const { id, key, path } of fields.values()) if (key === null) m.standing.learn(id, valuesIn(input, path));
+    const json = params.length === 1 ? (args[0] ?? null) : Object.fromEntries(params.map(({ name }, i) => [name, args[i] ?? null]));
+    return { json, origins };
 }
 
 function begin(m: Machine, entry: Entry): void {

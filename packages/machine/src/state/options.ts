@@ -83,6 +83,8 @@ export interface StartOptions {
     readonly bindings?: { readonly [name: string]: FileContent };
     /** How often what is counted was used before, where the run is a part of another; absent: it is not known. */
     readonly uses?: UsesDoc;
+    /** The input of the run that is no part, where the run is a part of it (ER3). */
+    readonly evidence?: FileContent;
     /** Origins of what the run around it computed with, where the run is a part of another (LIC1). */
     readonly met?: readonly string[];
     /** Origins of what decided that the run begins, where it is a part of another. */

@@ -3,7 +3,8 @@ import type { Json } from "@remit/language";
 import { describe, expect, test } from "vitest";
 import type { Effect, Outcome } from "../../src/index.ts";
 import { repeats, toldBy, valuesIn } from "../../src/authority/evidence.ts";
-import { did, outcome, run, said } from "./running.ts";
+import { partOf } from "./parts.ts";
+import { did, formOf, once, outcome, run, said } from "./running.ts";
 
 const answers =
     (found: (args: Json) => Json) =>
@@ -115,4 +116,39 @@ test("what a result tells: structured, else its text as JSON, and nothing where 
     expect(emails(result({ structured: people, isError: true, ok: false }))).toEqual([]);
     expect(emails(result({ text: "no JSON" }))).toEqual([]);
     expect(emails(people)).toEqual(["a", "b"]);
+});
+
+describe("ER3: a part that runs elsewhere looks into the input that the run began with", () => {
+    const sent = (clause: string, body: string, inputLabels?: string[]): Json => {
+        const form = formOf(`import tool Out from "mcp://out" { arg to: ${clause} }
+func other(x) { { recipients: x.blocked } }
+func send(x) { Out.write({ to: x.recipients })
+1 }
+memory static ( ${body} )`);
+        const options = {
+            input: { recipients: "bob@example.com", blocked: "eve@example.com" },
+            ...(inputLabels === undefined ? {} : { inputLabels }),
+        };
+        const wrote: Json[] = [];
+        const answer = (e: Effect): Outcome | undefined => {
+            if (e.kind === "run") return partOf(form, e, { answer });
+            const { op, args = [] } = e.request as { op?: string; args?: Json[] };
+            if (op !== "describe") wrote.push(...args);
+            return undefined;
+        };
+        return [outcome(once(form, { answer, options })), wrote];
+    };
+    const field = "among(input.recipients)";
+
+    test.each([
+        ["another field of it", "other >=> temporal static ( send )"],
+        ["in a part of a part", "other >=> temporal static ( memory static ( send ) )"],
+    ])("refuses %s", (_what, body) => {
+        expect(sent(field, body)).toEqual(["violation.flow", []]);
+    });
+
+    test.each(["temporal static ( send )", "temporal static ( memory static ( send ) )"])("takes the field: %s", (body) => {
+        expect(sent(field, body)).toEqual([1, [{ to: "bob@example.com" }]]);
+        expect(sent(field, body, ["web:form"])).toEqual(["violation.flow", []]);
+    });
 });

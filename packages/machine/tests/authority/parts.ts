@@ -4,8 +4,9 @@ import type { Effect, Outcome, RunRequest } from "../../src/index.ts";
 import { type Asked, once } from "./running.ts";
 
 export function partOf(form: Program, { request }: Effect, { options, ...how }: Asked): Outcome {
-    const { entry, path, bindings, input, backend, uses, met, under } = request as unknown as RunRequest;
+    const { entry, path, bindings, input, backend, evidence, uses, met, under } = request as unknown as RunRequest;
     const more = {
+        ...(evidence === undefined ? {} : { evidence }),
         ...(uses === undefined ? {} : { uses }),
         ...(met === undefined ? {} : { met }),
         ...(under === undefined ? {} : { under }),
