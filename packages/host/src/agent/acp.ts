@@ -63,7 +63,7 @@ async function openProcess(
             const stream = sdk.ndJsonStream(Writable.toWeb(running.input), output.pipeThrough(textAlone()), {
                 maxMessageBytes: MAX_MESSAGE,
             });
-            return carrierOf(target.protocol === 2 ? version2(stream) : stream, running, confined);
+            return carrierOf(target.protocol === 2 ? version2(stream) : stream, running, { ...confined, clean: context.clean });
         },
         name: first.agent.name,
         workspace: context.workspace,
@@ -100,7 +100,9 @@ function textAlone(): TransformStream<Uint8Array, Uint8Array> {
     });
 }
 
-function carrierOf(stream: Stream, running: Running, { confinement, cwd }: Pick<Carrier, "confinement" | "cwd">): Carrier {
+type About = Pick<Carrier, "confinement" | "cwd"> & Pick<AgentsContext, "clean">;
+
+function carrierOf(stream: Stream, running: Running, { confinement, cwd, clean }: About): Carrier {
     return {
         stream,
         confinement,
@@ -113,7 +115,7 @@ function carrierOf(stream: Stream, running: Running, { confinement, cwd }: Pick<
             const how = running.ended();
             return {
                 message: how === null ? "it closed its output" : `its process is gone: ${how}`,
-                stderr: tidy(running.stderr(), MAX_STDERR),
+                stderr: tidy(clean(running.stderr()), MAX_STDERR),
             };
         },
         stop: running.stop,

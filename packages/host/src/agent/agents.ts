@@ -28,6 +28,8 @@ export interface AgentsSetting {
     readonly env: Environment;
     /** Told of each secret before its first use. */
     readonly secret?: (name: string, value: string) => void;
+    /** Takes known secrets out of a text, before it is cut. */
+    readonly clean?: (text: string) => string;
     /** What travels with a prompt in `_meta`: `traceparent`, `tracestate`, `baggage`. */
     readonly meta?: (effect: Effect) => { readonly [key: string]: string } | undefined;
     /** Who owns the processes of agents; one of this host's own where absent. @internal */
@@ -44,6 +46,7 @@ export interface AgentsSetting {
 export interface AgentsContext extends AgentsSetting {
     readonly env: Environment;
     readonly secret: (name: string, value: string) => void;
+    readonly clean: (text: string) => string;
     readonly children: Children;
     readonly sandbox: () => Promise<Sandbox>;
 }
@@ -85,6 +88,7 @@ export function agents(setting: AgentsSetting): Agents {
         workspace: realpathSync(setting.workspace),
         env,
         secret: setting.secret ?? (() => undefined),
+        clean: setting.clean ?? ((text) => text),
         children: setting.children ?? children(),
         sandbox:
             setting.sandbox ??

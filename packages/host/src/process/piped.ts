@@ -12,7 +12,7 @@ export interface Running {
     readonly input: Writable;
     readonly output: Readable;
     readonly pid: number;
-    /** The last that it wrote to its standard error. */
+    /** The last that it wrote to its standard error: more than `MAX_STDERR`, so that a secret which is cut there is whole here. */
     stderr(): string;
     /** How it ended, in words; null while it runs. */
     ended(): string | null;
@@ -22,7 +22,7 @@ export interface Running {
     stop(graceMs: number, eofMs?: number): Promise<void>;
 }
 
-/** Characters of standard error that are kept. */
+/** Characters of standard error that a failure carries. */
 export const MAX_STDERR = 8_000;
 /** Characters of it in a message. */
 const MAX_WROTE = 500;
@@ -34,7 +34,7 @@ export async function start(children: Children, begin: Begin): Promise<Running> 
     const input = child.stdin as Writable;
     let stderr = "";
     child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-        stderr = (stderr + chunk).slice(-MAX_STDERR);
+        stderr = (stderr + chunk).slice(-2 * MAX_STDERR);
     });
     // A pipe that breaks says what the end of the process says better.
     for (const pipe of [input, child.stdout, child.stderr]) pipe.on("error", () => undefined);
@@ -68,7 +68,7 @@ async function within(work: Promise<unknown>, ms: number): Promise<void> {
     clearTimeout(timer);
 }
 
-/** The last that a process wrote, on one line. Indented lines are left out: in a trace of Node or Python they are the frames. */
+/** The last that a process wrote, on one line. Of a text without its secrets: a secret of several lines is none on one. Indented lines are left out: in a trace of Node or Python they are the frames. */
 export function lastLines(stderr: string): string {
     const lines = stderr.split("\n").filter((line) => /^\S/.test(line));
     const text = (lines.length === 0 ? [stderr.trim()] : lines).map((line) => line.trim()).join(" / ");

@@ -76,7 +76,7 @@ export function worldOf(
     const { functions, own, queues } = brought(options);
     const secrets = knownSecrets(env, config);
     const secret = (name: string, value: string): void => secrets.add({ name, value });
-    const about = { config, env, workspace, secret, children: process.children };
+    const about = { config, env, workspace, secret, clean: secrets.text, children: process.children };
     const credentials = lazy(async () => (await import("../credential/setup.ts")).credentialsFor({ ...about, root, more }));
     const tools = lazy(async (): Promise<Tools> => {
         const [{ createTools }, { pinsOf }] = await Promise.all([import("../tool/tools.ts"), import("../lock/tools.ts")]);

@@ -70,7 +70,7 @@ export function mcpServers(context: ToolContext): Servers {
     const holder = {};
     const id = randomUUID();
     const targets = new Map<string, Target>();
-    const { pool, user, workspace, children } = context;
+    const { pool, user, workspace, children, clean } = context;
     return {
         connect: async (key, asked) => {
             const { owner = user, signal } = asked;
@@ -80,7 +80,7 @@ export function mcpServers(context: ToolContext): Servers {
                 "url" in target.at ? await authorizing(target.at.url, asked, context.credentials, hasHeader(target.at.headers)) : null;
             const shared = [target, workspace, owner, asked.effect?.as ?? null, ...(sent === null ? [] : [id, sent.key])];
             const made = pool
-                .take(JSON.stringify(shared), holder, (ending) => connectTo({ ...target, children }, sent, ending))
+                .take(JSON.stringify(shared), holder, (ending) => connectTo({ ...target, children, clean }, sent, ending))
                 .then((connection) => {
                     // It may have been made with an earlier value.
                     if (sent !== null && connection.newest !== undefined) Object.assign(connection.newest, sent.newest);
@@ -138,7 +138,7 @@ interface Attempt {
 }
 
 async function connectTo(
-    target: Target & Pick<ToolContext, "children">,
+    target: Target & Pick<ToolContext, "children" | "clean">,
     sent: Authorizing | null,
     ending: AbortSignal,
 ): Promise<Connection> {
@@ -178,7 +178,7 @@ function takesAll<T>(): JsonSchemaValidator<T> {
 }
 
 async function prepare(
-    { key, at, children }: Target & Pick<ToolContext, "children">,
+    { key, at, children, clean }: Target & Pick<ToolContext, "children" | "clean">,
     sent: Authorizing | null,
     mode: "auto" | "legacy" | "modern",
 ): Promise<Attempt> {
@@ -219,7 +219,7 @@ async function prepare(
     const connection: Connection = {
         client,
         calls,
-        stderr: () => wrote.stderr(),
+        stderr: () => clean(wrote.stderr()),
         stray: () => wrote.stray(),
         ended: () => ended,
         ...newest,

@@ -106,7 +106,7 @@ async function ofLibrary({ args, ...begin }: Begin, maxMessage: number): Promise
     const transport = new StdioClientTransport({ ...begin, args: [...args], stderr: "pipe", maxBufferSize: maxMessage });
     let text = "";
     transport.stderr?.on("data", (chunk: Buffer) => {
-        text = (text + chunk.toString("utf8")).slice(-MAX_STDERR);
+        text = (text + chunk.toString("utf8")).slice(-2 * MAX_STDERR);
     });
     // What is no message, that transport keeps to itself.
     return Object.defineProperties(transport, { stderr: { value: () => text }, stray: { value: () => "" } }) as unknown as StdioTransport;

@@ -87,6 +87,8 @@ export interface ToolContext {
     readonly functions: { readonly [name: string]: HostToolSource };
     /** Tells that a secret was read, before it is used. */
     readonly secret: (name: string, value: string) => void;
+    /** Takes known secrets out of a text, before it is cut. */
+    readonly clean: (text: string) => string;
     /** What stages name. */
     readonly credentials: Credentials;
     /** Calls what is on task queues of Temporal; null: there is no server. */

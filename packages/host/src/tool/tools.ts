@@ -45,6 +45,8 @@ export interface ToolsOptions {
     readonly queues?: QueueCaller;
     /** Told of each secret before its first use. */
     readonly secret?: (name: string, value: string) => void;
+    /** Takes known secrets out of a text, before it is cut. */
+    readonly clean?: (text: string) => string;
     /** What stages name. Default: none. */
     readonly credentials?: Credentials;
     /** How `remit.lock` has the tool of an import. Default: it has none. */
@@ -91,6 +93,7 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
         functions: options.functions ?? {},
         queues: options.queues ?? null,
         secret,
+        clean: options.clean ?? ((text) => text),
         // What a login to a server left also serves a command that only lists its tools.
         credentials: options.credentials ?? createCredentials({ sources: storedSources({ config, env }), secret }),
         servers: () => {

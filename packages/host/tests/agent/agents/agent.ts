@@ -25,7 +25,7 @@ if (fault === "ignores the end") {
 }
 
 async function crash(): Promise<void> {
-    process.stderr.write(`panic: out of luck ${process.env.API_KEY ?? ""}\n`);
+    process.stderr.write(`panic: out of luck ${process.env.API_KEY ?? ""}${process.env.AFTER ?? ""}\n`);
     await new Promise((done) => setTimeout(done, 50));
     log("closed");
     process.exit(7);
