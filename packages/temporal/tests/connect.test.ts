@@ -111,7 +111,8 @@ test("what takes a connection and says nothing, or ends it, is no server: client
     await using short = await listening(createServer((socket) => socket.end()));
     await expect(connect(placeOf({ address: short.address }))).rejects.toMatchObject(silence(short.address));
     await expect(connectWorker(placeOf({ address: short.address }))).rejects.toMatchObject(silence(short.address));
-    expect(short.taken()).toBe(2);
+    await expect(connect(placeOf({ address: short.address, tls: true }))).rejects.toMatchObject(silence(short.address));
+    expect(short.taken()).toBe(3);
 });
 
 test("of a server that greets and says nothing more the caller hears before the time is up", async () => {
@@ -121,6 +122,16 @@ test("of a server that greets and says nothing more the caller hears before the 
     await expect(connect(placeOf({ address: busy.address }), patience)).rejects.toMatchObject(silence(busy.address));
     expect(told).toEqual([expect.stringContaining("took the connection, but has said nothing for 0.05 s")]);
 });
+
+test.each(["", "a b", ":9", "::1", "localhost:99999", "http://127.0.0.1:9", "unix:/tmp/x", "dns:///h:9", "u@h:9", "h:9/x"])(
+    "%j is no address: the error says what is one",
+    (address) => {
+        const message = `'${address}' is no address of a Temporal server`;
+        const told = { name: "ConnectError", message, hint: expect.stringContaining("HOST:PORT") };
+        expect(() => placeOf({ address })).toThrow(expect.objectContaining(told));
+        if (address !== "") expect(() => placeOf({ env: { TEMPORAL_ADDRESS: address } })).toThrow(expect.objectContaining(told));
+    },
+);
 
 test("an address without a port has Temporal's", () => {
     expect(["host", "[::1]", "1.2.3.4:5"].map((address) => placeOf({ address }).address)).toEqual(["host:7233", "[::1]:7233", "1.2.3.4:5"]);

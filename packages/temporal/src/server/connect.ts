@@ -60,6 +60,7 @@ export class ConnectError extends Error {
     }
 }
 
+/** Throws `ConnectError` where the settings cannot be read, or name no address. */
 export function placeOf({ address, namespace, apiKey, tls, profile, file, env = {} }: ConnectSettings): Place {
     const overrideEnvVars = defined(env) as { [name: string]: string };
     const read = readConfig({
@@ -74,8 +75,15 @@ export function placeOf({ address, namespace, apiKey, tls, profile, file, env = 
     return { options, address: withPort(options.address ?? HOST), namespace: namespace ?? read.namespace ?? "default" };
 }
 
+/** Of a host and a port alone: no scheme, no path. */
 function withPort(address: string): string {
-    return URL.parse(`tcp://${address}`)?.port === "" ? `${address}:${PORT}` : address;
+    const at = URL.parse(`tcp://${address}`);
+    if (at === null || at.host === "" || at.pathname !== "" || /[?#@]/.test(address)) {
+        const hint =
+            "write HOST or HOST:PORT, an IPv6 address in brackets as in [::1]:7233, at --address, TEMPORAL_ADDRESS or in the profile file";
+        throw new ConnectError(`'${address}' is no address of a Temporal server`, hint, null);
+    }
+    return at.port === "" ? `${address}:${PORT}` : address;
 }
 
 function readConfig(options: Parameters<typeof loadClientConnectConfig>[0]): ReturnType<typeof loadClientConnectConfig> {
@@ -208,7 +216,7 @@ async function secured(place: Place, socket: Socket, host: string, signal: Abort
     try {
         await Promise.race([once(session, "secureConnect", { signal }), once(session, "close", { signal })]);
     } catch (error) {
-        if (signal.aborted || NO_TLS.has((error as NodeJS.ErrnoException).code)) throw silent(place, error);
+        if (signal.aborted || socket.bytesRead === 0 || NO_TLS.has((error as NodeJS.ErrnoException).code)) throw silent(place, error);
     } finally {
         session.destroy();
     }
