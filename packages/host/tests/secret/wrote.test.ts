@@ -17,8 +17,7 @@ const ENDS = [300, 490, 7_990];
 
 function expectNothingOf(secret: string, told: unknown): void {
     const text = JSON.stringify(told);
-    for (const line of secret.split("\n"))
-        for (let at = 0; at + 8 <= line.length; at++) expect(text).not.toContain(line.slice(at, at + 8));
+    for (const line of secret.split("\n")) for (let at = 0; at + 8 <= line.length; at++) expect(text).not.toContain(line.slice(at, at + 8));
 }
 
 /** Quits at its first call, with the variable in its standard error. */
