@@ -1,5 +1,7 @@
 /** The plugin in a worker and a client that a team has: its own workflows, activities, interceptors and codec beside runs of Remit. */
+import { once } from "node:events";
 import { createRequire } from "node:module";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -145,6 +147,38 @@ test("RCH1: a workflow of the team calls a program as a child, with types, and i
     expect(await measured([1 as unknown as string])).toMatch(/^contract: /);
     const { length } = await Array.fromAsync(team.remit.list());
     expect(length).toBeGreaterThanOrEqual(2);
+});
+
+test("WAC4: a program that hangs while it opens fails the workflow that calls it after three tries, and begins when that is mended", async () => {
+    await using room = await roomAt(server);
+    // Workflows alone: what the child is, the other worker knows.
+    const connection = await NativeConnection.connect({ address: server.address });
+    const worker = await Worker.create({ connection, taskQueue: room.queue, workflowBundle });
+    const ran = worker.run();
+    const client = new Client({ connection: room.client.client.connection });
+    // Takes the connection, and says nothing.
+    const sockets: Socket[] = [];
+    const silent = createServer((socket) => sockets.push(socket.on("error", () => undefined))).listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const { port } = silent.address() as AddressInfo;
+    const link = `https://127.0.0.1:${port}/SKILL.md#sha256=${"0".repeat(64)}`;
+    const programs = { Sizes: { source: `import skill Slow from "${link}"\n${SOURCE}` } };
+    await using elsewhere = await roomAt(server);
+    await elsewhere.worker({ programs, opening: 2_000, host: { tools: { Words: size } } });
+    const measured = (id: string): Promise<string> =>
+        client.workflow.execute<(words: string[], queue: string) => Promise<string>>("measured", {
+            ...{ taskQueue: room.queue, workflowId: `${room.queue}-${id}`, args: [["a", "bb"], elsewhere.queue] as [string[], string] },
+        });
+    expect(await measured("hangs")).toBe(
+        "unreachable: the worker could not open the program in 3 tries: the program 'Sizes', with its configuration and what it imports, did not come within 2 s",
+    );
+    programs.Sizes = { source: SOURCE };
+    expect(await measured("mended")).toBe("3 letters");
+    silent.close();
+    for (const socket of sockets) socket.destroy();
+    worker.shutdown();
+    await ran;
+    await connection.close();
 });
 
 test("WAC2: a workflow of another name makes no call in a run, takes it from none and writes nothing of it, whatever epoch it says", async () => {

@@ -11,7 +11,7 @@
  * WAC3: a ledger that takes nothing now (a lock, a full disk) ends no execution: an activity that may be tried again is, and another one waits (WA4).
  * WAC4: a run that cannot be opened for another reason than the ledger's is tried again `tries` times; then it fails, and says why. One whose world
  *     hangs is tried `HANGS` times, and says what hangs; so is whatever else needs the world and is tried again: the look at what became of an effect,
- *     a flush, a part, an answer.
+ *     a flush, a part, an answer. So is a program that a workflow of another name begins.
  * WA5: an execution that lost the run to another owner is told so, and nothing is performed for it.
  * WAC5: where the ledger has the end of a run, a workflow task may be lost in which it was reached, and the execution begins anew: it is told that end.
  *     Whoever else asks for a run that is over is refused.
@@ -62,7 +62,8 @@ import { begunRuns, type Programs } from "./begun.ts";
 import { keep, patiently, wholeOf } from "./carried.ts";
 import { part } from "./parts.ts";
 import { type Messages, performed, type Said } from "./performer.ts";
-import { HANGS, HangError, type HeldWorld, type OfRuns, type Worlds, worldsOf } from "./worlds.ts";
+import { HANGS, HangError } from "./opening.ts";
+import { type HeldWorld, type OfRuns, type Worlds, worldsOf } from "./worlds.ts";
 
 export interface ActivityOptions {
     readonly store: LedgerStore;
@@ -90,7 +91,7 @@ export interface RunActivities {
 
 export function activitiesOf(options: ActivityOptions): RunActivities {
     const { store, host, programs = {}, signers, tries = TRIES } = options;
-    const begun = begunRuns(store, host, programs);
+    const begun = begunRuns(store, host, programs, options.opening);
     const worlds = worldsOf(store, host, options);
     const using: Worlds["use"] = (run, work) => tried(Number.POSITIVE_INFINITY, worlds.use(run, work));
     const activities: Activities = {
@@ -118,7 +119,7 @@ export function activitiesOf(options: ActivityOptions): RunActivities {
             await worlds.use(run, async (world) => world.host.end?.(session, run));
             return null;
         },
-        begin: (wanted) => begun.begin(wanted),
+        begin: (wanted) => tried(tries, begun.begin(wanted), PROGRAM),
         turn: async () => null,
     };
     return {
@@ -202,8 +203,13 @@ async function unsigned(store: LedgerStore, signers: readonly KeyObject[], wante
 /** About a minute, with the pauses of `LOCAL`. */
 const TRIES = 30;
 
+/** What is opened, and what to do where it cannot be. */
+type Subject = readonly [what: string, hint: string];
+const RUN: Subject = ["the run", "mend that where the worker runs, then: remit resume RUN --on temporal"];
+const PROGRAM: Subject = ["the program", "mend that where the worker runs, then begin the workflow that calls the program again"];
+
 /** WAC4. */
-async function tried<T>(tries: number, opening: Promise<T>): Promise<T> {
+async function tried<T>(tries: number, opening: Promise<T>, [what, hint] = RUN): Promise<T> {
     try {
         return await opening;
     } catch (error) {
@@ -211,11 +217,11 @@ async function tried<T>(tries: number, opening: Promise<T>): Promise<T> {
         const { attempt } = Context.current().info;
         const hung = error instanceof HangError ? error.times : 0;
         if (isTold || (hung < HANGS && attempt < tries)) throw error;
-        const message = `the worker could not open the run in ${hung === HANGS ? hung : attempt} tries: ${error instanceof Error ? error.message : String(error)}`;
+        const message = `the worker could not open ${what} in ${hung === HANGS ? hung : attempt} tries: ${error instanceof Error ? error.message : String(error)}`;
         throw new RemitError({
             kind: "unreachable",
             message,
-            hint: "mend that where the worker runs, then: remit resume RUN --on temporal",
+            hint,
         });
     }
 }

@@ -15,6 +15,7 @@ import {
 import type { Json } from "@remit/language";
 import { ApplicationFailure } from "@temporalio/activity";
 import { type BeginInput, FAILURES } from "../wire/messages.ts";
+import { openingOf } from "./opening.ts";
 
 /** By the name that workflows use: a path, or a source. */
 export interface Programs {
@@ -26,14 +27,19 @@ export interface BegunRuns {
     close(): Promise<void>;
 }
 
-export function begunRuns(store: LedgerStore, host: ResumeRunOptions, programs: Programs): BegunRuns {
+/** `opening`: how long a program may take to open, milliseconds. `begin` rejects with `HangError` where one takes longer. */
+export function begunRuns(store: LedgerStore, host: ResumeRunOptions, programs: Programs, opening?: number): BegunRuns {
+    const open = openingOf<ProgramWorld>((late) => late.close(), opening);
     const worlds = new Map<string, Promise<ProgramWorld>>();
     const world = (name: string): Promise<ProgramWorld> => {
         const known = worlds.get(name);
         if (known !== undefined) return known;
         const source = Object.hasOwn(programs, name) ? programs[name] : undefined;
         if (source === undefined) throw unknown(name, programs);
-        const made = openWorld(source, host);
+        const made = open(name, (told) => {
+            told(`the program '${name}', with its configuration and what it imports,`);
+            return openWorld(source, host);
+        });
         worlds.set(name, made);
         // A program that is mended may begin next time.
         made.catch(() => worlds.delete(name));

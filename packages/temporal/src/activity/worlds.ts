@@ -4,27 +4,10 @@
  * Boundary: lifetimes only. What a world is, is the host's.
  */
 import { type LedgerStore, type OfRun, type ResumeRunOptions, type RunWorld, runWorld, type Scrubber } from "@remit/host";
+import { openingOf } from "./opening.ts";
 
 /** After so long without an activity a world is closed, milliseconds: a session with an agent is one, as long as its effects come. */
 const IDLE_MS = 10 * 60_000;
-/** A world that is not open by then hangs, milliseconds: less than the activity that opens a run may take, so that the activity can say what hangs. */
-const OPENING_MS = 45_000;
-
-/** So often the world of a run may hang: each time takes as long as one may take to open. */
-export const HANGS = 3;
-
-/** What opens a world neither ended nor failed in time. */
-export class HangError extends Error {
-    override readonly name = "HangError";
-    /** How often the world of this run hung here, up to `HANGS`. */
-    readonly times: number;
-
-    constructor(message: string, times: number) {
-        super(message);
-        this.times = times;
-    }
-}
-
 /**
  * Asked when the world of a run is opened. Where it rejects, the activity fails: one that opens the run is tried again; one that performs an effect is
  * not, and what became of the effect is looked up as if its worker were lost. So a process that is not ready for a run yet waits here.
@@ -55,19 +38,9 @@ export interface WorldsOptions {
     readonly opening?: number | undefined;
 }
 
-export function worldsOf(
-    store: LedgerStore,
-    options: ResumeRunOptions,
-    { ofRun = () => null, opening = OPENING_MS }: WorldsOptions = {},
-): Worlds {
+export function worldsOf(store: LedgerStore, options: ResumeRunOptions, { ofRun = () => null, opening }: WorldsOptions = {}): Worlds {
     const held = new Map<string, Held>();
-    /** By the run, how often in a row its world hung. */
-    const hung = new Map<string, number>();
-    const hangs = (run: string): number => {
-        const times = ((hung.get(run) ?? 0) % HANGS) + 1;
-        hung.set(run, times);
-        return times;
-    };
+    const open = openingOf<HeldWorld>(({ host }) => host.close?.(), opening);
     const close = async (run: string): Promise<void> => {
         const one = held.get(run);
         if (one === undefined) return;
@@ -78,13 +51,12 @@ export function worldsOf(
     const take = (run: string): Held => {
         const known = held.get(run);
         if (known !== undefined) return known;
-        const world = within({ ms: opening, hangs: () => hangs(run) }, (told) => opened({ store, run, options, ofRun, told }));
+        const world = open(run, (told) => opened({ store, run, options, ofRun, told }));
         const made: Held = { world, secrets: null, users: 0, timer: null };
         held.set(run, made);
         world.then(
             ({ secrets }) => {
                 made.secrets = secrets;
-                hung.delete(run);
             },
             // The next activity tries again.
             () => held.delete(run),
@@ -132,28 +104,4 @@ async function opened({ store, run, options, ofRun, told }: Opening): Promise<He
     told("its program and its configuration");
     const world = await runWorld(store, run, tools === undefined ? options : { ...options, tools: { ...options.tools, ...tools } });
     return { ...world, ...heard };
-}
-
-/** Rejects with `HangError`; a world that opens after that is closed. */
-async function within(
-    { ms, hangs }: { readonly ms: number; hangs(): number },
-    open: (told: (what: string) => void) => Promise<HeldWorld>,
-): Promise<HeldWorld> {
-    let waits = "";
-    const opening = open((what) => {
-        waits = what;
-    });
-    const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => {
-        late.reject(new HangError(`${waits} did not come within ${ms / 1_000} s`, hangs()));
-        opening
-            .then(({ host }) => host.close?.())
-            // Why it failed, or could not be closed, matters no more: the next try says it again.
-            .catch(() => undefined);
-    }, ms);
-    try {
-        return await Promise.race([opening, late.promise]);
-    } finally {
-        clearTimeout(timer);
-    }
 }

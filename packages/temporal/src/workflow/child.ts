@@ -17,7 +17,16 @@ import {
     proxyActivities,
     uuid4,
 } from "@temporalio/workflow";
-import { FAILURES, type NamedActivities, type RunInput, type RunOutput, SETTINGS, type Settings, WORKFLOW } from "../wire/messages.ts";
+import {
+    FAILURES,
+    LOCAL,
+    type NamedActivities,
+    type RunInput,
+    type RunOutput,
+    SETTINGS,
+    type Settings,
+    WORKFLOW,
+} from "../wire/messages.ts";
 
 export interface RemitChildOptions {
     /** Queue of the workers that have the program. Default: that of the workflow. */
@@ -36,7 +45,7 @@ export function remitChild<In extends Json, Out extends Json>(
 ): (input: In) => Promise<Out> {
     const { taskQueue, settings = {}, run: more = {}, child = {} } = options;
     const where = taskQueue === undefined ? {} : { taskQueue };
-    const { ["remit.begin"]: begin } = proxyActivities<NamedActivities>({ ...where, startToCloseTimeout: 60_000 });
+    const { ["remit.begin"]: begin } = proxyActivities<NamedActivities>({ ...where, ...LOCAL });
     return async (input) => {
         const run = uuid4();
         await begin({ run, program, input, more });

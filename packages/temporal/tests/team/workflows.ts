@@ -14,10 +14,9 @@ export async function greeted({ name }: { readonly name: string }): Promise<stri
     return greet(name);
 }
 
-const sizes = remitChild<{ words: string[] }, number>("Sizes");
-
-/** Calls a program of Remit as a child. */
-export async function measured(words: string[]): Promise<string> {
+/** Calls a program of Remit as a child, on the queue of the workflow or another one. */
+export async function measured(words: string[], taskQueue?: string): Promise<string> {
+    const sizes = remitChild<{ words: string[] }, number>("Sizes", taskQueue === undefined ? {} : { taskQueue });
     try {
         return `${await sizes({ words })} letters`;
     } catch (error) {
