@@ -12,7 +12,6 @@ export type { Listed, ScheduleListed, Tell } from "./client/lists.ts";
 export {
     OVERLAPS,
     type Overlap,
-    type Scheduled,
     type ScheduleOptions,
     type Schedules,
     type ScheduleShown,

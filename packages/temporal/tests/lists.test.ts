@@ -70,5 +70,17 @@ test("LST1: runs and schedules that cannot be read hide no others, and their num
     told.length = 0;
     await planned();
     expect(told).toEqual([expect.stringMatching(/^2 of these schedules /)]);
+    told.length = 0;
+    const tell = (text: string): number => told.push(text);
+    const one = { cron: null, program: null, zone: null, overlap: "buffer-one", paused: false, taken: 0, next: expect.any(Array) };
+    await closed.schedules.create(program, program.kept(1), { id: "at-five", cron, overlap: "buffer-one" });
+    expect(await open.schedules.show("at-five", tell)).toMatchObject(one);
+    expect(told).toEqual([expect.stringMatching(/^1 of these schedules cannot be read here/)]);
+    expect(await closed.schedules.show("at-five", tell)).toMatchObject({ ...one, cron, program: file, zone: "UTC" });
+    expect(told).toHaveLength(1);
+    const nowhere = remitClient({ ...at, namespace: "no-such-place" });
+    await expect(nowhere.schedules.show("at-five")).rejects.toMatchObject({
+        message: expect.stringContaining("has no namespace 'no-such-place'"),
+    });
     await connection.close();
 });

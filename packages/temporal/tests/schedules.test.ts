@@ -1,7 +1,7 @@
 /** Schedules on a real server: runs of the ledger at their times, paused, triggered, deleted; what is wrong is told before anything is made. */
 import { openWorld } from "@remit/host";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { DevServer, Scheduled } from "../src/index.ts";
+import type { DevServer, ScheduleListed } from "../src/index.ts";
 import { cronProblem } from "../src/client/cron.ts";
 import { devServer, type Room, roomAt } from "./room.ts";
 
@@ -21,7 +21,7 @@ const SOURCE = `import tool Words from "host:words"\nmain func(input) { Words.si
 const program = (): ReturnType<typeof openWorld> => openWorld({ source: SOURCE }, { cache: false, process: room.on });
 
 /** Runs that a schedule began, once there are so many. */
-async function runsOf(id: string, least: number): Promise<Scheduled["runs"]> {
+async function runsOf(id: string, least: number): Promise<ScheduleListed["runs"]> {
     for (;;) {
         const { runs } = await room.client.schedules.show(id);
         if (runs.length >= least) return runs;

@@ -50,7 +50,7 @@ export default function schedule([verb, id]: string[], options: Options): Promis
                 await listAll(schedules, options);
                 return EXIT.ok;
             case "show":
-                shown(await schedules.show(id as string), options);
+                shown(await schedules.show(id as string, (text) => say(text)), options);
                 return EXIT.ok;
             case "pause":
                 await schedules.pause(id as string, options["note"] === undefined ? undefined : String(options["note"]));

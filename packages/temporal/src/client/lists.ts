@@ -3,7 +3,8 @@
  *
  * Boundary: reads rows as the server sends them. Temporal's own lists decode the whole memo of each row, and end at the first that cannot be decoded.
  *
- * LST1: a row whose memo cannot be read here hides no other row. It is listed without what the memo says, and how many there are is told once.
+ * LST1: a row whose memo cannot be read here hides no other row. It is listed without what the memo says, and how many there are is told once. So is
+ *     one that is looked at alone.
  */
 import { type Client, isGrpcServiceError } from "@temporalio/client";
 import proto from "@temporalio/proto";
@@ -65,19 +66,31 @@ export async function* listedSchedules(client: Client, tell: Tell = () => undefi
         return { rows, next };
     });
     for await (const { scheduleId, memo, info } of pages) {
-        const of = (name: string): Promise<string | null> => textIn(client, memo?.fields?.[name]);
-        const [program, cron, zone] = [await of("program"), await of("cron"), await of("zone")];
-        if (program === null) unread += 1;
-        yield {
-            ...{ id: scheduleId ?? "", program, cron, zone, paused: info?.paused === true, note: info?.notes || null },
-            next: (info?.futureActionTimes ?? []).map(dateOf),
-            runs: (info?.recentActions ?? []).map(({ startWorkflowResult, actualTime }) => ({
-                run: startWorkflowResult?.workflowId ?? "",
-                at: dateOf(actualTime),
-            })),
-        };
+        const row = await scheduleOf(client, scheduleId ?? "", { memo, state: info, info });
+        if (row.program === null) unread += 1;
+        yield row;
     }
     tellUnread(unread, "schedules", tell);
+}
+
+/** As a list and a look at one send it. */
+export interface ScheduleRow {
+    readonly memo?: proto.temporal.api.common.v1.IMemo | null;
+    readonly state?: { readonly paused?: boolean | null; readonly notes?: string | null } | null;
+    readonly info?: Pick<proto.temporal.api.schedule.v1.IScheduleInfo, "futureActionTimes" | "recentActions"> | null;
+}
+
+export async function scheduleOf(client: Client, id: string, { memo, state, info }: ScheduleRow): Promise<ScheduleListed> {
+    const of = (name: string): Promise<string | null> => textIn(client, memo?.fields?.[name]);
+    const [program, cron, zone] = [await of("program"), await of("cron"), await of("zone")];
+    return {
+        ...{ id, program, cron, zone, paused: state?.paused === true, note: state?.notes || null },
+        next: (info?.futureActionTimes ?? []).map(dateOf),
+        runs: (info?.recentActions ?? []).map(({ startWorkflowResult, actualTime }) => ({
+            run: startWorkflowResult?.workflowId ?? "",
+            at: dateOf(actualTime),
+        })),
+    };
 }
 
 interface Page<T> {
@@ -100,7 +113,7 @@ async function* paged<T>(namespace: string, ask: (token: Uint8Array) => Promise<
     } while (token.length > 0);
 }
 
-function tellUnread(count: number, what: string, tell: Tell): void {
+export function tellUnread(count: number, what: string, tell: Tell): void {
     if (count === 0) return;
     tell(
         `${count} of these ${what} cannot be read here: they are encrypted with a key, or encoded by a codec, that this client does not have`,

@@ -14,16 +14,20 @@ import {
     type ScheduleHandle,
     type ScheduleOptions as TemporalOptions,
     ScheduleNotFoundError,
-    type ScheduleOverlapPolicy,
+    type ScheduleOverlapPolicy as TemporalOverlap,
 } from "@temporalio/client";
+import proto from "@temporalio/proto";
+import { NOT_FOUND } from "../server/connect.ts";
 import { type Planned, type RunInput, type Settings, WORKFLOW } from "../wire/messages.ts";
 import { beginOf } from "../wire/begin.ts";
 import { shownOf } from "./attributes.ts";
 import { cronProblem } from "./cron.ts";
 import { answered, called } from "./workers.ts";
-import { listedSchedules, type ScheduleListed, type Tell } from "./lists.ts";
+import { listedSchedules, type ScheduleListed, scheduleOf, type Tell, tellUnread } from "./lists.ts";
 import { textIn } from "./payloads.ts";
 import { MARK, started } from "./start.ts";
+
+const { ScheduleOverlapPolicy } = proto.temporal.api.enums.v1;
 
 /** What becomes of a time at which the run before still goes on. */
 export const OVERLAPS = ["skip", "buffer-one", "buffer-all", "cancel-other", "allow-all"] as const;
@@ -44,14 +48,8 @@ export interface ScheduleOptions {
     readonly overlap?: Overlap;
 }
 
-export interface Scheduled extends ScheduleListed {
-    readonly program: string;
-    readonly cron: string;
-    readonly zone: string;
-}
-
 /** With what only one of them tells. */
-export interface ScheduleShown extends Scheduled {
+export interface ScheduleShown extends ScheduleListed {
     readonly overlap: Overlap;
     readonly taken: number;
     readonly skipped: number;
@@ -63,7 +61,8 @@ export interface Schedules {
     create(program: ProgramWorld, kept: KeptOptions, options: ScheduleOptions): Promise<void>;
     /** `tell` hears how many of them cannot be read here (LST1). */
     list(tell?: Tell): AsyncIterable<ScheduleListed>;
-    show(id: string): Promise<ScheduleShown>;
+    /** `tell` hears where it cannot be read here (LST1). */
+    show(id: string, tell?: Tell): Promise<ScheduleShown>;
     pause(id: string, note?: string): Promise<void>;
     resume(id: string): Promise<void>;
     /** Begins a run now. */
@@ -96,20 +95,32 @@ export function schedulesOf(ops: SchedulesOps): Schedules {
     return {
         create: (program, kept, options) => created(ops, program, kept, options),
         list: (tell) => listedSchedules(ops.client, tell),
-        show: (id) =>
-            of(id, async (handle) => {
-                const { memo, state, info, policies } = await handle.describe();
-                return {
-                    ...{ id, ...memoOf(memo), paused: state.paused, note: state.note ?? null },
-                    ...{ next: info.nextActionTimes, runs: runsOf(info.recentActions) },
-                    ...{ overlap: (policies.overlap ?? "SKIP").toLowerCase().replaceAll("_", "-") as Overlap },
-                    ...{ taken: info.numActionsTaken, skipped: info.numActionsSkippedOverlap, missed: info.numActionsMissedCatchupWindow },
-                };
-            }),
+        show: (id, tell) => of(id, (handle) => shown(ops.client, handle, tell)),
         pause: (id, note) => of(id, (handle) => handle.pause(note)),
         resume: (id) => of(id, (handle) => handle.unpause()),
         trigger: (id) => of(id, (handle) => handle.trigger()),
         remove: (id) => of(id, (handle) => handle.delete()),
+    };
+}
+
+/** Temporal's own call decodes what a run begins with, too: all of it would have to be readable here. */
+async function shown(client: Client, handle: ScheduleHandle, tell: Tell = () => undefined): Promise<ScheduleShown> {
+    const { namespace } = client.options;
+    const { scheduleId } = handle;
+    const found = await client.workflowService.describeSchedule({ namespace, scheduleId }).catch(async (error: unknown) => {
+        // Temporal's own call tells whether the schedule is not there or the namespace.
+        if (isGrpcServiceError(error) && error.code === NOT_FOUND) await handle.describe();
+        throw error;
+    });
+    const { memo, schedule, info } = found;
+    const row = await scheduleOf(client, scheduleId, { memo: memo ?? null, state: schedule?.state ?? null, info: info ?? null });
+    tellUnread(row.program === null ? 1 : 0, "schedules", tell);
+    const overlap = ScheduleOverlapPolicy[schedule?.policies?.overlapPolicy ?? 0]?.replace("SCHEDULE_OVERLAP_POLICY_", "") ?? "";
+    return {
+        ...row,
+        overlap: OVERLAPS.find((one) => one === overlap.toLowerCase().replaceAll("_", "-")) ?? "skip",
+        ...{ taken: Number(info?.actionCount ?? 0), skipped: Number(info?.overlapSkipped ?? 0) },
+        missed: Number(info?.missedCatchupWindow ?? 0),
     };
 }
 
@@ -138,7 +149,7 @@ async function created(
             args: [{ ...input, planned }],
             memo: { ...begin.memo, schedule: id },
         },
-        policies: { overlap: overlap.toUpperCase().replaceAll("-", "_") as ScheduleOverlapPolicy, catchupWindow: CATCH_UP },
+        policies: { overlap: overlap.toUpperCase().replaceAll("-", "_") as TemporalOverlap, catchupWindow: CATCH_UP },
         memo: { ...memo },
     };
     try {
@@ -191,18 +202,6 @@ function isZone(name: string): boolean {
         if (error instanceof RangeError) return false;
         throw error;
     }
-}
-
-function memoOf(memo: Record<string, unknown> | undefined): Memo {
-    const text = (name: keyof Memo): string => (typeof memo?.[name] === "string" ? memo[name] : "");
-    return { program: text("program"), cron: text("cron"), zone: text("zone") };
-}
-
-function runsOf(actions: readonly { readonly action: unknown; readonly takenAt: Date }[]): Scheduled["runs"] {
-    return actions.map(({ action, takenAt }) => ({
-        run: (action as { readonly workflow: { readonly workflowId: string } }).workflow.workflowId,
-        at: takenAt,
-    }));
 }
 
 function wrong(message: string, hint: string): RemitError {
