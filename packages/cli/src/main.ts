@@ -201,7 +201,7 @@ function toAnswer(add: Add): void {
         .option("--json", "as JSON");
     ledger(
         add(
-            "answer <run> <ask> <answer...>",
+            "answer <run> [ask] [answer...]",
             "Answer a question: once, session, deny, deny session or abort",
             () => import("./commands/answer.ts"),
         ),

@@ -76,6 +76,28 @@ test("a run is followed from before it begins, over a question, to its end", asy
     expect(out).toContain("c.txt");
 });
 
+test("an answer without its question, or without an answer, names the questions that are open", () => {
+    run("--park");
+    const [one] = asks();
+    const id = one?.id ?? "";
+    const named = `${id}  May user call Repo.write?`;
+    for (const [given, missing, command] of [
+        [["once"], "say which question is answered", `remit answer ${one?.run} ${id} once`],
+        [[], "say which question is answered", `remit answer ${one?.run} ${id} ANSWER`],
+        [[id.slice(0, 4)], "say what the answer is", `remit answer ${one?.run} ${id} ANSWER`],
+    ] as const) {
+        const { code, err } = at.remit("answer", "last", ...given);
+        expect(code).toBe(2);
+        for (const text of [missing, named, command]) expect(err).toContain(text);
+    }
+    expect(asks()).toHaveLength(1);
+    expect(at.remit("answer", "last", id, "deny").code).toBe(0);
+    expect(at.remit("answer", "last", "once")).toMatchObject({
+        code: 2,
+        err: expect.stringContaining(`no question of run ${one?.run} waits`),
+    });
+});
+
 test("where nobody is the answer is no, with what to do about it", () => {
     const { code, err } = run();
     expect(code).toBe(1);

@@ -1,16 +1,18 @@
 /** `remit answer`: answers a question of a run that waits, from any process; `remit resume` then goes on. */
-import { AskError, openLedger } from "@remit/host";
+import { type Ask, AskError, isCarriedElsewhere, openLedger, type RunInfo } from "@remit/host";
 import type { Json } from "@remit/language";
-import { answerOf } from "../asking.ts";
-import { EXIT, paint, plain, printJson, say, UsageError } from "../io.ts";
+import { answerOf, offered } from "../asking.ts";
+import { EXIT, paint, plain, plainLine, printJson, say, UsageError } from "../io.ts";
 
 export default async function answer(args: string[], options: Record<string, unknown>): Promise<number> {
-    const [run, ask, ...words] = args as [string, string, ...string[]];
+    const [run, ask, ...words] = args as [string, string?, ...string[]];
     const by = options["as"] === undefined ? undefined : String(options["as"]);
     if (by !== undefined && !/^\S+$/.test(by)) throw new UsageError(`--as takes who answers, such as user:alice, not '${by}'`);
     const ledger = await openLedger(options["ledger"] as string | undefined);
     try {
-        const { id } = await ledger.run(run);
+        const info = await ledger.run(run);
+        const { id } = info;
+        if (ask === undefined || words.length === 0) throw incomplete(info, await ledger.asks(id), ask);
         const question = await ledger.store.asks.find(id, ask);
         const decision = answerOf(words.join(" "), question.request.options);
         // Of a record that was changed nothing is an answer, and that is what is said.
@@ -28,4 +30,22 @@ export default async function answer(args: string[], options: Record<string, unk
     } finally {
         await ledger.close();
     }
+}
+
+/** The question or its answer was not given. `said`: what was, if anything: a question, or an answer. */
+function incomplete(run: RunInfo, all: readonly Ask[], said: string | undefined): UsageError {
+    const open = all.filter(({ state, tampered }) => state === "open" && tampered !== true);
+    if (open.length === 0)
+        return new UsageError(`no question of run ${run.id} waits for an answer`, `remit asks ${run.id} --all shows all`);
+    const named = said === undefined ? [] : open.filter(({ id, path }) => path === said || id.startsWith(said));
+    const shown = named.length === 0 ? open : named;
+    const lines = shown.map(({ id, request }) => `\n  ${plainLine(id)}  ${plainLine(request.question)} (${offered(request.options)})`);
+    const [first] = shown as [Ask, ...Ask[]];
+    const isAnswer = named.length === 0 && said !== undefined && answerOf(said, first.request.options) !== null;
+    const missing = named.length === 0 ? "say which question is answered" : "say what the answer is";
+    const command = isCarriedElsewhere(run) ? "approve" : "answer";
+    return new UsageError(
+        `${missing}; run ${run.id} asks:${lines.join("")}`,
+        `remit ${command} ${run.id} ${shown.length === 1 ? plainLine(first.id) : "ASK"} ${isAnswer ? plainLine(said) : "ANSWER"}`,
+    );
 }
