@@ -8,7 +8,7 @@ import type { CredentialSources } from "@remit/host";
 import { expect, test } from "vitest";
 import { ServeClient } from "../src/index.ts";
 import type { TurnInfo } from "../src/wire/messages.ts";
-import { room } from "./room.ts";
+import { type Room, room } from "./room.ts";
 
 test("a turn has the credentials of the client that submitted it, whichever client opened the session; one without an identity begins nothing", async () => {
     const heard: (string | undefined)[] = [];
@@ -95,7 +95,7 @@ process.stdin.on("data", (chunk) => {
 process.stdin.on("end", () => process.exit(0));
 `;
 
-test("two users at once have a session with a tool server each: what it keeps of one the other does not see (MS9)", async () => {
+async function notes(): Promise<{ readonly folder: string; readonly at: Room }> {
     const folder = mkdtempSync(join(tmpdir(), "remit-identity-"));
     writeFileSync(join(folder, "notes.mjs"), NOTES);
     const command = { command: "node", args: [join(folder, "notes.mjs"), folder] };
@@ -106,7 +106,25 @@ test("two users at once have a session with a tool server each: what it keeps of
 main func(input: { mine: string, other: string }) { Notes.keep({ mine: input.mine, other: input.other }).text }
 `,
     );
-    await using at = await room([], { program: join(folder, "main.remit"), load: { cache: false, trust: true } });
+    return { folder, at: await room([], { program: join(folder, "main.remit"), load: { cache: false, trust: true } }) };
+}
+
+test("a tool server has what it keeps for a session at the next turn too, though a person thinks in between", async () => {
+    const { folder, at } = await notes();
+    await using _ = at;
+    const { id } = await at.owner.open();
+    const turn = (mine: string): Promise<TurnInfo> =>
+        at.owner.request("POST", `/v1/sessions/${id}/turns?wait=1`, { input: { mine, other: mine } });
+    expect(await turn("first")).toMatchObject({ value: "before: , now: first" });
+    // Longer than connections stay where no person is waited for.
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    expect(await turn("second")).toMatchObject({ value: "before: first, now: second" });
+    rmSync(folder, { recursive: true, force: true });
+});
+
+test("two users at once have a session with a tool server each: what it keeps of one the other does not see (MS9)", async () => {
+    const { folder, at } = await notes();
+    await using _ = at;
     const turn = async (mine: string, other: string): Promise<TurnInfo> => {
         const { code } = await at.owner.request<{ code: string }>("POST", "/v1/pairings", { as: `user:${mine}` });
         const { token } = await at.owner.request<{ token: string }>("POST", "/v1/pair", { code, name: mine });

@@ -49,6 +49,7 @@ export interface Engines {
     of(uri: string, wanted: Wanted): Engine | Outcome;
     /** Where a turn is sent; null where no request leaves with a key. */
     destination(uri: string, own: NamedModel | undefined): Destination | null;
+    /** Lets go of what engines hold. They stay, with the place of those whose replies stand in a file, and take hold again at the next turn. */
     close(): Promise<void>;
 }
 
@@ -116,7 +117,6 @@ export function enginesOf(config: ModelsConfig, setup: EnginesSetup): Engines {
         },
         close: async () => {
             for (const { engine } of engines.values()) await engine.close?.();
-            engines.clear();
         },
     };
 }

@@ -72,7 +72,7 @@ export function load(source: string | LoadSource | CompiledProgram, options: Loa
 async function opened<I, O>(source: string | LoadSource | CompiledProgram, options: LoadOptions): Promise<RemitProgram<I, O>> {
     const opened = await openWorld(source, options);
     const { form, hash, file, root, diagnostics, world, process } = opened;
-    const shared = sharedHost(world.host);
+    const shared = sharedHost(world.host, options.idle);
     const store = await storeOf(options.ledger, process, world);
 
     /** What it is begun with, and its machine. */

@@ -146,6 +146,8 @@ export interface LoadOptions extends HostOptions, RunOptions {
     readonly untrusted?: "ask" | "never";
     /** Origins that it may reach, besides what the project's policy says: each rule has to allow it. Kept with the run. */
     readonly reach?: readonly ReachRule[];
+    /** How long connections of tools and loaded models stay when no run uses them, milliseconds. Default: 500. */
+    readonly idle?: number;
     /** Only with the agents, skills and tools that `remit.lock` pins, unchanged. */
     readonly frozen?: boolean;
     /** Folders of cache and configuration. Default: the user's own. */

@@ -14,10 +14,11 @@ export interface SharedHost {
     close(): Promise<void>;
 }
 
-/** After this long without a run what is open is closed, milliseconds. Short enough that a script ends when it is done. */
+/** Short enough that a script ends when it is done. */
 const IDLE_MS = 500;
 
-export function sharedHost(host: Host): SharedHost {
+/** `idle`: after this long without a run what is open is closed, milliseconds. */
+export function sharedHost(host: Host, idle = IDLE_MS): SharedHost {
     let users = 0;
     let timer: NodeJS.Timeout | null = null;
 
@@ -38,7 +39,7 @@ export function sharedHost(host: Host): SharedHost {
                 users--;
                 if (users > 0 || host.close === undefined) return;
                 // Whatever close has to say, no caller is there to hear it any more.
-                timer = setTimeout(() => void close().catch(() => undefined), IDLE_MS);
+                timer = setTimeout(() => void close().catch(() => undefined), idle);
                 timer.unref();
             };
         },

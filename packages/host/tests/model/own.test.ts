@@ -50,6 +50,14 @@ describe("scripted", () => {
         });
     });
 
+    it("goes on with its replies after it was closed for want of a run", async () => {
+        const uri = await scripted(["first", "second"]);
+        const models = createModels({ env: nowhere(), folder });
+        expect(replyOf(await ask(models, turnOf(uri))).text).toBe("first");
+        await models.close();
+        expect(replyOf(await ask(models, turnOf(uri))).text).toBe("second");
+    });
+
     it("answers by label before rules before order", async () => {
         const uri = await scripted({
             labels: { "A.f[0]": "by label", "A.g[0]": ["one", "two"] },

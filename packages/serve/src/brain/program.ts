@@ -9,6 +9,9 @@ import { asset } from "../assets/files.ts";
 import { conversation, person } from "../session/given.ts";
 import type { Brain, Given } from "../session/brain.ts";
 
+/** A person thinks between two turns: what a server of tools holds for a session (a page, a login) is still there, and a model stays loaded. */
+export const IDLE_MS = 5 * 60_000;
+
 /** Text of the program that comes with the server; people copy it. */
 export function brainSource(): string {
     return readFileSync(asset("src/brain/brain.remit"), "utf8");
@@ -28,6 +31,7 @@ export function brainOf(
         { reach, as }: Given,
     ): Promise<RemitProgram> =>
         load(source, {
+            idle: IDLE_MS,
             ...rest,
             ...(model === undefined ? {} : { model }),
             ...(as === undefined ? {} : { as }),

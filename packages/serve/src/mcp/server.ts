@@ -30,7 +30,7 @@ import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/s
 import { load, type LoadOptions, openLedger, openProcess, type Process, RemitError } from "@remit/host";
 import { isObject, type Json, plainLine } from "@remit/language";
 import type { LedgerEvent, Limits } from "@remit/machine";
-import { brainSource, SESSION_TOOLS } from "../brain/program.ts";
+import { brainSource, IDLE_MS, SESSION_TOOLS } from "../brain/program.ts";
 import { person } from "../session/given.ts";
 import { entriesOf, type ProgramEntry } from "../faces/entries.ts";
 import { ServeError } from "../faces/error.ts";
@@ -103,6 +103,7 @@ export async function serveMcp(options: McpOptions): Promise<McpServing> {
         };
         const source = file === undefined ? { source: brainSource(), file: "brain.remit" } : { path: file };
         const given = {
+            idle: IDLE_MS,
             ...options.load,
             process: on,
             ledger: ledger.store,
