@@ -1,7 +1,7 @@
 /** `remit tools`: what a project, or a program, can reach; which methods only read; and why not, where not. */
 import { here } from "../here.ts";
 import { resolve } from "node:path";
-import { checkFile, createTools, findRoot, loadConfig } from "@remit/host";
+import { checkFile, createTools, findRoot, knownSecrets, loadConfig } from "@remit/host";
 import { isObject, type Json } from "@remit/language";
 import { showDiagnostics } from "../diagnostics.ts";
 import { EXIT, paint, plain, plainLine, print, printJson, say } from "../io.ts";
@@ -17,7 +17,11 @@ export default async function tools(args: string[], options: Record<string, unkn
         ...(named === undefined ? {} : { workspace: named }),
         ...(options["trust"] ? { trust: true } : {}),
     });
+    const secrets = knownSecrets(here().env, config);
     const made = createTools(config, {
+        env: here().env,
+        secret: (name, value) => secrets.add({ name, value }),
+        clean: secrets.text,
         workspace: named ?? config.workspace ?? process.cwd(),
         ...(file === undefined ? {} : { root: findRoot(file) }),
     });

@@ -23,7 +23,7 @@ export async function lockNow(
     const { createTools } = await import("../tool/tools.ts");
     const known = knownSecrets(setting.env, setting.config);
     const secret = (name: string, value: string): void => known.add({ name, value });
-    const tools = createTools(setting.config, { ...setting, root: loaded.root, secret });
+    const tools = createTools(setting.config, { ...setting, root: loaded.root, secret, clean: known.text });
     const words: Said = new Map();
     try {
         const now = await toolsOf(loaded.program, tools, words);

@@ -48,6 +48,23 @@ function digestOf(path: string): string {
 
 const PINS = "remit.lock pins the tool so, and `remit lock` asks the server again";
 
+test("SR7: a server that writes its key and quits leaves nothing of it in what the lock says", async () => {
+    const key = "sk-0123456789abcdefABCDEFGHIJ";
+    await using here = work();
+    here.write(
+        "server.mjs",
+        `process.stderr.write("no access with " + process.env.API_KEY + " " + "y ".repeat(245), () => process.exit(3));`,
+    );
+    here.config({ mcpServers: { far: { command: "node", args: ["server.mjs"], env: { API_KEY: "$API_KEY" } } } });
+    const path = here.write("main.remit", `import tool Far from "mcp://far"\nmain func() { Far.note({}) }\n`);
+    const setting = { env: { ...here.env, API_KEY: key }, trust: true, workspace: here.workspace };
+    const error = await lockPrograms([path], setting).then(null, (one: unknown) => one);
+    expect(kindOf(error)).toBe("unreachable");
+    const said = JSON.stringify((error as RemitError).failure);
+    expect(said).toContain("y y y");
+    for (let at = 0; at + 8 <= key.length; at++) expect(said).not.toContain(key.slice(at, at + 8));
+});
+
 describe("a call is held against what was pinned", () => {
     test.each([
         ['Far.note({ text: "a", max: 3 })', "", []],
