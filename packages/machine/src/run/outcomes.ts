@@ -20,14 +20,20 @@ import { isOrigin } from "../value/label.ts";
 import { waitsOf, waitingCall } from "../state/ops.ts";
 import { overdrawn, uncharged } from "../state/spending.ts";
 
-/** An outcome with the labels that `reads` clauses of the import give its value, or what its failure tells, and those that its server states. */
+/** An outcome with the labels that `reads` clauses of the import give its value, or what its failure tells, those that its server states, and LIC1. */
 function withLabels(m: Machine, effect: Effect, outcome: Outcome): Outcome {
     const grants = grantedBy(m, effect, outcome);
     const said = readersOfResult(m, effect, outcome.ok ? outcome.value : null, grants.isPublic);
-    const claimed = claimedOf(m, effect, outcome);
+    const claimed = [...claimedOf(m, effect, outcome), ...usedUpBy(m, effect, outcome)];
     if (said.length + claimed.length === 0 && grants.trusted === null) return outcome;
     const own = (outcome.origins ?? []).map((one) => (one === grants.trusted ? statedOrigin(one) : one));
     return { ...outcome, origins: [...new Set([...own, ...said, ...claimed])].sort() };
+}
+
+/** LIC1. Who may have decided that a call that counts by the day was refused: all that this run computed with, and other runs, of whom nothing is known. */
+function usedUpBy({ standing }: Machine, { request }: Effect, outcome: Outcome): readonly string[] {
+    const { daily = [] } = request as unknown as Pick<ToolRequest, "daily">;
+    return daily.length > 0 && isUnmade(outcome) ? ["unlabelled", ...standing.met] : [];
 }
 
 /** Applies one outcome: the fiber that waited for it goes on, or fails. */

@@ -37,3 +37,25 @@ test.each([
 ])("%s", (body) => {
     expect(ended(body)).toEqual(["violation.flow", []]);
 });
+
+/** How a run ends that the ledger refuses a call for what other runs used up, and what is written behind the refusal. */
+function refusedByDay(clauses: string): Json {
+    const form = formOf(`import tool Pay from "mcp://pay" { trusted, ${clauses} }
+import tool Out from "mcp://out"
+main agent A { main func() { try { Pay.refund({ order_id: "b" }) } catch e { Out.write({ content: "x" }) }
+1 } }`);
+    const wrote: string[] = [];
+    const answer = ({ request }: Effect): Outcome | undefined => {
+        const { tool, method, op } = request as { tool?: string; method?: string; op?: string };
+        if (op === "describe") return undefined;
+        if (tool === "Out") wrote.push(`${tool}.${method}`);
+        return tool === "Pay" ? { ok: false, failure: { kind: "denied", message: "it was used 1 times", site: null } } : undefined;
+    };
+    return [outcome(once(form, { answer, options: { policy } })), wrote];
+}
+
+test("who used up a count of a day in other runs is not known, and not trusted", () => {
+    expect(refusedByDay("refund: at most 1 per day")).toEqual(["violation.flow", []]);
+    // Nothing is counted: what the trusted tool says decides.
+    expect(refusedByDay("refund: may")).toEqual([1, ["Out.write"]]);
+});
