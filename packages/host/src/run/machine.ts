@@ -108,7 +108,7 @@ export function startOptions(run: string, program: Program, hash: string, kept: 
         limits: kept.limits,
         slice,
         ...(kept.inputOrigins === undefined ? {} : { inputLabels: kept.inputOrigins }),
-        ...(kept.part === undefined ? {} : given(kept.part, ["path", "bindings", "evidence", "uses", "met", "under"])),
+        ...(kept.part === undefined ? {} : given(kept.part, ["path", "bindings", "evidence", "uses", "met", "rows", "under"])),
         ...given(kept, ["skills", "prices", "unpriced", "concurrency", "policy", "interactive", "backend"]),
         ...(kept.variants === undefined ? {} : { variants: variantsOf(program, kept.variants) }),
     };

@@ -93,7 +93,7 @@ export function partOptions(around: KeptRun, request: RunRequest): KeptOptions {
         input: input.json,
         inputOrigins: input.origins,
         limits: { ...kept.limits, ...limits },
-        part: { parent: around.info.id, path, entry, bindings, ...given(request, ["evidence", "uses", "met", "under"]) },
+        part: { parent: around.info.id, path, entry, bindings, ...given(request, ["evidence", "uses", "met", "rows", "under"]) },
         backend,
     };
 }
@@ -156,16 +156,25 @@ async function outcomeOf(result: RunResult, { site }: Effect, store: LedgerStore
 export async function gaveOf(store: LedgerStore, of: RunInfo | string): Promise<Outcome> {
     const info = typeof of === "string" ? await store.run(of) : of;
     const { origins, ...end } = await endOf(store, info);
-    return { ok: true, value: info.value ?? null, origins: [...origins], usage: info.usage, ...given(end, ["bindings", "uses", "met"]) };
+    return {
+        ok: true,
+        value: info.value ?? null,
+        origins: [...origins],
+        usage: info.usage,
+        ...given(end, ["bindings", "uses", "met", "rows"]),
+    };
 }
 
 /** Of a run that failed: what its failure carries, and what the run used of what is counted, and who may have; nothing where that is not known. */
-export async function leftBy(store: LedgerStore, run: string): Promise<Pick<Outcome & { readonly ok: false }, "origins" | "uses" | "met">> {
+export async function leftBy(
+    store: LedgerStore,
+    run: string,
+): Promise<Pick<Outcome & { readonly ok: false }, "origins" | "uses" | "met" | "rows">> {
     const { origins, ...end } = await endOf(store, await store.run(run));
-    return { ...(origins.length === 0 ? {} : { origins: [...origins] }), ...given(end, ["uses", "met"]) };
+    return { ...(origins.length === 0 ? {} : { origins: [...origins] }), ...given(end, ["uses", "met", "rows"]) };
 }
 
-type End = Pick<Outcome & { readonly ok: true }, "bindings" | "uses" | "met"> & { readonly origins: readonly string[] };
+type End = Pick<Outcome & { readonly ok: true }, "bindings" | "uses" | "met" | "rows"> & { readonly origins: readonly string[] };
 
 /** What the last event tells of a run that has ended. */
 async function endOf(store: LedgerStore, { id, events }: RunInfo): Promise<End> {

@@ -29,6 +29,8 @@ export interface Part {
     readonly uses?: RunRequest["uses"];
     /** The input of the run that it is a part of, where clauses name it. */
     readonly evidence?: RunRequest["evidence"];
+    /** Rows of tables that came before. */
+    readonly rows?: RunRequest["rows"];
     /** Origins of what the run around it computed with. */
     readonly met?: RunRequest["met"];
     /** Origins of what decided that it begins. */

@@ -127,6 +127,38 @@ memory static ( pair )`;
     await store.close();
 });
 
+test.each(stores)("%s: ROW1: rows of a table that came in one such block are known in the next", async (_, open) => {
+    const store = open();
+    const source = `import tool Orders from "host:orders" { trusted, reads get: result customer through Customers.list.id to email }
+import tool Customers from "host:customers" { trusted }
+import tool Mail from "host:mail" { send: may, audience send: arg to }
+func lists(x) { Customers.list(1) }
+func sends(to) { Customers.list(2)
+o = Orders.get(7)
+Mail.send({ to: to, body: text(o) })
+"sent" }
+memory static ( lists )
+memory static ( echo "eve@x.example" >=> sends )`;
+    const sent: Json[] = [];
+    const ends = async (...emails: readonly string[]): Promise<string> => {
+        const tools = {
+            Orders: { get: { call: async () => ({ customer: 1, total: 5 }) } },
+            Customers: { list: { call: async (page: Json) => [{ id: 1, email: emails[Number(page) - 1] as string }] } },
+            Mail: { send: { call: async (mail: Json) => sent.push(mail) } },
+        };
+        const program = await load({ source }, { tools, ledger: store, blocks: inside([]), backend: "temporal" });
+        const handle = program.run(null);
+        const { status, failure } = await handle.result;
+        expect(await (await openLedger(store)).replay(handle.id)).toMatchObject({ equal: true });
+        return failure?.kind ?? status;
+    };
+    expect(await ends("eve@x.example", "eve@x.example")).toBe("done");
+    expect(sent).toHaveLength(1);
+    expect(await ends("ann@x.example", "eve@x.example")).toBe("violation.flow");
+    expect(sent).toHaveLength(1);
+    await store.close();
+});
+
 test("a question inside such a block is its own: the run around it waits, and goes on after the answer", async () => {
     const store = openSqlite(join(folder, "ledger.db"), { config: join(folder, "config") });
     const ledger = await openLedger(store);

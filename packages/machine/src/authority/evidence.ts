@@ -48,11 +48,17 @@ function rowText(key: Json, people: readonly string[]): string {
     return `${canonicalJson(key)}\n${JSON.stringify([...new Set(people)].sort())}`;
 }
 
-/** The people of the row with a value; undefined: there is none, or several rows with that value name different people. */
+/** Among the rows of a table: those that came in the part of the run at `path`, elsewhere, are not known. No row begins so. */
+export function lostRows(path: string): string {
+    return `?${path}`;
+}
+
+/** The people of the row with a value; undefined: there is none, several rows with that value name different people, or not all rows are known. */
 export function peopleIn(rows: Iterable<string>, key: Json): readonly string[] | undefined {
     const begins = `${canonicalJson(key)}\n`;
     let found: string | undefined;
     for (const row of rows) {
+        if (row.startsWith(lostRows(""))) return undefined;
         if (!row.startsWith(begins)) continue;
         if (found !== undefined) return undefined;
         found = row.slice(begins.length);

@@ -12,11 +12,19 @@ export const GIVEN = shape({ json, origins: list(text) }, {});
 export const USES = list(tuple(text, count));
 export type UsesDoc = Told<typeof USES>;
 
+/** Rows of tables that came, each as the run keeps it, by table. */
+export const ROWS = list(tuple(text, list(text)));
+export type RowsDoc = Told<typeof ROWS>;
+
 export const PART_USED = {
     uses: says(USES, "of a part of the program that ran elsewhere: what it used of what is counted"),
     met: says(
         list(text),
         "of a part of the program that ran elsewhere: origins of what it computed with, which may have used up what is counted",
+    ),
+    rows: says(
+        ROWS,
+        "of a part of the program that ran elsewhere: rows that came in it of tables that clauses name; absent: it is not known",
     ),
 };
 
@@ -39,6 +47,7 @@ export const RUN_REQUEST = shape(
         under: says(list(text), "origins of what decided that the block begins"),
         evidence: says(GIVEN, "input of the run that is no part, where `among` clauses name it"),
         met: says(list(text), "origins of what was computed with before: it may have used up what is counted"),
+        rows: says(ROWS, "rows of tables that came before, where clauses name tables; absent: it is not known"),
         uses: says(USES, "how often what is counted was used before; absent: nothing is counted, or it is not known"),
     },
 );

@@ -88,13 +88,19 @@ function bindingsOf({ options, compiled, run }: Machine): Bindings | null {
  * Of a part of a run: what it used of what is counted, beyond what was used before it, and who may have used it (LIC1). Nothing where a part of its own has
  * not come back (COU4).
  */
-function usedHere({ options, standing }: Machine): { readonly uses?: Json; readonly met?: Json } {
-    const { uses: given, met: knew = [] } = options;
-    if (given === undefined || standing.isAway) return {};
+function usedHere({ options, standing, authority: { book } }: Machine): {
+    readonly uses?: Json;
+    readonly met?: Json;
+    readonly rows?: Json;
+} {
+    const { uses: given, met: knew = [], path, rows: had } = options;
+    // ROW1.
+    const came = path === undefined || book.tables.size === 0 ? {} : { rows: standing.rowsOf(book.tables.keys(), had) as unknown as Json };
+    if (given === undefined || standing.isAway) return came;
     const met = [...standing.met].filter((one) => !knew.includes(one)).sort();
     const before = new Map(given);
     const used = [...standing.uses].map(([one, times]) => [one, Math.max(0, times - (before.get(one) ?? 0))] as const);
-    return { uses: used.filter(([, times]) => times > 0) as unknown as Json, ...(met.length === 0 ? {} : { met }) };
+    return { ...came, uses: used.filter(([, times]) => times > 0) as unknown as Json, ...(met.length === 0 ? {} : { met }) };
 }
 
 function account(m: Machine): { steps: number; usage: Json } {

@@ -5,6 +5,7 @@
  * a person is there to answer.
  *
  * ER2: a part of another run begins under what decided there that it begins.
+ * ROW1: a part knows the rows of tables that came before it, and the run around it those that came in it: where it does not, no row names anybody.
  * ER3: evidence of the input is what the run began with: what flows into a part of it proves nothing there, whoever gave it.
  * ER1: everything of the input carries its origins, `user` unless said otherwise; a file import carries the origins of its content.
  */
@@ -245,6 +246,8 @@ function begin(m: Machine, entry: Entry): void {
     const { run } = m;
     const { fn } = entry;
     learnInput(m, entry);
+    const { path: within, rows } = m.options;
+    if (within !== undefined) m.standing.rowsCame(within, m.authority.book.tables.keys(), rows);
     m.tracer?.at(fn.site(fn.form.at), fn.name, "input");
     const came = [...Object.values(m.options.imports ?? {}), ...Object.values(m.options.bindings ?? {})];
     const { under = [], met = [] } = m.options;

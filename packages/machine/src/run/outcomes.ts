@@ -48,6 +48,7 @@ export function applyOutcome(m: Machine, pending: Pending, told: Outcome): void 
     if (effect.kind === "run") {
         m.standing.cameBack(effect.path, told.uses);
         m.standing.meets(told.met ?? []);
+        m.standing.rowsCame(effect.path, m.authority.book.tables.keys(), told.rows);
     }
     const outcome = withLabels(m, effect, told);
     if (outcome.origins !== undefined) m.standing.meets(outcome.origins);

@@ -10,12 +10,13 @@
  */
 import { type Json, methodName, type Site } from "@remit/language";
 import type { Right, Way } from "../authority/decide.ts";
-import { peopleIn } from "../authority/evidence.ts";
+import { lostRows, peopleIn } from "../authority/evidence.ts";
 import type { People } from "../authority/readers.ts";
 import { type Permit, rank, type Remit } from "../authority/policy.ts";
 import type { Why } from "../authority/refusal.ts";
+import { holdsWord } from "../authority/whole-words.ts";
 import type { DelegateDetail } from "../compile/instructions.ts";
-import { USES, type UsesDoc } from "../effect/elsewhere.ts";
+import { type RowsDoc, USES, type UsesDoc } from "../effect/elsewhere.ts";
 import { Fail } from "../effect/failure.ts";
 import { any, count, flag, is, list, named, ref, says, shape, type Told, text, tuple } from "../shape/build.ts";
 import { rawOf } from "../value/operators.ts";
@@ -82,27 +83,6 @@ const MAX_LAYERS = 64;
 
 /** Texts kept for one origin. */
 const MAX_KNOWN = 100_000;
-
-/** What may stand within an address, a place or a name (RFC 5322 section 3.2.3, RFC 3986). */
-const JOINS = ".+%&=/~#$*^`{|}'!?";
-
-/** Whether a text holds a word that does not go on before or behind it. */
-function holdsWord(text: string, word: string): boolean {
-    const isWord = (c: string | undefined): boolean => c !== undefined && /[\p{L}\p{M}\p{N}_@-]/u.test(c);
-    // `smith@x.com` is none of the words of `dana.smith@x.com`, `dana@x.com` none of `dana@x.com.au`: what joins two words makes one.
-    const goesOn = (near: string | undefined, beyond: string | undefined): boolean =>
-        isWord(near) || (near !== undefined && JOINS.includes(near) && isWord(beyond));
-    for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
-        const end = at + word.length;
-        // `1150.00` is not `1150`, the end of a sentence is no part of a word.
-        const digit = (c: string | undefined): boolean => c !== undefined && /[0-9]/.test(c);
-        const decimal =
-            (/[.,]/.test(text[end] ?? "") && digit(text[end + 1])) ||
-            (/[.,]/.test(text[at - 1] ?? "") && digit(text[at - 2]) && digit(word[0]));
-        if (!goesOn(text[at - 1], text[at - 2]) && !goesOn(text[end], text[end + 1]) && !decimal) return true;
-    }
-    return false;
-}
 
 export class Standing {
     readonly delegations = new Map<number, Delegation>();
@@ -192,6 +172,27 @@ export class Standing {
         const known = this.known.get(table) ?? new Set<string>();
         this.known.set(table, known);
         for (const row of rows) if (known.size < MAX_KNOWN) known.add(row);
+    }
+
+    /** What came of tables, besides `before`. */
+    rowsOf(tables: Iterable<string>, before: RowsDoc = []): RowsDoc {
+        const given = new Map(before.map(([table, rows]) => [table, new Set(rows)] as const));
+        return [...tables].flatMap((table) => {
+            const rows = [...(this.known.get(table) ?? [])].filter((row) => given.get(table)?.has(row) !== true);
+            return rows.length === 0 ? [] : [[table, rows] as const];
+        });
+    }
+
+    /** The rows of tables that came in a part of the run at `path`, or before it; undefined: they are not known, and so no person is. */
+    rowsCame(path: string, tables: Iterable<string>, rows: RowsDoc | undefined): void {
+        const lost = lostRows(path);
+        for (const table of tables) {
+            const known = this.known.get(table);
+            if (rows === undefined) this.learnRows(table, [lost]);
+            // Of a full table rows were left out: it stays full.
+            else if (known !== undefined && known.size < MAX_KNOWN) known.delete(lost);
+        }
+        for (const [table, some] of rows ?? []) this.learnRows(table, some);
     }
 
     readonly isAlive = (token: number): boolean => this.alive.has(token);

@@ -123,7 +123,7 @@ export function pay(m: Machine, pending: Pending): void {
     // It is written again, as it is asked for.
     m.saved.pending.delete(path);
     let wanted = effect;
-    if ("effect" in got) wanted = part?.usesCounted === true ? withUses(m, got.effect) : got.effect;
+    if ("effect" in got) wanted = withRows(m, part?.usesCounted === true ? withUses(m, got.effect) : got.effect);
     else if (got.reply !== null) {
         m.emit("budget", path, null, site, [], { account: m.accounts.at(account).path, reply: got.reply });
         wanted = { ...effect, request: { ...(effect.request as { [key: string]: Json }), maxOutput: got.reply } };
@@ -168,6 +168,14 @@ function withUses(m: Machine, effect: Effect): Effect {
     const met = [...m.standing.met].sort();
     const request = effect.request as { readonly [key: string]: Json };
     return uses === null ? effect : { ...effect, request: { ...request, uses, ...(met.length === 0 ? {} : { met }) } };
+}
+
+/** The effect of a part with the rows of tables that came by now: one of them may say otherwise than those that come in it (ROW1). */
+function withRows({ authority, standing }: Machine, effect: Effect): Effect {
+    const { tables } = authority.book;
+    if (tables.size === 0) return effect;
+    const request = effect.request as { readonly [key: string]: Json };
+    return { ...effect, request: { ...request, rows: standing.rowsOf(tables.keys()) as unknown as Json } };
 }
 
 /** Asks for what the budget pays for by now (AC9); first, what waits for counts goes on, before another part gets them. False where nothing changed. */

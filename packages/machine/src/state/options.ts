@@ -1,7 +1,7 @@
 /**
  * What a run is started with.
  */
-import type { UsesDoc } from "../effect/elsewhere.ts";
+import type { RowsDoc, UsesDoc } from "../effect/elsewhere.ts";
 import type { Policy } from "../authority/authority.ts";
 import type { Backend, Json } from "@remit/language";
 
@@ -85,6 +85,8 @@ export interface StartOptions {
     readonly uses?: UsesDoc;
     /** The input of the run that is no part, where the run is a part of it (ER3). */
     readonly evidence?: FileContent;
+    /** Rows of tables that came before, where the run is a part of another; absent: it is not known. */
+    readonly rows?: RowsDoc;
     /** Origins of what the run around it computed with, where the run is a part of another (LIC1). */
     readonly met?: readonly string[];
     /** Origins of what decided that the run begins, where it is a part of another. */

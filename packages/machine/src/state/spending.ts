@@ -158,6 +158,7 @@ export function withdraw(m: Machine, path: string): void {
     for (const told of m.inbox) if (notedIn(told)?.turn === path) chargeNoted(m, told);
     m.waiting.delete(path);
     if (m.unpaid.delete(path)) return;
+    if (pending.effect.kind === "run") m.standing.rowsCame(path, m.authority.book.tables.keys(), undefined);
     m.accounts.withdrawn(pending.effect, pending.account, pending.held);
     if (!m.own.includes(path)) m.withdrawn.push(path);
 }

@@ -4,19 +4,30 @@ import type { Effect, Outcome, RunRequest } from "../../src/index.ts";
 import { type Asked, once } from "./running.ts";
 
 export function partOf(form: Program, { request }: Effect, { options, ...how }: Asked): Outcome {
-    const { entry, path, bindings, input, backend, evidence, uses, met, under } = request as unknown as RunRequest;
+    const { entry, path, bindings, input, backend, evidence, uses, met, rows, under } = request as unknown as RunRequest;
     const more = {
         ...(evidence === undefined ? {} : { evidence }),
         ...(uses === undefined ? {} : { uses }),
         ...(met === undefined ? {} : { met }),
+        ...(rows === undefined ? {} : { rows }),
         ...(under === undefined ? {} : { under }),
     };
     const part = { ...options, entry, path, bindings, backend, input: input.json, inputLabels: input.origins, ...more };
     const { result, events } = once(form, { ...how, options: part });
     const { labels, data } = events.at(-1) as { labels: readonly string[]; data: Json };
-    const { uses: used, met: read, bindings: gave } = data as Pick<Outcome & { ok: true }, "uses" | "met" | "bindings">;
-    const came = { origins: [...labels], ...(used === undefined ? {} : { uses: used }), ...(read === undefined ? {} : { met: read }) };
+    const {
+        uses: used,
+        met: read,
+        rows: came,
+        bindings: gave,
+    } = data as Pick<Outcome & { ok: true }, "uses" | "met" | "rows" | "bindings">;
+    const end = {
+        origins: [...labels],
+        ...(used === undefined ? {} : { uses: used }),
+        ...(read === undefined ? {} : { met: read }),
+        ...(came === undefined ? {} : { rows: came }),
+    };
     return result.ok
-        ? { ok: true, value: result.value, ...came, ...(gave === undefined ? {} : { bindings: gave }) }
-        : { ok: false, failure: result.failure, ...came };
+        ? { ok: true, value: result.value, ...end, ...(gave === undefined ? {} : { bindings: gave }) }
+        : { ok: false, failure: result.failure, ...end };
 }
