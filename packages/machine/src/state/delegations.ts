@@ -192,7 +192,8 @@ export class Standing {
             // Of a full table rows were left out: it stays full.
             else if (known !== undefined && known.size < MAX_KNOWN) known.delete(lost);
         }
-        for (const [table, some] of rows ?? []) this.learnRows(table, some);
+        const told = (rows ?? []).map(([table, some]) => [table, some.filter((row) => row !== lost)] as const);
+        for (const [table, some] of told) this.learnRows(table, some);
     }
 
     readonly isAlive = (token: number): boolean => this.alive.has(token);

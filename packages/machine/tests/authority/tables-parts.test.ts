@@ -2,6 +2,7 @@
 import type { Json } from "@remit/language";
 import { describe, expect, test } from "vitest";
 import type { Effect, Outcome } from "../../src/index.ts";
+import { Standing } from "../../src/state/delegations.ts";
 import { partOf } from "./parts.ts";
 import { formOf, once, outcome, said } from "./running.ts";
 
@@ -62,4 +63,20 @@ test("behind a part that does not tell which rows came in it, no row names anybo
     };
     expect(ended("temporal static ( lists ) >=> sends", "eve@x.example", [ANN, EVE], silent)).toEqual(["violation.flow", []]);
     expect(ended("temporal static ( lists ) >=> sends", "eve@x.example", [NOBODY, EVE])).toEqual([2, ["eve@x.example"]]);
+});
+
+test("a part that was withdrawn and goes on: until it ends no row names anybody outside it, and in it those do that came before", () => {
+    const row = '1\n["ann@x.example"]';
+    const around = new Standing();
+    around.learnRows("t", [row]);
+    around.rowsCame("main/block#0", ["t"], undefined);
+    expect(around.people("t", 1)).toBeUndefined();
+    const part = new Standing();
+    part.rowsCame("main/block#0", ["t"], around.rowsOf(["t"]));
+    expect(part.people("t", 1)).toEqual(["ann@x.example"]);
+    const other = new Standing();
+    other.rowsCame("main/block#1", ["t"], around.rowsOf(["t"]));
+    expect(other.people("t", 1)).toBeUndefined();
+    around.rowsCame("main/block#0", ["t"], part.rowsOf(["t"], [["t", [row]]]));
+    expect(around.people("t", 1)).toEqual(["ann@x.example"]);
 });
