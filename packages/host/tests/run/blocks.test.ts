@@ -59,29 +59,33 @@ test("a block of another backend is carried out there, with its place, what flow
 test("D4: a wait passes while a person is asked beside it; a branch that fails then ends the question", async () => {
     const source = `${WORK}func heavy(x) { raise "too heavy" }
 memory static ( wait 20ms >=> work <*> echo 1 >=> approve "First?" )
-memory static ( wait 20ms >=> heavy <*> approve "Second?" )`;
+memory static ( wait 20ms >=> work >=> heavy <*> approve "Second?" )`;
     let ended = 0;
-    const worked = Promise.withResolvers<void>();
-    const call = (x: Json): Json => {
+    const [worked, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let calls = 0;
+    // The second branch goes on once the question beside it is put, and that one is not answered before it is over.
+    const call = async (x: Json): Promise<Json> => {
+        if (++calls === 2) await asked.promise;
         worked.resolve();
         return `${x}!`;
     };
-    // The first is answered once the branch beside it has worked, the second not before it is over.
-    const ask: Handlers["ask"] = ({ question }, { signal }) =>
-        question === "First?"
-            ? worked.promise.then(() => "once")
-            : new Promise((resolve) =>
-                  signal.addEventListener("abort", () => {
-                      ended++;
-                      resolve(null);
-                  }),
-              );
+    const ask: Handlers["ask"] = ({ question }, { signal }) => {
+        if (question === "First?") return worked.promise.then(() => "once");
+        asked.resolve();
+        return new Promise((resolve) =>
+            signal.addEventListener("abort", () => {
+                ended++;
+                resolve(null);
+            }),
+        );
+    };
     const program = await load({ source }, { tools: { Work: { call } }, on: { ask } });
     const handle = program.run("a");
     await expect(handle.value).rejects.toMatchObject({ failure: { kind: "raised", message: "heavy#0 failed: too heavy" } });
     const events = await Array.fromAsync(handle.events);
     expect(events.flatMap(({ kind }) => (kind === "tool.ended" || kind === "ask.decided" ? [kind] : [])).sort()).toEqual([
         "ask.decided",
+        "tool.ended",
         "tool.ended",
     ]);
     expect(ended).toBe(1);
