@@ -91,11 +91,7 @@ export async function carriersThere(options: Options, host: Pick<ResumeRunOption
         const { onlyErrors, runCarriers } = await temporal();
         const end = onlyErrors();
         const made = runCarriers({ connect: settings(options), env: here().env, host, ...signer(options, true) });
-        return (store) =>
-            made(store).catch(async (error: unknown) => {
-                await end();
-                throw error;
-            });
+        return (store) => endedUnless(made(store), end);
     }
     if (on !== undefined && on !== "memory") throw new UsageError(`--on takes memory or temporal, not '${plainLine(String(on))}'`);
     const idle = ["address", "namespace", "profile", "decisionKey"].find((name) => options[name] !== undefined);
@@ -146,4 +142,12 @@ function keyIn(file: string, read: (pem: string) => KeyObject, what: string): Ke
 
 export function queue(options: Options): { readonly queue?: string } {
     return options["queue"] === undefined ? {} : { queue: String(options["queue"]) };
+}
+
+/** Ends the library where nothing came of it: else it keeps the process. */
+export function endedUnless<T>(made: Promise<T>, end: () => Promise<void>): Promise<T> {
+    return made.catch(async (error: unknown) => {
+        await end();
+        throw error;
+    });
 }

@@ -10,7 +10,7 @@ import { here, ledgerHere } from "../here.ts";
 import { EXIT, paint, plainLine, print, printJson, say, UsageError } from "../io.ts";
 import { hostOptions, loadOptions, watched } from "../running.ts";
 import { untilStopped } from "../stopped.ts";
-import { queue, settings, signers, temporal } from "../temporal.ts";
+import { endedUnless, queue, settings, signers, temporal } from "../temporal.ts";
 import { answersOf } from "./resume.ts";
 import { readInput } from "./run.ts";
 
@@ -57,17 +57,15 @@ async function work(options: Options): Promise<number> {
     const how = { ...versionOf(options), tune: tuneOf(options) };
     const end = onlyErrors(metrics === undefined ? {} : { metrics: String(metrics) });
     const ledger = ledgerHere(options);
-    const made = await createWorker({
+    const making = createWorker({
         connect: settings(options),
         ledger,
         ...queue(options),
         ...signers(options),
         ...how,
         host: hostOptions(options),
-    }).catch(async (error: unknown) => {
-        await end();
-        throw error;
     });
+    const made = await endedUnless(making, end);
     // Before, nothing has begun that must end in good order, so a signal ends the process at once, whatever it computes; a server of it ends with it.
     const stopped = untilStopped();
     say(`This worker carries out runs of ${plainLine(shownLedger(ledger))}; Ctrl-C ends it.`);

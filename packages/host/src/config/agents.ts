@@ -3,7 +3,7 @@
  *
  * Boundary: a table and its names; nothing is looked for on this machine.
  */
-import { nearest, type Program } from "@remit/language";
+import { type ImportForm, nearest, type Program } from "@remit/language";
 import type { Config } from "./config.ts";
 
 /** A program that an agent looks for on its search path, and would download: a sandbox has to show it. */
@@ -100,26 +100,33 @@ export function agentNames(config: Config): string[] {
 }
 
 /** Agents of a program whose name is nearly a known or configured one, a sentence each. Another machine may configure any other name. */
-export function agentSlips({ files }: Program, config: Config): string[] {
-    const names = agentNames(config);
-    return files
-        .flatMap(({ imports }) => imports)
-        .flatMap(({ what, name, uri }) => {
-            const asked = what === "agent" ? agentNamed(uri) : undefined;
-            const near = asked === undefined || names.includes(asked) ? null : nearest(asked, names);
-            return near === null ? [] : [`${name}: no agent '${asked}' is known here; did you mean acp://${near}?`];
-        });
+export function agentSlips(program: Program, config: Config): string[] {
+    const say = (asked: string, near: string): string => `no agent '${asked}' is known here; did you mean acp://${near}?`;
+    return slipsAmong(program, agentNames(config), ({ what, uri }) => (what === "agent" ? agentNamed(uri) : undefined), say);
 }
 
 /** The same of the servers of tools that are configured here, also by a file that is not trusted. */
-export function serverSlips({ files }: Program, config: Config): string[] {
+export function serverSlips(program: Program, config: Config): string[] {
     const withheld = [...config.withheld.keys()].flatMap((key) => (key.startsWith("mcp:") ? [key.slice("mcp:".length)] : []));
     const names = [...new Set([...Object.keys(config.servers), ...withheld])];
+    const named = ({ what, uri }: ImportForm): string | undefined => (what === "tool" ? /^mcp:\/\/([^/]+)$/.exec(uri)?.[1] : undefined);
+    const say = (asked: string, near: string): string => `no server '${asked}' is configured here; did you mean mcp://${near}?`;
+    return slipsAmong(program, names, named, say);
+}
+
+/** A sentence for each import that asks for a name which is nearly one of `names`. */
+function slipsAmong(
+    { files }: Program,
+    names: readonly string[],
+    named: (one: ImportForm) => string | undefined,
+    say: (asked: string, near: string) => string,
+): string[] {
     return files
         .flatMap(({ imports }) => imports)
-        .flatMap(({ what, name, uri }) => {
-            const asked = what === "tool" ? /^mcp:\/\/([^/]+)$/.exec(uri)?.[1] : undefined;
-            const near = asked === undefined || names.includes(asked) ? null : nearest(asked, names);
-            return near === null ? [] : [`${name}: no server '${asked}' is configured here; did you mean mcp://${near}?`];
+        .flatMap((one) => {
+            const asked = named(one);
+            if (asked === undefined || names.includes(asked)) return [];
+            const near = nearest(asked, names);
+            return near === null ? [] : [`${one.name}: ${say(asked, near)}`];
         });
 }

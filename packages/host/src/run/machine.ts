@@ -10,7 +10,7 @@ import { leaving } from "../secret/exits.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import { RemitError } from "../failure/error.ts";
 import { given } from "../input/given.ts";
-import type { Entry, KeptOptions } from "./options.ts";
+import { type Entry, type KeptOptions, PART_KNOWS } from "./options.ts";
 
 /** Which function a run begins with. Throws `RemitError` where there is none of that name. */
 export function entryOf(program: Program, entry: Entry | undefined): StartOptions["entry"] {
@@ -108,7 +108,7 @@ export function startOptions(run: string, program: Program, hash: string, kept: 
         limits: kept.limits,
         slice,
         ...(kept.inputOrigins === undefined ? {} : { inputLabels: kept.inputOrigins }),
-        ...(kept.part === undefined ? {} : given(kept.part, ["path", "bindings", "evidence", "uses", "met", "rows", "under"])),
+        ...(kept.part === undefined ? {} : given(kept.part, ["path", "bindings", ...PART_KNOWS])),
         ...given(kept, ["skills", "prices", "unpriced", "concurrency", "policy", "interactive", "backend"]),
         ...(kept.variants === undefined ? {} : { variants: variantsOf(program, kept.variants) }),
     };

@@ -19,7 +19,7 @@ import { machineGoingOn } from "./going-on.ts";
 import { execute, type RunResult } from "./handle.ts";
 import type { Host, Later, Performer, PerformIO } from "./host.ts";
 import { machineOf } from "./machine.ts";
-import type { KeptOptions } from "./options.ts";
+import { type KeptOptions, PART_KNOWS } from "./options.ts";
 import { continueRun } from "./resume.ts";
 import type { Handlers } from "./setup.ts";
 
@@ -93,7 +93,7 @@ export function partOptions(around: KeptRun, request: RunRequest): KeptOptions {
         input: input.json,
         inputOrigins: input.origins,
         limits: { ...kept.limits, ...limits },
-        part: { parent: around.info.id, path, entry, bindings, ...given(request, ["evidence", "uses", "met", "rows", "under"]) },
+        part: { parent: around.info.id, path, entry, bindings, ...given(request, PART_KNOWS) },
         backend,
     };
 }
@@ -161,20 +161,21 @@ export async function gaveOf(store: LedgerStore, of: RunInfo | string): Promise<
         value: info.value ?? null,
         origins: [...origins],
         usage: info.usage,
-        ...given(end, ["bindings", "uses", "met", "rows"]),
+        ...given(end, ["bindings", ...PART_LEFT]),
     };
 }
 
+/** What a part of a run leaves to the run around it, besides its value or failure. */
+const PART_LEFT = ["uses", "met", "rows"] as const;
+type Left = (typeof PART_LEFT)[number];
+
 /** Of a run that failed: what its failure carries, and what the run used of what is counted, and who may have; nothing where that is not known. */
-export async function leftBy(
-    store: LedgerStore,
-    run: string,
-): Promise<Pick<Outcome & { readonly ok: false }, "origins" | "uses" | "met" | "rows">> {
+export async function leftBy(store: LedgerStore, run: string): Promise<Pick<Outcome & { readonly ok: false }, "origins" | Left>> {
     const { origins, ...end } = await endOf(store, await store.run(run));
-    return { ...(origins.length === 0 ? {} : { origins: [...origins] }), ...given(end, ["uses", "met", "rows"]) };
+    return { ...(origins.length === 0 ? {} : { origins: [...origins] }), ...given(end, PART_LEFT) };
 }
 
-type End = Pick<Outcome & { readonly ok: true }, "bindings" | "uses" | "met" | "rows"> & { readonly origins: readonly string[] };
+type End = Pick<Outcome & { readonly ok: true }, "bindings" | Left> & { readonly origins: readonly string[] };
 
 /** What the last event tells of a run that has ended. */
 async function endOf(store: LedgerStore, { id, events }: RunInfo): Promise<End> {

@@ -17,24 +17,12 @@ export interface Entry {
     readonly func?: string;
 }
 
-/** What a run is a part of, and which. */
-export interface Part {
+/** What a part of a run knows of the run around it, where there is something to know. */
+export const PART_KNOWS = ["evidence", "uses", "met", "rows", "under"] as const;
+
+/** What a run is a part of, and which, as the other run asked for it. */
+export interface Part extends Pick<RunRequest, "path" | "entry" | "bindings" | (typeof PART_KNOWS)[number]> {
     readonly parent: string;
-    /** Of its entry, among the paths of the other run. */
-    readonly path: string;
-    readonly entry: { readonly file: number; readonly func: string };
-    /** What blocks with a name gave before. */
-    readonly bindings: { readonly [name: string]: FileContent };
-    /** How often what is counted was used before. */
-    readonly uses?: RunRequest["uses"];
-    /** The input of the run that it is a part of, where clauses name it. */
-    readonly evidence?: RunRequest["evidence"];
-    /** Rows of tables that came before. */
-    readonly rows?: RunRequest["rows"];
-    /** Origins of what the run around it computed with. */
-    readonly met?: RunRequest["met"];
-    /** Origins of what decided that it begins. */
-    readonly under?: RunRequest["under"];
 }
 
 /** Kept with the run: plain JSON. */

@@ -17,7 +17,8 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import type { Client, JsonSchemaValidator, RequestId } from "@modelcontextprotocol/client";
-import { didYouMean, type Json } from "@remit/language";
+import { didYouMean } from "@remit/language";
+import type { FailureKind } from "@remit/machine";
 import { expand } from "../config/expand.ts";
 import type { From } from "../config/config.ts";
 import type { ServerConfig } from "../config/rules.ts";
@@ -263,19 +264,18 @@ function commandOf(command: string, folder: string): string {
 
 type Wrote = Pick<Connection, "stderr" | "stray">;
 
-/** Why a server may not answer, from what it wrote: the end of a message, and more. Both empty: it wrote nothing that tells. */
-export function toldBy({ stderr, stray }: Wrote): {
-    readonly wrote: string;
-    readonly more: { readonly hint?: string; readonly detail?: Json };
-} {
+/** Of a server that does not answer, with what it wrote: that may tell why, and a hint from it goes before that of `more`. */
+export function failedBy(
+    { stderr, stray }: Wrote,
+    message: string,
+    more: { readonly kind: FailureKind; readonly hint?: string },
+): ToolFail {
     const [said, line] = [tidy(stderr(), MAX_STDERR), tidy(stray(), 1000)];
-    return {
-        wrote: said === "" ? "" : `; it wrote: ${lastLines(said)}`,
-        more: {
-            ...(line === "" ? {} : { hint: `its standard output is for messages of the protocol, and it wrote there: ${line}` }),
-            ...(said === "" ? {} : { detail: { stderr: said } }),
-        },
-    };
+    return new ToolFail(said === "" ? message : `${message}; it wrote: ${lastLines(said)}`, {
+        ...more,
+        ...(line === "" ? {} : { hint: `its standard output is for messages of the protocol, and it wrote there: ${line}` }),
+        ...(said === "" ? {} : { detail: { stderr: said } }),
+    });
 }
 
 export function unreachable({ key, at }: Target, error: unknown, wrote: Wrote): ToolFail {
@@ -294,12 +294,7 @@ export function unreachable({ key, at }: Target, error: unknown, wrote: Wrote): 
         : `the server '${key}' (${where}) cannot be reached: ${why}`;
     const install = "install it, put its folder on the PATH, or mend `command` of that server in remit.json";
     const hint = folder === null ? install : "mend `cwd` of that server in remit.json";
-    const told = toldBy(wrote);
-    return new ToolFail(message + told.wrote, {
-        kind: "unreachable",
-        ...(isGone ? { hint } : {}),
-        ...told.more,
-    });
+    return failedBy(wrote, message, { kind: "unreachable", ...(isGone ? { hint } : {}) });
 }
 
 /** Sequences a terminal obeys: ECMA-48, control sequences. */

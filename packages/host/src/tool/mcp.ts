@@ -14,7 +14,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import { isObject, type Json } from "@remit/language";
 import type { Claims, Grants } from "@remit/machine";
 import { type Fields, objectArgument, readFields } from "./args.ts";
-import { type Connection, tidy, toldBy } from "./mcp-servers.ts";
+import { type Connection, failedBy, tidy } from "./mcp-servers.ts";
 import { refusedOf } from "./mcp-result.ts";
 import { callAsTask } from "./mcp-task.ts";
 import { patience } from "./patience.ts";
@@ -220,8 +220,7 @@ function statedBy(
 }
 
 function late(connection: Connection, key: string, timeout: number): ToolFail {
-    const { wrote, more } = toldBy(connection);
-    return new ToolFail(`the server '${key}' gave no answer after ${timeout} ms${wrote}`, { kind: "timeout", ...more });
+    return failedBy(connection, `the server '${key}' gave no answer after ${timeout} ms`, { kind: "timeout" });
 }
 
 /** Codes of the library for a connection that is gone. */
@@ -242,9 +241,7 @@ async function failed(error: unknown, connection: Connection, key: string, signa
     if (code === "INVALID_RESULT") return new ToolFail(`the server '${key}' gave an answer that does not follow the protocol`);
     if (code === "REQUEST_TIMEOUT") return late(connection, key, timeout);
     const network = error instanceof SdkHttpError || (error instanceof TypeError && error.cause !== undefined);
-    if (GONE.has(code) || connection.ended() || network) {
-        const { wrote, more } = toldBy(connection);
-        return new ToolFail(`the server '${key}' ended or cannot be reached: ${message}${wrote}`, { kind: "unreachable", ...more });
-    }
+    if (GONE.has(code) || connection.ended() || network)
+        return failedBy(connection, `the server '${key}' ended or cannot be reached: ${message}`, { kind: "unreachable" });
     return new ToolFail(message);
 }

@@ -130,7 +130,7 @@ export class People {
 
     /** PPL5. It counts as a call that failed, and not as one that a person refused: its client may come back. */
     #gone(request: AskRequest, tool: string): Decided {
-        const gave = isGone(tool);
+        const gave = goneText(tool);
         const why = this.#setup.progress().called(keyOf(request), { ok: false, gave, reads: false });
         if (why !== null) this.#setup.stuck(why);
         return { deny: gave };
@@ -192,7 +192,7 @@ export class People {
             // PPL5.
             const gone: Fields = { turn: turn.id, ask: fresh.id, decision: "give up", by: "gone", remembered: true };
             await this.#setup.append("ask.decided", gone);
-            return { answer: "give up", why: isGone(name) };
+            return { answer: "give up", why: goneText(name) };
         }
         const anew = tool === null ? "" : " Its tool was lent anew since, and may not be what it was when the call was allowed.";
         const question =
@@ -202,7 +202,7 @@ export class People {
         const request = { ...fresh, question, options: ["again", "give up"], detail: effect.request };
         const settled = await this.#ask(turn, request, { late: "give up", tool: name }, signal);
         if (settled === null) return null;
-        if (settled.by === "gone" && name !== null) return { answer: "give up", why: isGone(name) };
+        if (settled.by === "gone" && name !== null) return { answer: "give up", why: goneText(name) };
         if (settled.answer !== "again") return { answer: "give up" };
         if (tool !== null) this.#again.set(effect.path, { registration: tool.registration, by: settled.by });
         return { answer: "again" };
@@ -250,7 +250,7 @@ export class People {
 }
 
 /** PPL5. */
-function isGone(tool: string): string {
+function goneText(tool: string): string {
     return `no client lends ${shownUse(`Lent.${tool}`, LENT)} any more`;
 }
 

@@ -6,9 +6,9 @@
  * LST1: a row whose memo cannot be read here hides no other row. It is listed without what the memo says, and how many there are is told once. So is
  *     one that is looked at alone.
  */
-import { type Client, isGrpcServiceError } from "@temporalio/client";
+import type { Client } from "@temporalio/client";
 import proto from "@temporalio/proto";
-import { NOT_FOUND, noNamespace } from "../server/connect.ts";
+import { isNotFound, noNamespace } from "../server/connect.ts";
 import { textIn } from "./payloads.ts";
 import { called } from "./workers.ts";
 
@@ -105,7 +105,7 @@ async function* paged<T>(namespace: string, ask: (token: Uint8Array) => Promise<
         try {
             page = await ask(token);
         } catch (error) {
-            if (isGrpcServiceError(error) && error.code === NOT_FOUND) throw noNamespace(namespace, error);
+            if (isNotFound(error)) throw noNamespace(namespace, error);
             throw called(error, "the rest of the list is not known");
         }
         yield* page.rows;

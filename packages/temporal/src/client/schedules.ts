@@ -17,7 +17,7 @@ import {
     type ScheduleOverlapPolicy as TemporalOverlap,
 } from "@temporalio/client";
 import proto from "@temporalio/proto";
-import { NOT_FOUND } from "../server/connect.ts";
+import { isNotFound } from "../server/connect.ts";
 import { type Planned, type RunInput, type Settings, WORKFLOW } from "../wire/messages.ts";
 import { beginOf } from "../wire/begin.ts";
 import { shownOf } from "./attributes.ts";
@@ -109,7 +109,7 @@ async function shown(client: Client, handle: ScheduleHandle, tell: Tell = () => 
     const { scheduleId } = handle;
     const found = await client.workflowService.describeSchedule({ namespace, scheduleId }).catch(async (error: unknown) => {
         // Temporal's own call tells whether the schedule is not there or the namespace.
-        if (isGrpcServiceError(error) && error.code === NOT_FOUND) await handle.describe();
+        if (isNotFound(error)) await handle.describe();
         throw error;
     });
     const { memo, schedule, info } = found;

@@ -8,7 +8,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { type Client, isGrpcServiceError, WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from "@temporalio/client";
-import { ConnectError, NOT_FOUND } from "../server/connect.ts";
+import { ConnectError, isNotFound } from "../server/connect.ts";
 import type { Begin } from "../wire/begin.ts";
 import { type RunInput, type RunOutput, WORKFLOW } from "../wire/messages.ts";
 import { textIn } from "./payloads.ts";
@@ -56,7 +56,7 @@ export async function started(client: Client, { what, did, hint, call, look, tak
 /** Null: the server does not tell. */
 function without(error: unknown): Found | null {
     if (!isGrpcServiceError(error)) throw error;
-    return error.code === NOT_FOUND ? "none" : null;
+    return isNotFound(error) ? "none" : null;
 }
 
 /** Begins the workflow of a run. */

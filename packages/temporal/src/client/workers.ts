@@ -8,7 +8,7 @@ import { type Program, stagesOf } from "@remit/language";
 import { type Client, isGrpcServiceError, ServiceError } from "@temporalio/client";
 import { NamespaceNotFoundError, WorkflowNotFoundError } from "@temporalio/common";
 import proto from "@temporalio/proto";
-import { ConnectError, NOT_FOUND, noNamespace } from "../server/connect.ts";
+import { ConnectError, isNotFound, noNamespace } from "../server/connect.ts";
 
 /** So long a worker that is just beginning is waited for, and how often it is looked for, milliseconds. */
 const PATIENCE_MS = 1_500;
@@ -30,7 +30,7 @@ export async function hasWorker(client: Client, queue: string, taskQueueType = T
     } catch (error) {
         if (!isGrpcServiceError(error)) throw error;
         if (UNTOLD.has(error.code)) return true;
-        throw error.code === NOT_FOUND ? noNamespace(namespace, error) : called(error, "its workers are not known");
+        throw isNotFound(error) ? noNamespace(namespace, error) : called(error, "its workers are not known");
     }
 }
 
@@ -76,15 +76,15 @@ export async function tellOf<T>(client: Client, run: string, query: string, ...a
     }
 }
 
-/** What the call itself came to, where the library tells it in words of its own. */
-function causeOf(error: unknown): unknown {
-    return error instanceof ServiceError ? error.cause : error;
+/** What the call itself came to, where the library tells it in words of its own; null: it is no error of a call. */
+function causeOf(error: unknown): { readonly code: number; readonly details: string } | null {
+    const cause = error instanceof ServiceError ? error.cause : error;
+    return isGrpcServiceError(cause) ? cause : null;
 }
 
 /** What the server says where no worker can carry a query or an update to the workflow now. */
 export function unheard(error: unknown, run: string, message: string): unknown {
-    const cause = causeOf(error);
-    if (!isGrpcServiceError(cause) || !UNSAID.has(cause.code)) return called(error, message);
+    if (!UNSAID.has(causeOf(error)?.code)) return called(error, message);
     return new ConnectError(
         message,
         `its workers are away, stopped, very busy, of another build, or without a key of its payloads: ${WORKER} QUEUE, or give it to those that serve now with remit resume ${run} --on temporal --move; remit trace ${run} shows what the ledger has of it`,
@@ -109,7 +109,7 @@ export async function reachable(client: Client, run: string): Promise<void> {
 export function called(error: unknown, what: string): unknown {
     if (!(error instanceof ServiceError || isGrpcServiceError(error))) return unplaced(error);
     const cause = causeOf(error);
-    const isRefused = isGrpcServiceError(cause) && !AWAY.has(cause.code);
+    const isRefused = cause !== null && !AWAY.has(cause.code);
     const said = isRefused ? `refused a call: ${cause.details}` : "went away while it was called";
     const hint = isRefused
         ? "look at what the server says of it, then run the command again"
@@ -125,10 +125,12 @@ export async function answered<T>(call: Promise<T>, what: string): Promise<T> {
     }
 }
 
-/** The server gave no answer, also where it was asked again: gRPC's DEADLINE_EXCEEDED and UNAVAILABLE. */
+/** gRPC's DEADLINE_EXCEEDED and UNAVAILABLE. */
+const UNANSWERED: ReadonlySet<unknown> = new Set([4, 14]);
+
+/** The server gave no answer, also where it was asked again. */
 export function isUnanswered(error: unknown): boolean {
-    const cause = causeOf(error);
-    return isGrpcServiceError(cause) && (cause.code === 4 || cause.code === 14);
+    return UNANSWERED.has(causeOf(error)?.code);
 }
 
 /** gRPC's CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, INTERNAL and UNAVAILABLE: what a connection comes to that breaks, or that a server closes as it ends. */
@@ -139,8 +141,7 @@ const LOST: ReadonlySet<unknown> = new Set([...AWAY, 8, 10, 11, 15]);
 
 /** The server may have done what it was called for. */
 export function isUnclear(error: unknown): boolean {
-    const cause = causeOf(error);
-    return isGrpcServiceError(cause) && LOST.has(cause.code);
+    return LOST.has(causeOf(error)?.code);
 }
 
 /** An error that says which namespace is not there, in the words of this package. */

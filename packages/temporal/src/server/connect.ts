@@ -48,7 +48,12 @@ const CONNECT_MS = 10_000;
 /** After so long without an answer the caller is told that the server is waited for, milliseconds. */
 const SLOW_MS = 4_000;
 /** gRPC's NOT_FOUND, which a server says of a namespace. */
-export const NOT_FOUND = 5;
+const NOT_FOUND = 5;
+
+/** A call found nothing of the name that it was about. */
+export function isNotFound(error: unknown): boolean {
+    return isGrpcServiceError(error) && error.code === NOT_FOUND;
+}
 
 /** The server cannot be reached, or what was said of it cannot be read. */
 export class ConnectError extends Error {
@@ -159,7 +164,7 @@ export async function connectWorker(place: Place, { reachMs }: Pick<ConnectPatie
     try {
         await connection.workflowService.describeNamespace({ namespace: place.namespace });
     } catch (error) {
-        if (!isGrpcServiceError(error) || error.code !== NOT_FOUND) return connection;
+        if (!isNotFound(error)) return connection;
         await connection.close();
         throw noNamespace(place.namespace, error);
     }
