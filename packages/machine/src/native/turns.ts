@@ -103,12 +103,10 @@ export function serveTurns(m: Ops): boolean {
 
 /** Sessions that calls wait for. */
 function waitedFor(m: Ops): readonly Session[] {
-    let found: readonly Session[] = NONE;
-    for (const session of m.sessions.values()) if (session.queue.length > 0) found = [...found, session];
+    const found: Session[] = [];
+    for (const session of m.sessions.values()) if (session.queue.length > 0) found.push(session);
     return found;
 }
-
-const NONE: readonly Session[] = [];
 
 function firstPrompt(m: Ops, h: Handing): AgentPart[] {
     const { d, fiber, wait } = h;

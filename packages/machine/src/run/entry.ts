@@ -5,8 +5,8 @@
  * a person is there to answer.
  *
  * ER2: a part of another run begins under what decided there that it begins.
- * ROW1: a part knows the rows of tables that came before it, and the run around it those that came in it: where it does not, no row names anybody.
- * ER3: evidence of the input is what the run began with: what flows into a part of it proves nothing there, whoever gave it.
+ * ROW1: a part knows the rows of tables that came before it, and the run around it those that came in it: where it does not, no row names a person.
+ * ER3: evidence of the input is what the run began with: what flows into a part of it proves nothing there, also where the user gave it.
  * ER1: everything of the input carries its origins, `user` unless said otherwise; a file import carries the origins of its content.
  */
 import { isObject, type Contract, type Field, type Json, shownName } from "@remit/language";

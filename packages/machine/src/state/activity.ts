@@ -126,14 +126,12 @@ type Inside = Session & { readonly doing: Doing };
 
 /** Calls of agents of the program that an account pays for something in. */
 function sessionsAround(m: Machine, account: number): readonly Inside[] {
-    let found: readonly Inside[] = NONE;
+    const found: Inside[] = [];
     for (const one of m.sessions.values())
         if (isDoing(one) && (m.compiled.agent(...one.agent) as Program).outside === null && m.accounts.within(account, one.account))
-            found = [...found, one];
+            found.push(one);
     return found;
 }
-
-const NONE: readonly Inside[] = [];
 
 function isDoing(one: Session): one is Inside {
     return one.doing !== null;

@@ -45,7 +45,7 @@ describe.each([
     "temporal static ( lists ) >=> temporal static ( memory static ( sends ) )",
     "temporal static ( memory static ( lists ) ) >=> sends",
 ])("%s", (body) => {
-    test("two rows that name different people name nobody", () => {
+    test("two rows that name different people name no person", () => {
         expect(ended(body, "eve@x.example", [ANN, EVE])).toEqual(["violation.flow", []]);
         expect(ended(body, "ann@x.example", [ANN, EVE])).toEqual(["violation.flow", []]);
     });
@@ -56,7 +56,7 @@ describe.each([
     });
 });
 
-test("behind a part that does not tell which rows came in it, no row names anybody", () => {
+test("behind a part that does not tell which rows came in it, no row names a person", () => {
     const silent = (came: Outcome): Outcome => {
         const { rows: _, ...rest } = came;
         return rest as Outcome;
@@ -65,7 +65,7 @@ test("behind a part that does not tell which rows came in it, no row names anybo
     expect(ended("temporal static ( lists ) >=> sends", "eve@x.example", [NOBODY, EVE])).toEqual([2, ["eve@x.example"]]);
 });
 
-test("a part that was withdrawn and goes on: until it ends no row names anybody outside it, and in it those do that came before", () => {
+test("a part that was withdrawn and goes on: until it ends no row names a person outside it, and in it those do that came before", () => {
     const row = '1\n["ann@x.example"]';
     const around = new Standing();
     around.learnRows("t", [row]);
