@@ -47,6 +47,6 @@ async function ran({ args, env, input }) {
 port.on("message", async (order) => {
     const said = await ran(order).catch((error) => ({ broken: String(error?.stack ?? error) }));
     port.postMessage(said);
-    Atomics.store(flag, 0, 1);
+    Atomics.store(flag, 0, order.number);
     Atomics.notify(flag, 0);
 });

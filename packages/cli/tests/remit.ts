@@ -46,7 +46,14 @@ interface Thread {
 }
 
 let thread: Thread | null = null;
-/** The thread that commands run in; this one stands still meanwhile, as it would for a process. */
+/** Milliseconds after which a command is taken to hang. */
+const HANGS = 500_000;
+/**
+ * The thread that commands run in; this one stands still meanwhile, as it would for a process.
+ *
+ * Orders are numbered, and the flag holds the number of the last that is done: a wake that was meant for an earlier order, and an answer that comes
+ * after its order was given up, are never taken for those of a later one.
+ */
 function commands(): Thread {
     const { port1, port2 } = new MessageChannel();
     const flag = new Int32Array(new SharedArrayBuffer(4));
@@ -58,11 +65,18 @@ function commands(): Thread {
         stderr: false,
     });
     worker.unref();
+    let number = 0;
     return {
         run(order) {
-            Atomics.store(flag, 0, 0);
-            port1.postMessage(order);
-            if (Atomics.wait(flag, 0, 0, 500_000) === "timed-out") throw new Error(`remit ${order.args.join(" ")} does not end`);
+            number++;
+            port1.postMessage({ ...order, number });
+            for (let done = Atomics.load(flag, 0); done !== number; done = Atomics.load(flag, 0)) {
+                if (Atomics.wait(flag, 0, done, HANGS) !== "timed-out") continue;
+                // what hangs in it would hold up every command after it
+                thread = null;
+                void worker.terminate();
+                throw new Error(`remit ${order.args.join(" ")} does not end`);
+            }
             const said = receiveMessageOnPort(port1)?.message as Ran & { readonly broken?: string };
             if (said.broken !== undefined) throw new Error(said.broken);
             return said;

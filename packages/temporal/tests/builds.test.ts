@@ -29,21 +29,20 @@ async function build(room: Room, name: string): Promise<Build> {
 
 /** The server knows a build once its worker has asked for work. */
 async function current({ client: { client }, queue: deploymentName }: Room, buildId: string): Promise<void> {
+    await known(() =>
+        client.workflowService.setWorkerDeploymentCurrentVersion({ namespace: "default", deploymentName, buildId, identity: "test" }),
+    );
+}
+
+/** What is asked of the server about a build, once it knows it: it learns of each of a worker's queues apart. */
+async function known(ask: () => Promise<unknown>): Promise<void> {
     for (;;) {
         try {
-            await client.workflowService.setWorkerDeploymentCurrentVersion({
-                namespace: "default",
-                deploymentName,
-                buildId,
-                identity: "test",
-            });
+            await ask();
             return;
         } catch (error) {
-            if (
-                (error as { readonly code?: number }).code !== NOT_FOUND &&
-                (error as { readonly code?: number }).code !== FAILED_PRECONDITION
-            )
-                throw error;
+            const { code } = error as { readonly code?: number };
+            if (code !== NOT_FOUND && code !== FAILED_PRECONDITION) throw error;
             await new Promise((resolve) => setTimeout(resolve, 100));
         }
     }
@@ -122,7 +121,7 @@ test("a reset to the first task, as Temporal's own tools make it, goes on from t
     const { events } = await room.client.client.workflow.getHandle(run).fetchHistory();
     const firstTask = events?.find((event) => event.workflowTaskCompletedEventAttributes != null)?.eventId;
     const version = { deploymentName: room.queue, buildId: "2" };
-    await workflowService.resetWorkflowExecution({
+    const reset = {
         ...{ namespace: "default", workflowExecution: { workflowId: run }, requestId: `reset-${run}`, reason: "a newer build" },
         ...(firstTask == null ? {} : { workflowTaskFinishEventId: firstTask }),
         postResetOperations: [
@@ -133,7 +132,8 @@ test("a reset to the first task, as Temporal's own tools make it, goes on from t
                 },
             },
         ],
-    });
+    };
+    await known(() => workflowService.resetWorkflowExecution(reset));
     const again = await asked(room, run);
     expect(again.question.path).toBe(question.path);
     await room.client.answer(run, { question: again.question.id, by, decision: "once" });
