@@ -226,8 +226,7 @@ export class Server {
 
     /** What a stream of the session is read from; null where there is no such session. */
     async streamed(id: string): Promise<Streamed | null> {
-        const there = await this.processes?.has(id);
-        return there === true ? (this.processes as Processes).streams.of(id) : (this.sessions.get(id) ?? null);
+        return (await this.processes?.streamed(id)) ?? this.sessions.get(id) ?? null;
     }
 
     async close(session: Session, client: Client): Promise<Ack> {

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { postgresOfItsOwn } from "../../host/tests/postgres-server.ts";
 import { scriptAt } from "../../host/tests/script.ts";
 import { type FoundServer, ServeClient, servers } from "../src/index.ts";
@@ -17,6 +17,9 @@ const fails = (error: unknown): never => {
     throw error;
 };
 const frame = (seq: number) => ({ seq, event: "turn.submitted", data: {} });
+
+/** The owner that the session has when its stream begins. */
+const EPOCH = 4;
 
 /** A session that one process has, and a stream of it that is read at another one; `loses`: what does not come there. */
 async function pair(loses: (message: StreamMessage) => boolean) {
@@ -32,7 +35,7 @@ async function pair(loses: (message: StreamMessage) => boolean) {
         fails,
     );
     const reader: Streams = new Streams(async (message) => owner.hear(message), new Map(), fails);
-    const { listener } = reader.of("s").listen("c", 0);
+    const { listener } = reader.of("s", EPOCH).listen("c", 0);
     await Array.fromAsync(listener.before);
     told.put([frame(1)]);
     expect(await listener.take(60_000)).toEqual([frame(1)]);
@@ -50,7 +53,7 @@ test("a stream goes on as long as all of it comes", async () => {
         await reader.tick();
         expect(await listener.take(60_000)).toEqual([frame(seq)]);
     }
-    for (const epoch of [4, 4]) reader.owned([{ id: "s", epoch }]);
+    for (const epoch of [EPOCH, EPOCH]) reader.owned([{ id: "s", epoch }]);
     await settled();
     await owner.tick();
     expect(await listener.take(0)).toEqual([]);
@@ -88,9 +91,44 @@ test("STM3: a stream ends whose end was lost", async () => {
 
 test("STM3: a stream ends whose session has another owner, where no process could say so", async () => {
     const { reader, listener } = await pair(() => false);
-    reader.owned([{ id: "s", epoch: 1 }]);
-    reader.owned([{ id: "s", epoch: 2 }]);
+    reader.owned([{ id: "s", epoch: EPOCH }]);
+    reader.owned([{ id: "s", epoch: EPOCH + 1 }]);
     expect(await listener.take(60_000)).toBeNull();
+});
+
+test("STM3: a stream ends whose session had another owner before this process looked for the first time", async () => {
+    const { reader, listener } = await pair(() => false);
+    reader.owned([{ id: "s", epoch: EPOCH + 1 }]);
+    expect(await listener.take(60_000)).toBeNull();
+});
+
+test("STM3: a stream ends whose process says no more how much it said", async () => {
+    const { reader, owner, listener } = await pair(() => false);
+    vi.useFakeTimers({ toFake: ["Date"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const look = (): void => reader.owned([{ id: "s", epoch: EPOCH }]);
+    for (let second = 0; second < 40; second += 10) {
+        vi.setSystemTime(Date.now() + 10_000);
+        await reader.tick();
+        await owner.tick();
+        look();
+    }
+    expect(await listener.take(0)).toEqual([]);
+    vi.setSystemTime(Date.now() + 20_000);
+    look();
+    expect(await listener.take(60_000)).toBeNull();
+});
+
+test("STM2: a stream of a session that came here while it was asked for ends at once, and says nothing to the others", async () => {
+    const said: string[] = [];
+    const here = new Map<string, never>();
+    const streams = new Streams(async ({ kind }) => void said.push(kind), here, fails);
+    const there = streams.of("s", EPOCH);
+    here.set("s", {} as never);
+    streams.end("s");
+    const { listener } = there.listen("c", 0);
+    await Array.fromAsync(listener.before);
+    expect([await listener.take(60_000), said]).toEqual([null, []]);
 });
 
 test("STM3: what a session tells while the database comes back is heard at the other process", async () => {

@@ -12,13 +12,13 @@
  */
 import { randomBytes } from "node:crypto";
 import type { Json } from "@remit/language";
-import { LedgerError, SESSION, type Team } from "@remit/host";
+import { LedgerError, type OpenRun, SESSION, type Team } from "@remit/host";
 import type { Client } from "../access/clients.ts";
 import { within } from "../runs/stream.ts";
 import { isEditorSession } from "../session/log.ts";
 import type { Session } from "../session/session.ts";
 import { type ListedSession, listedSession } from "../wire/messages.ts";
-import { type StreamMessage, Streams } from "./streams.ts";
+import { type Streamed, type StreamMessage, Streams } from "./streams.ts";
 
 /** Between two looks for sessions without a process, milliseconds. */
 const LOOK_MS = 2_000;
@@ -131,11 +131,21 @@ export class Processes {
 
     /** Whether there is such a session, and it is not here. One whose process is gone is taken first (PRS2). */
     async has(id: string): Promise<boolean> {
-        if (this.#setup.sessions.has(id) || !id.startsWith(SESSION)) return false;
+        return (await this.#elsewhere(id)) !== null;
+    }
+
+    /** What a stream of a session that another process has is read from; null where `has` says no. */
+    async streamed(id: string): Promise<Streamed | null> {
+        const there = await this.#elsewhere(id);
+        return there === null ? null : this.streams.of(id, there.epoch);
+    }
+
+    async #elsewhere(id: string): Promise<Pick<OpenRun, "epoch"> | null> {
+        if (this.#setup.sessions.has(id) || !id.startsWith(SESSION)) return null;
         const found = (await this.#setup.team.open(id)).find((one) => one.id === id);
-        if (found === undefined || isEditorSession(id)) return false;
+        if (found === undefined || isEditorSession(id)) return null;
         if (!found.live) await this.#take(id);
-        return !this.#setup.sessions.has(id);
+        return this.#setup.sessions.has(id) ? null : found;
     }
 
     /** Sessions that other processes have, by one question to all of them; one of a process that does not answer now is left out. */

@@ -7,8 +7,8 @@
  *       reads, so that a process that is killed takes its clients along.
  * STM2: where the session moves the streams end: their readers come back with the number of the last event they have seen.
  * STM3: what is said over the team may be lost while the database is away. A stream of which a message did not come ends before the next one is told,
- *       and so does one whose session has another owner; its reader comes back. Every so often each process says how many messages of each stream it
- *       has said, so that the last one is missed, too.
+ *       and so does one whose session has another owner than when it began; its reader comes back. Every so often each process says how many messages of
+ *       each stream it has said, so that the last one is missed, too. Where it does not say so for a while, it has ended, and the stream ends as well.
  */
 import { randomBytes } from "node:crypto";
 import type { Json } from "@remit/language";
@@ -50,8 +50,10 @@ interface Read {
     readonly timer: NodeJS.Timeout;
     /** Messages that came. */
     heard: number;
-    /** Of the session's owner, once it is known. */
-    epoch: number | null;
+    /** When its process said something of it the last time. */
+    seen: number;
+    /** Of the owner that the session had when the stream began. */
+    readonly epoch: number;
 }
 
 interface Told {
@@ -79,15 +81,17 @@ export class Streams {
         this.#sessions = sessions;
     }
 
-    of(session: string): Streamed {
+    /** `epoch`: of the owner that the session has. */
+    of(session: string, epoch: number): Streamed {
         return {
-            listen: (client, after) => ({ listener: this.#listen(session, client, after), calls: [] as readonly Json[] }),
+            listen: (client, after) => ({ listener: this.#listen({ session, epoch, client, after }), calls: [] as readonly Json[] }),
             // STM1: its listener says it.
             gone: () => undefined,
         };
     }
 
-    #listen(session: string, client: string, after: number): Listener {
+    #listen(about: { readonly session: string; readonly epoch: number; readonly client: string; readonly after: number }): Listener {
+        const { session, epoch, client, after } = about;
         const stream = randomBytes(9).toString("hex");
         const before = new Replay();
         const listener = new Listener(client, before, () => {
@@ -98,8 +102,14 @@ export class Streams {
             before.end();
             void this.#say({ kind: "left", stream });
         });
+        if (this.#sessions.has(session)) {
+            // STM2: it came here since its owner was asked for.
+            before.end();
+            listener.close();
+            return listener;
+        }
         const timer = setTimeout(() => listener.close(), FIRST_MS);
-        this.#read.set(stream, { session, listener, before, timer, heard: 0, epoch: null });
+        this.#read.set(stream, { session, listener, before, timer, heard: 0, seen: Date.now(), epoch });
         void this.#say({ kind: "listen", stream, session, client, after });
         return listener;
     }
@@ -109,14 +119,12 @@ export class Streams {
         for (const one of this.#read.values()) if (one.session === session) one.listener.close();
     }
 
-    /** STM3. Which owner each session has. */
+    /** STM3. Which owner each session has: the database answers, so that what a process says is heard. */
     owned(sessions: readonly { readonly id: string; readonly epoch: number }[]): void {
         const epochs = new Map(sessions.map(({ id, epoch }) => [id, epoch]));
-        for (const one of this.#read.values()) {
-            const epoch = epochs.get(one.session) ?? null;
-            if (one.epoch !== null && epoch !== null && epoch !== one.epoch) one.listener.close();
-            one.epoch ??= epoch;
-        }
+        const now = Date.now();
+        for (const { session, listener, epoch, seen } of this.#read.values())
+            if ((epochs.get(session) ?? epoch) !== epoch || now - seen > SILENT_MS) listener.close();
     }
 
     /** Ends what a client reads here. */
@@ -152,8 +160,10 @@ export class Streams {
             case "said":
                 for (const [stream, said] of Object.entries(message.streams)) {
                     const one = this.#read.get(stream);
+                    if (one === undefined) continue;
+                    one.seen = Date.now();
                     // STM3.
-                    if (one !== undefined && (said === null || one.heard < said)) one.listener.close();
+                    if (said === null || one.heard < said) one.listener.close();
                 }
         }
     }
@@ -162,6 +172,7 @@ export class Streams {
         const one = this.#read.get(message.stream);
         if (one === undefined) return;
         clearTimeout(one.timer);
+        one.seen = Date.now();
         // STM3.
         if (message.kind === "ended" || message.n !== one.heard++) one.listener.close();
         else if (message.kind === "begun") one.before.end();
