@@ -2,7 +2,8 @@
 // Arguments are passed to vitest: `npm test -- packages/machine` runs a part (without the set-up for the rest).
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import * as agents from "./lib/agents.mjs";
 import { engines } from "./lib/engines.mjs";
 import { harbor } from "./lib/harbor.mjs";
@@ -69,9 +70,28 @@ async function main() {
         failed += broken + (result.numPendingTests ?? 0) + (result.numTodoTests ?? 0);
         if (code !== 0 && failed === 0) failed += 1;
         if (result.numTotalTests === 0) throw new Error("no test was run");
+        list(result.testResults);
     } finally {
         for (const one of [room, built]) rmSync(one, { recursive: true, force: true });
     }
+}
+
+/** What failed, a line each, in the order in which it failed: the first is often what the others come from, and a log's end is what is read. */
+function list(files) {
+    const lines = files.flatMap(({ name, status, startTime, message, assertionResults }) => {
+        const inFile = relative(setup.root, name);
+        const broken =
+            status === "failed" && assertionResults.length === 0
+                ? [{ fullName: "did not load", failureMessages: [message], startTime }]
+                : [];
+        return [...broken, ...assertionResults.filter((one) => one.status !== "passed")].map((one) => ({
+            at: one.startTime ?? startTime,
+            text: `${inFile}: ${one.fullName}: ${(one.failureMessages?.[0] ?? one.status).split("\n")[0]}`,
+        }));
+    });
+    lines.sort((a, b) => a.at - b.at);
+    for (const { text } of lines) process.stdout.write(`\nfailed: ${stripVTControlCharacters(text).slice(0, 300)}`);
+    if (lines.length > 0) process.stdout.write("\n");
 }
 
 function count(code) {
