@@ -22,6 +22,7 @@ import { areCountsAway, countsBack } from "./lent-counts.ts";
 import type { Machine } from "../run/machine.ts";
 import type { Ops } from "./ops.ts";
 import { reservePart } from "./parts.ts";
+import { waits } from "./places.ts";
 import { accountAt, overdrawn, unkept } from "./spending.ts";
 import { isOfVerbs, type StageOf, stageOf } from "./stage.ts";
 
@@ -190,6 +191,11 @@ export function payWaiting(m: Machine): boolean {
         m.stand(fiber, fiber.top);
         try {
             pay(m, pending);
+            // ORD5.
+            if (fiber.place !== 0 && !m.unpaid.has(path)) {
+                fiber.touch();
+                waits(m, fiber);
+            }
         } catch (error) {
             if (!(error instanceof Fail)) throw error;
             m.deliverFail(fiber, error);

@@ -9,6 +9,8 @@
  *     time, so that the places do not tell whether it waited.
  * ORD3: one that begins because another ended has the other's place.
  * ORD4: only one that is ready, or that waits for something outside or for counts that a part has (COU6), holds others up.
+ * ORD5: one that waits until turns in flight are settled (AC9) keeps its place, and takes the last one when its turn is asked for: so it does not tell
+ *     which of those turns ended first. Turns in flight end without any fiber, so what it holds up is not what it waits for.
  */
 import { lent } from "../compile/strict.ts";
 import type { Machine } from "../run/machine.ts";
@@ -43,7 +45,8 @@ export function begins(m: Machine, fiber: Fiber, after: Fiber | null): void {
 
 /** A fiber waits. */
 export function waits(m: Machine, fiber: Fiber): void {
-    if (fiber.frames.length > 0 && fiber.stop === null && !awaitsCounts(fiber) && !isAside(m, fiber, fiber.top)) fiber.place = lastPlace(m);
+    const keeps = awaitsCounts(fiber) || m.waiting.isUnpaid(fiber, m.unpaid.keys());
+    if (fiber.frames.length > 0 && fiber.stop === null && !keeps && !isAside(m, fiber, fiber.top)) fiber.place = lastPlace(m);
     m.waiting.turns.add(fiber);
 }
 
@@ -145,7 +148,7 @@ function leave(heap: Turn[]): void {
     heap[at] = last;
 }
 
-/** Effects that were asked for, or wait for the budget, by path. Of each fiber it is known how many it waits for outside. */
+/** Effects that were asked for, or wait for the budget, by path. Of each fiber it is known how many it waits for. */
 export class Waiting extends Map<string, Pending> {
     readonly turns = new Turns();
 
@@ -163,12 +166,18 @@ export class Waiting extends Map<string, Pending> {
         return super.delete(path);
     }
 
+    /** Whether one of the effects at these paths, which wait for the budget, is what a fiber waits for. */
+    isUnpaid(fiber: Fiber, unpaid: Iterable<string>): boolean {
+        for (const path of unpaid) if (this.get(path)?.fiber === fiber) return true;
+        return false;
+    }
+
     override clear(): void {
         for (const { fiber } of this.values()) fiber.outside = 0;
         super.clear();
     }
 }
 
-function counts({ fiber, timer, waits: unpaid }: Pending, by: 1 | -1): void {
-    if (timer === undefined && unpaid === undefined) fiber.outside += by;
+function counts({ fiber, timer }: Pending, by: 1 | -1): void {
+    if (timer === undefined) fiber.outside += by;
 }

@@ -175,3 +175,55 @@ memory static ( ${body} )`);
             expect(ran(form, 3, "GO", how)).toEqual(whole);
     });
 });
+
+describe("ORD5: nor by which of the turns in flight ended first that a turn waits for", () => {
+    const within = (body: string): ReturnType<typeof formOf> =>
+        formOf(`flow strict
+import llm M from "openai://m"
+import tool T from "https://t.example"
+import tool U from "https://u.example"
+main agent A {
+model M
+role "r"
+description "d"
+main func() {
+s = T.secret({})
+spend 5000 tokens {
+r = parallel for x in [1, 2, 3, 4, 5] max 5 {
+${body}
+x }
+}
+U.tell({ v: "all" })
+1 }
+}`);
+    const answer =
+        (secret: Json) =>
+        (e: Effect): Outcome => {
+            const { tool, op } = e.request as { tool?: string; op?: string };
+            if (e.kind === "model")
+                return { ...said({ text: "t", finish: "stop", model: "m" }, ["model:M"]), usage: { input: 10, output: 20 } };
+            if (op === "describe") return said({ methods: [] }, [`tool:${tool}`]);
+            return said(tool === "T" ? secret : { n: 1 }, [`tool:${tool}`]);
+        };
+    const ran = (form: ReturnType<typeof formOf>, seed: number, how: How = {}): Ran => {
+        const next = random(seed);
+        const options = { concurrency: 5, ...how.options };
+        return runAll(form, { answer: answer(seed % 3), pick: (all) => Math.floor(next() * all.length), ...how, options });
+    };
+
+    test.each([
+        "y = generate({ input: `go {x}` })\nU.tell({ v: 2, x: x })",
+        "U.tell({ v: 1, x: x })\ny = generate({ input: `go {x}` })\nU.tell({ v: 2, x: x })\nz = generate({ input: `on {x}` })",
+        "if x < 5 { y = generate({ input: `go {x}` }) } else { U.tell({ v: 1, x: x })\nU.tell({ v: 2, x: x })\ny = generate({ input: `go {x}` }) }\nU.tell({ v: 3, x: x })",
+        "y = generate({ input: `go {x}` })\nif s > 1 and x == 2 { z = generate({ input: `on {x}` }) }\nU.tell({ v: 2, x: x })",
+        "y = generate({ input: `go {x}` })\nz = parallel for n in [1, 2] max 2 { U.tell({ v: n, x: x })\nw = generate({ input: `on {x} {n}` })\nn }\nU.tell({ v: 3, x: x })",
+    ])("%s", (body) => {
+        const form = within(body);
+        const [first, ...rest] = Array.from({ length: 24 }, (_, seed) => ran(form, seed));
+        expect(first?.result).toMatchObject({ ok: true });
+        for (const one of rest) expect(visible(one)).toEqual(visible(first as Ran));
+        const whole = ran(form, 10);
+        for (const how of [{ saving: true }, { saving: 3 }, { options: { mode: "frames" } }] as const)
+            expect(ran(form, 10, how)).toEqual(whole);
+    });
+});
