@@ -3,10 +3,12 @@
  *
  * Boundary: between the connection and the tools. A panel that is closed has no connection, and what it lent is withdrawn by the server.
  *
+ * LDG2: a result that the server cannot take now is sent again as it is: it counts once. One that it does not take at all is told as a failure.
  * LDG1: of several panels one lends: a call is carried out once.
  */
 import { useEffect, useState } from "preact/hooks";
 import { at, hear, ServerRefusal, request } from "./api.ts";
+import type { CallResult } from "../src/wire/messages.ts";
 import { namedBy, resultOf, TOOLS } from "./tools.ts";
 
 export interface Action {
@@ -78,6 +80,28 @@ function isOver(error: unknown): void {
 
 type Call = { readonly id: string; readonly client: string; readonly tool: string; readonly args: { readonly [name: string]: unknown } };
 
+/** Tries to give a result, and milliseconds between two. */
+const TRIES = 60;
+const AGAIN_MS = 1_000;
+
+/** LDG2. Rejects with `ServerRefusal`. */
+async function give(to: string, result: CallResult): Promise<void> {
+    for (let tries = 1; ; tries++)
+        try {
+            await request("POST", to, result);
+            return;
+        } catch (error) {
+            if (!(error instanceof ServerRefusal)) throw error;
+            const { status, message } = error;
+            if (status === 400 || status === 413) {
+                await request("POST", to, { ok: false, error: message });
+                return;
+            }
+            if ((status !== 429 && status !== 503) || tries === TRIES) throw error;
+            await new Promise((go) => setTimeout(go, AGAIN_MS));
+        }
+}
+
 function lend(session: string, tell: (action: Action) => void): () => void {
     const taken = new Set<string>();
     let me = "";
@@ -89,7 +113,7 @@ function lend(session: string, tell: (action: Action) => void): () => void {
         const said = result.ok ? [result.site ?? []].flat().join(", ") : result.error;
         tell({ id, tool, about, state: result.ok ? "done" : "failed", said });
         const to = at("sessions", session, "calls", id, "result");
-        await request("POST", to, result).catch((error: Error) => request("POST", to, { ok: false, error: error.message }));
+        await give(to, result);
     };
     const connected = async (): Promise<void> => {
         me = (await request<{ id: string }>("GET", "/v1/me")).id;

@@ -11,6 +11,7 @@
  *
  * LND1: a result says the page's address, so that the server's rules know whose word it is.
  * LND2: when the connection breaks the page comes back, and lends its tools anew. Where it cannot, its token is revoked for example, `onEnd` hears why.
+ * LND3: a result that the server cannot take now is sent again as it is: it counts once. One that it does not take at all is told as a failure.
  */
 (() => {
     "use strict";
@@ -95,7 +96,8 @@
                         answers.delete(message.id);
                     } else if (message.event === "call" && Object.hasOwn(tools, message.data.tool)) {
                         onCall(message.data);
-                        await ask("POST", `/v1/sessions/${session}/calls/${message.data.id}/result`, await resultOf(tools[message.data.tool], message.data.args));
+                        const { id, tool, args } = message.data;
+                        await give(ask, `/v1/sessions/${session}/calls/${id}/result`, await resultOf(tools[tool], args));
                     }
                 };
             }, reject);
@@ -106,6 +108,17 @@
     function isFinal(error) {
         if (error.status === undefined) return !(error instanceof TypeError);
         return error.status >= 400 && error.status < 500 && ![408, 425, 429].includes(error.status);
+    }
+
+    /** LND3. */
+    async function give(ask, path, result) {
+        for (let tries = 0; tries < 60; tries++) {
+            const { status, body } = await ask("POST", path, result);
+            if (status < 400) return;
+            if (status === 400 || status === 413)
+                return await ask("POST", path, { ok: false, error: String(body?.error?.message ?? `the server answers with ${status}`) });
+            await new Promise((go) => setTimeout(go, 1_000));
+        }
     }
 
     async function resultOf({ call }, args) {

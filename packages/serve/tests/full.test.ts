@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { mountRoom } from "../../host/tests/ledger/room.ts";
 import { scriptAt } from "../../host/tests/script.ts";
 import { ServeClient, type ServerRefusal, servers } from "../src/index.ts";
+import type { CallResult } from "../src/wire/messages.ts";
 import { calls, ended, type Room, room, watch } from "./room.ts";
 
 const SERVER = scriptAt("packages/serve/tests/process/server.ts");
@@ -132,6 +133,38 @@ test("what is refused while something before it waits is refused at once, and wh
     ]);
     expect((await at.owner.turn(id, turn.id)).value).toBe("hello");
 });
+
+test("LNT8: a result that was answered with 503 counts; sent again it is accepted and changes nothing, and another one is refused", async () => {
+    await using at = await room([calls("owner", "click"), { text: "clicked" }], { ledger: join(disk, "ledger.db"), log: () => undefined });
+    const { id } = await at.owner.open();
+    await at.owner.lend(id, "click", { ...CLICK, readOnly: true });
+    const made: string[] = [];
+    const first = { ok: true, value: "one" } as const;
+    const turn = await at.owner.submit(id, { text: "Click" });
+    const seen = await watch(at.owner, id, ended(turn.id), async (event, data) => {
+        if (event !== "call") return;
+        const call = data["id"] as string;
+        made.push(call);
+        fill(0);
+        const give = (result: CallResult): Promise<unknown> => at.owner.result(id, call, result);
+        const no = await refusal(give(first));
+        expect(no).toMatchObject({ status: 503, kind: "ledger", hint: expect.stringContaining("send it again as it is") });
+        const [again] = await Promise.all([refusal(give(first)), expect(give({ ok: false, error: "two" })).resolves.toEqual(OTHER)]);
+        expect(again).toMatchObject({ status: 503 });
+        free();
+        await expect.poll(() => ready(at), { timeout: 60_000 }).toEqual([200, { ok: true }]);
+        expect(await give(first)).toEqual({ status: "accepted" });
+        expect(await give({ ok: true, value: "three" })).toEqual(OTHER);
+    });
+    expect(await at.owner.result(id, made[0] ?? "", first)).toEqual({ status: "accepted" });
+    expect([made.length, seen.filter(({ event }) => event === "call.ended").length]).toEqual([1, 1]);
+    expect((await at.owner.turn(id, turn.id)).value).toBe("clicked");
+    const events = await Array.fromAsync(at.server.ledger.store.events(`${id}.${turn.id}`, 1));
+    const ends = events.flatMap(({ kind, data }) => (kind === "tool.ended" ? [JSON.stringify(data)] : []));
+    const holding = (word: string): number => ends.filter((one) => one.includes(`"${word}"`)).length;
+    expect(["one", "two", "three"].map(holding)).toEqual([1, 0, 0]);
+});
+const OTHER = { status: "rejected", reason: expect.stringContaining("was answered before") };
 
 test("wherever the room ends, every decision has its answer, and nothing is lost or done twice", async () => {
     const pages = [0, 2, 4, 6, 8, 10, 12, 14, 16, 20];

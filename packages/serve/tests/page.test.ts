@@ -132,6 +132,51 @@ test("a page goes on lending after a proxy's error page and a server that is bus
     await context.close();
 });
 
+test("LND3: a result that the server cannot take now is sent again as it is; one that it does not take at all is told as a failure", async () => {
+    const { id } = await at.owner.open();
+    const { code } = await at.owner.request<{ code: string }>("POST", "/v1/pairings", { scopes: ["observe", "lend"] });
+    html = `<!doctype html><title>The shop</title>
+<script src="${at.server.url}/lend.js"></script>
+<script>
+    window.calls = 0;
+    const call = () => { calls++; return "tea"; };
+    remit.lend({ code: "${code}", session: "${id}", tools: { cart: { description: "What is in the cart", readOnly: true, call } } })
+        .then(() => { document.title = "lent"; });
+</script>`;
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const sent: string[] = [];
+    await page.routeWebSocket("**/v1/socket", (socket) => {
+        const server = socket.connectToServer();
+        socket.onMessage((text) => {
+            const message = JSON.parse(String(text)) as {
+                readonly id: number;
+                readonly path?: string;
+                readonly body?: { readonly ok: boolean };
+            };
+            const isResult = message.path?.endsWith("/result") === true;
+            if (isResult) sent.push(String(message.body?.ok));
+            const status = isResult ? [503, 429, null, 413][sent.length - 1] : null;
+            if (typeof status === "number")
+                socket.send(JSON.stringify({ id: message.id, status, body: { error: { kind: "x", message: `said ${status}` } } }));
+            else server.send(text);
+        });
+    });
+    await page.goto(origin);
+    await page.waitForFunction("document.title === 'lent'");
+    const client = (await at.owner.session(id)).tools[0]?.client ?? "";
+    at.says([calls(client, "cart"), calls(client, "cart", { other: true }), { text: "done" }]);
+    const turn = await at.owner.submit(id, { text: "look" });
+    const seen = await watch(at.owner, id, ended(turn.id));
+    expect(await at.owner.turn(id, turn.id)).toMatchObject({ status: "done", value: "done" });
+    expect(seen.flatMap(({ event, data }) => (event === "call.ended" ? [(data as { readonly ok: boolean }).ok] : []))).toEqual([
+        true,
+        false,
+    ]);
+    expect([sent, await page.evaluate("calls")]).toEqual([["true", "true", "true", "true", "false"], 2]);
+    await context.close();
+});
+
 test("a page that the server does not list lends nothing, whatever code it has", async () => {
     const { id } = await at.owner.open();
     const { code } = await at.owner.request<{ code: string }>("POST", "/v1/pairings", {});

@@ -69,6 +69,8 @@ export interface Route<B = unknown> {
     readonly body?: z.ZodType<B>;
     /** It answers with a stream, which is not handed to another process as a whole. */
     readonly streams?: true;
+    /** The same request again changes nothing more. */
+    readonly isOnce?: true;
     /** Longest body, bytes; 1 MiB where absent. */
     readonly most?: number;
     readonly query?: { readonly [name: string]: string };
@@ -172,6 +174,7 @@ export async function answer(server: Server, row: Route, c: Context<Env>): Promi
 }
 
 const OF_SESSION = "/v1/sessions/{session}";
+const KEY = "idempotency-key";
 
 /** RDY2. */
 async function answered(server: Server, row: Route, asked: Asked<unknown>): Promise<Answered | Response> {
@@ -182,11 +185,9 @@ async function answered(server: Server, row: Route, asked: Asked<unknown>): Prom
     if ("gave" in came) return came.gave;
     const { why, at } = came.stalled;
     const what = at === undefined ? `the session ${session}` : runText(at);
-    throw notTaken(
-        why,
-        `${what} goes on when it can be written`,
-        "what was sent may count then: look at the session before you send it again",
-    );
+    const isOnce = row.isOnce === true || (row.headers?.[KEY] !== undefined && asked.header(KEY) !== undefined);
+    const again = isOnce ? "send it again as it is, it counts once" : "look at the session before you send it again";
+    throw notTaken(why, `${what} goes on when it can be written`, `what was sent may count then: ${again}`);
 }
 
 function runText({ run, path }: At): string {
@@ -217,9 +218,9 @@ async function elsewhere(server: Server, row: Route, c: Context, client: Client)
     if (!(await processes.has(session))) return null;
     const { url, method } = c.req.raw;
     const { pathname, search } = new URL(url);
-    const key = c.req.header("idempotency-key");
+    const key = c.req.header(KEY);
     const body = row.body === undefined ? "" : await textOf(c, row.most ?? MAX_BODY);
-    const headers: { readonly [name: string]: string } = key === undefined ? {} : { "idempotency-key": key };
+    const headers: { readonly [name: string]: string } = key === undefined ? {} : { [KEY]: key };
     const said = await processes.forward({ session, client, method, path: pathname + search, headers, body }, signalOf(c));
     if (said === null)
         throw new HttpError(503, "unreachable", "the process that has the session did not answer", {

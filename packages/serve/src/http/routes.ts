@@ -313,8 +313,9 @@ export const ROUTES: readonly Route[] = [
         method: "post",
         path: `${session}/calls/{call}/result`,
         scope: "lend",
-        summary: "The result of a call, from the client that the call went to",
+        summary: "The result of a call, from the client that the call went to; the same one again counts once",
         body: CallResult,
+        isOnce: true,
         most: MAX_PICTURED,
         answers: ACK,
         run: async (asked) => {

@@ -10,9 +10,11 @@
  * LNT5: a result is acknowledged when the run's record of it is durable: what is acknowledged is not asked about after a crash. It waits for no
  *     other call, also where a model made several at once.
  * LNT7: a tool that is lent anew is lent all the while: what asks whether it is lent between the two finds the new one.
+ * LNT8: a result counts once. The same one from the same client again is acknowledged as the first is, so that a client that was told to send it again
+ *     knows what became of it; another one for the same call is refused.
  * LNT6: what a client says comes from a site that the session may not reach is not given to the program.
  */
-import { randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { isObject, type Json, type ReachRule } from "@remit/language";
 import type { LedgerEvent } from "@remit/machine";
 import { FailedWithOrigins, type HostMethod, type HostTool, type ToolCallContext, withOrigins } from "@remit/host";
@@ -31,6 +33,17 @@ interface Call {
     /** LNT5. */
     readonly kept: Promise<void>;
 }
+
+/** LNT8. */
+interface Answer {
+    readonly client: string;
+    /** Of the result. */
+    readonly hash: string;
+    readonly kept: Promise<void>;
+}
+
+/** Answers that are known at the most. */
+const ANSWERS = 256;
 
 /** What is told of tools and calls. */
 export interface LentEvents {
@@ -54,6 +67,8 @@ export class LentTools {
     readonly #timeout: number;
     /** LNT5: calls whose outcome is not durable yet, by id; `path` is known when the run has said so. */
     readonly #unkept = new Map<string, { path: string | null; readonly keep: () => void }>();
+    /** By the id of the call, the oldest first. */
+    readonly #answers = new Map<string, Answer>();
     /** The turn that runs. */
     turn = "";
 
@@ -127,12 +142,32 @@ export class LentTools {
     }
 
     async result(client: string, id: string, result: CallResult): Promise<Ack> {
+        const said = hash("sha256", JSON.stringify(result));
+        const before = this.#answers.get(id);
+        if (before?.client === client) {
+            if (before.hash !== said) return rejected("the call was answered before with another result, which counts");
+            await before.kept;
+            return ACCEPTED;
+        }
         const call = this.#calls.get(id);
-        if (call === undefined) return rejected("there is no open call of this id: it was answered, or its time was up");
+        if (call === undefined)
+            return rejected(
+                "there is no open call of this id: its time was up, its tool was withdrawn, or its turn or its server has ended",
+            );
         if (call.info.client !== client) return rejected("the call went to another client");
+        this.#answered(id, { client, hash: said, kept: call.kept });
         call.settle(result);
         await call.kept;
         return ACCEPTED;
+    }
+
+    #answered(id: string, answer: Answer): void {
+        this.#answers.set(id, answer);
+        if (this.#answers.size <= ANSWERS) return;
+        for (const oldest of this.#answers.keys()) {
+            this.#answers.delete(oldest);
+            return;
+        }
     }
 
     /** A call of the run says at which path it is. */
