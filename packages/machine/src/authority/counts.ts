@@ -8,9 +8,9 @@
  *     for every other.
  * COU2: all counters of a program count from its beginning: a rule that comes into force later finds what was used before. A counter that is not among
  *     them, as in code that an agent wrote, gives nothing.
- * COU4: while a part of the run is elsewhere it has the counts, and what it used comes back with its outcome. Until then a use of the program that is
- *     counted waits, as does another part that can reach what is counted; a use within the turn of a model or an agent is refused. A part that does not come back keeps
- *     the counts: from then on all of these are refused.
+ * COU4: while a part of the run is elsewhere it has the counts, and what it used comes back with its outcome. Until then a use that is counted waits, of
+ *     the program as of a model in its turn, as does another part that can reach what is counted. A part that does not come back keeps the counts: from
+ *     then on all of these are refused.
  * COU3: a use that cannot be told apart by the argument that a rule names is refused.
  */
 import {

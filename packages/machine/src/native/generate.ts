@@ -5,6 +5,7 @@
  *
  * GE6: the `use`s visible are those that stand textually before the `generate` in its function, after the agent's own; each is evaluated now,
  *     in the slots of the frame it stands in.
+ * GE7: what a turn asks for waits as a whole where a part of the run has the counts of one of its calls (COU5): the model is told of its calls together.
  */
 import type { Site } from "@remit/language";
 import { modelFlow } from "../authority/flows.ts";
@@ -13,7 +14,7 @@ import type { Code, Slots } from "../compile/code.ts";
 import type { GenerateDetail, HandoverDetail } from "../compile/instructions.ts";
 import { withPc } from "../compile/strict.ts";
 import { ABORTED, Fail } from "../effect/failure.ts";
-import { continueGenerate, startGenerate } from "../prompt/generate.ts";
+import { askedModel, continueGenerate, startGenerate } from "../prompt/generate.ts";
 import type { GenerateSetup, GenerateStep, ItemInput, StepEffect } from "../prompt/setup.ts";
 import { type ModelTurn, opOf, type Outcome, type ToolRequest } from "../effect/effect.ts";
 import { fromJson } from "../value/json.ts";
@@ -25,6 +26,7 @@ import { failFrom, whatOf } from "../state/effects.ts";
 import { pick } from "../state/events.ts";
 import type { GenerateWait } from "../state/fiber.ts";
 import { gatekeeper } from "../state/gatekeeper.ts";
+import { areCountsAway } from "../state/lent-counts.ts";
 import { refuse } from "../state/refusal.ts";
 import type { Ops, Call, Begins, Waits } from "../state/ops.ts";
 import { hasSome } from "../state/delegations.ts";
@@ -209,6 +211,26 @@ export function importNamed(m: Ops, code: Code, L: Slots, kind: "llm" | "tool", 
     return { name: form.name, uri: form.uri, file: m.compiled.fileName(c.file), c };
 }
 
+/** Goes on where all outcomes of the step are there, or waits for the counts (GE7). */
+function goesOn(m: Ops, call: Call, wait: GenerateWait): void {
+    const outcomes = wait.outcomes.filter((o): o is Outcome => o !== null);
+    if (outcomes.length < wait.waiting.length) return;
+    const model = askedModel(wait.state);
+    const { label } = call.I.detail as GenerateDetail | HandoverDetail;
+    const gate = gatekeeper(m, call, label, model);
+    if (areCountsAway(m)) {
+        const { gate: ahead, waits } = gate.ahead();
+        // A step that ends it waits for nothing.
+        if ("effects" in continueGenerate(wait.state, outcomes, ahead) && waits()) {
+            wait.counts = true;
+            return;
+        }
+    }
+    const step = continueGenerate(wait.state, outcomes, gate);
+    const end = enveloped(m, wait, () => take(m, call, wait, step, model));
+    if (end !== null) m.deliver(call.fiber, end);
+}
+
 /** A failure that is told as `{error}`; null where it is none of the model's. */
 export function errorOf(m: Ops, fail: Fail): Value | null {
     if (!fail.isTold) return null;
@@ -225,7 +247,7 @@ export const generate: Begins<GenerateDetail> & Waits<GenerateWait> = {
 
     /** The coroutine goes on when all outcomes of the step are there. */
     resume(m, call, wait, { pending, outcome }) {
-        const { effect, origin, slot } = pending;
+        const { effect, slot } = pending;
         wait.outcomes[slot] = outcome;
         if (m.tracer !== null && outcome.ok && effect.kind === "tool" && opOf(effect.request) === "call") {
             const { tool } = effect.request as { tool: string };
@@ -233,13 +255,12 @@ export const generate: Begins<GenerateDetail> & Waits<GenerateWait> = {
             m.tracer.sawLabel(wait.path, m.run.labels.of([...outcome.origins, `tool:${tool}`]));
         }
         call.fiber.touch();
-        const outcomes = wait.outcomes.filter((o): o is Outcome => o !== null);
-        if (outcomes.length < wait.waiting.length) return;
-        const model = origin.slice("model:".length);
-        const { label } = call.I.detail as GenerateDetail | HandoverDetail;
-        const step = continueGenerate(wait.state, outcomes, gatekeeper(m, call, label, model));
-        const end = enveloped(m, wait, () => take(m, call, wait, step, model));
-        if (end !== null) m.deliver(call.fiber, end);
+        goesOn(m, call, wait);
+    },
+
+    countsBack(m, call, wait) {
+        delete wait.counts;
+        goesOn(m, call, wait);
     },
 
     forget(wait, slot) {

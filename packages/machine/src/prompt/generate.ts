@@ -57,6 +57,11 @@ export function startGenerate(setup: GenerateSetup, rt: Runtime): GenerateStep {
     return suspend({ ...state, phase: "describe" }, [], effects);
 }
 
+/** Name of the model that is asked. */
+export function askedModel(state: Json): string {
+    return (state as unknown as State).model.name;
+}
+
 /** Goes on with the outcomes of the effects of the step that gave `state`. */
 export function continueGenerate(state: Json, outcomes: readonly Outcome[], gate: Gatekeeper): GenerateStep {
     const now = state as unknown as State;

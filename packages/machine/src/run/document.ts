@@ -106,6 +106,7 @@ export const WAITS = {
         { kind: is("generate"), path: text, state: open<Json>(), waiting: list(text), outcomes: list(orNull(ref<Outcome>("Outcome"))) },
         {
             envelope: says(is(true), "a reason(), which gives {data} or {error}"),
+            counts: says(is(true), "a part that is elsewhere has the counts of a call that its model made"),
             kept: says(
                 named(any(is(true), count)),
                 "of a delta: fields that are as they were before, or how many items at the beginning of a list are",

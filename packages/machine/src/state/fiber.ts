@@ -135,6 +135,8 @@ export interface GenerateWait {
     outcomes: (Outcome | null)[];
     /** It is a `reason()`, which gives `{data}` or `{error}`. */
     readonly envelope?: true;
+    /** All outcomes are there, and a part of the run has the counts of a call that the model made (COU5). */
+    counts?: true;
 }
 
 export interface ParallelWait {

@@ -31,7 +31,7 @@ import { awaitDescription, isToBeAsked, namedOn, placeOf, toldAt } from "./descr
 import { shownArgs } from "./events.ts";
 import { type AskWait, type Fiber, type Frame, isInside } from "./fiber.ts";
 import { type Ops, type Call, deniedAs, type Waits } from "./ops.ts";
-import { areCountsAway, awaitCounts } from "./lent-counts.ts";
+import { awaitCounts, isLater } from "./lent-counts.ts";
 import { keptWithin } from "./frames.ts";
 import { refuse } from "./refusal.ts";
 import { isRepeated, keepUse, type Repeatable } from "./repeats.ts";
@@ -157,14 +157,13 @@ export function gate(m: Ops, call: Call, target: Target, args: readonly Value[],
     const wish: Wish = { principal: frame.principal, target: meant, given, chosenBy, chosen: namedBy(m, alias?.chosen), readOnly };
     const on = standingOf(m, fiber, wish);
     const decision = decideOn(m, wish, on);
-    // COU5.
-    const isLater = decision.kind === "refused" && decision.count?.isAway === true && areCountsAway(m);
+    const waits = isLater(m, decision);
     // A use that is refused whatever the tool has does not start it.
-    if ((decision.kind !== "refused" || isLater || decision.flow?.unsaid === true) && isToBeAsked(m, call, target.c)) {
+    if ((decision.kind !== "refused" || waits || decision.flow?.unsaid === true) && isToBeAsked(m, call, target.c)) {
         awaitDescription(m, call, target.c);
         return null;
     }
-    if (isLater) {
+    if (waits) {
         awaitCounts(call);
         return null;
     }

@@ -26,9 +26,11 @@ import {
     UNBOUND,
     type Wish,
 } from "./gate.ts";
+import { isLater } from "./lent-counts.ts";
 import type { Call, Ops } from "./ops.ts";
 import { refuse } from "./refusal.ts";
 import { answerFor, describedIn } from "./verdicts.ts";
+
 /** What a `generate` asks before it makes a call of the model. */
 export interface Gatekeeper {
     judge(offer: Offer, args: Json, said: Said, path: string): Judged;
@@ -51,6 +53,12 @@ export interface Gatekeeper {
     };
 }
 
+/** Looks at a step before it is taken. */
+export interface Lookout {
+    /** Every call is a no, and nothing is changed by it. `waits`: one of them only waits for the counts (COU5). */
+    ahead(): { readonly gate: Gatekeeper; waits(): boolean };
+}
+
 /** Where a call that a model made comes from. */
 export interface Said {
     /** Sorted, of all that the model had seen. */
@@ -65,7 +73,7 @@ export type Judged =
     /** `message`: what the model is told. `by`: origins of those who decided that. */
     | { readonly kind: "refused"; readonly message: string; readonly by?: readonly string[] };
 
-export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, model: string): Gatekeeper {
+export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, model: string): Gatekeeper & Lookout {
     const meant = (offer: Offer, args: Json): { readonly target: Target; readonly alias: ReturnType<typeof aliasOfJson> } => {
         const alias = aliasOfJson(offer.uri, offer.method, args);
         const imported = m.compiled.capabilityAt(offer.file, offer.tool);
@@ -97,9 +105,31 @@ export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, mod
             decision: decideFor(m, fiber, wish),
         };
     };
+    const hides: Gatekeeper["hides"] = (origins) =>
+        origins.some((one) => (isOrigin(one) ? !m.authority.trusts(one) && !m.authority.neutral(one) : chooserIn(one) !== null));
     return {
-        hides: (origins) =>
-            origins.some((one) => (isOrigin(one) ? !m.authority.trusts(one) && !m.authority.neutral(one) : chooserIn(one) !== null)),
+        hides,
+        ahead: () => {
+            let waits = false;
+            const looksAt: typeof look = (...call) => {
+                const looked = look(...call);
+                if (isLater(m, looked.decision) && !isUnread(m, looked.wish.target.c, fiber.top.placeLabel)) waits = true;
+                return looked;
+            };
+            const gate: Gatekeeper = {
+                hides,
+                judge: (offer, args, said) => {
+                    looksAt(offer, args, said);
+                    return { kind: "refused", message: "" };
+                },
+                within: () => [],
+                answer: (offer, args, said, outcome) => {
+                    looksAt(offer, args, said);
+                    return { yes: false, decision: verdictOf(outcome), described: "" };
+                },
+            };
+            return { gate, waits: () => waits };
+        },
         judge: (offer, args, said, path) => {
             const { wish, shown: given, all, decision } = look(offer, args, said);
             if (isUnread(m, wish.target.c, fiber.top.placeLabel)) return { kind: "refused", message: unreadText(offer.tool) };

@@ -86,6 +86,8 @@ export interface Waits<W> {
     overdrawn?(m: Ops, call: Call, wait: W, told: Told, fail: Fail): void;
     /** It failed, and its run goes on: it goes on from its wait. Absent: the instruction runs again from its beginning. */
     again?(m: Ops, call: Call, wait: W): void;
+    /** No part of the run has the counts any more that it waited for (COU5). */
+    countsBack?(m: Ops, call: Call, wait: W): void;
     /** Forgets what came of an effect that is asked for again. */
     forget?(wait: W, slot: number): void;
     /** The failure that those of the fibers inside it amount to; null where there is none. */

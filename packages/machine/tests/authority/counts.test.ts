@@ -289,6 +289,7 @@ ${body}
     /** Carries out parts as runs of their own, as a host does. `made`: what was used in parts; `lost`: their outcomes do not come back whole. */
     const within = (form: Program, made: Effect[], lost = false) => {
         const answer = (e: Effect): Outcome | undefined => {
+            if (e.kind === "ask") return said("once", ["user"]);
             if (e.kind !== "run") return undefined;
             const { entry, path, input, bindings, uses, backend } = e.request as unknown as RunRequest;
             const options = { entry, path, bindings, backend, input: input.json, ...(uses === undefined ? {} : { uses }) };
@@ -373,6 +374,75 @@ ${body}
         expect(machine.pending.map(({ kind }) => kind)).toEqual(["run", "sleep"]);
         told("sleep", null);
         expect(told("run", "a", [])).toMatchObject({ state: "done", result: { ok: true, value: ["a", "limit.time"] } });
+    });
+
+    describe("COU5: a call that a model makes in its turn waits for the counts", () => {
+        const MODEL = `import llm M from "openai://m"
+agent Clerk { model M  role "r"  description "d"  func turn(x) { generate({ input: x, tools: [Pay.refund] }) } }
+func turn(x) { Clerk.turn(x) }
+func find(x) { Pay.find({})  x }
+func bounded(x) { got = try { spend 1 min { Clerk.turn(x) } } catch e { e.kind }  got }
+func fails(x) { pay(x)  raise "broken" }
+`;
+        const FIRST = ["model", "tool", "sleep", "ask", "run"];
+        const isRefund = (e: Effect): boolean => (e.request as { method?: string }).method === "refund";
+        /** What is pending longest of the first of the kinds has its outcome first: a part has its own last. */
+        const turned = (body: string, { lost = false, gate = "may", first = FIRST } = {}) => {
+            const source = blocks(`${MODEL}${body}`).replace("at most 2", `at most 2, refund: ${gate}`);
+            const parts = within(formOf(source), [], lost);
+            const ran = run(source, {
+                options: { input: "a" },
+                pick: (all) => first.map((kind) => all.findIndex((e) => e.kind === kind)).find((at) => at >= 0) ?? 0,
+                answer: (e) => {
+                    if (e.kind !== "model") return parts(e);
+                    return reply(e.path.includes("turn[") ? [] : [{ id: "c", name: "Pay_refund", args: { order_id: "m" } }]);
+                },
+            });
+            const read = ran.effects.filter((e) => e.kind === "model").map((e) => JSON.stringify(e.request));
+            const told = ["was used 2 times", "has the counts"].filter((words) => read.at(-1)?.includes(words));
+            return { here: ran.effects.filter(isRefund).length, told, outcome: outcome(ran) };
+        };
+
+        test.each([
+            ["within what is left", "memory static ( temporal static ( pay ) <*> turn )", {}, 1, [], ["a", "done"]],
+            ["beyond it", "memory static ( temporal static ( pay >=> pay ) <*> turn )", {}, 0, ["was used 2 times"], ["a", "done"]],
+            [
+                "beside a use of the program",
+                "memory static ( temporal static ( pay ) <*> turn <*> safely )",
+                {},
+                1,
+                [],
+                ["a", "done", "denied"],
+            ],
+            ["once it was asked about", "memory static ( temporal static ( pay ) <*> turn )", { gate: "ask" }, 1, [], ["a", "done"]],
+            [
+                "where the part began while a person was asked",
+                "memory static ( find >=> temporal static ( pay ) <*> turn )",
+                { gate: "ask", first: ["model", "tool", "ask", "run"] },
+                1,
+                [],
+                ["a", "done"],
+            ],
+            [
+                "that do not come back",
+                "memory static ( temporal static ( pay ) <*> turn )",
+                { lost: true },
+                0,
+                ["has the counts"],
+                ["a", "done"],
+            ],
+            ["until the part fails", "memory static ( temporal static ( fails ) <*> turn )", {}, 0, [], "raised"],
+            [
+                "until the time is up of what is around it",
+                "memory static ( temporal static ( pay ) <*> bounded )",
+                {},
+                0,
+                [],
+                ["a", "limit.time"],
+            ],
+        ])("%s", (_what, body, how, here, told, value) => {
+            expect(turned(body, how)).toEqual({ here, told, outcome: value });
+        });
     });
 
     test("two at once do not use the same count, and nothing is used beside one", () => {

@@ -132,7 +132,11 @@ describe("COU6: nor by how long a part takes that has the counts", () => {
         formOf(`flow strict
 import tool T from "https://t.example"
 import tool U from "https://u.example"
-import tool Pay from "mcp://pay" { refund: at most 9 }
+import tool Pay from "mcp://pay" { refund: at most 9, refund: may }
+import llm M from "openai://m"
+agent Clerk { model M  role "r"  description "d"  func turn(x) { generate({ input: "go", tools: [Pay.refund] })
+x } }
+func turn(x) { Clerk.turn(x) }
 func hidden(x) { T.secret({}).text }
 func far(x) { Pay.refund({ order_id: "p" })
 x }
@@ -150,6 +154,10 @@ memory static ( ${body} )`);
             const { tool, op } = e.request as { tool?: string; op?: string };
             if (e.kind === "run") return partOf(form, e, { answer });
             if (op === "describe") return said({ methods }, [`tool:${tool}`]);
+            if (e.kind === "model") {
+                const calls = e.path.includes("turn[") ? [] : [{ id: "c", name: "Pay_refund", args: { order_id: "m" } }];
+                return said({ text: "done", model: "m", finish: calls.length > 0 ? "tool" : "stop", calls }, ["model:M"]);
+            }
             return said(tool === "T" ? { text: secret } : { n: 1 }, [`tool:${tool}`]);
         };
         const options = { input: "a", concurrency: 5, ...how.options };
@@ -162,6 +170,9 @@ memory static ( ${body} )`);
         "more <*> pay >=> more <*> temporal static ( far )",
         "temporal static ( far ) <*> pay >=> more <*> temporal static ( far )",
         "temporal static ( far ) <*> temporal static ( far ) >=> pay <*> more >=> pay",
+        "temporal static ( far ) <*> turn <*> more",
+        'temporal static ( hidden >=> when "contains GO" >=> far ) <*> turn >=> more <*> pay >=> more',
+        'turn <*> hidden >=> when "contains GO" >=> turn <*> temporal static ( far ) >=> more',
         'hidden >=> when "contains GO" >=> temporal static ( far ) <*> pay >=> more <*> more',
         'temporal static ( hidden >=> when "contains GO" >=> far ) <*> pay >=> more <*> more',
         'pay <*> hidden >=> when "contains GO" >=> pay <*> temporal static ( far ) >=> more',
