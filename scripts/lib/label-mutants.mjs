@@ -57,15 +57,15 @@ export const MUTANTS = [
     [
         "ORD1 who waits takes the last place",
         `${M}state/places.ts`,
-        "fiber.stop === null && !isAside(m, fiber, fiber.top)) fiber.place = lastPlace(m);",
-        "fiber.stop === null && !isAside(m, fiber, fiber.top)) fiber.place = fiber.place;",
+        "&& !awaitsCounts(fiber) && !isAside(m, fiber, fiber.top)) fiber.place = lastPlace(m);",
+        "&& !awaitsCounts(fiber) && !isAside(m, fiber, fiber.top)) fiber.place = fiber.place;",
         [ORDER],
     ],
     [
         "ORD2 who waits under a secret keeps the place",
         `${M}state/places.ts`,
-        "fiber.stop === null && !isAside(m, fiber, fiber.top)) fiber.place = lastPlace(m);",
-        "fiber.stop === null) fiber.place = lastPlace(m);",
+        "&& !awaitsCounts(fiber) && !isAside(m, fiber, fiber.top)) fiber.place = lastPlace(m);",
+        "&& !awaitsCounts(fiber)) fiber.place = lastPlace(m);",
         [ORDER],
     ],
     [

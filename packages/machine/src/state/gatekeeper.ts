@@ -73,7 +73,8 @@ export type Judged =
     /** `message`: what the model is told. `by`: origins of those who decided that. */
     | { readonly kind: "refused"; readonly message: string; readonly by?: readonly string[] };
 
-export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, model: string): Gatekeeper & Lookout {
+/** How a call of a model is looked at: which use it is, and what is decided about it. */
+function looker(m: Ops, { fiber, frame }: Pick<Call, "fiber" | "frame">) {
     const meant = (offer: Offer, args: Json): { readonly target: Target; readonly alias: ReturnType<typeof aliasOfJson> } => {
         const alias = aliasOfJson(offer.uri, offer.method, args);
         const imported = m.compiled.capabilityAt(offer.file, offer.tool);
@@ -105,14 +106,20 @@ export function gatekeeper(m: Ops, { fiber, frame, I }: Call, label: string, mod
             decision: decideFor(m, fiber, wish),
         };
     };
+    return { meant, look };
+}
+
+export function gatekeeper(m: Ops, call: Call, label: string, model: string): Gatekeeper & Lookout {
+    const { fiber, frame, I } = call;
+    const { meant, look } = looker(m, call);
     const hides: Gatekeeper["hides"] = (origins) =>
         origins.some((one) => (isOrigin(one) ? !m.authority.trusts(one) && !m.authority.neutral(one) : chooserIn(one) !== null));
     return {
         hides,
         ahead: () => {
             let waits = false;
-            const looksAt: typeof look = (...call) => {
-                const looked = look(...call);
+            const looksAt: typeof look = (...one) => {
+                const looked = look(...one);
                 if (isLater(m, looked.decision) && !isUnread(m, looked.wish.target.c, fiber.top.placeLabel)) waits = true;
                 return looked;
             };
