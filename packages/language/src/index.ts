@@ -55,7 +55,18 @@ export {
     type Unknown,
     unknownIn,
 } from "./authority/schemas.ts";
-export { declaredKey, keyOf, LOOK, methodName, plainCodes, type Resource, resourceOf, schemeOf, speaksOfLook } from "./authority/thing.ts";
+export {
+    declaredKey,
+    isOnResource,
+    keyOf,
+    LOOK,
+    methodName,
+    plainCodes,
+    type Resource,
+    resourceOf,
+    schemeOf,
+    speaksOfLook,
+} from "./authority/thing.ts";
 export {
     type Checked,
     type Checker,

@@ -39,6 +39,14 @@ export function resourceOf(uri: string): { readonly kind: Resource; readonly fie
     return RESOURCES.get(schemeOf(uri)) ?? null;
 }
 
+/** Whether a bound is on what a tool's resource is, by its name or by none: it is compared as that, and not as a word. */
+export function isOnResource(
+    { arg, numbers }: { readonly arg?: string | null | undefined; readonly numbers?: boolean | undefined },
+    named: ReturnType<typeof resourceOf>,
+): boolean {
+    return arg == null || (numbers !== true && arg === named?.field);
+}
+
 /** Verbs of http are the same in either case, also written with signs that are another letter in the other: they are sent in capitals. */
 export function methodName(uri: string, method: string): string {
     const first = uri.charCodeAt(0);

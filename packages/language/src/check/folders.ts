@@ -6,7 +6,7 @@
  *
  * FS1: told only where one is forbidden, asked about, or for some to read, and the other does the same to the same files without it.
  */
-import { keyOf, schemeOf } from "../authority/thing.ts";
+import { isOnResource, keyOf, resourceOf, schemeOf } from "../authority/thing.ts";
 import type { Import, ImportClause, Ref, RemitBody } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import { type Checking, type FileScope, report } from "../scope/model.ts";
@@ -208,7 +208,7 @@ function covering(own: Line, line: Line): boolean {
 
 /** The folders in which the bounds of a line let it end up. */
 function placesOf(ref: Ref, folder: Folder): readonly string[] {
-    const patterns = ref.bounds.find((bound) => bound.arg === undefined)?.patterns;
+    const patterns = ref.bounds.find((bound) => isOnResource({ ...bound, arg: bound.arg?.text }, resourceOf("file:")))?.patterns;
     if (patterns === undefined) return [folder.place];
     return patterns.map(({ value }) => {
         const literal = value.replace(/^(?:\.?\/)+/, "").replace(/\*.*$/s, "");

@@ -6,6 +6,7 @@
  */
 import { isOutside } from "./handover.ts";
 import { unknownIn } from "../authority/schemas.ts";
+import { isOnResource, resourceOf } from "../authority/thing.ts";
 import { isEndorse } from "../form/lower.ts";
 import type { Among, Amount, Bound, Count, Import, ImportClause, Name, Readers, Ref, RemitBody, RemitUse } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
@@ -145,8 +146,9 @@ function checkCounts(a: Whole, report: Report, thing: Binding, method: Name | un
 function checkBounds(a: Whole, report: Report, thing: Binding, method: Name | undefined, bounds: readonly Bound[]): void {
     if (method !== undefined) checkMethod(a, report, thing, method.text, method.range);
     for (const bound of bounds) {
-        if (bound.arg === undefined) checkBound(report, thing, bound);
-        else checkArg(a, report, thing, method, bound.arg);
+        if (bound.arg !== undefined) checkArg(a, report, thing, method, bound.arg);
+        const named = resourceOf(thing.kind === "tool" ? (thing.import?.uri.value ?? "") : "");
+        if (isOnResource({ ...bound, arg: bound.arg?.text }, named)) checkBound(report, thing, bound);
         if (bound.numbers) checkRanges(report, bound);
     }
 }

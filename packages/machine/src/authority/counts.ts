@@ -30,7 +30,7 @@ import type { Use } from "./decide.ts";
 import { argumentText, isPlace } from "./given.ts";
 import { refsAbout } from "./named.ts";
 import { type Bound, bounds, type Clauses, type Permit } from "./policy.ts";
-import { holds } from "./within.ts";
+import { holds, namedBy } from "./within.ts";
 
 export interface Counter {
     readonly id: string;
@@ -183,11 +183,11 @@ function brokenBy(use: Counted, { id, by }: Counter, count: CountForm, on: Uses)
 }
 
 /** COU3. An argument of the call as canonical JSON; null where it has none of that name, or none in it. */
-function valueBy({ given }: Counted, by: string): string | null {
+function valueBy({ uri, given }: Counted, by: string): string | null {
     const found = given.named(by);
     const [only] = found;
     if (only === undefined || found.length !== 1 || only.json === null) return null;
-    return given.names.includes(by) || isPlace(by) ? canonicalJson(only.json) : null;
+    return given.names.includes(by) || isPlace(by) ? canonicalJson(namedBy(uri, by, only.json)) : null;
 }
 
 function withValue(id: string, value: string): string {

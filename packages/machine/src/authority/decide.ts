@@ -18,6 +18,7 @@ import {
     methodName,
     type ReachRule,
     readsByScheme,
+    isOnResource,
     resourceOf,
     schemeOf,
     type Site,
@@ -305,7 +306,10 @@ function rowVerdict(rows: readonly Permit[], use: Use, method: string | null, se
             (row.bounds.every((bound) => holds(bound, use, row.gate === "never", named)) &&
                 (row.gate !== "may" || inItsFolder(row, use, named)));
         if (!fits) {
-            if ((row.gate === "never" || row.gate === "ask") && row.bounds.every((bound) => bound.arg === null || holds(bound, use, true)))
+            if (
+                (row.gate === "never" || row.gate === "ask") &&
+                row.bounds.every((bound) => isOnResource(bound, named) || holds(bound, use, true, named))
+            )
                 seen.missed.push(row);
             if (row.gate !== "never") seen.outside.push(row);
             if (row.gate === "ask" && !isFollowed(row, use) && row.bounds.every((bound) => holds(bound, use, true))) seen.unsure.push(row);
@@ -335,8 +339,8 @@ function layered(layers: readonly (readonly Permit[])[], use: Use, method: strin
 
 /** Where it leads is told for certain by the one who performs it (DC5). */
 function isFollowed({ bounds }: Permit, use: Use): boolean {
-    const kind = resourceOf(use.uri)?.kind;
-    return (kind === "path" || kind === "url") && bounds.some(({ arg }) => arg === null);
+    const named = resourceOf(use.uri);
+    return (named?.kind === "path" || named?.kind === "url") && bounds.some((bound) => isOnResource(bound, named));
 }
 
 const ANYWHERE: Reach = {};
@@ -346,8 +350,10 @@ const NO_DAILY: Daily = [];
 function reachOf(uri: string, { hits, missed }: Seen): Reach {
     if (missed.length === 0 && hits.every((row) => row.bounds.length === 0)) return ANYWHERE;
     const within: string[][] = [];
+    const named = resourceOf(uri);
+    const ofResource = ({ bounds }: Permit): string[][] => patternsOn(bounds, named);
     for (const row of hits) if (row.gate !== "never") for (const patterns of ofResource(row)) within.push(patterns);
-    const kind = missed.length === 0 ? undefined : resourceOf(uri)?.kind;
+    const kind = missed.length === 0 ? undefined : named?.kind;
     if (kind !== "path" && kind !== "url") return within.length === 0 ? ANYWHERE : { within: distinct(within) };
     const without = distinct(missed.map(ofResource));
     return { ...(within.length === 0 ? {} : { within: distinct(within) }), without };
@@ -360,9 +366,9 @@ function led(reach: Reach, uri: string, rules: readonly ReachRule[]): Reach {
 }
 
 /** Copies: what a host is given, it may write on. */
-function ofResource(row: Permit): string[][] {
+function patternsOn(bounds: Permit["bounds"], named: ReturnType<typeof resourceOf>): string[][] {
     const found: string[][] = [];
-    for (const { arg, patterns } of row.bounds) if (arg === null) found.push([...patterns]);
+    for (const bound of bounds) if (isOnResource(bound, named)) found.push([...bound.patterns]);
     return found;
 }
 

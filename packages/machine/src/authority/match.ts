@@ -87,6 +87,14 @@ export function placeOf(text: string, base: string | null): Place | null {
     return inner === null ? null : { origin: from.origin, path: inner };
 }
 
+/** One text for all that certainly lead to the same place with the same query; null for what cannot be told for certain. */
+export function placeText(text: string, base: string): string | null {
+    const place = placeOf(text, base);
+    const [whole = ""] = text.split("#", 1);
+    const query = whole.indexOf("?");
+    return place === null ? null : `${place.origin}/${place.path}${query < 0 ? "" : whole.slice(query)}`;
+}
+
 /** `base`: for URLs, what a relative one is read against. `unsure`: the answer for a text that cannot be read for certain. */
 export function matches(kind: Resource, pattern: string, text: string, base: string | null = null, unsure = false): boolean {
     return matchesAny(kind, [pattern], text, base, unsure);

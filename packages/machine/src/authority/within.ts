@@ -3,16 +3,16 @@
  *
  * Boundary: pure; a bound and what a use is given. Which bounds there are, and what follows, is `decide.ts` and `counts.ts`.
  */
-import { rangeOf, resourceOf } from "@remit/language";
+import { isOnResource, type Json, rangeOf, resourceOf } from "@remit/language";
 import type { Use } from "./decide.ts";
 import { wordsOf } from "./given.ts";
-import { commandLine, matchesAny, normalisePath } from "./match.ts";
+import { commandLine, matchesAny, normalisePath, placeText } from "./match.ts";
 import type { Bound, Permit } from "./policy.ts";
 
 /** A bound on commands means them in the tool's own folder (DC6). */
 export function inItsFolder(row: Pick<Permit, "bounds">, use: Pick<Use, "uri" | "given">, named = resourceOf(use.uri)): boolean {
     if (named?.kind !== "command" || row.bounds.some(({ arg }) => arg === FOLDER)) return true;
-    if (!row.bounds.some(({ arg }) => arg === null || arg === named.field)) return true;
+    if (!row.bounds.some((bound) => isOnResource(bound, named))) return true;
     return use.given.named(FOLDER).every(({ json }) => json === null || (typeof json === "string" && normalisePath(json) === ""));
 }
 
@@ -31,8 +31,7 @@ function commandOf(said: readonly string[] | null, use: Pick<Use, "given">, unsu
 /** Whether a use lies within a bound; `unsure` where that cannot be told. `named`: what the argument called "the resource" of the tool is. */
 export function holds(bound: Bound, use: Pick<Use, "uri" | "given">, unsure: boolean, named = resourceOf(use.uri)): boolean {
     if (bound.numbers === true) return inRanges(bound, use, unsure);
-    // A command is one whether its bound names the argument or not; elsewhere a named argument is a word.
-    const resource = bound.arg === null || (named?.kind === "command" && bound.arg === named.field) ? named : null;
+    const resource = isOnResource(bound, named) ? named : null;
     const kind = resource?.kind ?? "word";
     const base = kind === "url" ? use.uri : null;
     const found = use.given.named(bound.arg ?? resource?.field ?? "1");
@@ -48,6 +47,14 @@ export function holds(bound: Bound, use: Pick<Use, "uri" | "given">, unsure: boo
         if (matchesAny(kind, bound.patterns, word, base, unsure) === unsure) return unsure;
     }
     return !unsure;
+}
+
+/** What an argument names, for uses that are told apart by it: of a path or URL where it leads, however it is written. */
+export function namedBy(uri: string, arg: string, json: Json): Json {
+    const named = resourceOf(uri);
+    if (named === null || typeof json !== "string" || !isOnResource({ arg }, named)) return json;
+    const same = named.kind === "path" ? normalisePath(json) : named.kind === "url" ? placeText(json, uri) : null;
+    return same ?? json;
 }
 
 /** A JSON number within one of the ranges. What is absent, or is anything else, is outside; of what is forbidden it is inside. */
