@@ -103,7 +103,7 @@ export function matches(kind: Resource, pattern: string, text: string, base: str
 /** Whether a text matches one of some patterns. */
 export function matchesAny(kind: Resource, patterns: readonly string[], text: string, base: string | null, unsure: boolean): boolean {
     if (kind === "command") return matchesCommand(patterns, text, unsure);
-    if (kind === "word") return patterns.some((pattern) => matchText(pattern, text, isWordPart));
+    if (kind === "word") return patterns.some((pattern) => matchText(pattern, text, isWordPart)) || (unsure && mayBeWord(patterns, text));
     if (kind === "path") {
         const path = normalisePath(text);
         if (path === null) return unsure && patterns.length > 0;
@@ -119,6 +119,28 @@ export function matchesAny(kind: Resource, patterns: readonly string[], text: st
         const wanted = placeOf(pattern, base);
         return wanted !== null && place.origin === wanted.origin && matchPath(wanted.path, place.path);
     });
+}
+
+/**
+ * Whether what a tool reads in a text may match: in any case, without blanks around it and characters that people do not see, and each entry of a list of
+ * people, with a name before it or not.
+ */
+function mayBeWord(patterns: readonly string[], text: string): boolean {
+    const entries = text.split(/[,;\n\r]/u);
+    const within = entries.flatMap((entry) => /<([^<>]*)>/u.exec(entry)?.[1] ?? []);
+    // An empty entry is no empty text.
+    const read = [text, ...[...entries, ...within].filter((entry) => seen(entry) !== "")].map(seen);
+    return patterns.some((pattern) => read.some((one) => matchText(seen(pattern), one, ANY)));
+}
+
+/** As people, and programs that do not tell cases apart, see it. U+2800 is a blank of Braille. */
+function seen(text: string): string {
+    return text
+        .normalize("NFKC")
+        .replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, "")
+        .replace(/[\s\u2800]+/gu, " ")
+        .trim()
+        .toLowerCase();
 }
 
 /** Words with spaces between them: nothing in it makes a shell start another command, read or write a file, or put something in a word's place. */
