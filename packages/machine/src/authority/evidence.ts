@@ -5,6 +5,8 @@
  *
  * EVI1: a field gives its whole values, texts and numbers; a list on the way stands for all its items.
  * EVI2: what stood in a call's own arguments, decoded, is no evidence from its result: a tool that repeats its query would vouch for whatever it was asked.
+ * EVI3: what stood in a field before a part of the run that is elsewhere is evidence in it, and what stood there in it is evidence behind it: as within one
+ *     run. Where a part does not tell that, it is none.
  */
 import { canonicalJson, type Json, isObject } from "@remit/language";
 import { saidIn } from "./addresses.ts";

@@ -55,6 +55,8 @@ export class Rulebook {
     readonly fields = new Map<string, Field>();
     /** Tables through which clauses name people. */
     readonly tables = new Map<string, Table>();
+    /** What of results a part that runs elsewhere takes along and brings back: those tables (ROW1), and those fields of results (EVI3). */
+    readonly told: readonly string[];
     private readonly program: Compiled;
     private readonly trusted: ReadonlySet<string> | null;
 
@@ -89,6 +91,8 @@ export class Rulebook {
             for (const { table } of [...made.reads, ...made.audience]) if (table !== undefined) this.tables.set(table.id, table);
             said = true;
         }
+        const ofResults = [...this.fields.values()].filter(({ key }) => key !== null);
+        this.told = [...this.tables.keys(), ...ofResults.map(({ id }) => id)];
         this.isCounting = isCounting;
         this.shared = sharedOrigins(program.program);
         program.files.forEach((file, index) => {

@@ -12,7 +12,7 @@ export const GIVEN = shape({ json, origins: list(text) }, {});
 export const USES = list(tuple(text, count));
 export type UsesDoc = Told<typeof USES>;
 
-/** Rows of tables that came, each as the run keeps it, by table. */
+/** Rows of tables and values of fields that came, each as the run keeps it, by table or field. */
 export const ROWS = list(tuple(text, list(text)));
 export type RowsDoc = Told<typeof ROWS>;
 
@@ -24,7 +24,7 @@ export const PART_USED = {
     ),
     rows: says(
         ROWS,
-        "of a part of the program that ran elsewhere: rows that came in it of tables that clauses name; absent: it is not known",
+        "of a part of the program that ran elsewhere: rows of tables, and values of fields, that clauses name and that came in it; absent: it is not known",
     ),
 };
 
@@ -47,7 +47,7 @@ export const RUN_REQUEST = shape(
         under: says(list(text), "origins of what decided that the block begins"),
         evidence: says(GIVEN, "input of the run that is no part, where `among` clauses name it"),
         met: says(list(text), "origins of what was computed with before: it may have used up what is counted"),
-        rows: says(ROWS, "rows of tables that came before, where clauses name tables; absent: it is not known"),
+        rows: says(ROWS, "rows of tables, and values of fields, that clauses name and that came before; absent: it is not known"),
         uses: says(USES, "how often what is counted was used before; absent: nothing is counted, or it is not known"),
     },
 );

@@ -94,8 +94,8 @@ function usedHere({ options, standing, authority: { book } }: Machine): {
     readonly rows?: Json;
 } {
     const { uses: given, met: knew = [], path, rows: had } = options;
-    // ROW1.
-    const came = path === undefined || book.tables.size === 0 ? {} : { rows: standing.rowsOf(book.tables.keys(), had) as unknown as Json };
+    // ROW1, EVI3.
+    const came = path === undefined || book.told.length === 0 ? {} : { rows: standing.rowsOf(book.told, had) as unknown as Json };
     if (given === undefined || standing.isAway) return came;
     const met = [...standing.met].filter((one) => !knew.includes(one)).sort();
     const before = new Map(given);

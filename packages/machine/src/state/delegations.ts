@@ -174,16 +174,16 @@ export class Standing {
         for (const row of rows) if (known.size < MAX_KNOWN) known.add(row);
     }
 
-    /** What came of tables, besides `before`. */
-    rowsOf(tables: Iterable<string>, before: RowsDoc = []): RowsDoc {
+    /** What came of tables and fields, besides `before`. */
+    rowsOf(told: Iterable<string>, before: RowsDoc = []): RowsDoc {
         const given = new Map(before.map(([table, rows]) => [table, new Set(rows)] as const));
-        return [...tables].flatMap((table) => {
+        return [...told].flatMap((table) => {
             const rows = [...(this.known.get(table) ?? [])].filter((row) => given.get(table)?.has(row) !== true);
             return rows.length === 0 ? [] : [[table, rows] as const];
         });
     }
 
-    /** The rows of tables that came in a part of the run at `path`, or before it; undefined: they are not known, and so no person is. */
+    /** What came of tables and fields in a part of the run at `path`, or before it; undefined: rows are not known, and so no person is. */
     rowsCame(path: string, tables: Iterable<string>, rows: RowsDoc | undefined): void {
         const lost = lostRows(path);
         for (const table of tables) {

@@ -171,12 +171,12 @@ function withUses(m: Machine, effect: Effect): Effect {
     return uses === null ? effect : { ...effect, request: { ...request, uses, ...(met.length === 0 ? {} : { met }) } };
 }
 
-/** The effect of a part with the rows of tables that came by now: one of them may say otherwise than those that come in it (ROW1). */
+/** The effect of a part with the rows of tables and values of fields that came by now: a row may say otherwise than those that come in it (ROW1, EVI3). */
 function withRows({ authority, standing }: Machine, effect: Effect): Effect {
-    const { tables } = authority.book;
-    if (tables.size === 0) return effect;
+    const { told } = authority.book;
+    if (told.length === 0) return effect;
     const request = effect.request as { readonly [key: string]: Json };
-    return { ...effect, request: { ...request, rows: standing.rowsOf(tables.keys()) as unknown as Json } };
+    return { ...effect, request: { ...request, rows: standing.rowsOf(told) as unknown as Json } };
 }
 
 /** Asks for what the budget pays for by now (AC9); first, what waits for counts goes on, before another part gets them. False where nothing changed. */
