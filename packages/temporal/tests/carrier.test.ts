@@ -1,4 +1,6 @@
 /** Runs that a caller here holds and Temporal conducts, on a real server: left and taken up again, with what only a person can say. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type CredentialSource, type Handlers, type HostTool, load, type RunElsewhere } from "@remit/host";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type DevServer, runCarriers } from "../src/index.ts";
@@ -96,6 +98,36 @@ test("a run that lacks a credential is let go as waiting, in the words of a run 
         },
     });
     expect(await room.store.run("lacks")).toMatchObject({ live: false });
+    await program.close();
+});
+
+test("a no with its reason: the model reads it, as it reads that of a run in this process", async () => {
+    await using room = await roomAt(server);
+    const why = "no client lends click any more";
+    const rules = [
+        { when: why, reply: { text: "it is gone" } },
+        { when: "was not allowed", reply: { text: "no reason was given" } },
+        { when: "Buy", reply: { calls: [{ name: "Desk_click", args: {} }] } },
+    ];
+    writeFileSync(join(room.folder, "replies.json"), JSON.stringify({ rules }));
+    const path = join(room.folder, "main.remit");
+    const source = `import llm Model from "scripted:replies.json"
+import tool Desk from "host:desk" { click: ask }
+main agent Buyer { model Model  role "buyer"  description "buys"  main func() { generate({ input: "Buy it", tools: [Desk.click] }) } }`;
+    const tools = { Desk: { click: { description: "Clicks", input: { type: "object" } as const, call: () => "clicked" } } };
+    writeFileSync(path, source);
+    const program = await load({ path }, { cache: false, process: room.on, root: room.folder, tools, ledger: room.store });
+    const on: Handlers = { ask: () => ({ deny: why }) };
+    await using there = await carriers(room);
+    const kept = program.kept(null, { asks: { park: true } });
+    const far = await there.carryOut({ run: "gone", begins: { program, kept }, on, of: { tools }, signal: never, leave: never });
+    const near = await program.run(null, { on }).result;
+    expect([far.status, far.value, near.value]).toEqual(["done", "it is gone", "it is gone"]);
+    const decided = async (run: string): Promise<unknown> => {
+        const events = await Array.fromAsync(room.store.events(run));
+        return events.flatMap(({ kind, data }) => (kind === "ask.decided" ? [data] : []));
+    };
+    expect(await decided("gone")).toEqual(await decided(near.run));
     await program.close();
 });
 

@@ -270,7 +270,7 @@ async function made(store: LedgerStore, id: string, { program, hash, file, root,
 }
 
 async function perform({ store, queue }: ActivityOptions, world: HeldWorld, wanted: PerformInput): Promise<Performed> {
-    const { effect, parent, run } = wanted;
+    const { effect, parent, run, why } = wanted;
     const to = { store, secrets: world.secrets };
     const context = Context.current();
     const more = parent === undefined ? {} : { parent };
@@ -278,7 +278,7 @@ async function perform({ store, queue }: ActivityOptions, world: HeldWorld, want
     let said: Said | null = null;
     const once = async (one: Effect): Promise<Outcome | null> => {
         // Where the ledger took nothing the outcome is in hand.
-        said ??= await performed(one, options);
+        said ??= withWhy(await performed(one, options), one, why);
         return isCut(said) ? null : said.outcome;
     };
     let counts: Outcome | null = null;
@@ -315,6 +315,13 @@ async function answerOf(
         return { later: said?.why === undefined ? await questionOf(store, world, run, effect) : wantedOf(world, effect, said.why) };
     const notes = said === null || said.notes.length === 0 ? {} : { notes: said.notes };
     return { outcome, recorded: counts !== null, ...notes, ...(effect.kind === "agent" ? { queue } : {}) };
+}
+
+/** The no of a person who said why. */
+function withWhy(said: Said, { site }: Effect, why: string | undefined): Said {
+    const isNo = said.outcome?.ok === true && said.outcome.value === "deny";
+    if (why === undefined || !isNo) return said;
+    return { ...said, outcome: { ok: false, failure: { kind: "denied", message: why, site } } };
 }
 
 /** What was cut short says so; whether it happened is not known, so it is no outcome. */

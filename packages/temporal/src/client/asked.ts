@@ -148,7 +148,7 @@ async function answered(asking: Asking, { run, question }: Asked, signal: AbortS
     }
 }
 
-type Said = Pick<Answer, "decision" | "value" | "said">;
+type Said = Pick<Answer, "decision" | "value" | "said" | "why">;
 
 /** Null: no answer can be had here. */
 async function saidOf({ on, store, missing }: Asking, run: string, question: Question, signal: AbortSignal): Promise<Said | null> {
@@ -158,7 +158,8 @@ async function saidOf({ on, store, missing }: Asking, run: string, question: Que
             if (on.ask === undefined) return null;
             const ask = await store.asks.find(run, id);
             const decision = await on.ask(request as unknown as AskRequest, { effect: effectOf(question, kind, request), ask, signal });
-            return decision === null ? null : { decision: typeof decision === "string" ? decision : "deny" };
+            if (decision === null || typeof decision === "string") return decision === null ? null : { decision };
+            return { decision: "deny", why: decision.deny };
         }
         case "input": {
             if (on.input === undefined) return null;

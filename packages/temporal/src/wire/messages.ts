@@ -195,6 +195,8 @@ export interface Answer {
     readonly decision?: string;
     readonly value?: Json;
     readonly said?: UnknownAnswer;
+    /** With `deny`: what the model or program that asked is told of it. */
+    readonly why?: string;
     /** Base64 (`signature.ts`), of this form; absent: the first. */
     readonly signature?: string;
     readonly form?: number;
@@ -252,6 +254,8 @@ export interface PerformInput extends Carried {
     readonly parent?: string;
     /** Number of the batch that begins it: where the ledger has it already, the effect was begun before. */
     readonly begins?: number;
+    /** Of a question that was answered by no: why. */
+    readonly why?: string;
 }
 
 export type Performed =

@@ -24,12 +24,12 @@ export function isSigned(keys: readonly KeyObject[], run: string, question: Aski
     return answer.question === question.id && keys.some((key) => verify(null, text, key, signature));
 }
 
-function textOf(run: string, asking: Asking, { by, decision, value, said }: Answer): Buffer {
+function textOf(run: string, asking: Asking, { by, decision, value, said, why }: Answer): Buffer {
     const { id, nonce = "", kind, request, options = null } = asking;
     const shown = createHash("sha256")
         .update(canonicalJson([kind, request, options === null ? null : [...options]]))
         .digest("hex");
     // What is absent is told apart from null.
-    const answer = Object.entries({ decision, value, said }).filter(([, one]) => one !== undefined) as unknown as Json;
+    const answer = Object.entries({ decision, value, said, why }).filter(([, one]) => one !== undefined) as unknown as Json;
     return Buffer.from(`remit answer ${SIGNED_FORM}\n${canonicalJson([run, id, nonce, shown, by, answer])}`);
 }

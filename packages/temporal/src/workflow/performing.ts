@@ -121,8 +121,8 @@ export class Works {
     }
 
     /** A question was answered, or its time is up: what it comes to. */
-    again(effect: Effect): void {
-        this.perform(effect, { batches: this.ops.unsent.carry() });
+    again(effect: Effect, why?: string): void {
+        this.perform(effect, { batches: this.ops.unsent.carry(), ...(why === undefined ? {} : { why }) });
     }
 
     stop(path: string, waits: boolean): void {
@@ -178,14 +178,13 @@ export class Works {
     /** No async function: the SDK records a stack for every promise, which is what an effect costs most here (section `temporal` of `bench/`). */
     private perform(
         effect: Effect,
-        { batches, begins, parent }: { readonly batches: readonly Sent[]; readonly begins?: number; readonly parent?: string },
+        { batches, ...more }: Pick<PerformInput, "batches" | "begins" | "parent" | "why">,
     ): void {
         const { run, epoch } = this.ops;
         const work: Work = { effect, scope: new EffectScope(), counts: true };
         this.works.set(effect.path, work);
         const carried: Carried = { run, epoch, batches };
         this.carried.add(batches);
-        const more = { ...(begins === undefined ? {} : { begins }), ...(parent === undefined ? {} : { parent }) };
         work.scope
             .run(() => this.scheduled(effect, { ...carried, effect, ...more }))
             .then(

@@ -18,8 +18,8 @@ import { type Answer, type Carried, type DecideInput, FAILURES, type Question } 
 export interface QuestionOps {
     /** What a question came to. */
     outcome(effect: Effect, outcome: Outcome): void;
-    /** The record of a question was answered. */
-    decided(effect: Effect): void;
+    /** The record of a question was answered. `why`: of a no, what is told of it. */
+    decided(effect: Effect, why?: string): void;
     known(effect: Effect, said: UnknownAnswer): void;
     /** Looks at the signature of an answer, and keeps that of an approval in its record. Rejects where it is not taken. */
     decide(answer: Omit<DecideInput, keyof Carried>): Promise<unknown>;
@@ -129,7 +129,7 @@ export class Questions {
         }
         this.drop(effect.path);
         // TQ3.
-        if (isApproval || question.kind === "credential") this.ops.decided(effect);
+        if (isApproval || question.kind === "credential") this.ops.decided(effect, answer.why);
         else if (question.kind === "input") this.ops.outcome(effect, { ok: true, value: answer.value as Json, origins: ["user"] });
         else this.ops.known(effect, answer.said as UnknownAnswer);
         return null;

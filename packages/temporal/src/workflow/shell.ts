@@ -79,7 +79,7 @@ export class Shell {
         const tell = (news: News): void => this.tell(news);
         const asked: QuestionOps = {
             outcome: (effect, outcome) => this.answered(effect, outcome),
-            decided: (effect) => this.works.again(effect),
+            decided: (effect, why) => this.works.again(effect, why),
             known: (effect, said) => this.tell({ kind: "known", path: effect.path, said }),
             decide: (answer) => this.decides(answer),
             changed,
