@@ -1,4 +1,5 @@
 /** The plugin in a worker and a client that a team has: its own workflows, activities, interceptors and codec beside runs of Remit. */
+import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { createRequire } from "node:module";
 import { type AddressInfo, createServer, type Socket } from "node:net";
@@ -12,7 +13,17 @@ import type { Payload, PayloadCodec } from "@temporalio/common";
 import { OpenTelemetryPlugin } from "@temporalio/interceptors-opentelemetry";
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker, type WorkerOptions, type WorkflowBundle } from "@temporalio/worker";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connect, type DevServer, placeOf, RemitPlugin, type RemitClient, remitClient, temporalBlocks } from "../src/index.ts";
+import {
+    connect,
+    type DevServer,
+    placeOf,
+    RemitPlugin,
+    type RemitPluginOptions,
+    type Question,
+    type RemitClient,
+    remitClient,
+    temporalBlocks,
+} from "../src/index.ts";
 import { BUNDLES } from "./bundles.ts";
 import { devServer, questionsOf, type Room, roomAt } from "./room.ts";
 import * as activities from "./team/activities.ts";
@@ -51,12 +62,18 @@ interface Team extends AsyncDisposable {
 }
 
 /** A team's worker and client, each with the plugin. */
-async function teamAt(room: Room, more: Partial<WorkerOptions>, words: HostTool, plugins: OpenTelemetryPlugin[] = []): Promise<Team> {
+async function teamAt(
+    room: Room,
+    more: Partial<WorkerOptions>,
+    words: HostTool,
+    plugins: OpenTelemetryPlugin[] = [],
+    serving: Partial<RemitPluginOptions> = {},
+): Promise<Team> {
     const at = { ledger: room.store, cache: BUNDLES };
     const programs = { Sizes: { source: SOURCE } };
     // Each run's own tools come before those of all runs.
     const host = { process: room.on, tools: { Words: { size: { call: () => 1_000 } } } };
-    const plugin = new RemitPlugin({ ...at, programs, host, ofRun: () => ({ tools: { Words: words } }) });
+    const plugin = new RemitPlugin({ ...at, programs, host, ofRun: () => ({ tools: { Words: words } }), ...serving });
     const connection = await NativeConnection.connect({ address: server.address });
     const dataConverter = { payloadCodecs: [turned] };
     const worker = await Worker.create({
@@ -179,6 +196,27 @@ test("WAC4: a program that hangs while it opens fails the workflow that calls it
     worker.shutdown();
     await ran;
     await connection.close();
+});
+
+test("WAC4, TQ4: a team's worker says how long and how often a run is opened, and whose signature an answer needs", async () => {
+    await using room = await roomAt(server);
+    let hangs = true;
+    const ofRun = (): null | Promise<null> => (hangs ? new Promise(() => undefined) : null);
+    const signer = generateKeyPairSync("ed25519").privateKey;
+    const signers = [createPublicKey(signer)];
+    await using team = await teamAt(room, { workflowBundle }, size, [], { ofRun, tries: 2, opening: 100, signers });
+    const world = await openWorld({ source: "main func(name: string) { name }" }, { cache: false, process: room.on });
+    const run = await team.remit.submit(world, world.kept({}, { interactive: true }));
+    const message = "the worker could not open the run in 2 tries: what the worker gives this run (`ofRun`) did not come within 0.1 s";
+    await expect(team.remit.result(run)).rejects.toMatchObject({ failure: { kind: "unreachable", message } });
+    hangs = false;
+    await team.remit.goOn(run, { resume: {} });
+    const [{ id }] = (await questionsOf({ ...room, client: team.remit }, run)) as [Question];
+    const answer = { question: id, by: room.on.user, value: "ada" };
+    await expect(team.remit.answer(run, answer)).rejects.toMatchObject({ cause: { type: "RemitRefused" } });
+    await remitClient({ client: team.client, store: room.store, queue: room.queue, signer }).answer(run, answer);
+    expect(await team.remit.result(run)).toBe("ada");
+    await world.close();
 });
 
 test("WAC2: a workflow of another name makes no call in a run, takes it from none and writes nothing of it, whatever epoch it says", async () => {

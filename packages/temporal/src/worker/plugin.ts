@@ -14,30 +14,16 @@ import type { DataConverter } from "@temporalio/common";
 import { SimplePlugin } from "@temporalio/plugin";
 import type { BundleOptions, ReplayWorkerOptions, Worker, WorkerOptions } from "@temporalio/worker";
 import { activitiesOf, type RunActivities } from "../activity/activities.ts";
-import type { Programs } from "../activity/begun.ts";
-import type { OfRuns } from "../activity/worlds.ts";
 import { beside, Runs } from "../codec/beside.ts";
 import { queueCaller } from "../client/queues.ts";
 import { converter } from "../codec/converter.ts";
-import type { Keys } from "../codec/encryption.ts";
 import { ACTIVITY_NAMES, BEAT_MS, named, type NamedActivities } from "../wire/messages.ts";
 import { workerSdk } from "../server/sdk.ts";
 import { ownWorkflows, withWorkflow } from "./bundle.ts";
+import { ofActivities, type ServingOptions } from "./options.ts";
 
-export interface RemitPluginOptions {
-    /** Path of the ledger, or the store itself, which the caller closes. */
-    readonly ledger: string | LedgerStore;
-    /** What performing takes from this process. */
-    readonly host?: ResumeRunOptions;
-    /** What a single run takes from this process besides; null: nothing. */
-    readonly ofRun?: OfRuns;
-    /** Programs that the team's workflows begin by name (`remitChild`). */
-    readonly programs?: Programs;
-    /** With which payloads of runs are encrypted; the team's own codecs come after. */
-    readonly keys?: Keys;
-    /** Where built code is kept. Default: the user's own cache. */
-    readonly cache?: string;
-}
+/** What the worker is told of its server, its queue and its build stays the team's. */
+export type RemitPluginOptions = ServingOptions;
 
 /** What workers of one plugin share. */
 interface Part {
@@ -141,10 +127,10 @@ export class RemitPlugin extends SimplePlugin implements AsyncDisposable {
         const made = async (): Promise<NamedActivities> => {
             // The client of an activity has the team's codecs and interceptors.
             const queues = queueCaller(() => Context.current().client);
-            const { programs = {}, ofRun } = this.remit;
-            const lone = ofRun === undefined ? {} : { ofRun };
+            const { programs = {} } = this.remit;
+            const more = ofActivities(this.remit);
             const host: ResumeRunOptions = { queues, ...this.remit.host, process: this.on };
-            this.made ??= this.store().then((store) => activitiesOf({ store, host, queue, programs, ...lone }));
+            this.made ??= this.store().then((store) => activitiesOf({ store, host, queue, programs, ...more }));
             this.performing = await this.made;
             return this.performing.activities;
         };

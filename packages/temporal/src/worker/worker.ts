@@ -3,47 +3,22 @@
  *
  * Boundary: puts connection, workflow, activities and world together.
  */
-import type { KeyObject } from "node:crypto";
-import { defined } from "@remit/language";
 import { join } from "node:path";
-import { cacheFolder, knownSecrets, type LedgerStore, openProcess, type Process, type ResumeRunOptions } from "@remit/host";
+import { cacheFolder, knownSecrets, openProcess, type Process, type ResumeRunOptions } from "@remit/host";
 import type { NativeConnection, Worker, WorkerOptions } from "@temporalio/worker";
 import { Client } from "@temporalio/client";
 import { activitiesOf } from "../activity/activities.ts";
-import type { Programs } from "../activity/begun.ts";
-import type { OfRuns } from "../activity/worlds.ts";
 import { queueCaller } from "../client/queues.ts";
 import { type ConnectSettings, connectWorker, type Place, placeOf } from "../server/connect.ts";
 import { workerSdk } from "../server/sdk.ts";
 import { converter } from "../codec/converter.ts";
-import type { Keys } from "../codec/encryption.ts";
 import { BEAT_MS, QUEUE } from "../wire/messages.ts";
 import { workflowBundle } from "./bundle.ts";
+import { ofActivities, type ServingOptions } from "./options.ts";
 
-export interface RemitWorkerOptions {
+export interface RemitWorkerOptions extends ServingOptions {
     readonly connect: ConnectSettings;
-    /** Path of the ledger, or the store itself, which the caller closes. */
-    readonly ledger: string | LedgerStore;
     readonly queue?: string;
-    /** What performing takes from this process. */
-    readonly host?: ResumeRunOptions;
-    /** What a single run takes from this process besides; null: nothing. */
-    readonly ofRun?: OfRuns;
-    /** How often a run whose world cannot be opened here is tried, a second or two apart, before it fails with the reason. Default: 30. */
-    readonly tries?: number;
-    /** How long one try may take, milliseconds. Default: 45 s. A run of which three tries take longer fails, and says what hangs. */
-    readonly opening?: number;
-    /** Programs that workflows begin by name (`remitChild`). */
-    readonly programs?: Programs;
-    /** With which payloads are encrypted. */
-    readonly keys?: Keys;
-    /**
-     * Ed25519 keys (public ones do): an answer to a question counts only where one of them signed it, since an update says nothing about who sent it.
-     * Absent: no answer has to be signed.
-     */
-    readonly signers?: readonly KeyObject[];
-    /** Where the bundle of the workflow is kept. Default: the user's own cache. */
-    readonly cache?: string;
     /** The build that executions are pinned to; absent: they go to any worker. */
     readonly version?: { readonly deployment: string; readonly build: string };
     /** Tuning, and whatever else Temporal's worker takes. */
@@ -96,9 +71,7 @@ async function over(connection: NativeConnection, place: Place, on: Process, opt
     const queues = queueCaller(() => new Client({ connection, namespace: place.namespace }));
     const host: ResumeRunOptions = { queues, ...options.host, process: on };
     const own = `${queue}/${on.user}/${process.pid}-${Date.now().toString(36)}`;
-    const lone = options.ofRun === undefined ? {} : { ofRun: options.ofRun };
-    const signs = defined({ signers: options.signers, tries: options.tries, opening: options.opening });
-    const { activities, secrets, ended: worldsEnded } = activitiesOf({ store, host, queue: own, programs, ...lone, ...signs });
+    const { activities, secrets, ended: worldsEnded } = activitiesOf({ store, host, queue: own, programs, ...ofActivities(options) });
     const known = knownSecrets(on.env);
     const { keys } = options;
     const common = {

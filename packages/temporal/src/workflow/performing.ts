@@ -176,10 +176,7 @@ export class Works {
     }
 
     /** No async function: the SDK records a stack for every promise, which is what an effect costs most here (section `temporal` of `bench/`). */
-    private perform(
-        effect: Effect,
-        { batches, ...more }: Pick<PerformInput, "batches" | "begins" | "parent" | "why">,
-    ): void {
+    private perform(effect: Effect, { batches, ...more }: Pick<PerformInput, "batches" | "begins" | "parent" | "why">): void {
         const { run, epoch } = this.ops;
         const work: Work = { effect, scope: new EffectScope(), counts: true };
         this.works.set(effect.path, work);
