@@ -253,6 +253,28 @@ test("a session that another process took ends here, and the server goes on", as
     expect(broken).toEqual([]);
 });
 
+test("LNT5: a result is not acknowledged where another process took the run before its record was kept", async () => {
+    await using at = await room([calls("owner", "look")]);
+    const { id } = await at.owner.open();
+    await at.owner.lend(id, "look", { description: "Looks", readOnly: true });
+    const turn = await at.owner.submit(id, { text: "look" });
+    let call = "";
+    await watch(at.owner, id, (event, data) => {
+        if (event === "call") call = data["id"] as string;
+        return call !== "";
+    });
+    const other = await openStore(join(at.folder, "ledger.db"), {
+        config: join(at.folder, ".config/remit"),
+        state: join(at.folder, "other"),
+    });
+    const run = `${id}.${turn.id}`;
+    await other.own(run, { from: (await other.run(run)).epoch });
+    const give = (): Promise<unknown> => at.owner.result(id, call, { ok: true, value: "seen" });
+    const no = { status: "rejected", reason: expect.stringContaining("before the ledger had this result") };
+    expect([await give(), await give()]).toEqual([no, no]);
+    await other.close();
+});
+
 test("a later turn sees what was said before", async () => {
     await using at = await room({
         rules: [

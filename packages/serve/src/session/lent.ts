@@ -8,7 +8,7 @@
  * LNT3: a call's result counts only from the client that the call went to; what comes later, or from another one, changes nothing.
  * LNT4: a call ends: by its result, when its time is up, when its tool is withdrawn or its client goes.
  * LNT5: a result is acknowledged when the run's record of it is durable: what is acknowledged is not asked about after a crash. It waits for no
- *     other call, also where a model made several at once.
+ *     other call, also where a model made several at once. Where the run ends here before that (another process took it), it is not acknowledged.
  * LNT7: a tool that is lent anew is lent all the while: what asks whether it is lent between the two finds the new one.
  * LNT8: a result counts once. The same one from the same client again is acknowledged as the first is, so that a client that was told to send it again
  *     knows what became of it; another one for the same call is refused.
@@ -30,8 +30,8 @@ interface Call {
     /** Of the tool that is called. */
     readonly registration: string;
     readonly settle: (result: CallResult) => void;
-    /** LNT5. */
-    readonly kept: Promise<void>;
+    /** LNT5. False: the run ended here before. */
+    readonly kept: Promise<boolean>;
 }
 
 /** LNT8. */
@@ -39,7 +39,7 @@ interface Answer {
     readonly client: string;
     /** Of the result. */
     readonly hash: string;
-    readonly kept: Promise<void>;
+    readonly kept: Promise<boolean>;
 }
 
 /** Answers that are known at the most. */
@@ -66,7 +66,7 @@ export class LentTools {
     /** How long a client has for a call, milliseconds. */
     readonly #timeout: number;
     /** LNT5: calls whose outcome is not durable yet, by id; `path` is known when the run has said so. */
-    readonly #unkept = new Map<string, { path: string | null; readonly keep: () => void }>();
+    readonly #unkept = new Map<string, { path: string | null; readonly keep: (isKept: boolean) => void }>();
     /** By the id of the call, the oldest first. */
     readonly #answers = new Map<string, Answer>();
     /** The turn that runs. */
@@ -146,8 +146,7 @@ export class LentTools {
         const before = this.#answers.get(id);
         if (before?.client === client) {
             if (before.hash !== said) return rejected("the call was answered before with another result, which counts");
-            await before.kept;
-            return ACCEPTED;
+            return acknowledged(before.kept);
         }
         const call = this.#calls.get(id);
         if (call === undefined)
@@ -157,8 +156,7 @@ export class LentTools {
         if (call.info.client !== client) return rejected("the call went to another client");
         this.#answered(id, { client, hash: said, kept: call.kept });
         call.settle(result);
-        await call.kept;
-        return ACCEPTED;
+        return acknowledged(call.kept);
     }
 
     #answered(id: string, answer: Answer): void {
@@ -183,19 +181,19 @@ export class LentTools {
     }
 
     recorded(path: string): void {
-        this.#keep((one) => one.path === path);
+        this.#keep(true, (one) => one.path === path);
     }
 
     /** The run is over for this process. */
     over(): void {
-        this.#keep(() => true);
+        this.#keep(false, () => true);
     }
 
-    #keep(which: (one: { readonly path: string | null }) => boolean): void {
+    #keep(isKept: boolean, which: (one: { readonly path: string | null }) => boolean): void {
         for (const [id, one] of this.#unkept) {
             if (!which(one)) continue;
             this.#unkept.delete(id);
-            one.keep();
+            one.keep(isKept);
         }
     }
 
@@ -217,7 +215,7 @@ export class LentTools {
 
     async #call(tool: Lent, args: Json, { signal, emit }: ToolCallContext): Promise<unknown> {
         const id = randomBytes(9).toString("hex");
-        const kept = new Promise<void>((keep) => this.#unkept.set(id, { path: null, keep }));
+        const kept = new Promise<boolean>((keep) => this.#unkept.set(id, { path: null, keep }));
         emit({ type: BEGUN, call: id });
         const expires = new Date(Date.now() + this.#timeout).toISOString();
         const info: CallInfo = { id, client: tool.client, tool: tool.tool, args: args ?? {}, turn: this.turn, expires };
@@ -262,6 +260,12 @@ const BEGUN = "lent.call";
 /** What a lent tool failed with, as its client says. */
 export class LentError extends FailedWithOrigins {
     override readonly name = "LentError";
+}
+
+/** LNT5. */
+async function acknowledged(kept: Promise<boolean>): Promise<Ack> {
+    if (await kept) return ACCEPTED;
+    return rejected("the turn ended at this server before the ledger had this result: the session says what becomes of the call");
 }
 
 function timeUp(tool: Lent, timeout: number): string {
