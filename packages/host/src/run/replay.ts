@@ -7,7 +7,7 @@
  * RP5: nothing of the world reaches the machine but what is told again (`Retelling`), so a difference has two causes: the record was changed (`verify` tells), or
  *     the machine was. What a step and a byte are is in `run.ended`, so that a machine that counts otherwise is told by it; `engine` says it.
  */
-import { amountOf, type Json } from "@remit/language";
+import { amountOf, isObject, type Json } from "@remit/language";
 import { type Advance, canonicalJson, comparable, type Conducted, type LedgerEvent, type MachineEvent, type Result } from "@remit/machine";
 import type { KeptRun, RunRecord } from "../ledger/store.ts";
 import type { KeptOptions } from "./options.ts";
@@ -61,7 +61,10 @@ export async function replayRun(
         const was = queue?.events[queue.at++];
         if (was === undefined) {
             if (over || to !== undefined) diverge({ path: event.path, message: `${event.kind} is not in the ledger` });
-        } else if (canonical(was) !== canonical(event)) diverge({ path: event.path, seq: was.seq, message: different(was, event) });
+        } else {
+            const now = asOnceTold(was, event);
+            if (canonical(was) !== canonical(now)) diverge({ path: event.path, seq: was.seq, message: different(was, now) });
+        }
     };
     const see = (advance: Advance): boolean => {
         for (const event of advance.events) compare(event);
@@ -118,6 +121,14 @@ function byPath(events: Iterable<LedgerEvent>): Map<string, Recorded> {
 export function isHosts(event: MachineEvent): boolean {
     const { data } = event;
     return data !== null && typeof data === "object" && !Array.isArray(data) && data.host === true;
+}
+
+/** Earlier builds told no labels of an effect that failed. */
+const FAILS: ReadonlySet<string> = new Set(["tool.ended", "memory.ended", "effect.ended"]);
+
+function asOnceTold(was: LedgerEvent, now: MachineEvent): MachineEvent {
+    const failed = FAILS.has(now.kind) && isObject(now.data) && now.data.ok === false;
+    return failed && was.labels.length === 0 ? { ...now, labels: [] } : now;
 }
 
 function canonical(event: MachineEvent): string {

@@ -34,7 +34,8 @@ function again(session: DebugSession, asked: Asked): Asked {
     expect(session.where()).toMatchObject({ state: "waiting" });
     expect(session.timeline.asking).toBe(asked.path);
     const found = session.timeline.machine.inspected(session.where().thread, asked.method, asked.arg as { [key: string]: Json });
-    if (!found.ok) return { ...asked, said: { failed: `Tool Look.${asked.method} (inspect:) failed: ${found.message}` }, origins: [] };
+    if (!found.ok)
+        return { ...asked, said: { failed: `Tool Look.${asked.method} (inspect:) failed: ${found.message}` }, origins: ["tool:Look"] };
     return { ...asked, said: found.value, origins: [...new Set(["tool:Look", ...found.origins])].sort() };
 }
 

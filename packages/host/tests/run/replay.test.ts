@@ -53,6 +53,25 @@ main agent Four {
     expect((await ledger.verify(handle.id)).ok).toBe(true);
 });
 
+test("a ledger of an earlier build, which told no labels of calls that failed, replays; one with other labels does not", async () => {
+    const source = 'import tool Work from "host:work"\nmain func() { try { Work.go({}) } catch e { e.message } }\n';
+    const tools = { Work: { go: () => Promise.reject(new Error("the page says: eve")) } };
+    const program = await load({ source }, { tools, ledger: store, cache: false });
+    const handle = program.run(null);
+    expect(await handle.result).toMatchObject({ status: "done" });
+    const record = await recordOf(store, handle.id);
+    const telling = (labels: readonly string[]) => ({
+        ...record,
+        events: record.events.map((event) => (event.kind === "tool.ended" ? { ...event, labels } : event)),
+    });
+    const replayed = (of: typeof record) => replayRun(of, () => machineOf(of, createScrubber()), "this");
+    expect(record.events.find(({ kind }) => kind === "tool.ended")?.labels).toEqual(["tool:Work"]);
+    expect(await replayed(record)).toMatchObject({ equal: true });
+    expect(await replayed(telling([]))).toMatchObject({ equal: true });
+    expect(await replayed(telling(["tool:Other"]))).toMatchObject({ equal: false, first: { message: expect.stringMatching(/labels/) } });
+    await program.close();
+});
+
 test("RP5: a machine that counts otherwise differs at run.ended, and it is said that it is another one", async () => {
     const program = await load({ source: "main func() { 1 + 1 }\n" }, { ledger: store, cache: false });
     const handle = program.run(null);

@@ -13,8 +13,8 @@ import { rawOf } from "../value/operators.ts";
 import { type Capability, Labelled, List, Obj, type Value } from "../value/value.ts";
 import { valuesGiven } from "../authority/given.ts";
 import type { EffectDetail } from "../compile/instructions.ts";
-import { failFrom, whatOf, failureOf, givenValue } from "../state/effects.ts";
-import type { EffectWait, Frame } from "../state/fiber.ts";
+import { failFrom, failureOrigins, whatOf, failureOf, givenValue } from "../state/effects.ts";
+import type { EffectWait, Frame, Pending } from "../state/fiber.ts";
 import { chooserOf, originsByName } from "../state/gate.ts";
 import type { Ops, Call, Begins, Waits } from "../state/ops.ts";
 import { dataOnly } from "../state/frames.ts";
@@ -155,9 +155,10 @@ function remembered(m: Ops, effect: Effect, outcome: Json, value: Value): Value 
 }
 
 /** Tells of its end. */
-export function effectEnded(m: Ops, frame: Frame, effect: Effect, outcome: Outcome): void {
+export function effectEnded(m: Ops, frame: Frame, pending: Pending, outcome: Outcome): void {
+    const { effect } = pending;
     const { path, site } = effect;
-    const labels = outcome.ok ? m.run.labels.origins(m.run.labels.of(outcome.origins)) : [];
+    const labels = m.run.labels.origins(m.run.labels.of(outcome.ok ? outcome.origins : failureOrigins(pending, outcome)));
     const result: { [key: string]: Json } = outcome.ok
         ? { ok: true, result: outcome.value }
         : { ok: false, kind: outcome.failure.kind, error: outcome.failure.message };
@@ -222,7 +223,7 @@ export const effect: Begins<EffectDetail> & Waits<EffectWait> = {
 
     resume(m, { fiber, frame, I }, _wait, { pending, outcome }) {
         const { effect } = pending;
-        effectEnded(m, frame, effect, outcome);
+        effectEnded(m, frame, pending, outcome);
         if (!outcome.ok) throw failureOf(m, pending, outcome);
         if (I.detail?.kind === "effect" && I.detail.fails === true) unlessError(m, effect, outcome);
         m.deliver(fiber, remembered(m, effect, outcome.value, givenValue(m, effect, outcome)));

@@ -70,7 +70,7 @@ export const handover: Begins<HandoverDetail> & Waits<HandoverWait> = {
             turnTold(m, handing(call, wait), told);
             return;
         }
-        if (!describes) effectEnded(m, call.frame, effect, told.outcome);
+        if (!describes) effectEnded(m, call.frame, told.pending, told.outcome);
         actTold(m, handing(call, wait), told);
     },
     returned(m, call, wait, value) {

@@ -213,8 +213,13 @@ export function givenValue(m: Ops, effect: Effect, outcome: Outcome & { readonly
 }
 
 /** The failure that an outcome is. */
-export function failureOf(m: Ops, { effect, origin }: Pending, outcome: Outcome & { readonly ok: false }): Fail {
-    return failFrom(m, outcome.failure, effect.site, [origin, ...(outcome.origins ?? [])]);
+export function failureOf(m: Ops, pending: Pending, outcome: Outcome & { readonly ok: false }): Fail {
+    return failFrom(m, outcome.failure, pending.effect.site, failureOrigins(pending, outcome));
+}
+
+/** Where what a failure says comes from. */
+export function failureOrigins({ origin }: Pending, outcome: Outcome & { readonly ok: false }): readonly string[] {
+    return [origin, ...(outcome.origins ?? [])];
 }
 
 /** Asks a tool what it has. */

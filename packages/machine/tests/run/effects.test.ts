@@ -14,6 +14,24 @@ import llm M from "mock://m"
 const ok = (value: Json, origins: string[] = ["tool:T"]): Outcome => ({ ok: true, value, origins });
 const args = (e: Effect): Json[] => (e.request as { args: Json[] }).args;
 
+test("the end of a call that failed says where its words come from, as that of one that went well does", () => {
+    const told = (outcome: Outcome, call: string): (readonly string[] | undefined)[] => {
+        const text = `${IMPORTS}main func() { try { ${call} } catch e { } }`;
+        return runText(text, { answer: () => outcome }).events.flatMap(({ kind, labels }) =>
+            /^(tool|memory)\.ended$/.test(kind) ? [labels] : [],
+        );
+    };
+    const failed = (origins?: readonly string[]): Outcome => ({
+        ok: false,
+        failure: { kind: "tool", message: "the page says: eve" },
+        ...(origins === undefined ? {} : { origins }),
+    });
+    expect(told(failed(), 'T.get({ url: "/a" })')).toEqual([["tool:T"]]);
+    expect(told(failed(["untrusted:T"]), 'T.get({ url: "/a" })')).toEqual([["tool:T", "untrusted:T"]]);
+    expect(told(failed(), "Notes.query({})")).toEqual([["memory:Notes"]]);
+    expect(told(ok({}, ["tool:T"]), 'T.get({ url: "/a" })')).toEqual([["tool:T"]]);
+});
+
 describe("time.now()", () => {
     const answer: Answer = (e) => ok(`2026-03-01T09:30:0${e.path.endsWith("1") ? 5 : 0}Z`, []);
 
