@@ -7,7 +7,7 @@
  * REP4: from a pipe a command ends an input that is open before it: no person sees that the line would be a part of it.
  */
 import { createInterface } from "node:readline";
-import { createTools, loadConfig } from "@remit/host";
+import { createTools, knownSecrets, loadConfig } from "@remit/host";
 import { here } from "../here.ts";
 import { EXIT, paint, say, UsageError } from "../io.ts";
 import { showError } from "../failure.ts";
@@ -203,7 +203,12 @@ class Methods {
         const { env } = here();
         const trust = this.#options["trust"] ? { trust: true } : {};
         const config = loadConfig({ from: process.cwd(), env, folder: process.cwd(), ...trust });
-        const made = createTools(config, { workspace: String(this.#options["workspace"] ?? process.cwd()), root: process.cwd() });
+        const made = createTools(config, {
+            env,
+            secrets: knownSecrets(env, config),
+            workspace: String(this.#options["workspace"] ?? process.cwd()),
+            root: process.cwd(),
+        });
         try {
             for (const { name, methods } of await made.list([{ ...wanted, file: "repl.remit" }]))
                 this.#methods.set(

@@ -20,8 +20,7 @@ export default async function tools(args: string[], options: Record<string, unkn
     const secrets = knownSecrets(here().env, config);
     const made = createTools(config, {
         env: here().env,
-        secret: (name, value) => secrets.add({ name, value }),
-        clean: secrets.text,
+        secrets,
         workspace: named ?? config.workspace ?? process.cwd(),
         ...(file === undefined ? {} : { root: findRoot(file) }),
     });

@@ -57,13 +57,14 @@ async function openProcess(
     const reachable = new Set(target.endpoints.map(({ origin }) => origin));
     return acpSession({
         sdk,
+        secrets: context.secrets,
         carry: async () => {
             const running = await confined.start();
             const output = Readable.toWeb(running.output) as ReadableStream<Uint8Array>;
             const stream = sdk.ndJsonStream(Writable.toWeb(running.input), output.pipeThrough(textAlone()), {
                 maxMessageBytes: MAX_MESSAGE,
             });
-            return carrierOf(target.protocol === 2 ? version2(stream) : stream, running, { ...confined, clean: context.clean });
+            return carrierOf(target.protocol === 2 ? version2(stream) : stream, running, { ...confined, secrets: context.secrets });
         },
         name: first.agent.name,
         workspace: context.workspace,
@@ -100,9 +101,9 @@ function textAlone(): TransformStream<Uint8Array, Uint8Array> {
     });
 }
 
-type About = Pick<Carrier, "confinement" | "cwd"> & Pick<AgentsContext, "clean">;
+type About = Pick<Carrier, "confinement" | "cwd"> & Pick<AgentsContext, "secrets">;
 
-function carrierOf(stream: Stream, running: Running, { confinement, cwd, clean }: About): Carrier {
+function carrierOf(stream: Stream, running: Running, { confinement, cwd, secrets }: About): Carrier {
     return {
         stream,
         confinement,
@@ -115,7 +116,7 @@ function carrierOf(stream: Stream, running: Running, { confinement, cwd, clean }
             const how = running.ended();
             return {
                 message: how === null ? "it closed its output" : `its process is gone: ${how}`,
-                stderr: tidy(clean(running.stderr()), MAX_STDERR),
+                stderr: tidy(running.stderr(secrets), MAX_STDERR, secrets),
             };
         },
         stop: running.stop,
@@ -128,6 +129,7 @@ async function openRemote(target: RemoteTarget, first: AgentTurn, context: Agent
     const cwd = fileHands(first.hands, context.workspace)[0]?.real ?? "/";
     return acpSession({
         sdk,
+        secrets: context.secrets,
         carry: async () => {
             const { stream, why, close } = await remoteStream(target, context);
             let alive = true;
@@ -199,7 +201,7 @@ function passedOn(hands: readonly AgentHand[], context: AgentsContext): Passed[]
         if (hand.methods.some(({ gate, whole }) => gate !== "may" || whole === false)) return [];
         const put = (text: string): string => {
             const { text: out, used } = expand(text, context.env);
-            for (const one of used) context.secret(`env:${one}`, context.env[one] ?? "");
+            for (const one of used) context.secrets.add({ name: `env:${one}`, value: context.env[one] ?? "" });
             return out;
         };
         const pairs = (map: { readonly [name: string]: string } | undefined): Json =>

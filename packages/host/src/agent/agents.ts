@@ -15,6 +15,7 @@ import type { Environment } from "../ledger/place.ts";
 import type { PerformIO, Performer } from "../run/host.ts";
 import { AgentFail, failureOf } from "./fail.ts";
 import type { Trace } from "./link.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import { findSandbox, type Sandbox } from "../process/sandbox.ts";
 import { sessionRooms } from "./rooms.ts";
 import type { AgentSession } from "./session.ts";
@@ -26,10 +27,8 @@ export interface AgentsSetting {
     /** Absolute folder of the program's tree; absent where there is none. */
     readonly root?: string;
     readonly env: Environment;
-    /** Told of each secret before its first use. */
-    readonly secret?: (name: string, value: string) => void;
-    /** Takes known secrets out of a text, before it is cut. */
-    readonly clean?: (text: string) => string;
+    /** Told of each secret before its first use; takes known ones out of what an agent says, before it is cut. */
+    readonly secrets: Scrubber;
     /** What travels with a prompt in `_meta`: `traceparent`, `tracestate`, `baggage`. */
     readonly meta?: (effect: Effect) => { readonly [key: string]: string } | undefined;
     /** Who owns the processes of agents; one of this host's own where absent. @internal */
@@ -45,8 +44,6 @@ export interface AgentsSetting {
 /** A setting with its defaults. */
 export interface AgentsContext extends AgentsSetting {
     readonly env: Environment;
-    readonly secret: (name: string, value: string) => void;
-    readonly clean: (text: string) => string;
     readonly children: Children;
     readonly sandbox: () => Promise<Sandbox>;
 }
@@ -87,8 +84,6 @@ export function agents(setting: AgentsSetting): Agents {
         ...setting,
         workspace: realpathSync(setting.workspace),
         env,
-        secret: setting.secret ?? (() => undefined),
-        clean: setting.clean ?? ((text) => text),
         children: setting.children ?? children(),
         sandbox:
             setting.sandbox ??

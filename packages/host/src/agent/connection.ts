@@ -10,6 +10,8 @@ import type { AgentReply, AgentTurn } from "@remit/machine";
 import { lastLines } from "../process/piped.ts";
 import { AgentFail } from "./fail.ts";
 import { fileHands, gateOf } from "./hands.ts";
+import { headOf } from "../secret/cut.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import { type Link, link, refusedBy, type Sdk, type Trace } from "./link.ts";
 import { type Given, objectOf } from "./given.ts";
 
@@ -28,6 +30,8 @@ export interface ConnectionOptions {
     readonly sdk: Sdk;
     readonly workspace: string;
     readonly graceMs: number;
+    /** Takes known secrets out of what the agent says, before it is cut. */
+    readonly secrets: Scrubber;
     /** It reads what its sandbox shows itself, and is offered no reading. */
     readonly readsItself?: boolean;
     readonly trace?: Trace | undefined;
@@ -74,7 +78,7 @@ export class Connection {
         if (said.protocolVersion !== VERSION)
             throw new AgentFail(
                 "unreachable",
-                `it speaks version ${shown(said.protocolVersion)} of the Agent Client Protocol, not ${VERSION}`,
+                `it speaks version ${this.shown(said.protocolVersion)} of the Agent Client Protocol, not ${VERSION}`,
             );
         const { name, version } = objectOf(said.agentInfo);
         this.capabilities = objectOf(said.agentCapabilities);
@@ -93,12 +97,17 @@ export class Connection {
         } catch (error) {
             if (error instanceof AgentFail) throw error;
             if (!this.carrier.alive() || !(error instanceof sdk.RequestError)) throw await this.lost(error);
-            if (error.code !== -32000) throw refusedBy(sdk, error, what);
-            const offers = this.auth.length === 0 ? "" : `it offers: ${this.auth.join(", ").slice(0, 500)}. `;
+            if (error.code !== -32000) throw refusedBy(sdk, error, { what, secrets: this.options.secrets });
+            const offers = this.auth.length === 0 ? "" : `it offers: ${headOf(this.auth.join(", "), 500, this.options.secrets)}. `;
             throw new AgentFail("unreachable", "it wants to be authenticated first", {
                 hint: `${offers}Give it its key: agents.NAME.env in remit.json, {"KEY": "$KEY"}`,
             });
         }
+    }
+
+    /** What it said, in a message. */
+    shown(value: unknown): string {
+        return typeof value === "string" || typeof value === "number" ? headOf(String(value), 100, this.options.secrets) : "nothing";
     }
 
     async close(): Promise<void> {
@@ -117,8 +126,4 @@ export class Connection {
 
 export function listOf(given: unknown): Given[] {
     return Array.isArray(given) ? given.map(objectOf) : [];
-}
-
-export function shown(value: unknown): string {
-    return typeof value === "string" || typeof value === "number" ? String(value).slice(0, 100) : "nothing";
 }

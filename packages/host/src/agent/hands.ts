@@ -231,7 +231,7 @@ function mcpUse({ name, title, input }: Wanted, hands: readonly AgentHand[]): Ag
 }
 
 function noteOf(note: string | undefined): { readonly note?: string } {
-    return note === undefined || note === "" ? {} : { note: note.slice(0, 500) };
+    return note === undefined || note === "" ? {} : { note };
 }
 
 /** A folder for the agent inside a granted one, as that one's tool takes it. */

@@ -9,6 +9,8 @@
  * LN3: bytes of an agent's process that are not UTF-8 end the connection: they would be replaced in silence.
  */
 import type { AnyMessage, ClientApp, ClientConnection, Stream } from "@agentclientprotocol/sdk";
+import { headOf } from "../secret/cut.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import { AgentFail } from "./fail.ts";
 import { objectOf } from "./given.ts";
 
@@ -78,11 +80,11 @@ export function link({ sdk, stream, serve, update, life, trace }: LinkOptions): 
 }
 
 /** An answer that was an error, in words. */
-export function refusedBy(sdk: Sdk, error: unknown, what: string): AgentFail {
+export function refusedBy(sdk: Sdk, error: unknown, { what, secrets }: { readonly what: string; readonly secrets: Scrubber }): AgentFail {
     if (error instanceof AgentFail) return error;
     if (error instanceof sdk.RequestError) {
         const more = typeof objectOf(error.data).details === "string" ? `: ${String(objectOf(error.data).details)}` : "";
-        return new AgentFail("unreachable", `it refused ${what}: ${`${error.message}${more}`.slice(0, 1000)} (${error.code})`);
+        return new AgentFail("unreachable", `it refused ${what}: ${headOf(`${error.message}${more}`, 1000, secrets)} (${error.code})`);
     }
-    return new AgentFail("unreachable", `${what} failed: ${(Error.isError(error) ? error.message : String(error)).slice(0, 1000)}`);
+    return new AgentFail("unreachable", `${what} failed: ${headOf(Error.isError(error) ? error.message : String(error), 1000, secrets)}`);
 }

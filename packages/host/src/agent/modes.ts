@@ -4,7 +4,7 @@
  * Boundary: from what an agent offers to what is set. C4: a mode that asks for nothing is chosen only in a sandbox.
  */
 import type { AgentTurn } from "@remit/machine";
-import { type Connection, listOf, shown } from "./connection.ts";
+import { type Connection, listOf } from "./connection.ts";
 import { AgentFail } from "./fail.ts";
 import { type Given, objectOf } from "./given.ts";
 
@@ -46,7 +46,7 @@ export async function choose(at: Connection, wishes: Wishes, said: Given, { mode
             throw new AgentFail("unreachable", `it has no mode '${mode}'`, { hint });
         }
     } else if (askless(modes.currentModeId)) {
-        const message = `it begins in the mode '${shown(modes.currentModeId)}', in which it asks for nothing: that takes a sandbox`;
+        const message = `it begins in the mode '${at.shown(modes.currentModeId)}', in which it asks for nothing: that takes a sandbox`;
         throw denied(message, "choose a mode in agents.NAME.mode of remit.json");
     }
     for (const [option, value] of Object.entries(wishes.options)) {

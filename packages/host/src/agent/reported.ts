@@ -9,6 +9,7 @@
  */
 import type { Json } from "@remit/language";
 import type { AgentDiff, AgentEntry } from "@remit/machine";
+import type { Scrubber } from "../secret/scrub.ts";
 import { type Given, objectOf } from "./given.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -43,7 +44,7 @@ export function placeOf(id: string): number | undefined {
 }
 
 /** What an update says of a call, its arguments aside. */
-export function describe(entry: CallEntry, given: Given): void {
+export function describe(entry: CallEntry, given: Given, secrets: Scrubber): void {
     const title = textOf(given.title);
     const meta = objectOf(given._meta);
     // RPD1. Some agents say it where the protocol leaves room for what is their own.
@@ -57,7 +58,7 @@ export function describe(entry: CallEntry, given: Given): void {
     if (status !== undefined) entry.status = status;
     if (Array.isArray(given.locations))
         entry.locations = given.locations.map((one: unknown) => objectOf(one).path).filter((path) => typeof path === "string");
-    const { output, raw } = outputOf(given);
+    const { output, raw } = outputOf(given, secrets);
     // RPD3: what gemini shows while a call is about to run is no result of it
     if (status === "completed" && Array.isArray(given.content) && given.content.length === 0 && raw === undefined) delete entry.output;
     const known = entry.output;
@@ -69,7 +70,7 @@ export function describe(entry: CallEntry, given: Given): void {
     if (raw !== undefined && entry.output === undefined) entry.output = raw;
     else if (raw !== undefined) entry.raw = raw;
     const piece = pieceOf(meta);
-    if (piece !== "") entry.output = joined(entry.output, piece);
+    if (piece !== "") entry.output = joined(entry.output, piece, secrets);
     const diffs = diffsOf(given);
     if (diffs.length > 0) entry.diffs = diffs;
 }
@@ -85,10 +86,10 @@ function pieceOf(meta: Given): string {
 
 const pointsToTerminal = (output: Json): boolean => typeof output === "string" && output.startsWith(TERMINAL);
 
-function joined(before: Json | undefined, piece: string): string {
+function joined(before: Json | undefined, piece: string, secrets: Scrubber): string {
     const text = typeof before === "string" && !before.startsWith(TERMINAL) ? before : "";
     // what was cut once stays as it is
-    return text.length > MAX_OUTPUT ? text : cut(text + piece);
+    return text.length > MAX_OUTPUT ? text : cut(text + piece, secrets);
 }
 
 /** A kind of the protocol's, which no tool of a program stands for. */
@@ -110,13 +111,13 @@ export function diffsOf({ content }: Given): AgentDiff[] {
 }
 
 /** What a call gave: its content, else its raw output, which is kept beside the content where it says more. */
-function outputOf(given: Given): { readonly output?: Json; readonly raw?: Json } {
+function outputOf(given: Given, secrets: Scrubber): { readonly output?: Json; readonly raw?: Json } {
     const parts: unknown[] = Array.isArray(given.content) ? given.content : [];
     const said = parts.map(partOf).filter((part) => part !== null);
-    const raw = rawOf(given.rawOutput);
+    const raw = rawOf(given.rawOutput, secrets);
     if (said.length === 0) return raw === undefined || raw === "" ? {} : { raw };
     const texts = said.filter((part) => typeof part === "string");
-    const output: Json = texts.length === said.length ? cut(texts.join("\n")) : said.map(blockOf);
+    const output: Json = texts.length === said.length ? cut(texts.join("\n"), secrets) : said.map((part) => blockOf(part, secrets));
     const isMore = raw !== undefined && raw !== "" && raw !== output && objectOf(raw).output !== output && objectOf(raw).error !== output;
     return isMore || Object.keys(objectOf(raw)).length > 1 ? { output, raw: raw as Json } : { output };
 }
@@ -137,22 +138,23 @@ function partOf(given: unknown): string | Json | null {
     return part.type === undefined ? null : `(${textOf(type) ?? String(part.type)}, not kept)`;
 }
 
-const blockOf = (part: Json): Json => (typeof part === "string" ? { type: "text", text: cut(part) } : part);
+const blockOf = (part: Json, secrets: Scrubber): Json => (typeof part === "string" ? { type: "text", text: cut(part, secrets) } : part);
 
-function rawOf(raw: unknown): Json | undefined {
+function rawOf(raw: unknown, secrets: Scrubber): Json | undefined {
     if (raw === undefined || raw === null) return undefined;
-    if (typeof raw === "string") return cut(raw);
+    if (typeof raw === "string") return cut(raw, secrets);
     const weight = weightOf(raw, MAX_OUTPUT * PER_VALUE);
     if (weight === null) return "(not kept: it is nested too deep)";
     if (weight > MAX_OUTPUT * PER_VALUE) return `(not kept: more than ${MAX_OUTPUT * PER_VALUE} UTF-16 units)`;
     const text = JSON.stringify(raw);
-    return text.length > MAX_OUTPUT ? cut(text) : (raw as Json);
+    return text.length > MAX_OUTPUT ? cut(text, secrets) : (raw as Json);
 }
 
 /** A copy: a mere part would keep the whole text in memory. */
-function cut(text: string): string {
+function cut(text: string, secrets: Scrubber): string {
     if (text.length <= MAX_OUTPUT) return text;
-    return `${Buffer.from(text.slice(0, MAX_OUTPUT)).toString()}… (${text.length - MAX_OUTPUT} more)`;
+    const begun = secrets.beginning(text, MAX_OUTPUT).text.slice(0, MAX_OUTPUT);
+    return `${Buffer.from(begun).toString()}… (${text.length - MAX_OUTPUT} more)`;
 }
 
 export function itemsOf(given: unknown): { content: string; status: string }[] {

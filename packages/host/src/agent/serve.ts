@@ -13,6 +13,7 @@
 import type { ClientApp, RequestPermissionRequest, RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import { isAbsolute } from "node:path";
 import type { AgentUse, Permission } from "../run/host.ts";
+import { headOf } from "../secret/cut.ts";
 import { elicit } from "../tool/mcp-elicit.ts";
 import { fileUse, usesOf } from "./hands.ts";
 import type { Sdk } from "./link.ts";
@@ -82,10 +83,12 @@ export function serving({ sdk, name, session, current }: ServeOptions): (app: Cl
                 if (turn === null) return { action: "cancel" };
                 turn.count();
                 const calls = turn.elicited(name);
-                return (await turn.answering(() => elicit(name, params, calls, "agent"), params)) as { action: "decline" };
+                return (await turn.answering(() => elicit(name, params, calls, turn.secrets, "agent"), params)) as { action: "decline" };
             });
 }
 
+/** What a use says of itself beside its arguments, UTF-16 units. */
+const MAX_NOTE = 500;
 const CANCELLED = { outcome: { outcome: "cancelled" } } as const;
 
 async function permission(turn: Turn, params: RequestPermissionRequest): Promise<RequestPermissionResponse> {
@@ -98,7 +101,8 @@ async function permission(turn: Turn, params: RequestPermissionRequest): Promise
     const input = Object.keys(objectOf(toolCall.rawInput)).length > 0 ? toolCall.rawInput : told;
     // What a call changes may have been told before it is asked about.
     const shown = diffs.map(({ path, old, new: newText }) => ({ type: "diff", path, oldText: old, newText }));
-    const wanted = { name, kind, title, input, locations, content: toolCall.content ?? shown };
+    const note = title === undefined ? undefined : headOf(title, MAX_NOTE, turn.secrets);
+    const wanted = { name, kind, title: note, input, locations, content: toolCall.content ?? shown };
     const stopped = new Promise<null>((done) => turn.stopped.addEventListener("abort", () => done(null), { once: true }));
     const asked = turn.inOrder(async () => {
         if (turn.stopped.aborted || isOver) return null;

@@ -87,7 +87,7 @@ class AcpSession implements AgentSession {
 
     private async prompted(at: Connection, about: Pick<Turn, "effect" | "io"> & { readonly turn: AgentTurn }): Promise<Outcome> {
         const { effect, io } = about;
-        const { workspace, graceMs } = this.options;
+        const { workspace, graceMs, secrets } = this.options;
         const traced = io.traceparent === undefined ? undefined : { traceparent: io.traceparent };
         const meta = this.options.meta?.(effect) ?? traced;
         const kill = (): Promise<void> => this.drop();
@@ -96,7 +96,19 @@ class AcpSession implements AgentSession {
         // SV4: it calls itself so, and gains nothing by it but that a write that it could make is not made for it
         const writes = (path: string): boolean =>
             at.agent?.name === "OpenCode" && (writable === null || writable.some((folder) => inRoot(folder, path) !== null));
-        this.current = new Turn({ ...about, at, session: this.id, workspace, graceMs, cost: this.cost, meta, writes, copies, kill });
+        this.current = new Turn({
+            ...about,
+            at,
+            session: this.id,
+            workspace,
+            graceMs,
+            secrets,
+            cost: this.cost,
+            meta,
+            writes,
+            copies,
+            kill,
+        });
         const { transcript } = this.current;
         this.keep(at, io, this.cost);
         try {

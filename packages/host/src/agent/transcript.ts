@@ -15,6 +15,7 @@
 import type { Json } from "@remit/language";
 import type { AgentEntry, AgentLimits, AgentMedia, AgentNote, AgentReply, FailureKind, Usage } from "@remit/machine";
 import { type Given, objectOf } from "./given.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import { type CallEntry, describe, itemsOf, weightOf } from "./reported.ts";
 import { Rounds } from "./rounds.ts";
 import { costOf, mostOfTokens, sumOfTokens, type Tokens, tokensOf, usageOf } from "./usage.ts";
@@ -47,6 +48,7 @@ const PER_ENTRY = 100;
 
 export interface TranscriptOptions {
     readonly limits: AgentLimits;
+    readonly secrets: Scrubber;
     /** What the session cost before this turn, US dollars. */
     readonly costBefore?: number | undefined;
     readonly note?: ((note: AgentNote) => void) | undefined;
@@ -350,7 +352,7 @@ export class Transcript {
             this.step();
             this.over("limit.calls", "tool calls", this.options.limits.calls, this.calls.size);
         }
-        describe(entry, given);
+        describe(entry, given, this.options.secrets);
         if (entry.status === "completed" || entry.status === "failed") {
             entry.ended ??= this.time();
             this.rounds.ended(id);

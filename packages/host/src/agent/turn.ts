@@ -12,7 +12,9 @@ import type { Json } from "@remit/language";
 import type { AgentReply, AgentTurn, Effect, FailureKind, Outcome } from "@remit/machine";
 import type { AgentUse, PerformIO } from "../run/host.ts";
 import type { CallIO } from "../tool/tool.ts";
-import { type Connection, shown } from "./connection.ts";
+import { headOf } from "../secret/cut.ts";
+import type { Scrubber } from "../secret/scrub.ts";
+import type { Connection } from "./connection.ts";
 import { AgentFail } from "./fail.ts";
 import { type FileHand, fileHands } from "./hands.ts";
 import { OwnEdits } from "./own-edits.ts";
@@ -28,6 +30,7 @@ export interface TurnOptions {
     readonly effect: Effect;
     readonly io: PerformIO;
     readonly workspace: string;
+    readonly secrets: Scrubber;
     readonly graceMs: number;
     /** What the session cost before, US dollars. */
     readonly cost: number | undefined;
@@ -61,6 +64,7 @@ export class Turn {
     readonly files: readonly FileHand[];
     readonly cwd: string;
     readonly workspace: string;
+    readonly secrets: Scrubber;
     /** Its name in the program. */
     readonly agent: string;
     readonly transcript: Transcript;
@@ -82,7 +86,7 @@ export class Turn {
     private readonly questions = new Map<CallIO, number>();
 
     constructor(options: TurnOptions) {
-        const { at, turn, effect, io, workspace, cost } = options;
+        const { at, turn, effect, io, workspace, cost, secrets } = options;
         this.options = options;
         this.effect = effect;
         this.io = io;
@@ -90,8 +94,9 @@ export class Turn {
         this.files = fileHands(turn.hands, workspace);
         this.cwd = at.carrier.cwd;
         this.workspace = workspace;
+        this.secrets = secrets;
         this.agent = turn.agent.name;
-        this.transcript = new Transcript({ limits: turn.limits, costBefore: cost, note: io.note });
+        this.transcript = new Transcript({ limits: turn.limits, costBefore: cost, note: io.note, secrets });
         this.stopped = this.stopping.signal;
         this.edits = new OwnEdits(this, options.copies, (wanted) => use(this, wanted));
         io.note?.({ about: { confinement: at.carrier.confinement, ...(at.agent === undefined ? {} : { agent: at.agent }) } });
@@ -100,7 +105,8 @@ export class Turn {
     /** Shows what the agent tells beside its messages, as far as that is no flood. */
     notice(title: string): void {
         if (++this.notices > MAX_NOTICES + 1) return;
-        const said = this.notices > MAX_NOTICES ? "its further notices of this turn are not shown" : title.slice(0, MAX_NOTICE);
+        const said =
+            this.notices > MAX_NOTICES ? "its further notices of this turn are not shown" : headOf(title, MAX_NOTICE, this.secrets);
         this.io.emit({ type: "notice", text: `${this.agent}: ${said}` });
     }
 
@@ -224,7 +230,10 @@ export class Turn {
         if (why !== null) throw this.failed(why.kind, why.message);
         const stop = STOPS.find((one) => one === response.stopReason);
         if (stop === undefined)
-            throw this.failed("invalid_payload", `it ended its turn with '${shown(response.stopReason)}', which is no reason to stop`);
+            throw this.failed(
+                "invalid_payload",
+                `it ended its turn with '${this.options.at.shown(response.stopReason)}', which is no reason to stop`,
+            );
         const usage = transcript.usage();
         const [noTokens, noCost] = [
             limits.tokens !== undefined && (usage?.input === undefined || usage.partial === true),

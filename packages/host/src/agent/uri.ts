@@ -18,6 +18,7 @@ import type { AgentConfig } from "../config/rules.ts";
 import type { Environment } from "../ledger/place.ts";
 import { findCommand, isProgram } from "../process/command.ts";
 import { looksSecret } from "../secret/names.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import { literalOf, reachOf } from "../tool/address.ts";
 import { fileFrom, packagesOf } from "./beside.ts";
 import { AgentFail } from "./fail.ts";
@@ -25,8 +26,8 @@ import { AgentFail } from "./fail.ts";
 export interface AgentSources {
     readonly config: Config;
     readonly env: Environment;
-    /** Tells that a secret was read, before it is used. */
-    readonly secret: (name: string, value: string) => void;
+    /** Told of each secret before it is used. */
+    readonly secrets: Pick<Scrubber, "add">;
     /** Absolute folder that relative paths of a command begin in, where no configuration file says. */
     readonly workspace: string;
 }
@@ -236,8 +237,8 @@ function wishesOf(said: AgentConfig): Wishes {
 /** UR2. */
 function put(key: string, text: string, name: string, sources: AgentSources): string {
     const { text: out, used } = expand(text, sources.env);
-    for (const one of used) sources.secret(`env:${one}`, sources.env[one] ?? "");
-    if (used.length === 0 && looksSecret(key, out)) sources.secret(`config:${name}.${key}`, out);
+    for (const one of used) sources.secrets.add({ name: `env:${one}`, value: sources.env[one] ?? "" });
+    if (used.length === 0 && looksSecret(key, out)) sources.secrets.add({ name: `config:${name}.${key}`, value: out });
     return out;
 }
 

@@ -47,9 +47,8 @@ export interface Delivering {
 
 export interface RoutesOptions {
     readonly env: Readonly<Record<string, string | undefined>>;
-    readonly secrets: Scrubber;
     /** Told of each secret before its first use. */
-    readonly secret: (name: string, value: string) => void;
+    readonly secrets: Scrubber;
     /** Between tries, milliseconds. */
     readonly waits?: readonly number[];
 }
@@ -133,11 +132,11 @@ function fits({ kind, call }: RouteConfig, request: AskRequest): boolean {
     return [tool, uri].some((one) => typeof one === "string" && one !== "" && globMatches(call, `${one}${end}`));
 }
 
-function revealing({ file }: From<ChannelConfig>, { env, secret }: RoutesOptions): Reveal {
+function revealing({ file }: From<ChannelConfig>, { env, secrets }: RoutesOptions): Reveal {
     return (reference) => {
         const found = resolveSecret(reference, { env, folder: file.folder });
         if (!found.ok) throw new ChannelError(found.message, false);
-        secret(reference, found.value);
+        secrets.add({ name: reference, value: found.value });
         return found.value;
     };
 }

@@ -6,20 +6,21 @@
 import type { ListedModel } from "../model/default.ts";
 import type { NamedModel } from "../model/models.ts";
 import { resolveSecret } from "../secret/ref.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import type { Config } from "./config.ts";
 import { expand } from "./expand.ts";
 
-/** By the name of the import they answer for. `secret` is told of each secret before it is used. */
+/** By the name of the import they answer for. `secrets` is told of each secret before it is used. */
 export function namedModels(
     config: Config,
     env: Readonly<Record<string, string | undefined>>,
-    secret: (name: string, value: string) => void,
+    secrets: Pick<Scrubber, "add">,
 ): { readonly [name: string]: NamedModel } {
     const made: { [name: string]: NamedModel } = Object.create(null);
     for (const [name, { uri, baseUrl, key, headers, tools, file }] of Object.entries(config.models)) {
         const put = (text: string): string => {
             const { text: out, used } = expand(text, env);
-            for (const one of used) secret(`env:${one}`, env[one] ?? "");
+            for (const one of used) secrets.add({ name: `env:${one}`, value: env[one] ?? "" });
             return out;
         };
         made[name] = {
@@ -36,7 +37,7 @@ export function namedModels(
                       key: async () => {
                           const found = resolveSecret(key, { env, folder: file.folder });
                           if (!found.ok) throw new Error(`the key of models.${name} in ${file.name}: ${found.message}`);
-                          secret(key, found.value);
+                          secrets.add({ name: key, value: found.value });
                           return found.value;
                       },
                   }),
@@ -55,10 +56,12 @@ export function configuredModels(config: Config, env: Readonly<Record<string, st
 }
 
 /** All that a configuration says of models. */
-export const modelsIn = (
-    config: Config,
-    ...about: [Readonly<Record<string, string | undefined>>, (name: string, value: string) => void]
-) => ({ prices: config.prices, rates: config.rates, named: namedModels(config, ...about), notice: modelsWithheld(config) });
+export const modelsIn = (config: Config, ...about: [Readonly<Record<string, string | undefined>>, Pick<Scrubber, "add">]) => ({
+    prices: config.prices,
+    rates: config.rates,
+    named: namedModels(config, ...about),
+    notice: modelsWithheld(config),
+});
 
 /** What a person has to know where a file that is not trusted describes models or prices: without trust they count for nothing. */
 function modelsWithheld({ withheld }: Pick<Config, "withheld">): string | null {

@@ -9,6 +9,7 @@
  */
 import type { Effect } from "@remit/machine";
 import { MIN_SECRET } from "../secret/forms.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import { CredentialError, type CredentialSources, type CredentialWanted, type Destination } from "./source.ts";
 
 /** An effect has the identity of its stage, else of its run. Where a stage names no credential, its caller may. */
@@ -42,11 +43,11 @@ export interface Sending<T> {
 
 export interface CredentialsSetup {
     readonly sources: CredentialSources;
-    /** Tells that a value is a secret. */
-    readonly secret: (name: string, value: string) => void;
+    /** Told of each value before it is used. */
+    readonly secrets: Pick<Scrubber, "add">;
 }
 
-export function createCredentials({ sources, secret }: CredentialsSetup): Credentials {
+export function createCredentials({ sources, secrets }: CredentialsSetup): Credentials {
     const of: Credentials["of"] = async ({ effect, signal }, to, refused) => {
         const { credential } = effect ?? {};
         if (credential === undefined) return null;
@@ -70,7 +71,7 @@ export function createCredentials({ sources, secret }: CredentialsSetup): Creden
         const given: Given = { name, value: answer.value };
         const known = as === null || !IDENTIFIED.has(source) ? `${source}:${arg}` : `${source}:${arg} ${as}`;
         // Of what is too short to be told from other text, the whole header is.
-        secret(known, given.value.length < MIN_SECRET ? authorizationOf(given) : given.value);
+        secrets.add({ name: known, value: given.value.length < MIN_SECRET ? authorizationOf(given) : given.value });
         return given;
     };
     return {

@@ -4,6 +4,7 @@
  * Boundary: puts sources together; those of the caller come before the built-in ones.
  */
 import { createCredentials, type Credentials } from "./credentials.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import type { CredentialSources } from "./source.ts";
 import { storedSources } from "./stored.ts";
 import { builtInSources, type SourceSetup } from "./sources.ts";
@@ -14,10 +15,10 @@ export interface CredentialsFor extends Omit<SourceSetup, "folder"> {
     readonly workspace: string;
     /** Sources of the caller's own, by the names that programs write. */
     readonly more: CredentialSources;
-    readonly secret: (name: string, value: string) => void;
+    readonly secrets: Pick<Scrubber, "add">;
 }
 
-export function credentialsFor({ more, secret, root, workspace, ...setup }: CredentialsFor): Credentials {
+export function credentialsFor({ more, secrets, root, workspace, ...setup }: CredentialsFor): Credentials {
     const folder = root === "" ? workspace : root;
-    return createCredentials({ sources: { ...builtInSources({ ...setup, folder }), ...storedSources(setup), ...more }, secret });
+    return createCredentials({ sources: { ...builtInSources({ ...setup, folder }), ...storedSources(setup), ...more }, secrets });
 }

@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { canonicalJson, isObject, type Json, type Program, type RemitForm, type Site, siteAt } from "@remit/language";
 import { AgentFail } from "../agent/fail.ts";
 import type { AgentSources } from "../agent/uri.ts";
+import { createScrubber } from "../secret/scrub.ts";
 import type { Config } from "../config/config.ts";
 import { readJson } from "../input/json.ts";
 import type { Environment } from "../ledger/place.ts";
@@ -82,7 +83,7 @@ export interface LockChange {
 export function lockOf(loaded: Pick<Loaded, "program" | "root" | "skills">, setting: LockSetting): ProgramLock {
     const tree = loaded.root === "" ? null : programTree(loaded.root, setting.grants);
     const env = setting.env;
-    const sources: AgentSources = { config: setting.config, env, workspace: setting.workspace, secret: () => undefined };
+    const sources: AgentSources = { config: setting.config, env, workspace: setting.workspace, secrets: createScrubber() };
     const agents: { [key: string]: LockedAgent } = {};
     for (const form of loaded.program.files)
         for (const one of form.imports) {

@@ -22,8 +22,7 @@ export async function lockNow(
     const own = lockOf(loaded, setting);
     const { createTools } = await import("../tool/tools.ts");
     const known = knownSecrets(setting.env, setting.config);
-    const secret = (name: string, value: string): void => known.add({ name, value });
-    const tools = createTools(setting.config, { ...setting, root: loaded.root, secret, clean: known.text });
+    const tools = createTools(setting.config, { ...setting, root: loaded.root, secrets: known });
     const words: Said = new Map();
     try {
         const now = await toolsOf(loaded.program, tools, words);

@@ -6,14 +6,16 @@
  * PP1: nothing of the process's group outlives `stop`.
  */
 import type { Readable, Writable } from "node:stream";
+import { Tail } from "../secret/cut.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import type { Begin, Children } from "./child.ts";
 
 export interface Running {
     readonly input: Writable;
     readonly output: Readable;
     readonly pid: number;
-    /** The last that it wrote to its standard error: more than `MAX_STDERR`, so that a secret which is cut there is whole here. */
-    stderr(): string;
+    /** The last that it wrote to its standard error, without secrets; more than `MAX_STDERR`. */
+    stderr(secrets: Scrubber): string;
     /** How it ended, in words; null while it runs. */
     ended(): string | null;
     /** It ended, and its pipes are read to their end. */
@@ -32,10 +34,8 @@ const EOF_MS = 500;
 export async function start(children: Children, begin: Begin): Promise<Running> {
     const child = children.start(begin, "pipe");
     const input = child.stdin as Writable;
-    let stderr = "";
-    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-        stderr = (stderr + chunk).slice(-2 * MAX_STDERR);
-    });
+    const stderr = new Tail(MAX_STDERR);
+    child.stderr.setEncoding("utf8").on("data", (chunk: string) => stderr.take(chunk));
     // A pipe that breaks says what the end of the process says better.
     for (const pipe of [input, child.stdout, child.stderr]) pipe.on("error", () => undefined);
     await child.started;
@@ -44,7 +44,7 @@ export async function start(children: Children, begin: Begin): Promise<Running> 
         input,
         output: child.stdout,
         pid: child.pid as number,
-        stderr: () => stderr,
+        stderr: (secrets) => stderr.kept(secrets),
         ended: () => {
             const end = child.ending();
             if (end === null) return null;

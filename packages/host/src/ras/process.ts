@@ -19,6 +19,8 @@ import { folderBeside } from "../process/sandbox.ts";
 import type { Children } from "../process/child.ts";
 import { findCommand } from "../process/command.ts";
 import type { Environment } from "../ledger/place.ts";
+import { Head, Tail } from "../secret/cut.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import { ToolFail } from "../tool/tool.ts";
 import { CALL_KINDS, type CallKind, type Fields } from "./frames.ts";
 import { type Launched, launch } from "../tool/launch.ts";
@@ -78,6 +80,8 @@ export interface RasOptions {
     readonly folders?: readonly string[];
     readonly env: Environment;
     readonly children: Children;
+    /** Takes known secrets out of what it prints and says, before it is cut. */
+    readonly secrets: Scrubber;
 }
 
 /** Characters of standard error that are kept, its end. */
@@ -118,7 +122,7 @@ class Running implements RasProcess, Listener {
     private nextId = 0;
     /** Why we ended it. */
     private stopped: string | null = null;
-    private said = "";
+    private readonly said = new Tail(MAX_STDERR);
     /** How the process ended, once it has. */
     private exit: string | null = null;
     private exited: Promise<void> = Promise.resolve();
@@ -134,7 +138,7 @@ class Running implements RasProcess, Listener {
         this.folder = folder;
         this.client = join(folder, "client.mjs");
         this.left = options.limits.time;
-        this.talk = new Talk({ token: this.token, language: source.language, inputs: options.inputs }, this);
+        this.talk = new Talk({ token: this.token, language: source.language, inputs: options.inputs, secrets: options.secrets }, this);
         this.printed = new Collector(options.limits.output);
     }
 
@@ -148,7 +152,7 @@ class Running implements RasProcess, Listener {
             if (!this.printed.take(piece)) this.stop(`it printed more than ${MAX_PRINTED} characters`);
         });
         child.stderr.setEncoding("utf8").on("data", (piece: string) => {
-            this.said = (this.said + piece).slice(-MAX_STDERR);
+            this.said.take(piece);
         });
         this.exited = child.over.then(({ code, signal, error }) => {
             const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
@@ -253,7 +257,7 @@ class Running implements RasProcess, Listener {
         return {
             calls: [],
             done: true,
-            output: this.printed.text(),
+            output: this.printed.text(this.options.secrets),
             ...(ended?.value === undefined ? {} : { value: ended.value }),
             ...(error === null ? {} : { error }),
         };
@@ -261,7 +265,7 @@ class Running implements RasProcess, Listener {
 
     private failureOf(exit: string): string | null {
         if (this.source.language === "bash" ? exit === "exit code 0" : this.talk.ended !== null) return null;
-        const tail = this.said.trim();
+        const tail = this.said.text(this.options.secrets).trim();
         return `it ended with ${exit === "exit code 0" ? "no word to its run" : exit}${tail === "" ? "" : `:\n${tail}`}`;
     }
 }
@@ -315,27 +319,25 @@ async function begun(
 
 /** Keeps the beginning of what is printed, whole characters. */
 class Collector {
-    size = 0;
-    private readonly max: number;
     private readonly decoder = new StringDecoder("utf8");
-    private kept = "";
+    private readonly head: Head;
 
     constructor(max: number) {
-        this.max = max;
+        this.head = new Head(max);
+    }
+
+    get size(): number {
+        return this.head.size;
     }
 
     /** False where it is too much. */
     take(piece: Buffer): boolean {
-        const text = this.decoder.write(piece);
-        if (this.kept.length < this.max) this.kept += text;
-        this.size += text.length;
+        this.head.take(this.decoder.write(piece));
         return this.size <= MAX_PRINTED;
     }
 
-    text(): string {
-        const { kept, max, size } = this;
-        if (kept.length <= max) return kept;
-        const end = /[\uD800-\uDBFF]/.test(kept[max - 1] ?? "") ? max - 1 : max;
-        return `${kept.slice(0, end)}\n… ${size - end} more characters were printed`;
+    text(secrets: Scrubber): string {
+        const { text, more } = this.head.text(secrets);
+        return more ? `${text}\n… ${this.size - text.length} more characters were printed` : text;
     }
 }

@@ -9,6 +9,8 @@
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { isObject, type Json } from "@remit/language";
+import { headOf } from "../secret/cut.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import { readCommand, readsInput, shownAnswer } from "./command.ts";
 import { CALL_KINDS, type CallKind, type Fields, frameReader } from "./frames.ts";
 import type { RasSource } from "./source.ts";
@@ -32,6 +34,7 @@ export interface TalkOptions {
     readonly token: string;
     readonly language: RasSource["language"];
     readonly inputs: Json;
+    readonly secrets: Scrubber;
 }
 
 /** Takes a frame; false ends the connection. */
@@ -105,7 +108,7 @@ export class Talk {
         if (this.ended !== null) return false;
         if (frame.ended === true) {
             this.ended = {
-                ...(typeof frame.error === "string" ? { error: frame.error.slice(0, MAX_ERROR) } : {}),
+                ...(typeof frame.error === "string" ? { error: headOf(frame.error, MAX_ERROR, this.options.secrets) } : {}),
                 ...(frame.value === undefined ? {} : { value: frame.value }),
             };
             return true;

@@ -144,6 +144,7 @@ class Programs {
             folders: texts(given.folders).flatMap((uri) => rootOf(uri, context.workspace)?.real ?? []),
             env: context.env,
             children: context.children,
+            secrets: context.secrets,
         };
         const id = io.effect.path;
         const begin = (): Promise<RasProcess> => startRas(source, options);

@@ -75,8 +75,7 @@ export function worldOf(
     const { env, user } = setting.here;
     const { functions, own, queues } = brought(options);
     const secrets = knownSecrets(env, config);
-    const secret = (name: string, value: string): void => secrets.add({ name, value });
-    const about = { config, env, workspace, secret, clean: secrets.text, children: process.children };
+    const about = { config, env, workspace, secrets, children: process.children };
     const credentials = lazy(async () => (await import("../credential/setup.ts")).credentialsFor({ ...about, root, more }));
     const tools = lazy(async (): Promise<Tools> => {
         const [{ createTools }, { pinsOf }] = await Promise.all([import("../tool/tools.ts"), import("../lock/tools.ts")]);
@@ -91,7 +90,7 @@ export function worldOf(
             process,
             secrets,
             folder: setting.modelFolder,
-            ...modelsIn(config, env, secret),
+            ...modelsIn(config, env, secrets),
             credentials: await credentials.get(),
             ...given({ ...options, model }, ["model", "record"]),
         });
@@ -130,7 +129,7 @@ export function worldOf(
         ...{ program, host, workspace },
         own: options.performers ?? {},
         telemetry: options.telemetry === true,
-        routes: mode === undefined ? questionRoutes(config, { env, secrets, secret }) : null,
+        routes: mode === undefined ? questionRoutes(config, { env, secrets }) : null,
         wraps: options.wrap ?? [],
         blocks: options.blocks ?? null,
         user,

@@ -8,7 +8,7 @@
  * SR4: shape is kept: text stays text, so that a failure's message or a contract's string is one still. In the place of the secret stands the name
  *     of its reference, `[secret env:NAME]`.
  * SR5: of a text that comes in pieces, what is before `hold` can be shown: no secret that goes on in the next piece has begun there.
- * SR7: of a text that is cut, nothing of a secret is left before the cut: it is taken out before (`beginning`).
+ * SR7: of a text that is cut, nothing of a secret is left at the cut: it is taken out before (`beginning`, `ending`; `cut.ts` has what is mostly needed).
  */
 import { hash } from "node:crypto";
 import type { Json } from "@remit/language";
@@ -29,6 +29,8 @@ export interface Scrubber {
     hold(text: string): number;
     /** About the first `room` units of a text without its secrets, none of them cut; `more`: the text goes on after them. Costs what `room` costs. */
     beginning(text: string, room: number): { readonly text: string; readonly more: boolean };
+    /** The same of its end. `isCut`: `text` itself is the end of a longer one, so that the end of a secret may stand at its beginning. */
+    ending(text: string, room: number, isCut?: boolean): { readonly text: string; readonly more: boolean };
     /** The first secret in `text`, and where it stands; null where there is none. */
     find(text: string): { readonly name: string; readonly at: number } | null;
     /** The same for scrubbers that know the same secrets, and for no others. */
@@ -84,6 +86,12 @@ export function createScrubber(secrets: Iterable<Secret> = []): Scrubber {
         // What begins before `room` is whole in the window; what begins behind it may be a part, which goes.
         return { text: text(window.slice(0, hold(window))), more: true };
     }
+    function ending(given: string, room: number, isCut = false): { readonly text: string; readonly more: boolean } {
+        // What ends in the last `room` units is whole in the window, also behind the end of another one at its beginning.
+        const window = given.length > room + 2 * longest ? given.slice(-room - 2 * longest) : given;
+        const more = isCut || window.length < given.length;
+        return { text: text(more ? window.slice(endedAt(window, names.keys(), matcher)) : window), more };
+    }
     function find(given: string): { readonly name: string; readonly at: number } | null {
         const parts = pieces(given);
         if (typeof parts === "string") return null;
@@ -117,6 +125,7 @@ export function createScrubber(secrets: Iterable<Secret> = []): Scrubber {
         text,
         hold,
         beginning,
+        ending,
         find,
         fingerprint: () => hash("sha256", [...names.keys()].sort().join("\n")),
         add,
@@ -150,6 +159,23 @@ function heldFrom(given: string, forms: Iterable<string>, matcher: () => RegExp 
     const found = at === given.length ? null : matcher();
     // A secret that is whole already may hold that beginning: it is kept in one piece.
     if (found !== null) for (const { index, 0: whole } of given.matchAll(found)) if (index < at && index + whole.length > at) return index;
+    return at;
+}
+
+/** Behind what may be the end of a secret at the beginning of a text that is the end of a longer one. */
+function endedAt(given: string, forms: Iterable<string>, matcher: () => RegExp | null): number {
+    let at = 0;
+    for (const form of forms) {
+        const last = form.at(-1) as string;
+        for (let to = Math.min(given.length, form.length - 1); to > at; to--) {
+            to = given.lastIndexOf(last, to - 1) + 1;
+            if (to > at && form.endsWith(given.slice(0, to))) at = to;
+        }
+    }
+    const found = at === 0 ? null : matcher();
+    // What is cut there is no whole secret any more: it goes, too.
+    if (found !== null)
+        for (const { index, 0: whole } of given.matchAll(found)) if (index < at && index + whole.length > at) return index + whole.length;
     return at;
 }
 

@@ -214,7 +214,7 @@ function headerPart(name: string, part: Json, base: URL, context: ToolContext): 
         });
     const secret = resolveSecret(reference, { env: context.env, folder: allowed.file.folder });
     if (!secret.ok) throw new ToolFail(secret.message, { kind: "denied" });
-    context.secret(reference, secret.value);
+    context.secrets.add({ name: reference, value: secret.value });
     return secret.value;
 }
 

@@ -11,6 +11,8 @@
  */
 import type { Contract, Json } from "@remit/language";
 import type { AskRequest, Effect, InputRequest } from "@remit/machine";
+import { headOf } from "../secret/cut.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import type { CallIO } from "./tool.ts";
 
 export interface ElicitAnswer {
@@ -36,7 +38,13 @@ interface Property {
     readonly default?: unknown;
 }
 
-export async function elicit(server: string, params: unknown, calls: Map<CallIO, number>, who = "tool server"): Promise<ElicitAnswer> {
+export async function elicit(
+    server: string,
+    params: unknown,
+    calls: Map<CallIO, number>,
+    secrets: Scrubber,
+    who = "tool server",
+): Promise<ElicitAnswer> {
     const io = [...calls.keys()].at(-1);
     const runs = new Set([...calls.keys()].map(({ run }) => run));
     const asked = params as {
@@ -45,7 +53,7 @@ export async function elicit(server: string, params: unknown, calls: Map<CallIO,
         readonly requestedSchema?: { readonly properties?: { readonly [name: string]: Property }; readonly required?: readonly string[] };
     };
     if (io === undefined || runs.size > 1 || (asked.mode !== undefined && asked.mode !== "form")) return { action: "decline" };
-    const message = String(asked.message ?? "").slice(0, MAX_TEXT);
+    const message = headOf(String(asked.message ?? ""), MAX_TEXT, secrets);
     const fields = Object.entries(asked.requestedSchema?.properties ?? {});
     if (fields.length > MAX_FIELDS) return { action: "decline" };
     const path = `${io.effect.path}/elicit#${calls.get(io) ?? 0}`;
@@ -67,7 +75,8 @@ export async function elicit(server: string, params: unknown, calls: Map<CallIO,
             name: `${server}.${name}`,
             contract: required ? contract : { type: "optional", of: contract },
             description:
-                `${String(property.description ?? property.title ?? message)}${namesOf(property)}`.slice(0, MAX_TEXT) + defaultText(usual),
+                headOf(`${String(property.description ?? property.title ?? message)}${namesOf(property)}`, MAX_TEXT, secrets) +
+                defaultText(usual),
             ...(usual === null ? {} : { default: usual }),
         };
         const given = await io.child(childEffect(io.effect, "input", `${path}/${name}`, request as unknown as Json));

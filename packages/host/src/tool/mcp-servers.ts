@@ -24,7 +24,9 @@ import type { From } from "../config/config.ts";
 import type { ServerConfig } from "../config/rules.ts";
 import { unconfinedEnv } from "../process/sandbox.ts";
 import { lastLines, MAX_STDERR } from "../process/piped.ts";
+import { tailOf } from "../secret/cut.ts";
 import { looksSecret } from "../secret/names.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import type { Begin } from "../process/child.ts";
 import { elicit } from "./mcp-elicit.ts";
 import { type Authorizing, authorizing } from "./mcp-authorized.ts";
@@ -37,10 +39,10 @@ export interface Connection {
     readonly client: Client;
     /** Calls under way, in the order in which they began, and how many questions each has led to. */
     readonly calls: Map<CallIO, number>;
-    /** The last that the server wrote to its standard error. */
-    stderr(): string;
-    /** The last that it wrote to its standard output and that is no message. */
-    stray(): string;
+    /** The last that the server wrote to its standard error, without secrets. */
+    stderr(secrets: Scrubber): string;
+    /** The last that it wrote to its standard output and that is no message, without secrets. */
+    stray(secrets: Scrubber): string;
     ended(): boolean;
     /** The credential that its requests are sent with. */
     readonly newest?: Authorizing["newest"];
@@ -71,7 +73,7 @@ export function mcpServers(context: ToolContext): Servers {
     const holder = {};
     const id = randomUUID();
     const targets = new Map<string, Target>();
-    const { pool, user, workspace, children, clean } = context;
+    const { pool, user, workspace, children, secrets } = context;
     return {
         connect: async (key, asked) => {
             const { owner = user, signal } = asked;
@@ -81,7 +83,7 @@ export function mcpServers(context: ToolContext): Servers {
                 "url" in target.at ? await authorizing(target.at.url, asked, context.credentials, hasHeader(target.at.headers)) : null;
             const shared = [target, workspace, owner, asked.effect?.as ?? null, ...(sent === null ? [] : [id, sent.key])];
             const made = pool
-                .take(JSON.stringify(shared), holder, (ending) => connectTo({ ...target, children, clean }, sent, ending))
+                .take(JSON.stringify(shared), holder, (ending) => connectTo({ ...target, children, secrets }, sent, ending))
                 .then((connection) => {
                     // It may have been made with an earlier value.
                     if (sent !== null && connection.newest !== undefined) Object.assign(connection.newest, sent.newest);
@@ -139,7 +141,7 @@ interface Attempt {
 }
 
 async function connectTo(
-    target: Target & Pick<ToolContext, "children" | "clean">,
+    target: Target & Pick<ToolContext, "children" | "secrets">,
     sent: Authorizing | null,
     ending: AbortSignal,
 ): Promise<Connection> {
@@ -158,7 +160,7 @@ async function connectTo(
             return attempt.connection;
         } catch (error) {
             await attempt.client.close();
-            problem = sent?.newest.fail ?? unreachable(target, error, attempt.connection);
+            problem = sent?.newest.fail ?? unreachable(target, error, attempt.connection, target.secrets);
             if (!(await answered(error))) break;
         } finally {
             ending.removeEventListener("abort", attempt.close);
@@ -179,7 +181,7 @@ function takesAll<T>(): JsonSchemaValidator<T> {
 }
 
 async function prepare(
-    { key, at, children, clean }: Target & Pick<ToolContext, "children" | "clean">,
+    { key, at, children, secrets }: Target & Pick<ToolContext, "children" | "secrets">,
     sent: Authorizing | null,
     mode: "auto" | "legacy" | "modern",
 ): Promise<Attempt> {
@@ -201,7 +203,7 @@ async function prepare(
     };
     // Told again by the call that it concerns; a stray message is no call's failure.
     client.onerror = () => undefined;
-    client.setRequestHandler("elicitation/create", (request) => elicit(key, request.params, calls));
+    client.setRequestHandler("elicitation/create", (request) => elicit(key, request.params, calls, secrets));
 
     let transport: Parameters<Client["connect"]>[0];
     if ("url" in at) {
@@ -220,8 +222,8 @@ async function prepare(
     const connection: Connection = {
         client,
         calls,
-        stderr: () => clean(wrote.stderr()),
-        stray: () => wrote.stray(),
+        stderr: (secrets) => wrote.stderr(secrets),
+        stray: (secrets) => wrote.stray(secrets),
         ended: () => ended,
         ...newest,
     };
@@ -234,11 +236,11 @@ async function prepare(
 }
 
 /** Tells every secret that is put in. */
-function targetOf(key: string, config: From<ServerConfig>, { env, secret }: ToolContext): Target {
+function targetOf(key: string, config: From<ServerConfig>, { env, secrets }: ToolContext): Target {
     const put = (text: string, what: string): string => {
         const { text: out, used } = expand(text, env);
-        for (const name of used) secret(`env:${name}`, env[name] ?? "");
-        if (used.length === 0 && looksSecret(what, out)) secret(`config:${key}.${what}`, out);
+        for (const name of used) secrets.add({ name: `env:${name}`, value: env[name] ?? "" });
+        if (used.length === 0 && looksSecret(what, out)) secrets.add({ name: `config:${key}.${what}`, value: out });
         return out;
     };
     const putAll = (map: { readonly [name: string]: string } | undefined): { [name: string]: string } =>
@@ -268,9 +270,10 @@ type Wrote = Pick<Connection, "stderr" | "stray">;
 export function failedBy(
     { stderr, stray }: Wrote,
     message: string,
+    secrets: Scrubber,
     more: { readonly kind: FailureKind; readonly hint?: string },
 ): ToolFail {
-    const [said, line] = [tidy(stderr(), MAX_STDERR), tidy(stray(), 1000)];
+    const [said, line] = [tidy(stderr(secrets), MAX_STDERR, secrets), tidy(stray(secrets), 1000, secrets)];
     return new ToolFail(said === "" ? message : `${message}; it wrote: ${lastLines(said)}`, {
         ...more,
         ...(line === "" ? {} : { hint: `its standard output is for messages of the protocol, and it wrote there: ${line}` }),
@@ -278,7 +281,7 @@ export function failedBy(
     });
 }
 
-export function unreachable({ key, at }: Target, error: unknown, wrote: Wrote): ToolFail {
+export function unreachable({ key, at }: Target, error: unknown, wrote: Wrote, secrets: Scrubber): ToolFail {
     if (error instanceof ToolFail) return error;
     const code = Error.isError(error) && "code" in error && typeof error.code === "string" ? error.code : "";
     const where = "url" in at ? at.url : at.command;
@@ -288,23 +291,25 @@ export function unreachable({ key, at }: Target, error: unknown, wrote: Wrote): 
     const why =
         code === "REQUEST_TIMEOUT"
             ? `it did not say hello within ${CONNECT_MS} ms, so it may not speak the Model Context Protocol`
-            : tidy(Error.isError(error) ? error.message : String(error), 500);
+            : tidy(Error.isError(error) ? error.message : String(error), 500, secrets);
     const message = isGone
         ? `the server '${key}' cannot be started: there is no ${folder === null ? `command '${where}'` : `folder '${folder}'`}`
         : `the server '${key}' (${where}) cannot be reached: ${why}`;
     const install = "install it, put its folder on the PATH, or mend `command` of that server in remit.json";
     const hint = folder === null ? install : "mend `cwd` of that server in remit.json";
-    return failedBy(wrote, message, { kind: "unreachable", ...(isGone ? { hint } : {}) });
+    return failedBy(wrote, message, secrets, { kind: "unreachable", ...(isGone ? { hint } : {}) });
 }
 
 /** Sequences a terminal obeys: ECMA-48, control sequences. */
 const ESCAPES = new RegExp(`${String.fromCharCode(27)}\\[[0-9;?]*[A-Za-z]`, "g");
 
-/** The end of a text without control characters: what a terminal would obey is not shown. */
-export function tidy(text: string, max: number): string {
-    const plain = text
+/** The end of a text without secrets and without control characters: what a terminal would obey is not shown. */
+export function tidy(text: string, max: number, secrets: Scrubber): string {
+    // Before, too: a key of several lines has control characters in it.
+    const plain = secrets
+        .text(text)
         .replace(ESCAPES, "")
         .replace(/[\p{Cc}--[\n\t]]/gv, "")
         .trim();
-    return plain.length > max ? `…${plain.slice(-max)}` : plain;
+    return tailOf(plain, max, secrets);
 }

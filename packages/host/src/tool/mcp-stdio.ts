@@ -8,19 +8,22 @@
  * MS11: a message over the bound fails every call that waits, with the bound, and ends the server.
  */
 import { isUtf8 } from "node:buffer";
+import { StringDecoder } from "node:string_decoder";
 import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/client";
 import { lineReader } from "../input/bytes.ts";
 import type { Begin, Children } from "../process/child.ts";
 import { MAX_STDERR, type Running, start } from "../process/piped.ts";
+import { headOf, Tail } from "../secret/cut.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import { notText, tooLarge } from "./mcp-fetch.ts";
 import { PARSE_ERROR, refusal } from "./mcp-result.ts";
 import type { ToolFail } from "./tool.ts";
 
 export interface StdioTransport extends Transport {
-    /** The last that the server wrote to its standard error. The library takes a transport with `stderr` and `pid` for one to a process. */
-    stderr(): string;
-    /** The last line on its standard output that is no message; empty where there was none. */
-    stray(): string;
+    /** The last that the server wrote to its standard error, without secrets. The library takes a transport with `stderr` and `pid` for one to a process. */
+    stderr(secrets: Scrubber): string;
+    /** The beginning of the last line on its standard output that is no message, without secrets; empty where there was none. */
+    stray(secrets: Scrubber): string;
     readonly pid: number | null;
 }
 
@@ -28,6 +31,8 @@ export interface StdioTransport extends Transport {
 const GRACE_MS = 2000;
 /** Of a line that is no message, what is told, UTF-16 units. */
 const MAX_STRAY = 200;
+/** Of it, what is kept, bytes: so much that a secret which begins in what is told is whole in it. */
+const MAX_STRAY_KEPT = 64 * 1024;
 
 export interface StdioOptions {
     /** The server's name in the configuration. */
@@ -53,7 +58,7 @@ export async function stdioTransport(children: Children, begin: Begin, { server,
             message = deserializeMessage(line.toString("utf8"));
         } catch (error) {
             // The next line may be a message.
-            stray = line.toString("utf8").slice(0, MAX_STRAY);
+            stray = line.subarray(0, MAX_STRAY_KEPT).toString("utf8");
             transport.onerror?.(Error.isError(error) ? error : new Error(String(error)));
             return true;
         }
@@ -74,8 +79,8 @@ export async function stdioTransport(children: Children, begin: Begin, { server,
         get pid() {
             return running?.pid ?? null;
         },
-        stderr: () => running?.stderr() ?? "",
-        stray: () => stray,
+        stderr: (secrets) => running?.stderr(secrets) ?? "",
+        stray: (secrets) => headOf(stray, MAX_STRAY, secrets),
         start: async () => {
             const it = await start(children, begin);
             running = it;
@@ -104,10 +109,10 @@ export async function stdioTransport(children: Children, begin: Begin, { server,
 async function ofLibrary({ args, ...begin }: Begin, maxMessage: number): Promise<StdioTransport> {
     const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
     const transport = new StdioClientTransport({ ...begin, args: [...args], stderr: "pipe", maxBufferSize: maxMessage });
-    let text = "";
-    transport.stderr?.on("data", (chunk: Buffer) => {
-        text = (text + chunk.toString("utf8")).slice(-2 * MAX_STDERR);
-    });
+    const text = new Tail(MAX_STDERR);
+    const decoder = new StringDecoder("utf8");
+    transport.stderr?.on("data", (chunk: Buffer) => text.take(decoder.write(chunk)));
     // What is no message, that transport keeps to itself.
-    return Object.defineProperties(transport, { stderr: { value: () => text }, stray: { value: () => "" } }) as unknown as StdioTransport;
+    const stderr = (secrets: Scrubber): string => text.kept(secrets);
+    return Object.defineProperties(transport, { stderr: { value: stderr }, stray: { value: () => "" } }) as unknown as StdioTransport;
 }

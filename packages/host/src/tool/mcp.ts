@@ -14,6 +14,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import { isObject, type Json } from "@remit/language";
 import type { Claims, Grants } from "@remit/machine";
 import { type Fields, objectArgument, readFields } from "./args.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import { type Connection, failedBy, tidy } from "./mcp-servers.ts";
 import { refusedOf } from "./mcp-result.ts";
 import { callAsTask } from "./mcp-task.ts";
@@ -40,11 +41,13 @@ export const openMcp: Open = async (uri, _about, context) => {
     if (key === "")
         throw new ToolFail("the import names no server", { hint: "write mcp://SERVER, with SERVER as in mcpServers of remit.json" });
     const servers = await context.servers();
+    const { secrets } = context;
     return {
-        methods: async (asked = {}) => (await toolsOf(await servers.connect(key, asked), key)).map(methodOf),
+        methods: async (asked = {}) =>
+            (await toolsOf(await servers.connect(key, asked), { key, secrets })).map((tool) => methodOf(tool, secrets)),
         call: async (method, args, io) => {
             const connection = await servers.connect(key, io);
-            const tools = await toolsOf(connection, key);
+            const tools = await toolsOf(connection, { key, secrets });
             let name = method;
             let given = objectArgument(io.name, method, args);
             // `call` is ours; a server's tool of that name is reached by `call({tool: "call"})`.
@@ -59,30 +62,28 @@ export const openMcp: Open = async (uri, _about, context) => {
                     `the server '${key}' has no tool '${name}'. Available: ${tools.map((one) => one.name).join(", ") || "none"}`,
                 );
             const timeout = context.config.servers[key]?.timeoutMs ?? CALL_MS;
-            return callTool(connection, { key, tool, timeout, isOpen: tools.some(readsOpenWorld) }, given, io);
+            return callTool(connection, { key, secrets, tool, timeout, isOpen: tools.some(readsOpenWorld) }, given, io);
         },
     };
 };
 
-async function toolsOf(connection: Connection, key: string): Promise<readonly Tool[]> {
+async function toolsOf(connection: Connection, { key, secrets }: Pick<Called, "key" | "secrets">): Promise<readonly Tool[]> {
     try {
         const { tools } = await connection.client.listTools();
         if (tools.length > MAX_TOOLS)
             throw new ToolFail(`the server '${key}' describes ${tools.length} tools; at most ${MAX_TOOLS} are taken`);
         return tools;
     } catch (error) {
-        throw await failed(error, connection, key, null, CALL_MS);
+        throw await failed(error, connection, { key, secrets, timeout: CALL_MS }, null);
     }
 }
 
-function methodOf(tool: Tool): MethodInfo {
+function methodOf(tool: Tool, secrets: Scrubber): MethodInfo {
     const readOnly = tool.annotations?.readOnlyHint === true && tool.annotations.destructiveHint !== true;
     const schema = JSON.stringify(tool.inputSchema);
     const large = schema.length > MAX_SCHEMA;
-    const said = tidy(
-        `${tool.description ?? tool.title ?? ""}${large ? " (Its schema is too large to be shown.)" : ""}`.slice(0, MAX_DESCRIPTION),
-        MAX_DESCRIPTION,
-    );
+    const whole = `${tool.description ?? tool.title ?? ""}${large ? " (Its schema is too large to be shown.)" : ""}`;
+    const said = tidy(secrets.beginning(whole, MAX_DESCRIPTION).text.slice(0, MAX_DESCRIPTION), MAX_DESCRIPTION, secrets);
     return {
         name: tool.name,
         ...(said === "" ? {} : { description: said }),
@@ -99,6 +100,7 @@ function readsOpenWorld({ annotations }: Tool): boolean {
 
 interface Called {
     readonly key: string;
+    readonly secrets: Scrubber;
     readonly tool: Tool;
     readonly timeout: number;
     /** Some tool of its server reads the open world. */
@@ -107,7 +109,7 @@ interface Called {
 
 async function callTool(
     connection: Connection,
-    { key, tool, timeout, isOpen }: Called,
+    { key, secrets, tool, timeout, isOpen }: Called,
     args: { readonly [key: string]: Json },
     io: CallIO,
 ): Promise<Json | Sourced> {
@@ -135,7 +137,7 @@ async function callTool(
                       io.emit({
                           progress,
                           ...(total === undefined ? {} : { total }),
-                          ...(message === undefined ? {} : { message: tidy(message, 500) }),
+                          ...(message === undefined ? {} : { message: tidy(message, 500, secrets) }),
                       });
                   },
               });
@@ -145,7 +147,9 @@ async function callTool(
             : new Sourced(resultOf(result), undefined, { claims, grants });
     } catch (error) {
         const fail =
-            waits.isOver() && !io.signal.aborted ? late(connection, key, limit) : await failed(error, connection, key, io.signal, longest);
+            waits.isOver() && !io.signal.aborted
+                ? late(connection, { key, secrets, timeout: limit })
+                : await failed(error, connection, { key, secrets, timeout: longest }, io.signal);
         // What a tool that reads the open world tells as an error is from there, too. The last words of a server may be of any of its tools.
         if (fail instanceof ToolFail && (readsOpenWorld(tool) || (isOpen && fail.detail !== undefined))) fail.claims = { untrusted: true };
         throw fail;
@@ -219,14 +223,17 @@ function statedBy(
     };
 }
 
-function late(connection: Connection, key: string, timeout: number): ToolFail {
-    return failedBy(connection, `the server '${key}' gave no answer after ${timeout} ms`, { kind: "timeout" });
+type Asking = Pick<Called, "key" | "secrets" | "timeout">;
+
+function late(connection: Connection, { key, secrets, timeout }: Asking): ToolFail {
+    return failedBy(connection, `the server '${key}' gave no answer after ${timeout} ms`, secrets, { kind: "timeout" });
 }
 
 /** Codes of the library for a connection that is gone. */
 const GONE = new Set(["NOT_CONNECTED", "CONNECTION_CLOSED", "SEND_FAILED", "NOT_INITIALIZED"]);
 
-async function failed(error: unknown, connection: Connection, key: string, signal: AbortSignal | null, timeout: number): Promise<unknown> {
+async function failed(error: unknown, connection: Connection, about: Asking, signal: AbortSignal | null): Promise<unknown> {
+    const { key, secrets } = about;
     if (error instanceof ToolFail) return error;
     if (Error.isError(error) && error.cause instanceof ToolFail) return error.cause;
     if (signal?.aborted === true) return new ToolFail("the call was cancelled", { kind: "cancelled" });
@@ -236,12 +243,12 @@ async function failed(error: unknown, connection: Connection, key: string, signa
     const refused = refusedOf(error);
     if (refused !== null) return refused;
     const code = error instanceof SdkError ? (error.code as string) : "";
-    const message = Error.isError(error) ? tidy(error.message, 1000) : String(error);
+    const message = Error.isError(error) ? tidy(error.message, 1000, secrets) : String(error);
     // What the library says of it is a list of its own checks, as JSON.
     if (code === "INVALID_RESULT") return new ToolFail(`the server '${key}' gave an answer that does not follow the protocol`);
-    if (code === "REQUEST_TIMEOUT") return late(connection, key, timeout);
+    if (code === "REQUEST_TIMEOUT") return late(connection, about);
     const network = error instanceof SdkHttpError || (error instanceof TypeError && error.cause !== undefined);
     if (GONE.has(code) || connection.ended() || network)
-        return failedBy(connection, `the server '${key}' ended or cannot be reached: ${message}`, { kind: "unreachable" });
+        return failedBy(connection, `the server '${key}' ended or cannot be reached: ${message}`, secrets, { kind: "unreachable" });
     return new ToolFail(message);
 }

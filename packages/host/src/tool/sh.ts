@@ -5,6 +5,8 @@
  */
 import { statSync } from "node:fs";
 import type { Json } from "@remit/language";
+import { headOf } from "../secret/cut.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import { type Given, type MethodRow, toolOf } from "./args.ts";
 import { checkPath, insideBounds } from "./bounds.ts";
 import { textOf } from "./file.ts";
@@ -16,8 +18,13 @@ import { type Entry, someOf, unnamedNote, walk } from "./walk.ts";
 const path = { type: "text", description: "folder or file, from the workspace", default: "." } as const;
 const max = { type: "count", description: "how many at most", default: 100 } as const;
 
+interface Ran {
+    readonly io: CallIO;
+    readonly secrets: Scrubber;
+}
+
 interface Row extends Omit<MethodRow, "readOnly"> {
-    readonly run: (inside: Jail, given: Given, io: CallIO) => Promise<Json> | Json;
+    readonly run: (inside: Jail, given: Given, ran: Ran) => Promise<Json> | Json;
 }
 
 /** Files larger than this are not searched, bytes. */
@@ -72,10 +79,12 @@ export const openSh: Open = (uri, _about, context) => {
             : new ToolFail(`there is no ${uri}`, { hint: `there are ${known.join(", ")}` });
     }
     const inside = jail(context.workspace);
-    return toolOf({ run: { ...row, readOnly: true } }, (_, given, io) => row.run(inside, given, io), { exact: true });
+    return toolOf({ run: { ...row, readOnly: true } }, (_, given, io) => row.run(inside, given, { io, secrets: context.secrets }), {
+        exact: true,
+    });
 };
 
-async function find(inside: Jail, given: Given, io: CallIO): Promise<Json> {
+async function find(inside: Jail, given: Given, { io }: Ran): Promise<Json> {
     const from = inside.existing(given.path as string);
     checkPath(io, inside, from.real, from.shown);
     const name = given.name as string | undefined;
@@ -91,7 +100,7 @@ async function find(inside: Jail, given: Given, io: CallIO): Promise<Json> {
     return { ok: true, files, ...noteOf([unnamedNote(unnamed)]) };
 }
 
-async function grep(inside: Jail, given: Given, io: CallIO): Promise<Json> {
+async function grep(inside: Jail, given: Given, { io, secrets }: Ran): Promise<Json> {
     const from = inside.existing(given.path as string);
     checkPath(io, inside, from.real, from.shown);
     const include = given.include as string | undefined;
@@ -109,7 +118,7 @@ async function grep(inside: Jail, given: Given, io: CallIO): Promise<Json> {
             skipped.push(entry.path);
             continue;
         }
-        for (const found of linesWith(text, given.pattern as string)) {
+        for (const found of linesWith(text, given.pattern as string, secrets)) {
             matches.push({ path: entry.path, line: found.line, text: found.text });
             if (matches.length >= room) return { ok: true, matches, ...notes() };
         }
@@ -136,16 +145,17 @@ function searchable(inside: Jail, entry: Entry): string | null {
     }
 }
 
-function* linesWith(text: string, pattern: string): Generator<{ readonly line: number; readonly text: string }> {
+function* linesWith(text: string, pattern: string, secrets: Scrubber): Generator<{ readonly line: number; readonly text: string }> {
     if (!text.includes(pattern)) return;
     const lines = text.split(/\r?\n/);
     for (const [index, line] of lines.entries()) {
         const last = index === lines.length - 1 && line === "";
-        if (!last && line.includes(pattern)) yield { line: index + 1, text: line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line };
+        if (!last && line.includes(pattern))
+            yield { line: index + 1, text: line.length > MAX_LINE ? headOf(line, MAX_LINE, secrets) : line };
     }
 }
 
-function readRange(inside: Jail, given: Given, io: CallIO): Json {
+function readRange(inside: Jail, given: Given, { io }: Ran): Json {
     const at = given.path as string;
     const place = inside.existing(at);
     checkPath(io, inside, place.real, place.shown);

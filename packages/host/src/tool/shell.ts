@@ -16,6 +16,7 @@ import { StringDecoder } from "node:string_decoder";
 import type { Json } from "@remit/language";
 import { utf8Check } from "../input/bytes.ts";
 import { findCommand } from "../process/command.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import { launch } from "./launch.ts";
 import { toolOf } from "./args.ts";
 import { jail } from "./jail.ts";
@@ -74,7 +75,7 @@ export const openShell: Open = (uri, _about, context) => {
                 );
                 running.add(started.kill);
                 try {
-                    return await ended(started, Math.min(given.timeout as number, MAX_TIMEOUT), io);
+                    return await ended(started, Math.min(given.timeout as number, MAX_TIMEOUT), io, context.secrets);
                 } finally {
                     started.kill();
                     running.delete(started.kill);
@@ -109,7 +110,7 @@ function textsOf(value: Json): string[] {
 
 type Started = Awaited<ReturnType<typeof launch>>;
 
-async function ended({ child, kill }: Started, timeout: number, io: CallIO): Promise<Json> {
+async function ended({ child, kill }: Started, timeout: number, io: CallIO, secrets: Scrubber): Promise<Json> {
     let why: string | null = null;
     const stop = (reason: string): void => {
         why ??= reason;
@@ -118,8 +119,9 @@ async function ended({ child, kill }: Started, timeout: number, io: CallIO): Pro
     const told = (text: string): void => {
         if (text !== "") io.emit({ type: "output", delta: text });
     };
-    const out = stream(() => stop("it printed too much"), told);
-    const err = stream(() => stop("it printed too much"), told);
+    const tooMuch = (): void => stop("it printed too much");
+    const out = stream({ tooMuch, told, secrets });
+    const err = stream({ tooMuch, told, secrets });
     child.stdout.on("data", out.take);
     child.stderr.on("data", err.take);
     const cancel = (): void => stop("cancelled");
@@ -130,6 +132,8 @@ async function ended({ child, kill }: Started, timeout: number, io: CallIO): Pro
         // What it left in the background ends with it.
         const { code, signal, error } = await child.over;
         if (error !== undefined) throw error;
+        out.end();
+        err.end();
         if (why === "cancelled") throw new ToolFail("it was cancelled", { kind: "cancelled" });
         if (why === "timeout")
             throw new ToolFail(`it was not done after ${timeout} ms`, {
@@ -157,13 +161,21 @@ function noteOf(texts: { readonly [stream: string]: boolean }): { readonly note?
     return wrong.length === 0 ? {} : { note: `${wrong.join(" and ")} held bytes that are not UTF-8: each stands as U+FFFD` };
 }
 
-/** The beginning and the end of what a stream brought, whole characters. `told`: all of it, as it comes. */
-function stream(tooMuch: () => void, told: (text: string) => void) {
+interface StreamOptions {
+    readonly tooMuch: () => void;
+    /** Told of all of it as it comes, of a secret in one piece: the pieces of two streams are told one between the other. */
+    readonly told: (text: string) => void;
+    readonly secrets: Scrubber;
+}
+
+/** The beginning and the end of what a stream brought, whole characters. */
+function stream({ tooMuch, told, secrets }: StreamOptions) {
     const decoder = new StringDecoder("utf8");
     const check = utf8Check();
     const half = MAX_KEPT / 2;
     let head = "";
     let tail = "";
+    let held = "";
     let bytes = 0;
     let left = 0;
     return {
@@ -172,7 +184,9 @@ function stream(tooMuch: () => void, told: (text: string) => void) {
             if (bytes > MAX_PRINTED) tooMuch();
             check(piece);
             let text = decoder.write(piece);
-            told(text);
+            const at = secrets.hold(held + text);
+            told((held + text).slice(0, at));
+            held = (held + text).slice(at);
             if (head.length < half) {
                 const more = text.slice(0, half - head.length);
                 head += more;
@@ -184,12 +198,20 @@ function stream(tooMuch: () => void, told: (text: string) => void) {
                 tail = tail.slice(-half);
             }
         },
+        /** What was held back is told. */
+        end: (): void => {
+            told(held);
+            held = "";
+        },
         /** Of the whole. */
         isText: (): boolean => check(),
         cut: () => left > 0 || tail.length > half,
         text: (): string => {
             const over = Math.max(0, tail.length - half);
-            return left + over === 0 ? head + tail : `${whole(head)}\n… ${left + over} characters left out …\n${whole(tail.slice(-half))}`;
+            if (left + over === 0) return head + tail;
+            // CUT1: what goes on in what is left out is no whole secret here.
+            const [begins, ends] = [head.slice(0, secrets.hold(head)), secrets.ending(tail, half, left > 0).text.slice(-half)];
+            return `${whole(begins)}\n… ${left + over} characters left out …\n${whole(ends)}`;
         },
     };
 }

@@ -12,6 +12,7 @@ import type { HostToolSource } from "./functions.ts";
 import type { PerformIO } from "../run/host.ts";
 import type { Children } from "../process/child.ts";
 import type { Pool } from "../process/pool.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import type { Connection, Servers } from "./mcp-servers.ts";
 import type { QueueCaller } from "./queue.ts";
 
@@ -85,10 +86,8 @@ export interface ToolContext {
     readonly state: string;
     /** Tools that the calling program brings. */
     readonly functions: { readonly [name: string]: HostToolSource };
-    /** Tells that a secret was read, before it is used. */
-    readonly secret: (name: string, value: string) => void;
-    /** Takes known secrets out of a text, before it is cut. */
-    readonly clean: (text: string) => string;
+    /** Told of each secret before its first use; takes known ones out of what the world says, before it is cut. */
+    readonly secrets: Scrubber;
     /** What stages name. */
     readonly credentials: Credentials;
     /** Calls what is on task queues of Temporal; null: there is no server. */

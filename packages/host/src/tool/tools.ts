@@ -21,6 +21,7 @@ import type { PerformIO } from "../run/host.ts";
 import { given } from "../input/given.ts";
 import type { HostToolSource } from "./functions.ts";
 import { missingIn } from "./mcp-authorized.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import type { Servers } from "./mcp-servers.ts";
 import { allowModule, type Allowed, isLocalModule } from "./module.ts";
 import type { QueueCaller } from "./queue.ts";
@@ -43,10 +44,8 @@ export interface ToolsOptions {
     readonly functions?: { readonly [name: string]: HostToolSource };
     /** Calls what is on task queues of Temporal. */
     readonly queues?: QueueCaller;
-    /** Told of each secret before its first use. */
-    readonly secret?: (name: string, value: string) => void;
-    /** Takes known secrets out of a text, before it is cut. */
-    readonly clean?: (text: string) => string;
+    /** Told of each secret before its first use; takes known ones out of what the world says, before it is cut. */
+    readonly secrets: Scrubber;
     /** What stages name. Default: none. */
     readonly credentials?: Credentials;
     /** How `remit.lock` has the tool of an import. Default: it has none. */
@@ -80,7 +79,7 @@ export interface Tools {
 export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): Tools {
     const on = options.process ?? openProcess();
     const env = options.env ?? on.env;
-    const secret = options.secret ?? (() => undefined);
+    const { secrets } = options;
     const context: ToolContext = {
         config,
         root: options.root === undefined || options.root === "" ? "" : realOr(options.root),
@@ -92,10 +91,9 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
         state: options.state ?? stateFolder(env),
         functions: options.functions ?? {},
         queues: options.queues ?? null,
-        secret,
-        clean: options.clean ?? ((text) => text),
+        secrets,
         // What a login to a server left also serves a command that only lists its tools.
-        credentials: options.credentials ?? createCredentials({ sources: storedSources({ config, env }), secret }),
+        credentials: options.credentials ?? createCredentials({ sources: storedSources({ config, env }), secrets }),
         servers: () => {
             servers ??= import("./mcp-servers.ts").then(({ mcpServers }) => mcpServers(context));
             return servers;
@@ -146,7 +144,8 @@ export function createTools(config: Config = NO_CONFIG, options: ToolsOptions): 
         readOnly: (effect) => says("readOnly", effect, context, handle),
         list: async (imports, signal) => {
             const all = imports ?? configured(context);
-            return Promise.all(all.map((about) => listing(about, () => handle(about), signal)));
+            const listed = await Promise.all(all.map((about) => listing(about, () => handle(about), signal)));
+            return secrets.scrub(listed as unknown as Json) as unknown as ToolListing[];
         },
         close: async () => {
             const all = [...opened.values()];

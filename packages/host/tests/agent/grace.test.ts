@@ -7,6 +7,7 @@ import type { PerformIO } from "../../src/run/host.ts";
 import { load } from "../../src/run/program.ts";
 import { acpSession } from "../../src/agent/session.ts";
 import { AGENT, rig } from "./rig.ts";
+import { createScrubber } from "../../src/secret/scrub.ts";
 
 const ROOT = join(dirname(AGENT), "..", "..", "..", "..", "..");
 /** The agent has ended by then, where its grace began with the turn before. */
@@ -57,6 +58,7 @@ test("a process that comes to be after its start was called off is ended", async
     const session = acpSession({
         sdk: await import("@agentclientprotocol/sdk"),
         carry: () => made.promise,
+        secrets: createScrubber(),
         name: "Fixer",
         workspace: "/",
         mode: undefined,

@@ -11,6 +11,7 @@ import type { AgentUse, PerformIO, Permission } from "../../src/run/host.ts";
 import { type Work, work } from "../tool/setup.ts";
 import { type Turning, turning } from "./turning.ts";
 import { scriptAt } from "../script.ts";
+import { tellingScrubber } from "../secret/told.ts";
 
 export const AGENT = scriptAt("packages/host/tests/agent/agents/agent.ts");
 const ROOT = join(dirname(AGENT), "..", "..", "..", "..", "..");
@@ -87,7 +88,7 @@ export function rig(more: RigMore = {}): Rig {
         unconfined: more.unconfined,
         setting: {
             env: { PATH: process.env.PATH ?? "", HOME: here.folder, API_KEY: "k-0123456789abcdef" },
-            secret: (name, value) => void secrets.set(name, value),
+            secrets: tellingScrubber(secrets),
             ...more.setting,
         },
         decide,

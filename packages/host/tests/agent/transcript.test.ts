@@ -7,6 +7,7 @@ import { type AgentEntry, type AgentNote, type AgentReply, checkTrajectory, type
 import { expect, test } from "vitest";
 import { replyNoted } from "../../../machine/src/ledger/notes.ts";
 import { Transcript } from "../../src/agent/transcript.ts";
+import { createScrubber } from "../../src/secret/scrub.ts";
 
 type Update = { readonly [key: string]: unknown };
 const call = (toolCallId: string, more: Update): Update => ({ sessionUpdate: "tool_call", toolCallId, status: "pending", ...more });
@@ -21,7 +22,12 @@ const used = (inputTokens: number, outputTokens: number): Update => say("", { _m
 
 function told(updates: readonly Update[], answer: Update = {}) {
     const notes: AgentNote[] = [];
-    const transcript = new Transcript({ limits: {}, note: (note) => void notes.push(note), now: () => new Date(0) });
+    const transcript = new Transcript({
+        limits: {},
+        secrets: createScrubber(),
+        note: (note) => void notes.push(note),
+        now: () => new Date(0),
+    });
     for (const update of updates) transcript.update(update);
     transcript.answered(answer);
     const reply = transcript.reply({ stop: "end_turn", confinement: "sandbox", agent: undefined });
@@ -240,7 +246,12 @@ test("TN5: a compaction that is told of again and again is noted no more than a 
     const update: Update = { sessionUpdate: "compaction_update", compactionId: "k1" };
     const summary = "x".repeat(4 * 1024 * 1024);
     let noted = 0;
-    const transcript = new Transcript({ limits: {}, note: (note) => (noted += JSON.stringify(note).length), now: () => new Date(0) });
+    const transcript = new Transcript({
+        limits: {},
+        secrets: createScrubber(),
+        note: (note) => (noted += JSON.stringify(note).length),
+        now: () => new Date(0),
+    });
     transcript.update({ ...update, summary: [{ type: "text", text: summary }] });
     for (let i = 0; i < 20; i++) transcript.update({ ...update, status: `${i}` });
     expect(noted).toBeLessThan(33 * 1024 * 1024);
@@ -257,7 +268,7 @@ test("a message of a try that failed is on record, and no part of the reply", ()
 });
 
 test("codex's patch that deletes a file is no edit, and a call that was refused has failed when the turn is over", () => {
-    const transcript = new Transcript({ limits: {} });
+    const transcript = new Transcript({ limits: {}, secrets: createScrubber() });
     const diff = { type: "diff", path: "/w/a.txt", oldText: "a", newText: "", _meta: { kind: "delete" } };
     transcript.update(call("c1", { title: "Editing files", kind: "edit", content: [diff] }));
     transcript.asked({ toolCallId: "c1", title: "Edit files", kind: "edit", status: "pending" });

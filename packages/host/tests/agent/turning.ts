@@ -10,6 +10,7 @@ import type { AgentUse, PerformIO, Permission } from "../../src/run/host.ts";
 import type { Config } from "../../src/config/config.ts";
 import { perform as performTool, type Work } from "../tool/setup.ts";
 import type { Message } from "./real/schema.ts";
+import { createScrubber } from "../../src/secret/scrub.ts";
 
 /** Every use that was asked about or made, in order. */
 export type Uses = readonly { readonly how: "may" | "use"; readonly use: AgentUse; readonly allowed: boolean }[];
@@ -41,6 +42,7 @@ export function turning({ here, config, uri, unconfined, setting, decide: usual 
         config,
         env: here.env,
         workspace: here.workspace,
+        secrets: createScrubber(),
         trace: (direction, message) =>
             void seen.push({ from: direction === "out" ? "client" : "agent", message: structuredClone(message) }),
         ...setting,

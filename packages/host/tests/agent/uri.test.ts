@@ -9,6 +9,7 @@ import { type AgentTarget, targetOf, wordsOf } from "../../src/agent/uri.ts";
 import { ConfigError } from "../../src/config/check.ts";
 import { NO_CONFIG } from "../../src/config/config.ts";
 import { work } from "../tool/setup.ts";
+import { tellingScrubber } from "../secret/told.ts";
 
 async function target(
     uri: string,
@@ -19,7 +20,7 @@ async function target(
     const secrets = new Map<string, string>();
     const env = { PATH: process.env.PATH ?? "", MY_KEY: "k-0123456789" };
     const config = here.config(json, trust);
-    const made = targetOf(uri, { config, env, workspace: here.workspace, secret: (name, value) => void secrets.set(name, value) });
+    const made = targetOf(uri, { config, env, workspace: here.workspace, secrets: tellingScrubber(secrets) });
     return { ...made, secrets };
 }
 async function fails(uri: string, json?: Json, trust?: boolean): Promise<AgentFail> {
@@ -59,7 +60,7 @@ test("an argument that names a file of the configuration's folder is that file, 
     here.write("lib/a.mjs", "");
     const agents = { mine: { command: ["node", "agent.mjs", "lib", ".", "../work", "--acp", ""] } };
     const config = here.config({ agents }, true);
-    const found = targetOf("acp://mine", { config, env: here.env, workspace: "/elsewhere", secret: () => undefined });
+    const found = targetOf("acp://mine", { config, env: here.env, workspace: "/elsewhere", secrets: tellingScrubber() });
     expect(found).toMatchObject({ fullArgs: [program, "lib", ".", "../work", "--acp", ""], read: [program, packages] });
 });
 
@@ -83,7 +84,7 @@ test("what opencode looks for is shown from the search path or from where it kee
     };
     const opencode = program("bin/opencode");
     const of = (env: { readonly [name: string]: string }) =>
-        targetOf("acp://opencode", { config: NO_CONFIG, env, secret: () => undefined, workspace: folder });
+        targetOf("acp://opencode", { config: NO_CONFIG, env, secrets: tellingScrubber(), workspace: folder });
     const none = { PATH: join(folder, "bin"), HOME: join(folder, "home") };
     expect(of(none)).toMatchObject({
         command: opencode,

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { weightOf } from "../../src/agent/reported.ts";
 import { Transcript } from "../../src/agent/transcript.ts";
+import { createScrubber } from "../../src/secret/scrub.ts";
 
 const MI = 1024 * 1024;
 const LARGE = "x".repeat(4 * MI);
@@ -26,7 +27,7 @@ const PARTS: readonly [string, (i: number) => { [key: string]: unknown }][] = [
 ];
 
 test.each(PARTS)("%s without end pass a limit, and no more is kept", (_name, update) => {
-    const said = new Transcript({ limits: {} });
+    const said = new Transcript({ limits: {}, secrets: createScrubber() });
     let told = 0;
     while (said.breach === null && told < 50) said.update(update(told++));
     expect(said.breach).toMatchObject({ kind: "limit.bytes" });
@@ -35,7 +36,7 @@ test.each(PARTS)("%s without end pass a limit, and no more is kept", (_name, upd
 });
 
 test("one call that is told again and again is counted once", () => {
-    const said = new Transcript({ limits: {} });
+    const said = new Transcript({ limits: {}, secrets: createScrubber() });
     const text = "x".repeat(MI);
     for (let i = 0; i < 200; i++) said.update({ sessionUpdate: "tool_call_update", toolCallId: "c", rawInput: { text }, rawOutput: { i } });
     expect(said.breach).toBeNull();
@@ -43,7 +44,7 @@ test("one call that is told again and again is counted once", () => {
 });
 
 test("what is nested too deep is not told, and no arguments of before stand in its place", () => {
-    const said = new Transcript({ limits: {} });
+    const said = new Transcript({ limits: {}, secrets: createScrubber() });
     said.update({ sessionUpdate: "tool_call", toolCallId: "c", kind: "execute", rawInput: { command: "ls" } });
     said.update({ sessionUpdate: "tool_call_update", toolCallId: "c", rawInput: { command: nested(100_000) }, rawOutput: nested(100_000) });
     expect(said.call("c")).not.toHaveProperty("input");
@@ -54,7 +55,7 @@ test("what is nested too deep is not told, and no arguments of before stand in i
 
 test("a call that changes without end passes a limit, and no more of it is noted", () => {
     const notes: unknown[] = [];
-    const said = new Transcript({ limits: {}, note: (note) => void notes.push(note) });
+    const said = new Transcript({ limits: {}, secrets: createScrubber(), note: (note) => void notes.push(note) });
     const change = (i: number): void =>
         said.update({
             sessionUpdate: "tool_call_update",
@@ -71,7 +72,7 @@ test("a call that changes without end passes a limit, and no more of it is noted
 
 test("updates of a call that say nothing new are noted once", () => {
     const notes: unknown[] = [];
-    const said = new Transcript({ limits: {}, note: (note) => void notes.push(note) });
+    const said = new Transcript({ limits: {}, secrets: createScrubber(), note: (note) => void notes.push(note) });
     for (let i = 0; i < 1000; i++)
         said.update({ sessionUpdate: "tool_call_update", toolCallId: "c", status: "in_progress", rawOutput: { printed: "x".repeat(i) } });
     expect(notes).toHaveLength(1);

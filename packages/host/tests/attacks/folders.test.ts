@@ -7,6 +7,7 @@ import { children } from "../../src/process/child.ts";
 import { RAS_LIMITS, startRas } from "../../src/ras/process.ts";
 import { rasSource } from "../../src/ras/source.ts";
 import { handOf, rig } from "../agent/rig.ts";
+import { createScrubber } from "../../src/secret/scrub.ts";
 
 test("git's folder and Remit's are not written where they are, and not made by the sandbox where they are not", async () => {
     await using it = rig();
@@ -80,7 +81,7 @@ test("a program of Re in Act that lies in a home sees none of the home beside it
         writeFileSync(join(home, "work", "x.py"), text(join(home, "work")));
         const env = { PATH: process.env.PATH ?? "", HOME: home };
         const printed = async (file: string): Promise<string | undefined> => {
-            const options = { inputs: {}, limits: RAS_LIMITS, unconfined: false, env, children: owner };
+            const options = { inputs: {}, limits: RAS_LIMITS, unconfined: false, env, children: owner, secrets: createScrubber() };
             const ran = await startRas(rasSource(join(home, file)), options);
             try {
                 return (await ran.step([], new AbortController().signal)).output?.trim();

@@ -23,6 +23,7 @@ import { namedModels } from "../../src/config/models.ts";
 import { REMIT_KEYS } from "../../src/config/rules.ts";
 import { load as loadProgram } from "../../src/index.ts";
 import { distrust, trust, trustFile, trustState } from "../../src/config/trust.ts";
+import { tellingScrubber } from "../secret/told.ts";
 
 let folder = "";
 let env: Record<string, string> = {};
@@ -342,7 +343,7 @@ test("models: keys are read at use, headers hold what the environment says, and 
     });
     Object.assign(env, { M_KEY: "first-key", ORG: "acme-corp" });
     const told = new Map<string, string>();
-    const models = namedModels(load({ trust: true }), env, (name, value) => void told.set(name, value));
+    const models = namedModels(load({ trust: true }), env, tellingScrubber(told));
     expect(models.Fast).toMatchObject({ uri: "openai://m", baseUrl: "https://models.example/v1", headers: { "X-Org": "acme-corp" } });
     env.M_KEY = "second-key";
     expect(await models.Fast?.key?.()).toBe("second-key");
@@ -353,5 +354,5 @@ test("models: keys are read at use, headers hold what the environment says, and 
     delete env.M_KEY;
     await expect(models.Fast?.key?.()).rejects.toThrow("the key of models.Fast in");
     expect(models.Bare).toEqual({ uri: "mock:" });
-    expect(namedModels(load(), env, () => undefined)).toEqual({});
+    expect(namedModels(load(), env, tellingScrubber())).toEqual({});
 });

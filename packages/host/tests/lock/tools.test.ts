@@ -11,6 +11,7 @@ import { openWorld } from "../../src/run/program-world.ts";
 import { createTools } from "../../src/tool/tools.ts";
 import { scriptAt } from "../script.ts";
 import { type Work, work } from "../tool/setup.ts";
+import { createScrubber } from "../../src/secret/scrub.ts";
 
 const LIAR = scriptAt("packages/host/tests/tool/mcp-liar.mjs");
 const PROGRAM =
@@ -28,6 +29,7 @@ async function described(here: Work, how: string): Promise<{ readonly pinned: Js
         root: here.workspace,
         workspace: here.workspace,
         env: here.env,
+        secrets: createScrubber(),
         pins: pinsOf(here.workspace, "main.remit"),
     });
     try {

@@ -16,6 +16,7 @@ import { createTools } from "../../src/tool/tools.ts";
 import { openTokens, type Token } from "../../src/token/store.ts";
 import { type Room, room, serve } from "../credential/room.ts";
 import { type OAuthRoom, oauthRoom } from "./server.ts";
+import { createScrubber } from "../../src/secret/scrub.ts";
 
 const { signal } = new AbortController();
 
@@ -108,7 +109,7 @@ test("a 401 parks the run with the line that tells how to log in; after the logi
     const again = await opened.resume(result.run, { trust: true, env: here.env });
     expect(await again.value).toBe("hello");
     const config = loadConfig({ from: join(here.folder, "project"), env: here.env, trust: true });
-    const tools = createTools(config, { workspace: here.folder, env: here.env });
+    const tools = createTools(config, { workspace: here.folder, env: here.env, secrets: createScrubber() });
     expect((await tools.list()).find(({ uri }) => uri === "mcp://desk")).toMatchObject({ reachable: true, methods: [{ name: "hello" }] });
     await tools.close();
     await opened.close();

@@ -19,6 +19,7 @@ import { children } from "../../src/process/child.ts";
 import { RAS_LIMITS, type RasCall, type RasLimits, type RasStep, startRas } from "../../src/ras/process.ts";
 import { rasSource } from "../../src/ras/source.ts";
 import { workFolder } from "../../src/ras/work.ts";
+import { createScrubber } from "../../src/secret/scrub.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "remit-ras-test-")));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -46,6 +47,7 @@ async function runs(
         unconfined: false,
         env: process.env,
         children: owner,
+        secrets: createScrubber(),
     });
     expect(process_.confinement).toBe("sandbox");
     const calls: RasCall[] = [];
@@ -366,6 +368,7 @@ test("nothing of the machine is seen, and no other run's socket can be used", as
         unconfined: false,
         env: process.env,
         children: owner,
+        secrets: createScrubber(),
     });
     await waiting.step([], new AbortController().signal);
     const places = readdirSync(tmpdir()).filter((name) => name.startsWith("remit-ras-") && !name.startsWith("remit-ras-test"));
@@ -407,6 +410,7 @@ test("a cancelled step ends it, and nothing is left", async () => {
         unconfined: true,
         env: process.env,
         children: owner,
+        secrets: createScrubber(),
     });
     const abort = new AbortController();
     const step = running.step([], abort.signal);

@@ -232,6 +232,29 @@ describe("the scrubber", () => {
             }),
         );
     });
+    test("SR7: the end of a text is the end of the text without its secrets, wherever it is cut, also where it was cut before", () => {
+        const few = fc.string({ minLength: 8, maxLength: 14, unit: fc.constantFrom(..."abc") });
+        const around = fc.string({ minLength: 1, maxLength: 12, unit: fc.constantFrom(..."xyz-") });
+        fc.assert(
+            fc.property(
+                fc.array(few, { minLength: 1, maxLength: 3 }),
+                fc.array(around),
+                fc.nat(60),
+                fc.nat(60),
+                (values, texts, room, left) => {
+                    const { text, ending } = createScrubber(values.map((value, i) => ({ name: `n${i}`, value })));
+                    const whole = texts.flatMap((one, i) => [values[i % values.length] as string, one]).join("");
+                    const kept = whole.slice(Math.max(0, whole.length - left));
+                    for (const ended of [ending(whole, room), ending(kept, room, kept !== whole)]) {
+                        expect(text(whole).endsWith(ended.text)).toBe(true);
+                        expect(ended.more || ended.text === text(whole)).toBe(true);
+                    }
+                    const ended = ending(whole, room);
+                    if (ended.more && text(whole) === whole) expect(ended.text.length).toBeGreaterThanOrEqual(room);
+                },
+            ),
+        );
+    });
     test("base64 of any text that holds the secret shows none of its middle", () => {
         const letters = fc
             .string({ minLength: 12, maxLength: 24, unit: fc.constantFrom(..."abcdefghijklmnopqrstuvwxyz0123456789") })

@@ -48,8 +48,7 @@ test.each(Object.entries(SECRETS))("SR7: of a server that writes %s and quits", 
 
 test.each(Object.entries(SECRETS))("SR7: of an agent that writes %s and ends", async (_, secret) => {
     for (const end of ENDS) {
-        const secrets = createScrubber();
-        const setting = { secret: (name: string, value: string) => secrets.add({ name, value }), clean: secrets.text };
+        const setting = { secrets: createScrubber() };
         const env = { PATH: process.env.PATH ?? "", HOME: tmpdir(), API_KEY: secret };
         await using at = rig({ agent: { env: { API_KEY: "$API_KEY", AFTER: ` ${"y ".repeat(end / 2)}` } }, setting: { ...setting, env } });
         const failure = await at.failure([{ do: "crash" }]);

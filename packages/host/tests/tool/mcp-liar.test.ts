@@ -8,6 +8,7 @@ import { SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
 import { unreachable } from "../../src/tool/mcp-servers.ts";
 import { call, failure, perform, type Work, work } from "./setup.ts";
+import { createScrubber } from "../../src/secret/scrub.ts";
 
 const LIAR = join(import.meta.dirname, "mcp-liar.mjs");
 const SERVER = "mcp://liar";
@@ -87,10 +88,8 @@ createInterface({ input: process.stdin }).on("line", (line) => {
     });
     test("a server that does not say hello is told from one that is slow", () => {
         const target = { key: "liar", file: "remit.json", protocol: "auto" as const, at: { command: "cat", args: [], env: {}, cwd: "/" } };
-        const fail = unreachable(target, new SdkError(SdkErrorCode.RequestTimeout, "Request timed out"), {
-            stderr: () => "",
-            stray: () => "Welcome!",
-        });
+        const wrote = { stderr: () => "", stray: () => "Welcome!" };
+        const fail = unreachable(target, new SdkError(SdkErrorCode.RequestTimeout, "Request timed out"), wrote, createScrubber());
         expect(fail.message).toBe(
             "the server 'liar' (cat) cannot be reached: it did not say hello within 30000 ms, so it may not speak the Model Context Protocol",
         );

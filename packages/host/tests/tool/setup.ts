@@ -7,6 +7,7 @@ import type { Effect, Failure, Outcome } from "@remit/machine";
 import { type Config, loadConfig, NO_CONFIG } from "../../src/config/config.ts";
 import type { HostToolSource } from "../../src/tool/functions.ts";
 import { createTools, type Tools } from "../../src/tool/tools.ts";
+import { tellingScrubber } from "../secret/told.ts";
 
 export interface Work {
     readonly folder: string;
@@ -50,7 +51,7 @@ export function work(): Work {
                 env,
                 state: join(folder, "state"),
                 functions,
-                secret: (name, value) => void secrets.set(name, value),
+                secrets: tellingScrubber(secrets),
             });
             opened.push(tools);
             return tools;

@@ -3,7 +3,7 @@
  *
  * Boundary: reads the program and the project's configuration; runs nothing.
  */
-import { checkFile, configuredModels, createModels, loadConfig, namedModels, type Process } from "@remit/host";
+import { checkFile, configuredModels, createModels, knownSecrets, loadConfig, namedModels, type Process } from "@remit/host";
 import { AUTHORITY_HEAD, authorityCells, authorityOf, type Program } from "@remit/language";
 import type { ModelsView, ProgramView } from "../wire/runs.ts";
 
@@ -38,8 +38,9 @@ export async function modelsView(
 ): Promise<ModelsView> {
     const { env } = process;
     const config = loadConfig({ env, from: folder, folder, ...(trust === undefined ? {} : { trust }) });
-    const named = namedModels(config, env, () => undefined);
-    const made = createModels({ process, folder, named, ...(model === undefined ? {} : { model }) });
+    const secrets = knownSecrets(env, config);
+    const named = namedModels(config, env, secrets);
+    const made = createModels({ process, folder, secrets, named, ...(model === undefined ? {} : { model }) });
     try {
         const listed = [...configuredModels(config, env), ...(await made.list(imported))];
         const models = [...new Map(listed.map((one) => [one.uri, one])).values()];

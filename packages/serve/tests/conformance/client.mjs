@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createTools, load, loadConfig } from "@remit/host";
+import { createScrubber, createTools, load, loadConfig } from "@remit/host";
 
 const REMIT = join(import.meta.dirname, "../../../cli/bin/remit.mjs");
 const SOURCE = `import tool Server from "mcp://server" { call: may }
@@ -34,7 +34,7 @@ function argumentsOf({ properties = {}, required = [] }, schemas) {
 
 /** The calls to be made; or how to log in first. */
 async function wanted() {
-    const tools = createTools(loadConfig({ env, from: room, folder: room, trust: true }), { workspace: room, env });
+    const tools = createTools(loadConfig({ env, from: room, folder: room, trust: true }), { workspace: room, env, secrets: createScrubber() });
     try {
         const server = (await tools.list()).find(({ uri }) => uri.startsWith("mcp:"));
         if (server.reachable !== true) return { failure: server };
