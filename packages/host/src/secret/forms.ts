@@ -1,5 +1,6 @@
 /**
- * The forms that a secret is met in: as it is, in JSON text, in a URL or a form, in HTML, in base64 (also within a longer text), in hexadecimal.
+ * The forms that a secret is met in: as it is, in JSON text as several languages write it, in a URL or a form, in HTML, in base64 (also within a longer
+ * text), in hexadecimal, and as buffers are printed.
  *
  * Boundary: pure. A form's name stands in saved states, so a name keeps its meaning.
  */
@@ -16,10 +17,12 @@ export function formsOf(value: string): ReadonlyMap<string, string> {
         ["json", json],
         // JSON in a text of JSON, as errors quote what they were sent.
         ["json/json", escaped(json)],
+        ...jsonForms(json),
         ...urlForms(value),
         ...htmlForms(value),
         ["hex", bytes.toString("hex")],
         ["HEX", bytes.toString("hex").toUpperCase()],
+        ...printedForms(bytes),
     ];
     for (let before = 0; before < 3; before++) {
         // Base64 looks at three bytes at a time: what is left of the secret's own digits when neighbours are unknown.
@@ -42,6 +45,35 @@ export function formsOf(value: string): ReadonlyMap<string, string> {
 /** As it stands within the quotes of a JSON text. */
 function escaped(value: string): string {
     return JSON.stringify(value).slice(1, -1);
+}
+
+/** As others write JSON: Go, Gson, PHP, Python. Each of them escapes more than it has to. */
+function jsonForms(json: string): [string, string][] {
+    const unicode = (text: string, chars: RegExp): string =>
+        text.replace(chars, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+    const ascii = unicode(json, /[\u0080-\uffff]/g);
+    return [
+        ["json-go", unicode(json, /[<>&\u2028\u2029]/g)],
+        ["json-gson", unicode(json, /[<>&='\u2028\u2029]/g)],
+        ["json-slash", json.replaceAll("/", "\\/")],
+        ["json-ascii", ascii],
+        ["json-ascii-slash", ascii.replaceAll("/", "\\/")],
+    ];
+}
+
+/** How the bytes are printed: by Node and by JSON of a buffer; by what breaks lines of base64, on its own. */
+function printedForms(bytes: Buffer): [string, string][] {
+    const pairs = bytes.toString("hex").replace(/..(?=.)/g, "$& ");
+    const numbers = [...bytes].join(",");
+    const broken = (end: string, every: RegExp): string => bytes.toString("base64").replace(every, `$&${end}`);
+    return [
+        ["hex-spaces", pairs],
+        ["bytes", numbers],
+        ["bytes-spaces", numbers.replaceAll(",", ", ")],
+        ["base64-76", broken("\n", /.{76}(?=.)/g)],
+        ["base64-76-crlf", broken("\r\n", /.{76}(?=.)/g)],
+        ["base64-64", broken("\n", /.{64}(?=.)/g)],
+    ];
 }
 
 function htmlForms(value: string): [string, string][] {

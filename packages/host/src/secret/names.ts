@@ -30,6 +30,8 @@ const HARMLESS = new Set([
     "SESSION_MANAGER",
     "TERM_SESSION_ID",
 ]);
+/** What is sent to a collector of telemetry: with its key. */
+const COLLECTOR_HEADERS = /^OTEL_EXPORTER_OTLP_(?:[A-Z]+_)?HEADERS$/;
 /** Forms of values that are secrets whatever the name is. */
 const SECRET_VALUES = [
     /^[a-z][a-z0-9+.-]*:\/\/[^/@\s:]*:[^/@\s]+@/i,
@@ -50,6 +52,7 @@ const SECRET_VALUES = [
 export function looksSecret(name: string, value = ""): boolean {
     if (SECRET_VALUES.some((form) => form.test(value))) return true;
     if (HARMLESS.has(name)) return false;
+    if (COLLECTOR_HEADERS.test(name)) return true;
     const parts = name
         .replace(/([a-z])([A-Z])/g, "$1_$2")
         .toLowerCase()

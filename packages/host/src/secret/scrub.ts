@@ -4,7 +4,8 @@
  *
  * Boundary: text and JSON in, the same shape out; where secrets come from is told by the caller. Where it is called is `exits.ts`.
  *
- * SR2: no string of the result, keys included, holds a known secret of at least `MIN_SECRET` characters in any form of `formsOf`.
+ * SR2: no string of the result, keys included, holds a known secret of at least `MIN_SECRET` characters, or what is one within it (`partsOf`), in any
+ *     form of `formsOf`.
  * SR4: shape is kept: text stays text, so that a failure's message or a contract's string is one still. In the place of the secret stands the name
  *     of its reference, `[secret env:NAME]`.
  * SR5: of a text that comes in pieces, what is before `hold` can be shown: no secret that goes on in the next piece has begun there.
@@ -14,6 +15,7 @@ import { hash } from "node:crypto";
 import type { Json } from "@remit/language";
 import { RemitError } from "../failure/error.ts";
 import { formsOf, MIN_SECRET } from "./forms.ts";
+import { partsOf } from "./within.ts";
 import { concealed, holds, isReserved, mapped, type Piece, revealed } from "./pieces.ts";
 
 export interface Secret {
@@ -57,7 +59,7 @@ export function createScrubber(secrets: Iterable<Secret> = []): Scrubber {
     function add(secret: Secret): void {
         const { value } = secret;
         if (value.length < MIN_SECRET || WORDS.has(value.toLowerCase()) || /^(.)\1*$/.test(value)) return;
-        const forms = formsOf(value);
+        const forms = allFormsOf(value);
         values.set(secret.name, new Map([...forms].map(([form, as]) => [as, form])));
         for (const [form, as] of forms) {
             if (!names.has(form)) names.set(form, { $secret: secret.name, as });
@@ -99,20 +101,7 @@ export function createScrubber(secrets: Iterable<Secret> = []): Scrubber {
         const piece = parts.find((one) => typeof one !== "string") as Piece;
         return { name: piece.$secret, at: typeof before === "string" ? before.length : 0 };
     }
-    /** The parts of a text; the text itself where it holds no secret. */
-    function pieces(given: string): string | (string | Piece)[] {
-        const found = given.length < MIN_SECRET ? null : matcher();
-        const out: (string | Piece)[] = [];
-        let at = 0;
-        if (found !== null)
-            for (const { index, 0: form } of given.matchAll(found)) {
-                if (index > at) out.push(given.slice(at, index));
-                out.push(names.get(form) as Piece);
-                at = index + form.length;
-            }
-        if (at === 0) return given;
-        return at === given.length ? out : [...out, given.slice(at)];
-    }
+    const pieces = (given: string): string | (string | Piece)[] => piecesOf(given, given.length < MIN_SECRET ? null : matcher(), names);
     function known(piece: Piece): string {
         const form = values.get(piece.$secret)?.get(piece.as);
         if (form === undefined) throw unknown(piece);
@@ -132,6 +121,31 @@ export function createScrubber(secrets: Iterable<Secret> = []): Scrubber {
         conceal: (json) => (holds(json, (text) => isReserved(text) || holdsSecret(text)) ? concealed(json, pieces) : json),
         reveal: (json) => revealed(json, known),
     };
+}
+
+/** Of a secret and of what is one within it, with their names. */
+function allFormsOf(value: string): ReadonlyMap<string, string> {
+    const forms = new Map(formsOf(value));
+    for (const part of partsOf(value)) {
+        if (WORDS.has(part.value.toLowerCase())) continue;
+        const own = part.isLine === true ? new Map([[part.value, "plain"]]) : formsOf(part.value);
+        for (const [form, as] of own) if (!forms.has(form)) forms.set(form, `${part.name}:${as}`);
+    }
+    return forms;
+}
+
+/** The parts of a text; the text itself where it holds no secret. */
+function piecesOf(given: string, found: RegExp | null, names: ReadonlyMap<string, Piece>): string | (string | Piece)[] {
+    const out: (string | Piece)[] = [];
+    let at = 0;
+    if (found !== null)
+        for (const { index, 0: form } of given.matchAll(found)) {
+            if (index > at) out.push(given.slice(at, index));
+            out.push(names.get(form) as Piece);
+            at = index + form.length;
+        }
+    if (at === 0) return given;
+    return at === given.length ? out : [...out, given.slice(at)];
 }
 
 function unknown({ $secret }: Piece): RemitError {

@@ -145,12 +145,15 @@ function lockedWith(here: Work, server: string) {
     return lockPrograms([path], { env: { ...here.env, FAR_VALUE: TOKEN }, trust: true, workspace: here.workspace });
 }
 
-test("words of a server that hold a secret are not kept, the others are", async () => {
+test("words of a server that hold a secret are not kept, the others are; a description is without it", async () => {
     await using here = work();
     const plain = '{ name: "plain", inputSchema: { type: "object" } }';
-    await lockedWith(here, SERVER.replace('"Keeps a note."', "process.env.FAR_KEY").replace("tools: [", `tools: [${plain}, `));
-    const { said } = JSON.parse(readFileSync(join(here.workspace, SAID_FILE), "utf8"));
-    expect(Object.values(said)).toMatchObject([{ name: "plain" }]);
+    const telling = '{ name: "telling", inputSchema: { type: "object", title: process.env.FAR_KEY } }';
+    await lockedWith(here, SERVER.replace('"Keeps a note."', "process.env.FAR_KEY").replace("tools: [", `tools: [${plain}, ${telling}, `));
+    const text = readFileSync(join(here.workspace, SAID_FILE), "utf8");
+    const kept = Object.values(JSON.parse(text).said as { [digest: string]: { name: string } }).sort((a, b) => (a.name < b.name ? -1 : 1));
+    expect(kept).toMatchObject([{ name: "note", description: "[secret env:FAR_VALUE]" }, { name: "plain" }]);
+    expect(text).not.toContain(TOKEN);
 });
 
 test("the failure of a server that cannot be asked tells no secret", async () => {
