@@ -3,7 +3,7 @@
  *
  * Boundary: promises and iterators over the shell and the store.
  *
- * HL1: nothing is buffered for a reader of events: each reader reads the ledger from where it is.
+ * HL1: nothing is buffered for a reader of events: each reader reads the ledger from where it is, except the one commit that it waited for.
  * HL3: a listener (`on.event`, the channel `remit:run`) hears each event once, in order, as a copy of its own. What this process commits is told as it
  *     was kept; the ledger is read only where another process wrote. Reading each commit back took a seventh of a server's time (`bench/serve.ts`).
  * HL2: `result` tells every way a run can end; it rejects only where the ledger itself failed.
@@ -71,14 +71,15 @@ export function execute<T>(machine: Conducted, options: ExecuteOptions): RunHand
     if (outside?.aborted === true) cancel.abort();
     else outside?.addEventListener("abort", onAbort, { once: true });
 
-    let wakers: (() => void)[] = [];
+    let wakers: ((events: readonly LedgerEvent[] | null) => void)[] = [];
+    let newest: number | null = null;
     let over = false;
     const missing = new Map<string, Missing>();
     const listeners = new Listeners(store, id, on.event, () => cancel.abort());
-    const wake = (): void => {
+    const wake = (events: readonly LedgerEvent[] | null): void => {
         const waiting = wakers;
         wakers = [];
-        for (const one of waiting) one();
+        for (const one of waiting) one(events);
     };
 
     const driven = async (): Promise<RunResult<T>> => {
@@ -91,7 +92,8 @@ export function execute<T>(machine: Conducted, options: ExecuteOptions): RunHand
             signal: cancel.signal,
             committed: (events) => {
                 listeners.committed(events);
-                wake();
+                newest = events === null ? null : (events.at(-1)?.seq ?? newest);
+                wake(events);
             },
             missing: (path, why) => void missing.set(path, why),
             ...defined({ timeout, part: on.part, kept: on.kept, stalled: on.stalled, unknown: on.unknown }),
@@ -105,7 +107,7 @@ export function execute<T>(machine: Conducted, options: ExecuteOptions): RunHand
         // What a tool says about being closed is of no use any more.
         else options.host.close?.().catch(() => undefined);
         over = true;
-        wake();
+        wake(null);
     });
     // A caller that only reads events must not be ended by a rejection it never asked for.
     result.catch(() => undefined);
@@ -119,7 +121,11 @@ export function execute<T>(machine: Conducted, options: ExecuteOptions): RunHand
         },
         events: {
             [Symbol.asyncIterator]: () =>
-                follow(store, id, { news: () => new Promise((resolve) => void wakers.push(resolve)), live: () => !over }),
+                follow(store, id, {
+                    news: () => new Promise((resolve) => void wakers.push(resolve)),
+                    newest: () => newest,
+                    live: () => !over,
+                }),
         },
         program,
         cancel: () => cancel.abort(),

@@ -3,11 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Json } from "@remit/language";
-import type { Batch, Outcome } from "@remit/machine";
+import type { Batch, LedgerEvent, Outcome } from "@remit/machine";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { BLOB_THRESHOLD } from "../../src/ledger/blob.ts";
-import type { RunWriter } from "../../src/ledger/store.ts";
+import { follow } from "../../src/ledger/follow.ts";
+import type { LedgerStore, RunWriter } from "../../src/ledger/store.ts";
 import { codeOf, event, fill, HASH, kept, newRun, type Open, pathOf, STORES } from "./stores.ts";
 
 let folder = "";
@@ -35,6 +36,44 @@ describe.each(Object.entries<Open>(STORES))("%s", (_name, open) => {
         await writer.release();
         const { anchored } = await store.verify("r1");
         expect(anchored).toBe(store.durable ? "yes" : anchored);
+        await store.close();
+    });
+
+    test("a reader that has all is given the commit that it waited for, as it is read back, and reads what came with it or after", async () => {
+        const store = await open(folder);
+        const writer = await store.create(newRun("r1"));
+        let reads = 0;
+        const counted: LedgerStore = {
+            ...store,
+            events: (id, from) => {
+                reads++;
+                return store.events(id, from);
+            },
+        };
+        let wake: (events: readonly LedgerEvent[] | null) => void = () => undefined;
+        let newest: number | null = null;
+        const commit = async (n: number): Promise<readonly LedgerEvent[] | null> => {
+            const made = await writer.commit({ events: [event(n, { n, big: "ü".repeat(BLOB_THRESHOLD + 1) })] });
+            newest = made === null ? null : (made.at(-1)?.seq ?? newest);
+            return made;
+        };
+        const news = (): Promise<readonly LedgerEvent[] | null> => new Promise((resolve) => (wake = resolve));
+        const reader = follow(counted, "r1", { news, newest: () => newest, live: () => true });
+        await commit(1);
+        const given = [(await reader.next()).value];
+        const second = reader.next();
+        const made = await commit(2);
+        wake(made);
+        given.push((await second).value);
+        if (made !== null) expect(reads).toBe(1);
+        const third = reader.next();
+        const [one] = await Promise.all([commit(3), commit(4)]);
+        wake(one);
+        given.push((await third).value, (await reader.next()).value);
+        await reader.return(undefined);
+        expect(given).toEqual(await Array.fromAsync(store.events("r1")));
+        expect(given[1]).not.toBe(made?.[0]);
+        await writer.release();
         await store.close();
     });
 

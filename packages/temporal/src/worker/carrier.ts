@@ -226,6 +226,9 @@ interface Showing {
 async function shown({ run, on }: RunElsewhere, { store, news, from, until }: Showing): Promise<void> {
     const { event } = on;
     if (event === undefined) return;
-    const next = async (): Promise<void> => void (await news.next(LOOK_MS));
+    const next = async (): Promise<null> => {
+        await news.next(LOOK_MS);
+        return null;
+    };
     for await (const one of follow(store, run, { from, news: next, live: () => !until.aborted })) event(one);
 }
