@@ -6,11 +6,15 @@
  *
  * OT2: while a run goes on, each of its spans is sent once, soon after its end; what was not taken is sent again at the end of the run. Making spans
  *     takes no more than a twentieth of the time.
+ * OT3: what a collector says, and its address, are told without the secrets of the environment: it may repeat the key that it was sent.
  * OT1: a collector that is down, slow or refuses is told of and is no failure: `sendSpans` never throws for what the world does.
  */
 import type { Json } from "@remit/language";
 import { type LedgerEvent, type OtelOptions, type OtelSpan, otelSpans, otlpOf } from "@remit/machine";
 import { VERSION } from "../load/engine.ts";
+import { headOf } from "../secret/cut.ts";
+import { knownSecrets } from "../secret/known.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 
 export interface Collector {
     /** Base address (`http://localhost:4318`) or the whole one that ends with `/v1/traces`. Default: the environment's. */
@@ -148,19 +152,24 @@ export class SpanStream {
 
 async function sendAll(spans: readonly Json[], collector: Collector, options: OtelOptions): Promise<Sent> {
     const { env } = collector;
+    const secrets = knownSecrets(env);
     const to = collectorUrl(collector);
-    if ("problem" in to) return { ok: false, message: to.problem };
+    if ("problem" in to) return { ok: false, message: secrets.text(to.problem) };
     const service = options.service ?? said(env, "OTEL_SERVICE_NAME");
     const about = { version: VERSION, resource: resourceAttributes(env), ...options, ...(service === undefined ? {} : { service }) };
     for (let at = 0; at < Math.max(1, spans.length); at += BATCH) {
-        const sent = await sendOne(otlpOf(spans.slice(at, at + BATCH), about), to, collector);
-        if (sent !== null) return { ok: false, message: sent };
+        const sent = await sendOne(otlpOf(spans.slice(at, at + BATCH), about), to, { ...collector, secrets });
+        if (sent !== null) return { ok: false, message: secrets.text(sent) };
     }
-    return { ok: true, url: to.url, spans: spans.length };
+    return { ok: true, url: secrets.text(to.url), spans: spans.length };
 }
 
 /** One request; null where all of it was taken. */
-async function sendOne(body: Json, to: { readonly url: string }, { env, ...collector }: Collector): Promise<string | null> {
+async function sendOne(
+    body: Json,
+    to: { readonly url: string },
+    { env, secrets, ...collector }: Collector & { readonly secrets: Scrubber },
+): Promise<string | null> {
     const timeout = collector.timeout ?? (Number(said(env, "OTEL_EXPORTER_OTLP_TIMEOUT")) || TIMEOUT_MS);
     try {
         const response = await fetch(to.url, {
@@ -172,7 +181,7 @@ async function sendOne(body: Json, to: { readonly url: string }, { env, ...colle
             signal: AbortSignal.timeout(timeout),
         });
         const text = await response.text();
-        const shown = text === "" ? "" : `: ${text.slice(0, SHOWN)}`;
+        const shown = text === "" ? "" : `: ${headOf(text, SHOWN, secrets)}`;
         if (!response.ok) return `${to.url} answered ${response.status}${shown}`;
         const refused = rejected(text);
         return refused === null ? null : `${to.url} did not take everything: ${refused}`;

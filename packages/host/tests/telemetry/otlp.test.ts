@@ -1,4 +1,7 @@
 /** Where spans go, and the trace context that a run hands to what performs its effects. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Json } from "@remit/language";
 import { type LedgerEvent, otlp } from "@remit/machine";
 import { expect, test } from "vitest";
@@ -19,6 +22,20 @@ test.each([
 test.each(["main.remit", "ftp://a", "", "http://"])("%j is no address", async (endpoint) => {
     expect(collectorUrl({ endpoint, env: none })).toHaveProperty("problem");
     expect(await sendSpans([], { endpoint, env: none })).toMatchObject({ ok: false });
+});
+
+test.each([0, 290])("OT3: a collector that repeats the key that it was sent, behind %i letters, is told of without it", async (before) => {
+    const server = createServer((request, response) => {
+        response.writeHead(401).end(`${"y".repeat(before)}${String(request.headers["api-key"])} is unknown`);
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const key = "0123456789-abcdefghij";
+    const sent = await sendSpans([], { endpoint, env: { OTEL_EXPORTER_OTLP_HEADERS: `api-key=${key}` } });
+    server.close();
+    server.closeAllConnections();
+    expect(sent).toMatchObject({ ok: false, message: expect.stringMatching(/answered 401: y*\[/) });
+    for (let at = 0; at + 6 <= key.length; at++) expect(JSON.stringify(sent)).not.toContain(key.slice(at, at + 6));
 });
 
 test("headers are read as the specification has them; what is none is left out", () => {
