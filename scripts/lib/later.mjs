@@ -31,13 +31,13 @@ const LATER = {
     "language/syntax/parse":
         "authority brackets clauses contracts declarations expressions foreign foreign-parts forms joins literals parse stages statements templates unsupported use",
     "language/syntax/print": "authority blocks layout literals print stages writer",
-    "language/text": "source",
+    "language/text": "pattern source",
     "language/verbs": "binding prelude",
     "machine/agent": "answers handshake reply",
     "machine/audit": "drift grants invariant reached reads report rules targets",
     "machine/authority":
         "acting addresses asked bound counts decide evidence flows given match methods named policy reach readers remedy tld-data within",
-    "machine/builtin": "calendar canonical growing json-writer json match pattern search zone-data zones",
+    "machine/builtin": "calendar canonical growing json-writer json match search zone-data zones",
     "machine/compile":
         "calls changes containers control delegation failure handover lambdas literals loose-calls loose plans reached strict variants",
     "machine/conduct": "approvals by-hand recover requests retelling",

@@ -111,6 +111,7 @@ export {
     validateProgram,
 } from "./answer/validate.ts";
 export { isUtf16 } from "./text/encoding.ts";
+export { compilePattern, type Op, type Pattern, PatternFault } from "./text/pattern.ts";
 export { plain, plainColumns, plainLine, safeJson } from "./text/plain.ts";
 export * from "./text/source.ts";
 export { amountOf, withArticle } from "./text/words.ts";

@@ -30,6 +30,7 @@ import {
     NAMESPACE_TYPES,
     join,
     LIST,
+    listOf,
     makeType,
     mayBeAbsent,
     maybeCapability,
@@ -373,14 +374,16 @@ function list(w: Walk, e: ListLit): Type {
     let data = 0;
     let cap: Binding | null = null;
     let sure = false;
+    let every: Type | null = null;
     for (const one of e.items) {
         const type = inner(w, one.kind === "spread" ? one.value : one);
+        every = one.kind === "spread" ? ANY : every === null ? type : join(every, type);
         data |= w.from.data;
         cap ??= type.cap;
         sure ||= isCapability(type);
     }
     w.isFresh(data);
-    return cap === null ? LIST : makeType("list", { item: ANY, cap, sure });
+    return cap === null ? listOf(every ?? ANY) : makeType("list", { item: ANY, cap, sure });
 }
 
 function object(w: Walk, e: ObjectLit): Type {

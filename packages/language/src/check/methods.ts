@@ -8,11 +8,26 @@
 import type { Arg, Call, Expr, Lambda, Member } from "../syntax/tree.ts";
 import type { Range } from "../text/source.ts";
 import { BUILTIN_TAKES, type BuiltinRow, METHODS } from "../scope/builtins.ts";
+import { compilePattern, PatternFault } from "../text/pattern.ts";
 import { type Binding, DATA, either, type FuncInfo, type Local, localAt, type Origin, type Walk } from "../scope/model.ts";
 import { inner, arity, mutate, plain, raise, unknown } from "./sites.ts";
 import { suggestion } from "./names.ts";
 import { toolWrites } from "./tools.ts";
-import { ANY, join, LIST, makeType, maybeCapability, NUMBER, optional, present, RESULTS, RESULTS_OF, type Type } from "../scope/types.ts";
+import {
+    ANY,
+    ENTRIES,
+    join,
+    LIST,
+    listOf,
+    makeType,
+    maybeCapability,
+    NUMBER,
+    optional,
+    present,
+    RESULTS,
+    RESULTS_OF,
+    type Type,
+} from "../scope/types.ts";
 
 export function anyMethod(w: Walk, e: Call, callee: Member, type: Type): Type {
     const name = callee.name.text;
@@ -61,10 +76,11 @@ export function builtin(w: Walk, e: Call, row: BuiltinRow, name: string, receive
         mutate(w, e.callee.range, from, `.${row.name}()`);
         if (given.type !== null && receiver.item !== null) {
             if (given.type.cap !== null) hold(w, (e.callee as Member).object, given.type.cap);
-            if (receiver.item.kind === "object" && join(receiver.item, given.type) !== receiver.item) w.checking.listsChange = true;
+            if (receiver.item !== ANY && join(receiver.item, given.type) !== receiver.item) w.checking.listsChange = true;
         }
     }
     literals(w, e, row);
+    if (row.on === "string" && row.name === "match") pattern(w, e);
     w.isFresh(given.data);
     switch (row.shares) {
         case "self":
@@ -75,6 +91,8 @@ export function builtin(w: Walk, e: Call, row: BuiltinRow, name: string, receive
             if (receiver.item !== null && receiver.item !== ANY) return optional(receiver.item);
             return receiver.cap !== null ? maybeCapability(receiver.cap) : ANY;
         case "items":
+            if (row.name === "map" && given.type !== null && given.type.cap === null && receiver.cap === null) return listOf(given.type);
+            if (row.on === "object" && row.name === "entries" && receiver.cap === null) return ENTRIES;
             if (receiver.kind === "list" && row.result === "list" && row.name !== "map" && row.name !== "concat")
                 return receiver.sure ? makeType("list", { item: receiver.item, cap: receiver.cap }) : present(receiver);
             return receiver.cap !== null
@@ -105,6 +123,15 @@ function literals(w: Walk, e: Call, row: BuiltinRow): void {
         const near = suggestion(w.checking, text, range, takes.fields) ?? { hint: `it has ${takes.fields.join(", ")}` };
         w.report("UNKNOWN_FIELD", range, `${called} has no field '${text}'`, near);
     }
+}
+
+/** A pattern that stands in the program, held to what `match` takes. */
+function pattern(w: Walk, e: Call): void {
+    const [text, flags] = e.args.map(({ value }) => value);
+    if (text?.kind !== "string") return;
+    const found = compilePattern(text.value, flags?.kind === "string" ? flags.value : "");
+    if (!(found instanceof PatternFault)) return;
+    w.report("INVALID_PATTERN", text.range, found.message, found.hint === undefined ? undefined : { hint: found.hint });
 }
 
 /** How `reduce` is written: in other languages what it begins with can be left out, or stands first. */

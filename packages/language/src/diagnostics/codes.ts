@@ -197,6 +197,7 @@ const CHECKS = {
     },
     UNKNOWN_METHOD: { severity: "error", summary: "A method is called that a value of known kind does not have." },
     INVALID_OPERAND: { severity: "error", summary: "An operator is given a value that it never takes." },
+    INVALID_PATTERN: { severity: "error", summary: "`match` is given a pattern, or flags, that it refuses." },
     NEVER_EQUAL: {
         severity: "warning",
         summary: "A value is compared with a text that its contract rules out. An error where a text of the contract is nearly the same.",

@@ -112,6 +112,22 @@ export const BOOLEAN = makeType("boolean");
 export const NONE = makeType("none");
 export const LIST = makeType("list", { item: ANY });
 export const OBJECT = makeType("object");
+
+/** A list of such items. */
+export function listOf(item: Type): Type {
+    return item.kind === "any" ? LIST : makeType("list", { item: soften(item, FROM_LIST) });
+}
+
+const TEXTS = listOf(STRING);
+/** What `entries()` of an object without capabilities gives. */
+export const ENTRIES = listOf(
+    makeType("object", {
+        fields: new Map([
+            ["key", STRING],
+            ["value", ANY],
+        ]),
+    }),
+);
 /** What a namespace is: its functions can be called, and nothing else. */
 export const NAMESPACE_TYPES: Readonly<Record<Namespace, Type>> = { json: makeType("json"), csv: makeType("csv"), time: makeType("time") };
 
@@ -137,6 +153,9 @@ export const FAILURE = makeType("object", {
 
 /** Results of single built-ins whose fields are known, by the kind of the receiver and the name. */
 export const RESULTS_OF: ReadonlyMap<string, Type> = new Map([
+    ["string.split", TEXTS],
+    ["string.lines", TEXTS],
+    ["object.keys", TEXTS],
     [
         "string.match",
         makeType("object", {
@@ -144,7 +163,7 @@ export const RESULTS_OF: ReadonlyMap<string, Type> = new Map([
             fields: new Map([
                 ["text", STRING],
                 ["index", NUMBER],
-                ["groups", LIST],
+                ["groups", listOf(optional(STRING))],
             ]),
         }),
     ],

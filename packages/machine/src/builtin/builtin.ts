@@ -4,9 +4,9 @@
  * Boundary: a built-in is pure: it sees its operands and `Runtime`, never a host, but for the ones that are an effect (`effect`). Each is one row
  * of a table with its label rule.
  */
+import type { Pattern } from "@remit/language";
 import type { Labels } from "../value/label.ts";
 import type { Heap, Raw, Value } from "../value/value.ts";
-import type { Pattern } from "./pattern.ts";
 
 /** What operators, built-ins and rendering need of a run. */
 export interface Runtime {

@@ -1,7 +1,7 @@
 /**
  * The engine of `match`: all ways through a pattern at once, one character of the text after the other.
  *
- * Boundary: a compiled pattern and a text. The syntax is in `pattern.ts`.
+ * Boundary: a compiled pattern and a text. The syntax is the language's, in its `pattern.ts`.
  *
  * Method: K. Thompson, "Regular expression search algorithm", CACM 11(6), 1968, with the ordered threads and submatch slots of R. Pike's `sam`.
  * Threads are kept in order of preference, so that the result is the one a backtracking engine would find first: leftmost, and by the
@@ -11,12 +11,12 @@
  * MH2: the text is read by whole characters; `index` is in UTF-16 units, as every position is.
  */
 
+import { compilePattern, type Op, type Pattern, PatternFault } from "@remit/language";
 import { Fail } from "../effect/failure.ts";
 import type { Value } from "../value/value.ts";
 import { WORK } from "../value/work.ts";
 import { cut, room } from "./args.ts";
 import type { Runtime } from "./builtin.ts";
-import { compilePattern, type Op, type Pattern } from "./pattern.ts";
 
 /** Thread steps of one match: a second or two. */
 export const MAX_WORK = 50_000_000;
@@ -51,6 +51,7 @@ function compiledPattern(rt: Runtime, pattern: string, flags: string): Pattern {
     const kept = rt.patterns.get(name);
     if (kept !== undefined) return kept;
     const made = compilePattern(pattern, flags);
+    if (made instanceof PatternFault) throw new Fail("value", `match: ${made.message}`, made.hint === undefined ? {} : { hint: made.hint });
     rt.work(WORK.values(made.ops.length));
     if (rt.patterns.size >= MAX_KEPT) rt.patterns.clear();
     rt.patterns.set(name, made);

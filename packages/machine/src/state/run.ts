@@ -9,8 +9,8 @@
  *     that no count and no event depends on it. A stretch that frames can take over is given up; a single instruction goes on to its end, up to
  *     `MAX_WORK`, and the slice ends with it.
  */
+import type { Pattern } from "@remit/language";
 import { WORK } from "../value/work.ts";
-import type { Pattern } from "../builtin/pattern.ts";
 import { BAIL, type RunState } from "../compile/code.ts";
 import type { Instruction } from "../compile/instructions.ts";
 import { Fail } from "../effect/failure.ts";

@@ -1,5 +1,5 @@
 /**
- * Patterns of `match`: from text to a program for the engine in `match.ts`.
+ * Patterns of `match`: from text to a program for the machine's engine. The checker reads them where they are literals.
  *
  * Boundary: syntax and size. What is accepted, and nothing else:
  *   literals; `\` before punctuation for the character itself; `\n \r \t \f \v \uXXXX \u{…}`
@@ -11,10 +11,8 @@
  *
  * PAT1: pattern, groups, repetitions and program are bounded; a pattern beyond a bound is refused before anything is matched.
  */
-import { Fail } from "../effect/failure.ts";
-
-export const MAX_PATTERN = 1000;
-export const MAX_PROGRAM = 4000;
+const MAX_PATTERN = 1000;
+const MAX_PROGRAM = 4000;
 const MAX_REPEAT = 1000;
 const MAX_GROUPS = 50;
 /** Units of a prefix that is looked for: a longer one is searched in more than linear time by the engine's own search. */
@@ -51,10 +49,29 @@ type Node =
     | { readonly kind: "repeat"; readonly of: Node; readonly min: number; readonly max: number; readonly lazy: boolean }
     | { readonly kind: "group"; readonly of: Node; readonly index: number };
 
-export function compilePattern(text: string, flags: string): Pattern {
-    for (const flag of flags)
-        if (!"ims".includes(flag)) throw new Fail("value", `match: there is no flag '${flag}'`, { hint: "the flags are i, m and s" });
-    if (text.length > MAX_PATTERN) throw new Fail("value", `match: a pattern may have ${MAX_PATTERN} characters`);
+/** Why a text is no pattern. */
+export class PatternFault {
+    readonly message: string;
+    readonly hint: string | undefined;
+
+    constructor(message: string, hint?: string) {
+        this.message = message;
+        this.hint = hint;
+    }
+}
+
+export function compilePattern(text: string, flags: string): Pattern | PatternFault {
+    try {
+        return compiled(text, flags);
+    } catch (error) {
+        if (error instanceof PatternFault) return error;
+        throw error;
+    }
+}
+
+function compiled(text: string, flags: string): Pattern {
+    for (const flag of flags) if (!"ims".includes(flag)) throw new PatternFault(`there is no flag '${flag}'`, "the flags are i, m and s");
+    if (text.length > MAX_PATTERN) throw new PatternFault(`a pattern may have ${MAX_PATTERN} characters`);
     const reader = new Reader(text, flags.includes("s"));
     const tree = reader.whole();
     const ops: Op[] = [];
@@ -97,8 +114,7 @@ function prefixOf(ops: readonly Op[]): string {
 // ---- program -----------------------------------------------------------------------------------------------------------
 
 function put(ops: Op[], op: Op): number {
-    if (ops.length >= MAX_PROGRAM)
-        throw new Fail("value", "match: the pattern is too large", { hint: "its repetitions are written out; use smaller ones" });
+    if (ops.length >= MAX_PROGRAM) throw new PatternFault("the pattern is too large", "its repetitions are written out; use smaller ones");
     return ops.push(op) - 1;
 }
 
@@ -234,8 +250,8 @@ class Reader {
         return tree;
     }
 
-    private error(what: string, hint?: string): Fail {
-        return new Fail("value", `match: ${what}, at character ${this.at + 1} of the pattern`, hint === undefined ? {} : { hint });
+    private error(what: string, hint?: string): PatternFault {
+        return new PatternFault(`${what}, at character ${this.at + 1} of the pattern`, hint);
     }
 
     private peek(): string | undefined {
