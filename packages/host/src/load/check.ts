@@ -91,9 +91,10 @@ async function pinnedOf(root: string, file: string): Promise<PinnedTools | null>
     return root !== "" && existsSync(join(root, "remit.lock")) ? (await import("../lock/said.ts")).pinnedTools(root, file) : null;
 }
 
-/** What a run would refuse of the files and skills (K16) that the program imports, at the line of the import. */
+/** What a run would refuse of the files and skills (K16) that the program imports, and what its stubs would fail with, at the line of the import. */
 async function importFindings(program: Program, tree: ProgramTree, { files }: CheckedProgram): Promise<Diagnostic[]> {
-    return [...textProblems(program, tree), ...(await skillsRefused(program, tree))].flatMap(({ file, name, error }) => {
+    const found = [...textProblems(program, tree), ...(await skillsRefused(program, tree)), ...(await stubsRefused(program, tree))];
+    return found.flatMap(({ file, name, error }) => {
         const at = files.get(file)?.items.find((one) => one.kind === "import" && one.name.text === name);
         if (at?.kind !== "import") return [];
         const { message, hint } = error.failure;
@@ -107,6 +108,13 @@ async function skillsRefused(program: Program, tree: ProgramTree): Promise<reado
     if (!program.files.some(({ imports }) => imports.some(({ what }) => what === "skill"))) return [];
     const { skillProblems } = await import("../skill/imports.ts");
     return skillProblems(program, tree);
+}
+
+/** A program without stubs does not load what knows them. */
+async function stubsRefused(program: Program, tree: ProgramTree): Promise<readonly ImportProblem[]> {
+    if (!program.files.some(({ imports }) => imports.some(({ what, uri }) => what === "agent" && uri.startsWith("stub:")))) return [];
+    const { stubProblems } = await import("../agent/stub-problems.ts");
+    return stubProblems(program, tree);
 }
 
 function projectOf({ policy, files }: Config): Project | null {

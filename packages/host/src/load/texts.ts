@@ -3,7 +3,9 @@
  *
  * Boundary: a program form and its tree to values; nothing here knows the cache or the language's text.
  */
-import { type Json, type Program, siteAt } from "@remit/language";
+import { readdirSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { didYouMean, type Json, type Program, siteAt } from "@remit/language";
 import type { FileContent } from "@remit/machine";
 import { RemitError } from "../failure/error.ts";
 import { readJson } from "../input/json.ts";
@@ -58,10 +60,23 @@ function contentOf(one: FormImport, { file }: FormFile, tree: ProgramTree | null
     if (tree === null)
         throw unreadable(`${one.name} is imported from ${one.uri}, and this program has no folder`, site, "load it with a root");
     const read = tree.read(tree.pathOf(one.uri, file));
-    if (!read.ok) throw unreadable(read.message, site, MEANT[read.why]);
+    if (!read.ok)
+        throw unreadable(read.message, site, (read.why === "missing" ? fileMeant(one.uri, file, tree) : undefined) ?? MEANT[read.why]);
     const name = tree.nameOf(read.path);
     const json = name.toLowerCase().endsWith(".json") ? parsedJson(read.text, name, site) : read.text;
     return { json, origins: [`file:${name}`] };
+}
+
+/** Which file beside it a name that no file has may mean. */
+export function fileMeant(written: string, from: string, tree: ProgramTree): string | undefined {
+    const path = tree.pathOf(written, from);
+    if (tree.look(path) === "outside") return undefined;
+    try {
+        return didYouMean(basename(path), readdirSync(dirname(path)));
+    } catch {
+        // There is no such folder, or it may not be listed: no name of it is told.
+        return undefined;
+    }
 }
 
 export function parsedJson(text: string, name: string, site: RemitError["site"] = null): Json {

@@ -133,3 +133,22 @@ test("a check says at the import what a run refuses of a file beside the program
     ]);
     await expect(load(path, options())).rejects.toThrow("there is no file nothing.md");
 });
+
+test("a check says at the import what a yield to a stub would fail with", async () => {
+    write("answer.remit", "func fix(log) { log }\n");
+    write("rules.md", "a");
+    const uris = ["stub:source:anwser.remit", "stub:sequence:other.json", "stub:nop", "stub:source:answer.remit", "stub:noop"];
+    const path = write(
+        "main.remit",
+        `${uris.map((uri, i) => `import agent S${i} from "${uri}"\n`).join("")}import file R from "./rulse.md"
+main func() {\n    [${uris.map((_, i) => `S${i}.yield(log: R)`).join(", ")}]\n}\n`,
+    );
+    const { diagnostics } = await checkFile(path, { root: folder, env: { HOME: folder } });
+    const errors = diagnostics.filter((one) => one.severity === "error");
+    expect(errors.map(({ code, message, hint, range }) => [code, message, hint ?? "", range.start])).toEqual([
+        ["INVALID_IMPORT_URI", "there is no file rulse.md", "did you mean 'rules.md'?", expect.any(Number)],
+        ["INVALID_IMPORT_URI", "there is no file anwser.remit", "did you mean 'answer.remit'?", 21],
+        ["INVALID_IMPORT_URI", "there is no file other.json", "a stub's file is named from the file that imports it", expect.any(Number)],
+        ["INVALID_IMPORT_URI", "'stub:nop' is no stub agent", expect.stringContaining("stub:noop"), expect.any(Number)],
+    ]);
+});

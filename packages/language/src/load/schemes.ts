@@ -30,7 +30,7 @@ export const SCHEMES: Readonly<Record<ImportKind, readonly string[]>> = {
     llm: ["openai", "anthropic", "google", "ollama", "local", "mock", "scripted", "recorded", "default", "http", "https"],
     memory: ["file", "sqlite"],
     file: ["file", ""],
-    agent: ["file", "", "acp", "acp+http", "acp+https", "acp+ws", "acp+wss", "stub", "recorded"],
+    agent: ["file", "", "acp", "acp+http", "acp+https", "acp+ws", "acp+wss", "stub"],
     skill: ["file", "", "https"],
 };
 
