@@ -127,21 +127,30 @@ function instead(char: string): string | undefined {
 
 /**
  * A quote that is never closed turns every later string inside out, and the error would be found at the last one. So where the quotes
- * do not add up, the first string of several lines is taken for the one that was meant to end on its line, if all adds up then.
+ * do not add up, the first string of several lines with which all adds up is taken for the one that was meant to end on its line. A text
+ * in backticks that has no end may hold others that do.
  */
 export function lex(src: Source): Lexed {
     const first = scan(src, -1);
     if (!first.tokens.unclosed) return first;
     const { kind, start, end, count } = first.tokens;
-    for (let i = 0; i < count; i++) {
-        if (kind[i] !== T.String) continue;
-        const from = start[i] as number;
-        if (!/[\n\r]/.test(src.text.slice(from, end[i]))) continue;
+    const several: number[] = [];
+    for (let i = 0; i < count && several.length < MAX_TRIES; i++)
+        if (kind[i] === T.String && /[\n\r]/.test(src.text.slice(start[i], end[i]))) several.push(start[i] as number);
+    const open = unclosedIn(first);
+    if (open.length > 1) several.push((open[0] as Diagnostic).range.start);
+    for (const from of several) {
         const second = scan(src, from);
-        const unclosed = second.diagnostics.filter((one) => one.code === "UNTERMINATED_STRING");
-        return unclosed.length === 1 ? second : first;
+        if (unclosedIn(second).length === 1) return second;
     }
     return first;
+}
+
+/** Strings of several lines that are taken for the one without an end. */
+const MAX_TRIES = 8;
+
+function unclosedIn({ diagnostics }: Lexed): Diagnostic[] {
+    return diagnostics.filter((one) => one.code === "UNTERMINATED_STRING");
 }
 
 /** The tokens between two offsets of a text, as those of an expression in a template. Comments do not stand there. */
@@ -355,9 +364,10 @@ function scan(src: Source, cut: number, from = 0): Lexed {
     /** `i` is at the backtick. */
     function readTemplate(): void {
         const from = i;
-        const end = templateOpen ? -1 : templateEnd(text, from);
+        const end = templateOpen || from === cut ? -1 : templateEnd(text, from);
         if (end < 0) {
-            templateOpen = true;
+            if (from === cut) wasCut = true;
+            else templateOpen = true;
             i = lineEnd(from + 1);
             const hint = "Close it with a backtick, and each `{` in it with `}`; `\\{` is a brace.";
             report("UNTERMINATED_STRING", "This text in backticks, or an expression in it, is never closed.", from, from + 1, hint);

@@ -17,6 +17,10 @@ main agent A {
 const TAIL = "\n    }\n    func id(x) { x }\n}\n";
 const ASK = '\ngenerate({ input: "x" })';
 
+/** Around the range of a bound, which begins at column 67. */
+const BOUND = 'import tool Pay from "mcp://p" agent A { remit { may Pay.go in n:';
+const REST = "} main func(x) { Pay.go({ n: x }) } }";
+
 /** Body; line of the body (0: the first) and column; code; a part of the message or of the advice. */
 type Row = readonly [body: string, line: number, column: number, code: string, advice: string];
 
@@ -27,6 +31,12 @@ const BODIES: readonly Row[] = [
     [`use one of { a: input b: empty } as e${ASK}`, 0, 23, "SYNTAX", "Expected a new line between candidates"],
     [`use one of {\n a\n b: empty\n} as e${ASK}`, 1, 3, "SYNTAX", "Write `name: expression` or `name: empty`."],
     [`use one of {\n a: input\n a: empty\n} as e${ASK}`, 2, 2, "DUPLICATE_USE_ONE_OF_CANDIDATE", "two candidates are called 'a'"],
+    ['x = id("Dear {input}`, input)\ny = "b"\n[x, y]', 0, 8, "UNTERMINATED_STRING", 'Close it with `"`'],
+    ['x = id(`Dear {input}", input)\ny = "b"\n[x, y]', 0, 8, "UNTERMINATED_STRING", "Close it with a backtick"],
+    ['x = `Dear {input}"\ny = `Bye {input}`\n[x, y]', 0, 5, "UNTERMINATED_STRING", "Close it with a backtick"],
+    ['x = `Dear {input}"\ny = "b"\nz = `x`\n[x, y, z]', 0, 5, "UNTERMINATED_STRING", "Close it with a backtick"],
+    ["x = `Dear {input}'\ny = { a: `b {input}` }\n[x, y]", 0, 5, "UNTERMINATED_STRING", "Close it with a backtick"],
+    ['w = `a\n{input}`\nx = `Dear {input}"\ny = `Bye {input}`\n[w, x, y]', 2, 5, "UNTERMINATED_STRING", "Close it with a backtick"],
     ["x = { [input]: 1 }", 0, 7, "SYNTAX", "`made[key] = value`"],
     ["x = input?[0]", 0, 10, "SYNTAX", "`x.get(key)` gives none"],
     ["x = input?.[0]", 0, 12, "SYNTAX", "`x.get(key)` gives none"],
@@ -189,6 +199,8 @@ const FILES: readonly Row[] = [
     ["agent A { func f() { 1 } }\nmain func() { A.f() }", 2, 1, "DUPLICATE_MAIN_FUNC", "main agent Main { main func … }"],
     ["agent A { func f() { 1 } }\nagent B { func f() { 1 } }\nmain func() { A.f() }", 3, 1, "DUPLICATE_MAIN_FUNC", "main agent Main"],
     ["main agent A { main func() { 1 } }\nmain func() { 2 }", 2, 1, "DUPLICATE_MAIN_FUNC", "take the word `main` away"],
+    [`${BOUND} (0; 60) ${REST}`, 1, 67, "SYNTAX", "in n: 0..60"],
+    [`${BOUND} [0, 60] ${REST}`, 1, 67, "SYNTAX", "in n: 0..60"],
     ["main func(a: string[]) { a }", 1, 14, "SYNTAX", "A list is written `list[string]`."],
     ["main func(a: Array<number>) { a }", 1, 14, "SYNTAX", "A list is written `list[string]`."],
     ["main func(a: Dict[str, int]) { a }", 1, 14, "SYNTAX", "`json` where the keys are not known"],

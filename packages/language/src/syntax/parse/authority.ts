@@ -211,6 +211,17 @@ function parseRefs(p: State): Ref[] {
     return refs;
 }
 
+/** `in amount: (0; 60)`: one mistake, whatever stands in the brackets. */
+function inBrackets(p: State, { text }: Name): void {
+    const from = start(p);
+    skip(p);
+    const range = { start: from, end: prevEnd(p) };
+    const ends = p.text.slice(range.start, range.end).match(/-?\d+(?:\.\d+)?/g) ?? [];
+    const write = ends.length === 2 ? ends.join("..") : null;
+    const fixes = write === null ? undefined : [fix(`Write \`${write}\``, range, write)];
+    report(p, "SYNTAX", "A range stands in no brackets.", range, `Write both ends: \`in ${text}: ${write ?? "0..500"}\`.`, fixes);
+}
+
 /** `in "src/**"`, `in to: "*@example.com"`, several after one another. */
 function parseBounds(p: State): Bound[] {
     const bounds: Bound[] = [];
@@ -221,6 +232,11 @@ function parseBounds(p: State): Bound[] {
         if (atName(p) && peek(p, 1) === T.Colon) {
             arg = takeNamed(p);
             advance(p);
+        }
+        if (arg !== undefined && (p.k === T.LParen || p.k === T.LBracket)) {
+            inBrackets(p, arg);
+            bounds.push({ range: { start: from, end: prevEnd(p) }, arg, patterns: [], numbers: true });
+            continue;
         }
         const numbers = arg !== undefined && beginsNumber(p);
         const patterns = numbers ? parseRanges(p) : parseStrings(p, 'a pattern: `in "src/**"`, or a range: `in amount: 0..500`');

@@ -47,11 +47,19 @@ function unread(src: Source, at: number): File {
     return { source: src, items: [], comments: [], diagnostics: [one], damaged: [whole] };
 }
 
+function lineEnd(text: string, from: number): number {
+    const at = text.slice(from).search(/[\n\r]/);
+    return at < 0 ? text.length : from + at;
+}
+
 function merged(src: Source, lexical: readonly Diagnostic[], syntactic: readonly Diagnostic[]): readonly Diagnostic[] {
     // What one error covers is not told again.
     const covered = ({ range: { start, end } }: Diagnostic): boolean =>
         syntactic.some(({ severity, range }) => severity === "error" && range.start <= start && end <= range.end);
-    const all = lexical.length === 0 ? syntactic : [...lexical.filter((one) => !covered(one)), ...syntactic];
+    // The rest of the line was read as the text of a string: what is missing there may stand in it.
+    const cut = lexical.flatMap(({ code, range }) => (code === "UNTERMINATED_STRING" ? [lineEnd(src.text, range.start)] : []));
+    const told = cut.length === 0 ? syntactic : syntactic.filter(({ code, range }) => code !== "SYNTAX" || !cut.includes(range.start));
+    const all = lexical.length === 0 ? told : [...lexical.filter((one) => !covered(one)), ...told];
     const sorted = all.length < 2 ? all : all.toSorted((a, b) => a.range.start - b.range.start);
     if (sorted.length <= MAX_ERRORS) return sorted;
     let errors = 0;
