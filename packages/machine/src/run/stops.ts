@@ -88,7 +88,9 @@ export function remediesOf(m: Machine): Remedies {
 
 /** The bound that a failure met, where it is one that can be raised. */
 function boundMet(m: Machine, { kind, region, whole, detail }: Fail): Remedies["raise"][number] | null {
-    const { meter, limit } = isObject(detail ?? null) ? (detail as { readonly [key: string]: Json }) : {};
+    const { meter, limit, unmeasured } = isObject(detail ?? null) ? (detail as { readonly [key: string]: Json }) : {};
+    // With any amount, the next turn would meet it again.
+    if (unmeasured === true) return null;
     const isOfRun = meter === "memory" || region === null;
     const account = isOfRun ? (whole || meter === "memory" ? "run" : undefined) : m.accounts.open.get(region)?.path;
     if (account !== undefined && isBound(meter) && typeof limit === "number") return { account, meter, amount: limit };

@@ -359,6 +359,13 @@ main agent A { main func(input) { parallel for x in [1, 2, 3] max 3 { if x == 1 
     expect(result).toMatchObject({ ok: false, failure: { message: "parallel for failed: [0] no" } });
 });
 
+test.each(["usd", "tokens"])("a bound of %s on a model that does not say what it used is not one to raise", (meter) => {
+    const run = new Subject(main(`spend 5000 ${meter} { generate({ input: "Look." }) }`));
+    run.run(() => ok({ text: "x", finish: "stop", model: "m" }, meter === "usd" ? { input: 1, output: 1 } : undefined));
+    expect(run.end).toContain("cannot be kept");
+    expect(run.machine.remedies.raise).toEqual([]);
+});
+
 test("turns that the program gives a generate are no bound that a run can raise", () => {
     const run = new Subject(main('generate({ input: "Look.", tools: [T.find], turns: 2 })'));
     const calls: Answer = ({ kind, path, request }) => {
