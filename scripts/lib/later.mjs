@@ -29,7 +29,7 @@ const LATER = {
     "language/scope": "elsewhere model uses",
     "language/syntax": "foreign nodes strings templates",
     "language/syntax/parse":
-        "authority brackets clauses contracts declarations expressions foreign foreign-parts forms joins literals parse stages statements templates unsupported use",
+        "authority brackets clauses contracts declarations expressions foreign foreign-parts forms joins literals parse ranges stages statements templates unsupported use",
     "language/syntax/print": "authority blocks layout literals print stages writer",
     "language/text": "pattern source",
     "language/verbs": "binding prelude",

@@ -3,7 +3,6 @@
  *
  * AH1: each word here is a word only where AgentScript rejects the text; a name that is bound in scope stays a name.
  */
-import { rangeText } from "../../authority/range.ts";
 import { nearest } from "../../diagnostics/nearest.ts";
 import { fix } from "../../text/fix.ts";
 import type { Range } from "../../text/source.ts";
@@ -28,6 +27,7 @@ import type {
     StringLit,
 } from "../tree.ts";
 import { closed, separated } from "./brackets.ts";
+import { beginsNumber, inBrackets, parseRanges } from "./ranges.ts";
 import { parseString } from "./literals.ts";
 import {
     advance,
@@ -211,17 +211,6 @@ function parseRefs(p: State): Ref[] {
     return refs;
 }
 
-/** `in amount: (0; 60)`: one mistake, whatever stands in the brackets. */
-function inBrackets(p: State, { text }: Name): void {
-    const from = start(p);
-    skip(p);
-    const range = { start: from, end: prevEnd(p) };
-    const ends = p.text.slice(range.start, range.end).match(/-?\d+(?:\.\d+)?/g) ?? [];
-    const write = ends.length === 2 ? ends.join("..") : null;
-    const fixes = write === null ? undefined : [fix(`Write \`${write}\``, range, write)];
-    report(p, "SYNTAX", "A range stands in no brackets.", range, `Write both ends: \`in ${text}: ${write ?? "0..500"}\`.`, fixes);
-}
-
 /** `in "src/**"`, `in to: "*@example.com"`, several after one another. */
 function parseBounds(p: State): Bound[] {
     const bounds: Bound[] = [];
@@ -281,37 +270,6 @@ export function parseCounts(p: State): Count[] {
         }
     }
     return counts;
-}
-
-function beginsNumber(p: State, ahead = 0): boolean {
-    const kind = peek(p, ahead);
-    return kind === T.Number || (kind === T.Minus && peek(p, ahead + 1) === T.Number);
-}
-
-/** `0..500`, `-1..1, 10..20`: ranges with commas between them. */
-function parseRanges(p: State): StringLit[] {
-    const out: StringLit[] = [];
-    for (;;) {
-        const from = start(p);
-        const low = parseEnd(p);
-        const dots = take(p, T.Dot) && take(p, T.Dot);
-        if (!dots || !beginsNumber(p)) {
-            expected(p, "the other end of the range", "Write both ends: `in amount: 0..500`.");
-            return out;
-        }
-        const value = rangeText(low, parseEnd(p));
-        out.push({ kind: "string", range: { start: from, end: prevEnd(p) }, value, style: "double" });
-        if (p.k !== T.Comma || !beginsNumber(p, 1)) return out;
-        advance(p);
-    }
-}
-
-function parseEnd(p: State): number {
-    const sign = take(p, T.Minus) ? -1 : 1;
-    // `-0` is 0.
-    const value = sign * Number(tokenText(p)) + 0;
-    advance(p);
-    return value;
 }
 
 /** Strings with commas between them; a comma before something else is left standing. */
