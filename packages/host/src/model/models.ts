@@ -82,6 +82,7 @@ export interface ModelsConfig {
     readonly secrets?: Scrubber;
     readonly fetch?: typeof fetch;
     readonly probeMs?: number;
+    readonly namedMs?: number;
 }
 
 export interface ModelIO {
@@ -262,6 +263,7 @@ function choiceSetup(config: ModelsConfig, here: Pick<ChoiceSetup, "env" | "fold
         ...here,
         resolve: (path) => resolve(here.folder, path),
         probeMs: config.probeMs ?? 400,
+        namedMs: config.namedMs ?? 4_000,
         model: config.model,
         fallback: config.fallback ?? (here.env["REMIT_FALLBACK"]?.trim() || undefined),
     };

@@ -20,8 +20,10 @@ export interface ReachSetup {
     readonly fetch: typeof fetch;
     /** Path of a file of a URI, made absolute. */
     readonly resolve: (path: string) => string;
-    /** Milliseconds for a look at an endpoint. */
+    /** Milliseconds for a look at an address that nobody named. */
     readonly probeMs: number;
+    /** The same for one that the program or a variable names: it may be busy, and another model in its place is not what was asked for. */
+    readonly namedMs: number;
 }
 
 /** The variables of each provider. Google has two names for the same. */
@@ -102,9 +104,10 @@ export function ollamaBase(env: Environment): string {
     return `${base.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1`;
 }
 
-/** Models that an Ollama has, the newest first; null where none answers. */
-export async function ollamaModels(base: string, setup: ReachSetup): Promise<readonly string[] | null> {
-    const answer = await look(`${base.replace(/\/v1$/, "")}/api/tags`, setup);
+/** Models that an Ollama has, the newest first; null where none answers. `named`: by the program; a variable names it as well. */
+export async function ollamaModels(base: string, setup: ReachSetup, named = false): Promise<readonly string[] | null> {
+    const waits = named || nonEmpty(setup.env.OLLAMA_BASE_URL) !== undefined ? setup.namedMs : setup.probeMs;
+    const answer = await look(`${base.replace(/\/v1$/, "")}/api/tags`, setup, waits);
     if (answer === null || !answer.ok) return answer === null ? null : [];
     const body: unknown = await answer.json().catch(() => null);
     const models =
@@ -116,9 +119,9 @@ export async function ollamaModels(base: string, setup: ReachSetup): Promise<rea
 }
 
 /** An answer of any kind, or null. */
-async function look(url: string, setup: ReachSetup): Promise<Response | null> {
+async function look(url: string, setup: ReachSetup, ms: number): Promise<Response | null> {
     try {
-        return await setup.fetch(url, { signal: AbortSignal.timeout(setup.probeMs), redirect: "manual" });
+        return await setup.fetch(url, { signal: AbortSignal.timeout(ms), redirect: "manual" });
     } catch {
         // Whatever the reason: it does not answer.
         return null;
@@ -152,7 +155,7 @@ async function provider(uri: ModelUri & { kind: "provider" }, setup: ReachSetup)
     if (problem !== null) return { ok: false, reason: problem };
     if (uri.provider === "ollama") {
         const base = endpoint.baseURL as string;
-        const models = await ollamaModels(base, setup);
+        const models = await ollamaModels(base, setup, uri.baseURL !== null);
         if (models === null) return { ok: false, reason: `no Ollama answers at ${hostOf(base)}` };
         const known = models.some((name) => name === uri.model || name === `${uri.model}:latest` || uri.model === "");
         return known || models.length === 0
@@ -162,7 +165,8 @@ async function provider(uri: ModelUri & { kind: "provider" }, setup: ReachSetup)
     if (endpoint.apiKey !== undefined) return { ok: true, note: `${endpoint.keyName} is set` };
     if (endpoint.baseURL === null) return { ok: false, reason: `${endpoint.keyName} is not set` };
     // A server on this machine, or one of a company, may need no key.
-    if ((await look(`${endpoint.baseURL}/models`, setup)) !== null) return { ok: true, note: `${hostOf(endpoint.baseURL)} answers` };
+    if ((await look(`${endpoint.baseURL}/models`, setup, setup.namedMs)) !== null)
+        return { ok: true, note: `${hostOf(endpoint.baseURL)} answers` };
     return { ok: false, reason: `${hostOf(endpoint.baseURL)} does not answer` };
 }
 

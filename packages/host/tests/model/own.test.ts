@@ -1,5 +1,7 @@
 /** Models without a provider: scripted, mock, recorded; URIs, prices, which model answers. */
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Contract, Json } from "@remit/language";
@@ -235,6 +237,19 @@ describe("which model answers", () => {
         expect((await choose("openai://m", { REMIT_FALLBACK: "scripted:replies.json" })).uri).toBe("scripted:replies.json");
         expect((await choose("openai://m", {})).uri).toBe("");
         expect((await choose("scripted:replies.json", ollama)).uri).toBe("scripted:replies.json");
+    });
+
+    it("an endpoint that is named and answers late is waited for; an Ollama that nobody named is not", async () => {
+        const late = createServer((_, answer) => void setTimeout(() => answer.end('{"models":[{"name":"m"}]}'), 300));
+        await using _end = { [Symbol.asyncDispose]: () => new Promise<void>((done) => void late.close(() => done())) };
+        const { port } = await new Promise<AddressInfo>((done) => late.listen(0, "127.0.0.1", () => done(late.address() as AddressInfo)));
+        const named = `openai://127.0.0.1:${port}/v1/m`;
+        const fetched: typeof fetch = (url, how) => fetch(String(url).replace("127.0.0.1:11434", `127.0.0.1:${port}`), how);
+        const models = (ollama: string) =>
+            createModels({ env: nowhere({ OLLAMA_BASE_URL: ollama }), folder, fetch: fetched, probeMs: 1, namedMs: 60_000 });
+        expect((await models("").choose(named)).uri).toBe(named);
+        expect(await models(`http://127.0.0.1:${port}`).list()).toContainEqual(expect.objectContaining({ uri: "ollama://m", ok: true }));
+        expect(await models("").list()).toContainEqual(expect.objectContaining({ uri: "ollama://MODEL", ok: false }));
     });
 
     it("says in plain words which one, why, and the one line that changes it", async () => {
