@@ -101,11 +101,12 @@ test("a run that lacks a credential is let go as waiting, in the words of a run 
     await program.close();
 });
 
-test("a no with its reason: the model reads it, as it reads that of a run in this process", async () => {
-    await using room = await roomAt(server);
-    const why = "no client lends click any more";
+test("a no with its reason: the model reads it without secrets, as it reads that of a run in this process", async () => {
+    const token = "tok-1f2E3d4C5b6A";
+    await using room = await roomAt(server, { env: { REMIT_TEST_TOKEN: token } });
+    const why = `no client lends click any more: ${token}`;
     const rules = [
-        { when: why, reply: { text: "it is gone" } },
+        { when: "no client lends click any more: [secret env:REMIT_TEST_TOKEN]", reply: { text: "it is gone" } },
         { when: "was not allowed", reply: { text: "no reason was given" } },
         { when: "Buy", reply: { calls: [{ name: "Desk_click", args: {} }] } },
     ];
@@ -119,8 +120,8 @@ main agent Buyer { model Model  role "buyer"  description "buys"  main func() { 
     const program = await load({ path }, { cache: false, process: room.on, root: room.folder, tools, ledger: room.store });
     const on: Handlers = { ask: () => ({ deny: why }) };
     await using there = await carriers(room);
-    const kept = program.kept(null, { asks: { park: true } });
-    const far = await there.carryOut({ run: "gone", begins: { program, kept }, on, of: { tools }, signal: never, leave: never });
+    const begins = { program, kept: program.kept(null, { asks: { park: true } }) };
+    const far = await there.carryOut({ run: "gone", begins, on, of: { tools }, signal: never, leave: never });
     const near = await program.run(null, { on }).result;
     expect([far.status, far.value, near.value]).toEqual(["done", "it is gone", "it is gone"]);
     const decided = async (run: string): Promise<unknown> => {
@@ -128,6 +129,10 @@ main agent Buyer { model Model  role "buyer"  description "buys"  main func() { 
         return events.flatMap(({ kind, data }) => (kind === "ask.decided" ? [data] : []));
     };
     expect(await decided("gone")).toEqual(await decided(near.run));
+    expect(JSON.stringify(await Array.fromAsync(room.store.events("gone")))).not.toContain(token);
+    const asked = (await Array.fromAsync(room.store.events("gone"))).filter(({ kind }) => kind === "ask.decided");
+    const kept = await Promise.all(asked.map(({ path }) => room.store.outcome("gone", path, 1)));
+    expect(kept).toMatchObject([{ ok: false, failure: { message: expect.stringContaining("REMIT_TEST_TOKEN]") } }]);
     await program.close();
 });
 

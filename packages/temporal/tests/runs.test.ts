@@ -363,6 +363,8 @@ main func(input) { Mail.send("hello") }`;
     await expect(room.client.answer(run, { question: id, by: "os:9999", decision: "once" })).rejects.toMatchObject(refused);
     await expect(room.client.answer(run, { question: id, by, decision: "perhaps" })).rejects.toMatchObject(refused);
     await expect(room.client.answer(run, { question: "nothing", by, decision: "once" })).rejects.toMatchObject(refused);
+    const why = { text: "no" } as unknown as string;
+    await expect(room.client.answer(run, { question: id, by, decision: "deny", why })).rejects.toMatchObject(refused);
     expect(sent).toEqual([]);
     await room.client.answer(run, { question: id, by, decision: "once" });
     await room.client.result(run);

@@ -278,7 +278,7 @@ async function perform({ store, queue }: ActivityOptions, world: HeldWorld, want
     let said: Said | null = null;
     const once = async (one: Effect): Promise<Outcome | null> => {
         // Where the ledger took nothing the outcome is in hand.
-        said ??= withWhy(await performed(one, options), one, why);
+        said ??= withWhy(await performed(one, options), one, why === undefined ? why : world.secrets.text(why));
         return isCut(said) ? null : said.outcome;
     };
     let counts: Outcome | null = null;
@@ -317,7 +317,7 @@ async function answerOf(
     return { outcome, recorded: counts !== null, ...notes, ...(effect.kind === "agent" ? { queue } : {}) };
 }
 
-/** The no of a person who said why. */
+/** The no of a person who said why, without secrets. */
 function withWhy(said: Said, { site }: Effect, why: string | undefined): Said {
     const isNo = said.outcome?.ok === true && said.outcome.value === "deny";
     if (why === undefined || !isNo) return said;

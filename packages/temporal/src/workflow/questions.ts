@@ -74,7 +74,7 @@ export class Questions {
     }
 
     /** Null: it can be taken now; else why not. */
-    refusal({ question, by, decision, value, said, signature }: Answer): string | null {
+    refusal({ question, by, decision, value, said, signature, why }: Answer): string | null {
         const open = this.find(question);
         if (open === undefined) return `no question ${question} is open`;
         const { kind, owner, options = [] } = open.question;
@@ -92,6 +92,7 @@ export class Questions {
         if (given === undefined) return `the question ${question} wants a ${wanted}`;
         if (kind !== "input" && !options.includes(String(given)))
             return `the question ${question} can be answered by ${options.join(", ")}`;
+        if (why !== undefined && typeof why !== "string") return `why the question ${question} is answered so has to be a text`;
         return null;
     }
 
