@@ -8,6 +8,8 @@
  * UOD3: what was counted stays although its run is removed.
  * UOD4: the uses of a counter stand in one row, under the ledger's key. The newest version of that row that this machine saw stands in a mark outside the
  *     ledger. A row that was changed, taken away, put back to an earlier one or brought from another ledger counts nothing and lets nothing through.
+ * UOD6: a clock that goes forward, and is set back after a use, forgets no use: those of the last two days are kept, and as many of the last ones as the
+ *     rule allows. What was counted ahead of the clock counts.
  * UOD5: where a mark says when this machine counted last, such a counter begins anew 24 hours after that: no use that the row held counts any more.
  *
  * Not seen: a row that was taken away or put back before this machine counted for the first time.
@@ -59,6 +61,8 @@ export interface UseRows {
 export type Marks = { of(name: string): Anchor | undefined; write(anchor: Anchor): void } | null;
 
 export const DAY_MS = 24 * 3_600_000;
+/** UOD6. */
+const KEPT_MS = 2 * DAY_MS;
 
 type Counts = readonly (readonly [use: string, at: number])[];
 
@@ -86,6 +90,9 @@ export function usesOver(rows: UseRows, key: () => KeyObject, marks: Marks, now:
 
 interface Standing {
     readonly row: UseRow | null;
+    /** As they were counted, first to last. */
+    readonly all: Counts;
+    /** Those of the last 24 hours. */
     readonly counts: Counts;
     readonly version: number;
     readonly series: string;
@@ -95,11 +102,15 @@ async function count(keeping: Keeping, use: Use, most: number | null): Promise<C
     for (;;) {
         const stands = await standing(keeping, use.counter);
         if ("kind" in stands) return stands;
-        const { counts } = stands;
+        const { all, counts } = stands;
         const named = nameOf(use);
         if (counts.some(([one]) => one === named)) return { kind: "counted" };
         if (most !== null && counts.length >= most) return { kind: "full", times: counts.length };
-        if (await changed(keeping, use.counter, stands, [...counts, [named, keeping.now()]])) return { kind: "counted" };
+        const now = keeping.now();
+        const others = all.filter(([one]) => one !== named);
+        const old = others.length - (most ?? 0);
+        const kept = others.filter(([, at], i) => at > now - KEPT_MS || i >= old);
+        if (await changed(keeping, use.counter, stands, [...kept, [named, now]])) return { kind: "counted" };
     }
 }
 
@@ -108,8 +119,8 @@ async function uncount(keeping: Keeping, use: Use): Promise<void> {
     for (;;) {
         const stands = await standing(keeping, use.counter);
         if ("kind" in stands) return;
-        const rest = stands.counts.filter(([one]) => one !== named);
-        if (rest.length === stands.counts.length || (await changed(keeping, use.counter, stands, rest))) return;
+        const rest = stands.all.filter(([one]) => one !== named);
+        if (rest.length === stands.all.length || (await changed(keeping, use.counter, stands, rest))) return;
     }
 }
 
@@ -123,17 +134,15 @@ async function standing({ rows, key, marks, now }: Keeping, counter: string): Pr
         row === null
             ? mark === undefined
             : isSameCode(row.mac, macOf(key(), row)) && (mark === undefined || (row.series === mark.head && row.version >= mark.count));
-    if (isSound)
-        return {
-            row,
-            counts: row === null ? [] : (JSON.parse(row.uses) as Counts).filter(([, at]) => at > after),
-            version: row?.version ?? 0,
-            series: row?.series ?? randomBytes(9).toString("hex"),
-        };
+    if (isSound) {
+        const all = row === null ? [] : (JSON.parse(row.uses) as Counts);
+        const counts = all.filter(([, at]) => at > after);
+        return { row, all, counts, version: row?.version ?? 0, series: row?.series ?? randomBytes(9).toString("hex") };
+    }
     if (mark === undefined) return { kind: "unsound", until: null };
     if (mark.answers > after) return { kind: "unsound", until: mark.answers + DAY_MS };
     // UOD5.
-    return { row, counts: [], version: mark.count, series: randomBytes(9).toString("hex") };
+    return { row, all: [], counts: [], version: mark.count, series: randomBytes(9).toString("hex") };
 }
 
 async function changed({ rows, key, marks, now }: Keeping, counter: string, was: Standing, counts: Counts): Promise<boolean> {

@@ -83,6 +83,58 @@ test("after 24 hours a use counts no more", async () => {
     expect([await counts(uses, use(2), 1), await today(uses, "mail")]).toEqual([true, 1]);
 });
 
+/** One counter of a simulated clock, which a test may set. */
+function simulated() {
+    const clock = { now: 1e12 };
+    const key = createSecretKey(Buffer.alloc(32));
+    const rows = memoryUseRows();
+    return {
+        clock,
+        rows,
+        uses: usesOver(
+            rows,
+            () => key,
+            null,
+            () => clock.now,
+        ),
+    };
+}
+
+test.each([1, 2, 400])("a clock that goes forward by %i days and is set back after a use forgets none", async (days) => {
+    const { clock, uses } = simulated();
+    for (const n of [1, 2, 3]) expect(await counts(uses, use(n), 3)).toBe(true);
+    clock.now += days * DAY_MS;
+    expect(await counts(uses, use(4), 3)).toBe(true);
+    clock.now -= days * DAY_MS;
+    expect(await counts(uses, use(5), 3)).toBe(false);
+    // What was counted ahead of the clock counts, too: at least as many as the rule allows.
+    expect(await today(uses, "mail")).toBeGreaterThanOrEqual(3);
+});
+
+test("a use that no rule bounds forgets none of the last two days, and keeps none that is older", async () => {
+    const { clock, rows, uses } = simulated();
+    for (const n of [1, 2]) await uses.count(use(n), null);
+    clock.now += 2 * DAY_MS - 1;
+    await uses.count(use(3), null);
+    clock.now -= 2 * DAY_MS - 1;
+    expect(await today(uses, "mail")).toBe(3);
+    clock.now += 2 * DAY_MS;
+    await uses.count(use(4), null);
+    expect(JSON.parse((await rows.get("mail"))?.uses ?? "")).toHaveLength(2);
+});
+
+test("a use that is told again after a day is counted again, and stands there once", async () => {
+    const { clock, rows, uses } = simulated();
+    for (const _ of [1, 2]) {
+        expect([await counts(uses, use(1), 1), await counts(uses, use(2), 1)]).toEqual([true, false]);
+        expect(JSON.parse((await rows.get("mail"))?.uses ?? "")).toHaveLength(1);
+        clock.now += DAY_MS;
+    }
+    clock.now -= DAY_MS;
+    await uses.uncount(use(1));
+    expect(await today(uses, "mail")).toBe(0);
+});
+
 /** A user who can write the ledger, and has neither its key nor the state folder. */
 describe.each(["sqlite", "postgres"] as const)("%s, written without the key", (name) => {
     const open = STORES[name] as Open;
