@@ -9,12 +9,15 @@
  * TN4: whatever an agent tells, a turn keeps no more than `MAX_KEPT` of it; one that tells more is ended as one that passed a limit.
  * TN6: an agent that says at the end of a turn of several calls of its model no more than what its context holds then has told of the last alone:
  *     its usage is `partial`.
+ * TN7: where a turn was stopped, or no more text of it is kept, the last message and the last thought of its reply end before what may be the beginning
+ *     of a secret.
  * TN5: each report is noted as it comes: a new entry, a piece of text, a call whose arguments, state or permission changed. What is noted is bounded
  *     like what is kept, however often a call changes.
  */
 import type { Json } from "@remit/language";
 import type { AgentEntry, AgentLimits, AgentMedia, AgentNote, AgentReply, FailureKind, Usage } from "@remit/machine";
 import { type Given, objectOf } from "./given.ts";
+import { headOf, stopped, stopsWithin } from "../secret/cut.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import { type CallEntry, describe, itemsOf, weightOf } from "./reported.ts";
 import { Rounds } from "./rounds.ts";
@@ -74,6 +77,8 @@ export class Transcript {
     private steps = 0;
     private bytes = 0;
     private kept = 0;
+    /** A text was not kept: none that comes later is, so that nothing follows what was cut. */
+    private isFull = false;
     private all = 0;
     /** What was counted for each call, whose entry changes: its arguments, and all else; and the call as it was noted last. */
     private readonly weights = new Map<
@@ -195,7 +200,8 @@ export class Transcript {
     }
 
     reply({ stop, confinement, agent }: Pick<AgentReply, "stop" | "confinement" | "agent">): AgentReply {
-        const { entries, resources, steps, calls, unkept } = this;
+        const { resources, steps, calls, unkept } = this;
+        const entries = stopsWithin(stop) || this.isFull ? this.stopped() : this.entries;
         return {
             text: entries
                 .flatMap((one) => (one.kind === "message" && one.text !== "" && !this.takenBack.has(one.id ?? "") ? [one.text] : []))
@@ -208,6 +214,14 @@ export class Transcript {
             confinement,
             spent: { steps, calls: calls.size, ms: Math.round(performance.now() - this.began) },
         };
+    }
+
+    /** TN7. */
+    private stopped(): readonly Entry[] {
+        const last = (["message", "thought"] as const).map((kind) => this.entries.findLast((one) => one.kind === kind));
+        return this.entries.map((one) =>
+            "text" in one && last.includes(one) ? { ...one, text: stopped(one.text, this.options.secrets) } : one,
+        );
     }
 
     private time(): string {
@@ -259,7 +273,7 @@ export class Transcript {
         if (known === undefined && !this.add(entry)) return;
         if (id !== "") this.compactions.set(id, entry);
         const { status, error, summary } = given;
-        if (typeof status === "string") entry.status = status.slice(0, PER_ENTRY);
+        if (typeof status === "string") entry.status = headOf(status, PER_ENTRY, this.options.secrets);
         if (typeof error === "string") this.keep(error, (text) => (entry.error = text));
         if (Array.isArray(summary) || summary === null) delete entry.summary;
         const blocks: readonly unknown[] =
@@ -290,6 +304,7 @@ export class Transcript {
     }
 
     private said(kind: "thought" | "message", given: Given, content: Given): void {
+        if (this.isFull) return;
         const id = typeof given.messageId === "string" ? given.messageId : undefined;
         const round = this.rounds.text(kind, id);
         const last = this.entries.at(-1);
@@ -310,10 +325,15 @@ export class Transcript {
             if (entry.kind === "message") this.counted(Buffer.byteLength(text));
             if (this.kept + text.length > MAX_TEXT) {
                 this.over("limit.bytes", "UTF-16 units of text that are kept", MAX_TEXT, this.kept + text.length);
+                this.isFull = true;
                 return null;
             }
             this.kept += text.length;
-            if (text === "" || !this.room(text.length)) return null;
+            if (text === "") return null;
+            if (!this.room(text.length)) {
+                this.isFull = true;
+                return null;
+            }
             entry.text += text;
             return { text };
         }

@@ -5,7 +5,7 @@
  * Boundary: parts in, parts out; what a secret is, is the scrubber's.
  *
  * PA4: no part, and no text that the parts of one effect make together, holds a known secret. What may be the beginning of one is held back until
- *     the next piece, or until the effect is answered.
+ *     the next piece, or until the effect is answered. Where the text was to go on, as in an effect that failed, it is shown never.
  */
 import type { Json } from "@remit/language";
 import type { AgentNote } from "@remit/machine";
@@ -13,8 +13,8 @@ import type { Scrubber } from "../secret/scrub.ts";
 
 export interface Parts<T = Json> {
     part(part: T): void;
-    /** Gives what was held back. */
-    end(): void;
+    /** Gives what was held back. `isCut`: the text was to go on, so that it may be a part of a secret, and is not given. */
+    end(isCut: boolean): void;
 }
 
 /** A piece of a longer text: `{type, delta}`, or a bare string. */
@@ -42,8 +42,8 @@ export function partsOf({ scrub, hold }: Pick<Scrubber, "scrub" | "hold">, emit:
             held.set(piece.type, text.slice(at));
             give(piece.type, text.slice(0, at));
         },
-        end: () => {
-            for (const [type, text] of held) give(type, text);
+        end: (isCut) => {
+            if (!isCut) for (const [type, text] of held) give(type, text);
             held.clear();
         },
     };
@@ -72,7 +72,8 @@ export function notesOf({ scrub, hold }: Pick<Scrubber, "scrub" | "hold">, emit:
             held.set(kind, { kind, text: text.slice(at), ...(entry.time === undefined ? {} : { time: entry.time }) });
             give({ ...note, entry: { ...entry, text: text.slice(0, at) } });
         },
-        end: () => {
+        end: (isCut) => {
+            if (isCut) held.clear();
             for (const kind of [...held.keys()]) end(kind);
         },
     };

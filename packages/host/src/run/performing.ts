@@ -24,6 +24,7 @@ import {
 } from "@remit/machine";
 import { failureOf, RemitError } from "../failure/error.ts";
 import type { Host, Later, Missing, PerformIO } from "./host.ts";
+import { stopsWithin } from "../secret/cut.ts";
 import { effectOut } from "../secret/exits.ts";
 import type { Scrubber } from "../secret/scrub.ts";
 import { notesOf, type Parts, partsOf } from "./parts.ts";
@@ -97,8 +98,9 @@ export function performing(effect: Effect, options: PerformingOptions): Performi
 
     function over(outcome: Outcome | null, why?: Missing): void {
         if (isOver) return;
-        parts?.end();
-        notes?.end();
+        const isCut = outcome?.ok !== true || (notes !== null && stopsWithin((outcome.value as { readonly stop?: Json } | null)?.stop));
+        parts?.end(isCut);
+        notes?.end(isCut);
         close();
         options.answered(outcome, why);
     }

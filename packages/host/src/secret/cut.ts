@@ -22,6 +22,18 @@ export function tailOf(text: string, max: number, secrets: Pick<Scrubber, "endin
     return `…${ended.text.slice(-max).replace(/^[\uDC00-\uDFFF]/, "")}`;
 }
 
+/** Reasons to stop for which the last text of an agent may end within a word. */
+const STOPS_WITHIN: readonly unknown[] = ["cancelled", "max_tokens", "refusal"];
+
+export function stopsWithin(stop: unknown): boolean {
+    return STOPS_WITHIN.includes(stop);
+}
+
+/** A text that was to go on: without what may be the beginning of a secret at its end. */
+export function stopped(text: string, secrets: Pick<Scrubber, "hold">): string {
+    return text.slice(0, secrets.hold(text));
+}
+
 /** The beginning of a text that comes in pieces. */
 export class Head {
     /** UTF-16 units that came. */

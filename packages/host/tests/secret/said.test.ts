@@ -3,10 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Json } from "@remit/language";
+import type { Effect, Outcome, Up } from "@remit/machine";
 import { expect, test } from "vitest";
 import { children } from "../../src/process/child.ts";
 import { RAS_LIMITS, startRas } from "../../src/ras/process.ts";
 import { rasSource } from "../../src/ras/source.ts";
+import type { Host } from "../../src/run/host.ts";
+import { performing } from "../../src/run/performing.ts";
 import { createScrubber } from "../../src/secret/scrub.ts";
 import { Transcript } from "../../src/agent/transcript.ts";
 import { createTools } from "../../src/tool/tools.ts";
@@ -162,4 +165,61 @@ test.each([
     const reply = transcript.reply({ stop: "end_turn", confinement: "none" } as unknown as Parameters<Transcript["reply"]>[0]);
     expect(JSON.stringify(reply)).toContain("yyyyyyyy");
     expectNothingIn(reply);
+});
+
+const [FIRST, REST] = [SECRET.slice(0, 14), SECRET.slice(14)];
+const chunk = (sessionUpdate: string, text: string) => ({ sessionUpdate, content: { type: "text", text } });
+
+function replied(updates: readonly object[], stop: string) {
+    const transcript = new Transcript({ limits: {}, secrets });
+    for (const one of updates) transcript.update(one);
+    return transcript.reply({ stop, confinement: "none" } as unknown as Parameters<Transcript["reply"]>[0]);
+}
+
+test.each(["cancelled", "max_tokens", "refusal"])("of the last message and thought of an agent whose turn ends as %s", (stop) => {
+    const updates = [
+        chunk("agent_thought_chunk", `yyyyyyyy ${FIRST}`),
+        chunk("agent_message_chunk", "the key is "),
+        chunk("agent_message_chunk", FIRST),
+    ];
+    const reply = replied(updates, stop);
+    expect(reply.text).toBe("the key is ");
+    expect(JSON.stringify(reply)).toContain("yyyyyyyy");
+    expectNothingIn(reply);
+    // Else it ends as the agent ended it, also where that is how a secret begins.
+    expect(replied([chunk("agent_message_chunk", "two tests")], "end_turn").text).toBe("two tests");
+});
+
+test("of a message of an agent that is longer than what is kept, and nothing comes behind it", () => {
+    const long = "y".repeat(16 * 1024 * 1024 - FIRST.length - 8);
+    const reply = replied(
+        [chunk("agent_message_chunk", `${long}${FIRST}`), chunk("agent_message_chunk", REST), chunk("agent_message_chunk", "-")],
+        "end_turn",
+    );
+    expect(reply.text.length).toBe(long.length);
+});
+
+test.each([
+    ["an agent that fails", "agent", { ok: false, failure: { kind: "cancelled", message: "it was cancelled" } }, ""],
+    ["an agent that was stopped", "agent", { ok: true, value: { stop: "max_tokens" }, origins: [] }, ""],
+    ["an agent that ended", "agent", { ok: true, value: { stop: "end_turn" }, origins: [] }, FIRST],
+    ["a tool that fails", "tool", { ok: false, failure: { kind: "tool", message: "it failed" } }, ""],
+    ["a tool that ended", "tool", { ok: true, value: null, origins: [] }, FIRST],
+] as const)("PA4: of what %s told, what was held back is given where it is whole", async (_, kind, outcome, rest) => {
+    const told: Up[] = [];
+    const effect = { kind, path: "main/x#1", request: {}, labels: {}, site: null } as unknown as Effect;
+    await new Promise<void>((done) => {
+        const host: Host = {
+            perform: async (_effect, io) => {
+                io.note?.({ entry: { kind: "message", text: `yyyyyyyy${FIRST}` } });
+                io.emit({ type: "text", delta: `yyyyyyyy${FIRST}` });
+                return outcome as unknown as Outcome;
+            },
+        };
+        performing(effect, { host, secrets, up: (one) => void told.push(one), answered: () => done() });
+    });
+    const parts = told.flatMap((one) => ("part" in one ? [(one.part as { readonly delta: string }).delta] : []));
+    const notes = told.flatMap((one) => ("note" in one && "entry" in one.note && "text" in one.note.entry ? [one.note.entry.text] : []));
+    expect(parts.join("")).toBe(`yyyyyyyy${rest}`);
+    if (kind === "agent") expect(notes.join("")).toBe(`yyyyyyyy${rest}`);
 });
