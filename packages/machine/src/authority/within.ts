@@ -52,7 +52,8 @@ export function holds(bound: Bound, use: Pick<Use, "uri" | "given">, unsure: boo
 /** What an argument names, for uses that are told apart by it: of a path or URL where it leads, however it is written. */
 export function namedBy(uri: string, arg: string, json: Json): Json {
     const named = resourceOf(uri);
-    if (named === null || typeof json !== "string" || !isOnResource({ arg }, named)) return json;
+    // By place it is the first.
+    if (named === null || typeof json !== "string" || (arg !== "1" && !isOnResource({ arg }, named))) return json;
     const same = named.kind === "path" ? normalisePath(json) : named.kind === "url" ? placeText(json, uri) : null;
     return same ?? json;
 }

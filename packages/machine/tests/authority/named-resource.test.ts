@@ -102,6 +102,17 @@ describe("once by", () => {
         ).toBe(uses);
     });
 
+    test.each([
+        ["a path", FILES, "read", ['"a"', '"./a"', '"b"'], 2],
+        ["a URL", PAGES, "get", ['"b"', '"/app/b"', '"c"'], 2],
+        ["a text", "mcp://mail", "send", ['"a"', '"./a"', '"b"'], 3],
+    ])("1, where that is %s", (_what, uri, method, args, uses) => {
+        const calls = args.map((one, i) => `x${i} = ${trying(`T.${method}(${one})`)}`).join("\n");
+        expect(
+            did(run(`import tool T from "${uri}" { ${method}: once by 1 }\nmain agent Main { main func() {\n${calls}\nx0 } }`)).length,
+        ).toBe(uses);
+    });
+
     test("another argument as it is written", () => {
         expect(times(FILES, "write: once by content", "write", ['path: "p", content: "a"', 'path: "p", content: "./a"'])).toBe(2);
     });
