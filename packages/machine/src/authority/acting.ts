@@ -9,6 +9,7 @@
  */
 import type { Json } from "@remit/language";
 import { addressesIn, saidIn } from "./addresses.ts";
+import { compatible } from "./compatible.ts";
 
 /** More is cut: a message names the piece and does not print it. */
 const MOST_SHOWN = 80;
@@ -50,6 +51,6 @@ export function actingIn(json: Json): readonly string[] {
 }
 
 function inText(text: string, found: string[]): void {
-    for (const read of new Set([text, text.replace(/(?![\t\n\r])[\p{Cc}\p{Cf}]/gu, "").normalize("NFKC")]))
+    for (const read of new Set([text, compatible(text.replace(/(?![\t\n\r])[\p{Cc}\p{Cf}]/gu, ""))]))
         for (const acts of ACTING) for (const [piece] of read.matchAll(acts)) found.push(piece.trim().slice(0, MOST_SHOWN));
 }

@@ -11,6 +11,7 @@
  * Not found: what is spelled out ("example dot com"), names that a reader would have to look up, and what a picture shows.
  */
 import type { Json } from "@remit/language";
+import { compatible } from "./compatible.ts";
 import { TOP_LEVEL } from "./tld-data.ts";
 
 /** Digits of the shortest number that counts as one of an account or a telephone. */
@@ -109,10 +110,9 @@ function endsAtTop(labels: readonly string[]): boolean {
 const NOT_ASCII = /[^\x20-\x7e]/;
 
 function isTop(label: string): boolean {
-    const name = label
-        .normalize("NFKC")
+    const name = compatible(label)
         .toLowerCase()
-        .replace(/\p{Cf}+/gu, "");
+        .replace(/\p{Cf}/gu, "");
     return NOT_ASCII.test(name) || name.startsWith("xn--") || TOP.has(/^[a-z0-9]*/.exec(name)?.[0] ?? "");
 }
 
@@ -240,7 +240,7 @@ function decoded(word: string): string {
 function shownAs(word: string): string {
     if (PLAIN.test(word)) return word;
     // A backslash that Markdown takes away may as well be a slash of a browser: either reading leads.
-    const shown = decoded(decoded(word)).replace(DROPPED, "").normalize("NFKC");
+    const shown = compatible(decoded(decoded(word)).replace(DROPPED, ""));
     return RELATIVE.test(shown) ? shown : shown.replace(MARKDOWN_ESCAPE, "");
 }
 /** Nothing in it stands for something else. */

@@ -10,6 +10,7 @@
  */
 import { canonicalJson, type Json, isObject } from "@remit/language";
 import { saidIn } from "./addresses.ts";
+import { compatible } from "./compatible.ts";
 import { wordsOf } from "./given.ts";
 
 /** A field that clauses name: of the run's input, or of the results of a method. */
@@ -140,16 +141,15 @@ function spellings(text: string): string[] {
         if (next === now) break;
         now = next;
     }
-    const bytes = /^[A-Za-z0-9+/_-]{8,}={0,2}$/.test(text) ? base64(text) : null;
+    const bytes = isBase64(text) ? base64(text) : null;
     if (bytes !== null) found.add(folded(bytes));
     return [...found];
 }
 
 function folded(text: string): string {
-    return text
-        .normalize("NFKC")
+    return compatible(text)
         .toLowerCase()
-        .replace(/\p{Cf}+/gu, "");
+        .replace(/\p{Cf}/gu, "");
 }
 
 const NAMED: { readonly [name: string]: string } = {
@@ -204,6 +204,12 @@ function utf8(bytes: readonly number[]): string | null {
 }
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/** Signs that are none are looked for: what matches a long text as one fills the stack. */
+function isBase64(text: string): boolean {
+    const digits = text.replace(/={1,2}$/, "");
+    return digits.length >= 8 && !/[^A-Za-z0-9+/_-]/.test(digits);
+}
 
 function base64(text: string): string | null {
     const bytes: number[] = [];

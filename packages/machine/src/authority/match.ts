@@ -14,6 +14,7 @@
  */
 
 import { plainCodes, type Resource } from "@remit/language";
+import { compatible } from "./compatible.ts";
 
 const STAR = 0x2a;
 const POINT = 0x2e;
@@ -73,7 +74,9 @@ export function placeOf(text: string, base: string | null): Place | null {
         if (scheme === undefined || (path !== "" && !path.startsWith("/"))) return null;
         const inner = shortest(path);
         // A full stop behind a name says that it is whole (RFC 1034 section 3.1): it leads to the same place.
-        const name = host.toLowerCase().replace(/\.+$/, "");
+        let end = host.length;
+        while (host.charCodeAt(end - 1) === POINT) end--;
+        const name = host.slice(0, end).toLowerCase();
         const shown = port === undefined || port === OWN_PORT[scheme] ? "" : `:${Number(port)}`;
         return inner === null ? null : { origin: `${scheme}://${name}${shown}`, path: inner };
     }
@@ -121,26 +124,44 @@ export function matchesAny(kind: Resource, patterns: readonly string[], text: st
     });
 }
 
-/**
- * Whether what a tool reads in a text may match: in any case, without blanks around it and characters that people do not see, and each entry of a list of
- * people, with a name before it or not.
- */
+/** Whether what a tool reads in a text may match. */
 function mayBeWord(patterns: readonly string[], text: string): boolean {
-    const entries = text.split(/[,;\n\r]/u);
-    const within = entries.flatMap((entry) => /<([^<>]*)>/u.exec(entry)?.[1] ?? []);
-    // An empty entry is no empty text.
-    const read = [text, ...[...entries, ...within].filter((entry) => seen(entry) !== "")].map(seen);
-    return patterns.some((pattern) => read.some((one) => matchText(seen(pattern), one, ANY)));
+    const wanted = patterns.map((pattern) => squeezedBlanks(seen(pattern)));
+    for (const one of readings(seen(text))) if (wanted.some((pattern) => matchText(pattern, one, ANY))) return true;
+    return false;
 }
 
-/** As people, and programs that do not tell cases apart, see it. U+2800 is a blank of Braille. */
+/** The whole of it, each entry of a list, with a name before it or not, and each mail address. */
+function readings(text: string): ReadonlySet<string> {
+    const found = new Set([squeezedBlanks(text)]);
+    const add = (part: string): void => {
+        const one = squeezedBlanks(part);
+        // An empty entry is no empty text.
+        if (one !== "") found.add(one);
+    };
+    for (const entry of text.split(/[,;\n\v\f\r\u0085\u2028\u2029]+/)) add(entry);
+    for (const [, within = ""] of text.matchAll(/<([^<>]*)>/g)) add(within);
+    if (!text.includes("@")) return found;
+    for (const word of text.split(/[\s,;<>()[\]{}"`|]+/))
+        if (/[^@]@[^@]/.test(word)) {
+            const address = word.startsWith("mailto:") ? (word.slice("mailto:".length).split("?", 1)[0] ?? "") : word;
+            add(/^['.]*(.*?[^'.]|)['.]*$/.exec(address)?.[1] ?? address);
+        }
+    return found;
+}
+
+/** As people, and programs that do not tell cases apart, see it, the blanks still in it. U+3002 is a full stop in names of hosts (UTS 46). */
 function seen(text: string): string {
-    return text
-        .normalize("NFKC")
-        .replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, "")
-        .replace(/[\s\u2800]+/gu, " ")
-        .trim()
-        .toLowerCase();
+    if (/^[\x20-\x7e\t\n\r]*$/.test(text)) return text.toLowerCase();
+    const shown = compatible(text.replace(UNSEEN, "")).replace(UNSEEN, "");
+    return shown.toLowerCase().replace(/ς/g, "σ").replace(/。/g, ".");
+}
+
+const UNSEEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** U+2800 is a blank of Braille. */
+function squeezedBlanks(text: string): string {
+    return text.replace(/[\s\u2800\u0085]+/g, " ").trim();
 }
 
 /** Words with spaces between them: nothing in it makes a shell start another command, read or write a file, or put something in a word's place. */
