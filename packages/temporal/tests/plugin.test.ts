@@ -326,7 +326,8 @@ test("QC1: a program calls activities and workflows of a team's queue as a tool,
     writeFileSync(join(room.folder, "billing.json"), JSON.stringify(BILLING));
     const file = join(room.folder, "refund.remit");
     writeFileSync(file, REFUND.replace("QUEUE", room.queue));
-    const [order] = [Number(room.queue.split("-")[2])];
+    // of no other room, and of no program of another file that refunds in this process
+    const order = 1_000_000 + Number(room.queue.split("-")[2]);
     const right = [{ refunded: 500 }, "HELLO ADA"];
     await using there = temporalBlocks({ connect: { address: server.address }, dataConverter: { payloadCodecs: [turned] } });
     const options = { process: room.on, cache: false, ledger: room.store };
