@@ -31,6 +31,7 @@ import {
 } from "../scope/model.ts";
 import { shown } from "../syntax/entry.ts";
 import { suggestion } from "./names.ts";
+import { checkNever } from "./never.ts";
 import { checkClauses, keyOf, trusting } from "./things.ts";
 import { checkAmounts, checkDeclarations, checkRef, GRANTABLE, known } from "./remits.ts";
 import { type Through, type Use, type Uses, usesOf, within } from "../scope/uses.ts";
@@ -75,6 +76,7 @@ export function checkAuthority(checking: Checking, funcs: readonly FuncInfo[]): 
     collect(a);
     for (const [func, found] of uses) for (const delegate of found.delegates) checkDelegate(a, func, found, delegate);
     for (const file of checking.order) for (const agent of file.agents) checkAgentRemit(a, agent);
+    checkNever(checking, uses);
     for (const file of checking.order) checkNamed(a, file);
 }
 

@@ -96,7 +96,7 @@ const CHECKS = {
     ORIGIN_UNKNOWN: { severity: "error", summary: "A clause names an origin that nothing has and that is nearly the name of one." },
     REMIT_DENIED: {
         severity: "error",
-        summary: "An agent uses what neither its remit nor any call or delegation of the program gives it.",
+        summary: "An agent uses what neither its remit nor any call or delegation of the program gives it, or a `never` forbids the use.",
         hint: "name it in the agent's remit, or pass it as an argument",
     },
     REMIT_UNUSED: { severity: "warning", summary: "A remit gives what the agent never uses.", hint: "leave the grant out" },
