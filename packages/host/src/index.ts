@@ -149,6 +149,7 @@ export { type Answer, expectedOf, readAnswer } from "./input/answer.ts";
 export { askField, type LineAsker } from "./input/ask.ts";
 export { type ReadJson, readJson } from "./input/json.ts";
 export { createMemories, type Memories, type MemoriesOptions } from "./memory/memory.ts";
+export { headOf, Tail } from "./secret/cut.ts";
 export { knownSecrets } from "./secret/known.ts";
 export { environmentSecrets, looksSecret } from "./secret/names.ts";
 export { isSecretRef, resolveSecret, type SecretRef } from "./secret/ref.ts";

@@ -20,3 +20,25 @@ test("one that ends at once is started again where its port was chosen for it, a
         rmSync(folder, { recursive: true, force: true });
     }
 });
+
+test("nothing of a secret is left where what it wrote is cut", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "remit-dev-"));
+    const before = process.env["REMIT_TEST_API_KEY"];
+    const secret = "sk-0123456789abcdefABCDEFGHIJ";
+    process.env["REMIT_TEST_API_KEY"] = secret;
+    try {
+        const program = join(folder, "temporal");
+        writeFileSync(
+            program,
+            `#!${process.execPath}\nprocess.stderr.write(process.env.REMIT_TEST_API_KEY + "y".repeat(1990)); process.exitCode = 1;\n`,
+        );
+        chmodSync(program, 0o755);
+        const error: unknown = await startDevServer({ program, port: 1 }).catch((reason: unknown) => reason);
+        expect(String(error)).toContain("yyyyyyyy");
+        for (let at = 0; at + 5 <= secret.length; at++) expect(String(error)).not.toContain(secret.slice(at, at + 5));
+    } finally {
+        if (before === undefined) delete process.env["REMIT_TEST_API_KEY"];
+        else process.env["REMIT_TEST_API_KEY"] = before;
+        rmSync(folder, { recursive: true, force: true });
+    }
+});

@@ -55,8 +55,9 @@ export function serving({ sdk, name, session, current }: ServeOptions): (app: Cl
             })
             .onRequest("fs/read_text_file", async ({ params }) => {
                 const { path, line, limit } = params;
-                const { content } = await fileDone({ turn: counted(params.sessionId), method: "read", path, refuse });
-                if (typeof content !== "string") throw refuse(`'${path.slice(0, 500)}' is no text`);
+                const turn = counted(params.sessionId);
+                const { content } = await fileDone({ turn, method: "read", path, refuse });
+                if (typeof content !== "string") throw refuse(`'${headOf(path, MAX_NOTE, turn.secrets)}' is no text`);
                 return { content: linesOf(content, line ?? undefined, limit ?? undefined) };
             })
             .onRequest("fs/write_text_file", async ({ params }) => {
@@ -87,8 +88,10 @@ export function serving({ sdk, name, session, current }: ServeOptions): (app: Cl
             });
 }
 
-/** What a use says of itself beside its arguments, UTF-16 units. */
+/** What a use says of itself beside its arguments, a path, and why something is refused, UTF-16 units. */
 const MAX_NOTE = 500;
+/** Why the program's tool failed, as the agent is told, UTF-16 units. */
+const MAX_REFUSED = 2000;
 const CANCELLED = { outcome: { outcome: "cancelled" } } as const;
 
 async function permission(turn: Turn, params: RequestPermissionRequest): Promise<RequestPermissionResponse> {
@@ -114,7 +117,7 @@ async function permission(turn: Turn, params: RequestPermissionRequest): Promise
     });
     const said = await turn.answering(() => Promise.race([asked, stopped]), params);
     if (said === null || turn.stopped.aborted) return CANCELLED;
-    const why = said.allowed ? {} : { why: said.message.slice(0, 500) };
+    const why = said.allowed ? {} : { why: headOf(said.message, MAX_NOTE, turn.secrets) };
     turn.transcript.decided(toolCall.toolCallId, { allowed: said.allowed, by: said.by, ...why });
     // SV2.
     const wish = said.allowed ? "allow_once" : "reject_once";
@@ -144,9 +147,10 @@ interface FileUse {
 
 /** A file that is read or written by the program's tool. Throws what the agent is told. */
 function fileDone({ turn, method, path, content, refuse }: FileUse): Promise<{ readonly [key: string]: unknown }> {
-    if (!isAbsolute(path)) throw refuse(`'${path}' is not an absolute path`, -32602);
+    const shown = headOf(path, MAX_NOTE, turn.secrets);
+    if (!isAbsolute(path)) throw refuse(`'${shown}' is not an absolute path`, -32602);
     const at = fileUse(turn.files, method, path, turn.cwd);
-    if (at === null) throw refuse(`'${path.slice(0, 500)}' is in no folder that this agent may ${method}`);
+    if (at === null) throw refuse(`'${shown}' is in no folder that this agent may ${method}`);
     const args = [{ path: at.path, ...(content === undefined ? {} : { content }) }];
     const done = async (): Promise<{ readonly [key: string]: unknown }> => {
         const asked = content === undefined ? undefined : turn.transcript.changing(path, content);
@@ -155,7 +159,7 @@ function fileDone({ turn, method, path, content, refuse }: FileUse): Promise<{ r
         if (outcome.ok && asked !== undefined) asked.made = `${at.tool}.${method}`;
         if (outcome.ok) return objectOf(outcome.value);
         const isMissing = method === "read" && outcome.failure.kind === "tool";
-        throw refuse(outcome.failure.message.slice(0, 2000), isMissing ? -32002 : -32603);
+        throw refuse(headOf(outcome.failure.message, MAX_REFUSED, turn.secrets), isMissing ? -32002 : -32603);
     };
     const write = { tool: at.tool, path: at.path, content: content ?? "" };
     return turn.answering(() => (content === undefined ? done() : turn.edits.request(write, done)), content ?? null);

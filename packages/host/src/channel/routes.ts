@@ -108,7 +108,7 @@ export function routesOf(config: Pick<Config, "channels" | "questions" | "withhe
                     try {
                         const { arguments: values = false, answers } = said;
                         const message = messageOf(one, { secrets, values, answers, elsewhere });
-                        await channelOf(said, reveal).send(message, signal);
+                        await channelOf(said, reveal, secrets).send(message, signal);
                         return null;
                     } catch (error) {
                         if (!(error instanceof ChannelError)) throw error;
@@ -141,14 +141,14 @@ function revealing({ file }: From<ChannelConfig>, { env, secrets }: RoutesOption
     };
 }
 
-function channelOf(said: From<ChannelConfig>, reveal: Reveal): Channel {
+function channelOf(said: From<ChannelConfig>, reveal: Reveal, secrets: Scrubber): Channel {
     // Loaded where a channel of the kind is used: a run without channels pays for none.
     return {
-        send: async (message, signal) => (await made(said, reveal)).send(message, signal),
+        send: async (message, signal) => (await made(said, reveal, secrets)).send(message, signal),
     };
 }
 
-async function made(said: From<ChannelConfig>, reveal: Reveal): Promise<Channel> {
+async function made(said: From<ChannelConfig>, reveal: Reveal, secrets: Scrubber): Promise<Channel> {
     const { kind, url = "", secret = "", webhook: address, token = "", channel = "", api, host = "", from = "", to = [] } = said;
     if (kind === "webhook") return (await import("./webhook.ts")).webhook(url, secret, reveal);
     if (kind === "mail") {
@@ -156,5 +156,5 @@ async function made(said: From<ChannelConfig>, reveal: Reveal): Promise<Channel>
         return (await import("./mail.ts")).mail({ host, from, to, ...defined({ port, secure, user, password }) }, reveal);
     }
     const { incomingWebhook, postMessage } = await import("./slack.ts");
-    return address === undefined ? postMessage({ token, channel, api }, reveal) : incomingWebhook(address, reveal);
+    return address === undefined ? postMessage({ token, channel, api }, reveal, secrets) : incomingWebhook(address, reveal);
 }

@@ -5,6 +5,8 @@
  */
 import { isObject } from "@remit/language";
 import { readJson } from "../input/json.ts";
+import { headOf } from "../secret/cut.ts";
+import type { Scrubber } from "../secret/scrub.ts";
 import { type Channel, ChannelError, post, type Reveal } from "./channel.ts";
 import { type ChannelMessage, textOf } from "./message.ts";
 
@@ -30,6 +32,7 @@ export function incomingWebhook(address: string, reveal: Reveal): Channel {
 export function postMessage(
     to: { readonly token: string; readonly channel: string; readonly api?: string | undefined },
     reveal: Reveal,
+    secrets: Pick<Scrubber, "beginning">,
 ): Channel {
     return {
         send: async (message, signal) => {
@@ -39,7 +42,7 @@ export function postMessage(
             const said = read.ok && isObject(read.value) ? read.value : {};
             if (said.ok === true) return;
             const error = typeof said.error === "string" ? said.error : "it gave no answer of Slack's";
-            throw new ChannelError(`Slack refused it: ${error.slice(0, 80)}`, PASSING.has(error));
+            throw new ChannelError(`Slack refused it: ${headOf(error, 80, secrets)}`, PASSING.has(error));
         },
     };
 }

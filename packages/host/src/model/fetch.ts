@@ -13,6 +13,8 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { cacheFolder } from "../ledger/place.ts";
 import type { Process } from "../process/process.ts";
+import { Tail } from "../secret/cut.ts";
+import { knownSecrets } from "../secret/known.ts";
 import { findCommand } from "../process/command.ts";
 import { enginePath, exists, WEIGHTS, weightsPath } from "./llama.ts";
 
@@ -89,12 +91,12 @@ async function performed(program: string, args: readonly string[], { env, childr
     if (path === null) throw fails(`there is no ${program} on the PATH`);
     const all = Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
     const child = children.start({ command: path, args, env: all, cwd: tmpdir() }, "ignore");
-    let said = "";
+    const said = new Tail(MAX_SAID);
     child.stdout.resume();
     child.stderr.setEncoding("utf8").on("data", (piece: string) => {
-        said = (said + piece).slice(-MAX_SAID);
+        said.take(piece);
     });
     const { code, signal, error } = await child.over;
     if (error !== undefined) throw fails(`it cannot be started (${error.code ?? error.message})`);
-    if (code !== 0) throw fails(`${program} ended with ${code ?? signal}: ${said.trim()}`);
+    if (code !== 0) throw fails(`${program} ended with ${code ?? signal}: ${said.text(knownSecrets(env)).trim()}`);
 }

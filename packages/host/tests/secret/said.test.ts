@@ -1,5 +1,5 @@
 /** CUT1 of what the world says: wherever a longer text is cut, nothing of a known secret is left at the cut. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Json } from "@remit/language";
@@ -12,7 +12,12 @@ import type { Host } from "../../src/run/host.ts";
 import { performing } from "../../src/run/performing.ts";
 import { createScrubber } from "../../src/secret/scrub.ts";
 import { Transcript } from "../../src/agent/transcript.ts";
+import { ChannelError } from "../../src/channel/channel.ts";
+import { postMessage } from "../../src/channel/slack.ts";
+import { fetchLocal } from "../../src/model/fetch.ts";
+import { openProcess } from "../../src/process/process.ts";
 import { createTools } from "../../src/tool/tools.ts";
+import { web } from "../channel/setup.ts";
 import { perform, type Work, work } from "../tool/setup.ts";
 
 const SECRET = "sk-0123456789abcdefABCDEFGHIJ";
@@ -222,4 +227,33 @@ test.each([
     const notes = told.flatMap((one) => ("note" in one && "entry" in one.note && "text" in one.note.entry ? [one.note.entry.text] : []));
     expect(parts.join("")).toBe(`yyyyyyyy${rest}`);
     if (kind === "agent") expect(notes.join("")).toBe(`yyyyyyyy${rest}`);
+});
+
+test("of what Slack answers", async () => {
+    await using there = await web();
+    there.answers({ body: JSON.stringify({ ok: false, error: `${"y".repeat(70)}${SECRET}` }) });
+    const channel = postMessage({ token: "env:T", channel: "C", api: there.url }, () => "t", secrets);
+    const message = { text: "q", why: [], arguments: [], lasts: {}, options: [], approvers: [], answer: { command: "c" } };
+    const error: unknown = await channel.send(message as never, new AbortController().signal).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ChannelError);
+    expect((error as Error).message).toContain("yyyyyyyy");
+    expectNothingIn((error as Error).message);
+});
+
+test("of what an installer says of why it failed", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "remit-said-"));
+    const bin = join(folder, "bin");
+    mkdirSync(bin);
+    const program = `process.stderr.write(process.env.API_KEY + "y".repeat(7990)); process.exitCode = 1;`;
+    writeFileSync(join(bin, "python3"), `#!${process.execPath}\n${program}\n`);
+    chmodSync(join(bin, "python3"), 0o755);
+    const on = openProcess({ env: { PATH: bin, HOME: folder, XDG_CACHE_HOME: folder, API_KEY: SECRET }, cwd: folder });
+    try {
+        const error: unknown = await fetchLocal(on, () => undefined).catch((reason: unknown) => reason);
+        expect((error as Error).message).toContain("yyyyyyyy");
+        expectNothingIn((error as Error).message);
+    } finally {
+        await on.close();
+        rmSync(folder, { recursive: true, force: true });
+    }
 });

@@ -240,7 +240,7 @@ class Desk {
 
     async #begin(client: AgentContext, session: Session, { cwd, mcpServers = [] }: Opening, replays: boolean): Promise<string> {
         const log = this.#log;
-        const lent = new LentServers({ by: this.#editor.id, cwd, version: this.#options.version ?? "0", log });
+        const lent = new LentServers({ by: this.#editor.id, cwd, version: this.#options.version ?? "0", log, secrets: this.#secrets });
         const workspace = this.#options.workspace ?? cwd;
         const made = new EditorSession({ ...this.#editor, client }, { session, ledger: this.#ledger, workspace, lent });
         try {

@@ -11,6 +11,7 @@ import { RequestError, type McpServer } from "@agentclientprotocol/sdk";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { isObject, type Json } from "@remit/language";
+import { headOf, type Scrubber } from "@remit/host";
 import type { Session } from "../session/session.ts";
 import { MAX_SPEC_BYTES } from "../wire/bodies.ts";
 import type { CallResult } from "../wire/messages.ts";
@@ -18,6 +19,9 @@ import type { CallResult } from "../wire/messages.ts";
 type Fields = { readonly [key: string]: Json };
 
 const CONNECT_MS = 20_000;
+/** What is told of an error of a server, and of a result that is one, UTF-16 units. */
+const MAX_TOLD = 1000;
+const MAX_ERROR = 10_000;
 
 interface Server {
     readonly name: string;
@@ -30,6 +34,7 @@ export interface LentOptions {
     readonly cwd: string;
     readonly version: string;
     readonly log: (message: string) => void;
+    readonly secrets: Pick<Scrubber, "beginning">;
 }
 
 export class LentServers {
@@ -61,7 +66,7 @@ export class LentServers {
                 for (const tool of tools) await this.#lend(session, named, tool as never);
             } catch (error) {
                 await this.close();
-                throw new RequestError(-32603, `the tool server '${server.name}' cannot be used: ${messageOf(error)}`);
+                throw new RequestError(-32603, `the tool server '${server.name}' cannot be used: ${this.#told(error)}`);
             }
         }
     }
@@ -76,15 +81,19 @@ export class LentServers {
                 { name: found.tool, arguments: isObject(args) ? args : {} },
                 { signal: this.#over.signal, timeout: 24 * 3_600_000 },
             );
-            settle(String(id), resultOf(result as unknown as Fields));
+            settle(String(id), resultOf(result as unknown as Fields, this.#options.secrets));
         } catch (error) {
-            settle(String(id), { ok: false, error: messageOf(error) });
+            settle(String(id), { ok: false, error: this.#told(error) });
         }
     }
 
     async close(): Promise<void> {
         this.#over.abort();
-        await Promise.all(this.#servers.map(({ client }) => client.close().catch((error: unknown) => this.log(messageOf(error)))));
+        await Promise.all(this.#servers.map(({ client }) => client.close().catch((error: unknown) => this.log(this.#told(error)))));
+    }
+
+    #told(error: unknown): string {
+        return headOf(error instanceof Error ? error.message : String(error), MAX_TOLD, this.#options.secrets);
     }
 
     async #lend(session: Session, server: Server, tool: { name: string; description?: string; inputSchema: Fields }): Promise<void> {
@@ -122,14 +131,10 @@ function transportOf(server: McpServer, cwd: string) {
     return new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers } });
 }
 
-function resultOf({ content, structuredContent, isError }: Fields): CallResult {
+function resultOf({ content, structuredContent, isError }: Fields, secrets: LentOptions["secrets"]): CallResult {
     const texts = (Array.isArray(content) ? content : []).flatMap((one) =>
         isObject(one) && typeof one["text"] === "string" ? [one["text"]] : [],
     );
-    if (isError === true) return { ok: false, error: texts.join("\n").slice(0, 10_000) || "the tool failed without saying why" };
+    if (isError === true) return { ok: false, error: headOf(texts.join("\n"), MAX_ERROR, secrets) || "the tool failed without saying why" };
     return { ok: true, value: structuredContent ?? texts.join("\n") };
-}
-
-function messageOf(error: unknown): string {
-    return (error instanceof Error ? error.message : String(error)).slice(0, 1000);
 }

@@ -7,7 +7,7 @@
  *      server ends with the process that started it, however that ends (PC3 of the host).
  */
 import { defined } from "@remit/language";
-import { openProcess } from "@remit/host";
+import { knownSecrets, openProcess, Tail } from "@remit/host";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
@@ -52,6 +52,8 @@ const SETTINGS = [
     "--sqlite-pragma=synchronous=normal",
 ];
 
+/** What is told of its standard error, the end, UTF-16 units. */
+const MAX_SAID = 2_000;
 /** How long it may take to answer, milliseconds. */
 const START_MS = 60_000;
 
@@ -90,10 +92,10 @@ async function begin([command = "", ...args]: readonly string[], address: string
     const owner = openProcess();
     const { env, cwd } = owner;
     const child = owner.children.start({ command, args, env: defined(env) as { [name: string]: string }, cwd }, "ignore");
-    let said = "";
+    const said = new Tail(MAX_SAID);
     child.stdout.resume();
-    child.stderr.on("data", (chunk: Buffer) => {
-        said = (said + chunk.toString("utf8")).slice(-2_000);
+    child.stderr.setEncoding("utf8").on("data", (piece: string) => {
+        said.take(piece);
     });
     const stop = async (signal: NodeJS.Signals = "SIGTERM"): Promise<void> => {
         child.signal(signal);
@@ -106,7 +108,9 @@ async function begin([command = "", ...args]: readonly string[], address: string
         const ending = child.ending();
         await stop("SIGKILL");
         const kind = ending === null || ending.error !== undefined ? Error : EndedAtStart;
-        throw new kind(`the Temporal server did not start: ${said.trim() || String(ending?.error ?? error)}`, { cause: error });
+        throw new kind(`the Temporal server did not start: ${said.text(knownSecrets(env)).trim() || String(ending?.error ?? error)}`, {
+            cause: error,
+        });
     }
     return { address, stop, [Symbol.asyncDispose]: () => stop() };
 }
