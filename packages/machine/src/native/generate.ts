@@ -245,6 +245,8 @@ export const generate: Begins<GenerateDetail> & Waits<GenerateWait> = {
         return beginGenerating(m, call, { kind: "generate", path: call.path, state: null, waiting: [], outcomes: [] }, setup);
     },
 
+    asksOn: true,
+
     /** The coroutine goes on when all outcomes of the step are there. */
     resume(m, call, wait, { pending, outcome }) {
         const { effect, slot } = pending;

@@ -62,6 +62,7 @@ export const handover: Begins<HandoverDetail> & Waits<HandoverWait> = {
         return call.fiber.top !== call.frame;
     },
     denied: (m, { frame }, _d, fail) => denialOf(m, frame, fail),
+    asksOn: true,
     resume(m, call, wait, told) {
         const { effect } = told.pending;
         const describes = effect.kind === "tool" && opOf(effect.request) === "describe";

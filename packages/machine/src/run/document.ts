@@ -189,6 +189,10 @@ const FIBER = shape(
     },
     {
         place: says(count, "among the fibers inside strict loops: the first goes on"),
+        told: says(
+            list(shape({ pending: ref<PendingDoc>("Pending"), outcome: ref<Outcome>("Outcome") }, {})),
+            "what came for it that it goes on with in its turn",
+        ),
         stop: says(
             shape(
                 {

@@ -382,8 +382,13 @@ class Reader {
         for (const frame of this.frames.get(doc.id) ?? []) fiber.frames.push(this.frame(frame));
     }
 
-    private stop({ id, stop }: FiberDoc): void {
+    private stop({ id, stop, told = [] }: FiberDoc): void {
         const fiber = this.m.fibers.get(id);
+        if (fiber !== undefined)
+            fiber.told = told.map(({ pending, outcome }) => ({
+                pending: { ...pending, fiber, effect: asked(pending.effect, fiber) },
+                outcome,
+            }));
         if (stop === undefined || fiber === undefined) return;
         fiber.stop = { fail: failOf(stop.fail), again: stop.again.map((one) => ({ ...one, pending: { ...one.pending, fiber } })) };
         this.m.stopped.add(fiber);

@@ -50,7 +50,7 @@ import { type AuthorityView, authorityAt, type Inspection, inspect, look, type L
 import { inspected, inspectorAnswers, isInspector } from "./inspector.ts";
 import { load } from "./load.ts";
 import type { Clean } from "./look.ts";
-import { applyOutcome } from "./outcomes.ts";
+import { applyOutcome, takeTold } from "./outcomes.ts";
 import { Saved, save } from "./save.ts";
 import { type Bound, failureOfRun, type GoOn, goOn, isStuck, type Remedies, remediesOf } from "./stops.ts";
 
@@ -273,6 +273,11 @@ export class Machine implements Ops {
             if (!this.answerOwn()) return "done";
             const fiber = nextFiber(this);
             if (fiber !== undefined) {
+                if (fiber.told.length > 0) {
+                    takeTold(this, fiber);
+                    if (this.result !== null) return "done";
+                    continue;
+                }
                 if (runFiber(this, fiber) === "slice") return "slice";
                 if (this.result !== null) return "done";
                 if (this.ready[0] === fiber) this.ready.shift();

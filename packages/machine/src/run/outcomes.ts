@@ -11,13 +11,14 @@ import { replyIn } from "../agent/reply.ts";
 import { claimedOf, grantedBy, readersOfResult } from "../state/result-readers.ts";
 import { stepEnded } from "../state/activity.ts";
 import { answerEntry } from "./entry.ts";
-import type { Pending } from "../state/fiber.ts";
+import type { Fiber, Pending } from "../state/fiber.ts";
 import { describesItself, isUnread, keepDescription, namesIn, placeOf } from "../state/descriptions.ts";
 import { release, usedIn } from "../state/gate.ts";
 import { timeUp } from "../state/handlers.ts";
 import type { Machine } from "./machine.ts";
 import { isOrigin } from "../value/label.ts";
-import { waitsOf, waitingCall } from "../state/ops.ts";
+import { type Told, waitsOf, waitingCall } from "../state/ops.ts";
+import { awaitsTurn, waits } from "../state/places.ts";
 import { overdrawn, uncharged } from "../state/spending.ts";
 
 /** An outcome with the labels that `reads` clauses of the import give its value, or what its failure tells, those that its server states, and LIC1. */
@@ -93,16 +94,44 @@ export function tell(m: Machine, pending: Pending, told: Outcome): void {
 /** The same, with the labels that are said of it. */
 function give(m: Machine, pending: Pending, outcome: Outcome): void {
     const { fiber, effect } = pending;
-    try {
+    orFails(m, { pending, outcome }, () => {
         if (effect.kind === "input" && m.entry !== null && fiber.frames.length === 0) {
             answerEntry(m, outcome);
             return;
         }
         learn(m, effect, outcome);
         if (isUnmade(outcome)) release(m, effect);
-        const wait = fiber.top.native ?? { kind: "effect", path: effect.path };
-        waitsOf(m, wait).resume(m, waitingCall(fiber, wait), wait, { pending, outcome });
-        m.awake(fiber);
+        if (!awaitsTurn(m, { pending, outcome })) resume(m, { pending, outcome });
+    });
+}
+
+/** A fiber goes on with what it was told, in its turn (ORD6): from its instruction, or it waits again. */
+export function takeTold(m: Machine, fiber: Fiber): void {
+    m.ready = m.ready.filter((one) => one !== fiber);
+    // Something was asked for again.
+    if (fiber.outside > 0) return;
+    m.enter(fiber);
+    m.stand(fiber, fiber.top);
+    fiber.touch();
+    // A failure takes away what is left.
+    for (let told = fiber.told.shift(); told !== undefined && m.result === null; told = fiber.told.shift()) {
+        const one = told;
+        orFails(m, one, () => resume(m, one));
+    }
+    if (!m.ready.includes(fiber)) waits(m, fiber);
+}
+
+function resume(m: Machine, told: Told): void {
+    const { fiber, effect } = told.pending;
+    const wait = fiber.top.native ?? { kind: "effect", path: effect.path };
+    waitsOf(m, wait).resume(m, waitingCall(fiber, wait), wait, told);
+    m.awake(fiber);
+}
+
+function orFails(m: Machine, { pending, outcome }: Told, run: () => void): void {
+    const { fiber, effect } = pending;
+    try {
+        run();
     } catch (error) {
         if (!(error instanceof Fail)) throw error;
         if (!outcome.ok || isUnusable(effect, error)) fiber.refused = [{ pending, asked: true }];

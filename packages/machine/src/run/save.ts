@@ -320,6 +320,7 @@ class Writer {
             need: f.need,
             ...(f.place === 0 ? {} : { place: f.place }),
             waiting: top?.native?.path ?? null,
+            ...(f.told.length === 0 ? {} : { told: f.told.map((one) => this.told(one)) }),
             ...(f.stop === null
                 ? {}
                 : {
@@ -329,6 +330,12 @@ class Writer {
                       },
                   }),
         };
+    }
+
+    private told({ pending, outcome }: Fiber["told"][number]): NonNullable<FiberDoc["told"]>[number] {
+        const doc = this.asked(pending);
+        this.grow(100 + weight(doc.effect.request) + weight(outcome as unknown as Json));
+        return { pending: doc, outcome };
     }
 
     private frame(frame: Frame): FrameDoc {

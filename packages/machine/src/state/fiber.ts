@@ -193,6 +193,8 @@ export class Fiber implements Owner {
     need = 0;
     /** Set where it stopped by a failure that nothing takes. */
     stop: Stop | null = null;
+    /** What came for it that it goes on with in its turn (ORD6), in the order in which it came. */
+    told: { readonly pending: Pending; readonly outcome: Outcome }[] = [];
     /** Effects behind the failure that is about to be delivered. */
     refused: Stop["again"] = [];
 

@@ -159,7 +159,9 @@ export function stop(m: Machine, fiber: Fiber, fail: Fail, again: readonly Stopp
         withdrawn.push({ pending, asked: !m.unpaid.has(path) });
         withdraw(m, path);
     }
-    fiber.stop = { fail, again: [...again, ...withdrawn] };
+    const told = fiber.told.map(({ pending, outcome }) => ({ pending, asked: true, outcome }));
+    fiber.told = [];
+    fiber.stop = { fail, again: [...again, ...told, ...withdrawn] };
     for (const { pending } of again) m.standing.keepsCounts(pending.effect.path);
     m.stopped.add(fiber);
     fiber.low = Math.min(fiber.low, Math.max(0, fiber.frames.length - 1));

@@ -66,6 +66,8 @@ export interface Begins<D> {
 }
 
 export interface Waits<W> {
+    /** It may ask for more when it is told an outcome: inside strict loops it is told in its turn (ORD6). */
+    readonly asksOn?: true;
     /** An outcome of one of its effects. Throws the `Fail` that the instruction comes to. */
     resume(m: Ops, call: Call, wait: W, told: Told): void;
     /** The frame over it returned. */

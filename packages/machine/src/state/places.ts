@@ -11,11 +11,14 @@
  * ORD4: only one that is ready, or that waits for something outside or for counts that a part has (COU6), holds others up.
  * ORD5: one that waits until turns in flight are settled (AC9) keeps its place, and takes the last one when its turn is asked for: so it does not tell
  *     which of those turns ended first. Turns in flight end without any fiber, so what it holds up is not what it waits for.
+ * ORD6: one that may ask for more when it is told what came (a `generate`: its tools' calls, its next turn) is told once all that it waits for is
+ *     there and its turn has come. What came is paid for, and known to be there, at once: so nothing that waits for that waits for the turn.
  */
 import { lent } from "../compile/strict.ts";
 import type { Machine } from "../run/machine.ts";
 import type { Fiber, Frame, Pending } from "./fiber.ts";
 import { awaitsCounts } from "./lent-counts.ts";
+import { type Told, waitsOf } from "./ops.ts";
 
 /** The fiber that the outermost strict loop around one stands in. */
 function around(fiber: Fiber): Fiber {
@@ -54,6 +57,17 @@ export function waits(m: Machine, fiber: Fiber): void {
 export function goesOn(m: Pick<Machine, "ready" | "waiting">, fiber: Fiber): void {
     m.ready.push(fiber);
     m.waiting.turns.add(fiber);
+}
+
+/** Whether what came is told in the turn of its fiber (ORD6); it is kept until then. */
+export function awaitsTurn(m: Machine, told: Told): boolean {
+    const { fiber } = told.pending;
+    const wait = fiber.top.native;
+    if (fiber.place === 0 || wait === null || waitsOf(m, wait).asksOn !== true) return false;
+    fiber.told.push(told);
+    fiber.touch();
+    if (fiber.outside === 0 && !m.ready.includes(fiber)) goesOn(m, fiber);
+    return true;
 }
 
 /** The fiber that goes on now, first of those that are ready; undefined where none may. */

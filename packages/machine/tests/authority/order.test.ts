@@ -176,6 +176,8 @@ memory static ( ${body} )`);
         'hidden >=> when "contains GO" >=> temporal static ( far ) <*> pay >=> more <*> more',
         'temporal static ( hidden >=> when "contains GO" >=> far ) <*> pay >=> more <*> more',
         'pay <*> hidden >=> when "contains GO" >=> pay <*> temporal static ( far ) >=> more',
+        "pay >=> turn <*> more",
+        "turn >=> pay <*> temporal static ( far ) >=> turn <*> more",
     ])("%s", (body) => {
         const form = blocks(body);
         const [first, ...rest] = Array.from({ length: 12 }, (_, seed) => visible(ran(form, seed, seed % 2 === 0 ? "GO" : "no")));
