@@ -15,6 +15,7 @@ const FLOWS = `${AUTHORITY}flows.test.ts`;
 const ASKED = `${AUTHORITY}asked-under.test.ts`;
 const PROMPT = `${AUTHORITY}prompt-place.test.ts`;
 const ORDER = `${AUTHORITY}order.test.ts`;
+const MODELS = `${AUTHORITY}order-models.test.ts`;
 const HANDS = "packages/machine/tests/conduct/hands.test.ts";
 const TOLD = `${AUTHORITY}told.test.ts`;
 const REPEATS = `${AUTHORITY}repeats.test.ts`;
@@ -57,15 +58,15 @@ export const MUTANTS = [
     [
         "ORD1 who waits takes the last place",
         `${M}state/places.ts`,
-        "&& !awaitsCounts(fiber) && !isAside(m, fiber, fiber.top)) fiber.place = lastPlace(m);",
-        "&& !awaitsCounts(fiber) && !isAside(m, fiber, fiber.top)) fiber.place = fiber.place;",
+        "&& !keeps && !isAside(m, fiber, fiber.top)) fiber.place = lastPlace(m);",
+        "&& !keeps && !isAside(m, fiber, fiber.top)) fiber.place = fiber.place;",
         [ORDER],
     ],
     [
         "ORD2 who waits under a secret keeps the place",
         `${M}state/places.ts`,
-        "&& !awaitsCounts(fiber) && !isAside(m, fiber, fiber.top)) fiber.place = lastPlace(m);",
-        "&& !awaitsCounts(fiber)) fiber.place = lastPlace(m);",
+        "&& !keeps && !isAside(m, fiber, fiber.top)) fiber.place = lastPlace(m);",
+        "&& !keeps) fiber.place = lastPlace(m);",
         [ORDER],
     ],
     [
@@ -85,9 +86,30 @@ export const MUTANTS = [
     [
         "ORD4 who waits for something outside holds others up",
         `${M}state/places.ts`,
-        "if (timer === undefined && unpaid === undefined) fiber.outside += by;",
-        "if (timer === undefined && unpaid !== undefined) fiber.outside += by;",
+        "if (timer === undefined) fiber.outside += by;",
+        "if (timer !== undefined) fiber.outside += by;",
         [ORDER],
+    ],
+    [
+        "ORD5 who waits for a budget keeps the place",
+        `${M}state/places.ts`,
+        "const keeps = awaitsCounts(fiber) || m.waiting.isUnpaid(fiber, m.unpaid.keys());",
+        "const keeps = awaitsCounts(fiber);",
+        [ORDER],
+    ],
+    [
+        "ORD6 what came for a model is told in its turn",
+        `${M}state/places.ts`,
+        "if (fiber.place === 0 || wait === null || waitsOf(m, wait).asksOn !== true) return false;",
+        "if (fiber.place >= 0 || wait === null || waitsOf(m, wait).asksOn !== true) return false;",
+        [MODELS],
+    ],
+    [
+        "ORD6 once all that it waits for is there",
+        `${M}state/places.ts`,
+        "if (fiber.outside === 0 && !m.ready.includes(fiber)) goesOn(m, fiber);",
+        "if (!m.ready.includes(fiber)) goesOn(m, fiber);",
+        [MODELS],
     ],
     [
         "DS4 the question what a tool has carries what decided that it is put",

@@ -125,12 +125,13 @@ function checked(m: Machine, json: Json, i: number): Continuation {
 }
 
 /** What an effect or outcome of a document has that this version does not know, as the end of a sentence. */
-function strangeIn({ asked, inbox }: Continuation): string | null {
-    for (const { effect } of asked) {
+function strangeIn({ asked, inbox, fibers }: Continuation): string | null {
+    const told = fibers.flatMap((fiber) => fiber.told ?? []);
+    for (const { effect } of [...asked, ...told.map(({ pending }) => pending)]) {
         const strange = whatIsNew.effect(effect as unknown as Json);
         if (strange !== null) return `of the effect it waits for ${strange}`;
     }
-    for (const { outcome } of inbox) {
+    for (const { outcome } of [...inbox, ...told]) {
         const strange = whatIsNew.outcome(outcome as unknown as Json);
         if (strange !== null) return `of an outcome in it ${strange}`;
     }
@@ -360,7 +361,10 @@ class Reader {
         boundBy(m, m.raised);
         m.attempt = last.attempt;
         m.timedOut = last.timedOut;
-        for (const head of this.heads.values()) this.stop(head);
+        for (const head of this.heads.values()) {
+            this.told(head);
+            this.stop(head);
+        }
         if (last.ended) throw refuse("the run has ended");
         if (!last.failed) return;
         const fail = m.timedOut ? new Fail("limit.time", "the time of the run was up") : failureOfRun(m);
@@ -382,13 +386,17 @@ class Reader {
         for (const frame of this.frames.get(doc.id) ?? []) fiber.frames.push(this.frame(frame));
     }
 
-    private stop({ id, stop, told = [] }: FiberDoc): void {
+    private told({ id, told = [] }: FiberDoc): void {
         const fiber = this.m.fibers.get(id);
-        if (fiber !== undefined)
-            fiber.told = told.map(({ pending, outcome }) => ({
-                pending: { ...pending, fiber, effect: asked(pending.effect, fiber) },
-                outcome,
-            }));
+        if (fiber === undefined) return;
+        fiber.told = told.map(({ pending, outcome }) => ({
+            pending: { ...pending, fiber, effect: asked(pending.effect, fiber) },
+            outcome,
+        }));
+    }
+
+    private stop({ id, stop }: FiberDoc): void {
+        const fiber = this.m.fibers.get(id);
         if (stop === undefined || fiber === undefined) return;
         fiber.stop = { fail: failOf(stop.fail), again: stop.again.map((one) => ({ ...one, pending: { ...one.pending, fiber } })) };
         this.m.stopped.add(fiber);

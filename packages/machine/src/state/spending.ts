@@ -165,7 +165,10 @@ export function withdraw(m: Machine, path: string): void {
 
 /** Withdraws what a fiber waits for, besides the times of its accounts. */
 export function withdrawAll(m: Machine, fiber: Fiber): void {
-    fiber.told = [];
+    if (fiber.told.length > 0) {
+        fiber.told = [];
+        m.ready = m.ready.filter((one) => one !== fiber);
+    }
     if (m.waiting.size === 0) return;
     for (const [path, pending] of [...m.waiting]) if (pending.fiber === fiber && pending.timer === undefined) withdraw(m, path);
 }
