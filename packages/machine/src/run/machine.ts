@@ -269,15 +269,11 @@ export class Machine implements Ops {
         if (this.result !== null) return "done";
         grantSlice(this, until);
         for (;;) {
-            if (hold && this.own.length > 0) return "waiting";
+            if (hold && this.own.length > 0 && this.result === null) return "waiting";
             if (!this.answerOwn()) return "done";
             const fiber = nextFiber(this);
             if (fiber !== undefined) {
-                if (fiber.told.length > 0) {
-                    takeTold(this, fiber);
-                    if (this.result !== null) return "done";
-                    continue;
-                }
+                if (takeTold(this, fiber)) continue;
                 if (runFiber(this, fiber) === "slice") return "slice";
                 if (this.result !== null) return "done";
                 if (this.ready[0] === fiber) this.ready.shift();
@@ -379,8 +375,7 @@ export class Machine implements Ops {
 
     private stop(fail: Fail): void {
         if (this.result !== null) return;
-        const fiber = nextFiber(this) ?? this.root;
-        const frame = fiber.frames[fiber.frames.length - 1];
+        const frame = (nextFiber(this) ?? this.root).frames.at(-1);
         fail.site = frame === undefined ? null : (frame.form.code[frame.pc]?.site ?? null);
         this.finish(fail, !this.timedOut);
     }

@@ -105,11 +105,12 @@ function give(m: Machine, pending: Pending, outcome: Outcome): void {
     });
 }
 
-/** A fiber goes on with what it was told, in its turn (ORD6): from its instruction, or it waits again. */
-export function takeTold(m: Machine, fiber: Fiber): void {
+/** A fiber takes what it was told, in its turn (ORD6), and then goes on from its instruction or waits again. False where it was told nothing. */
+export function takeTold(m: Machine, fiber: Fiber): boolean {
+    if (fiber.told.length === 0) return false;
     m.ready = m.ready.filter((one) => one !== fiber);
     // Something was asked for again.
-    if (fiber.outside > 0) return;
+    if (fiber.outside > 0) return true;
     m.enter(fiber);
     m.stand(fiber, fiber.top);
     fiber.touch();
@@ -119,6 +120,7 @@ export function takeTold(m: Machine, fiber: Fiber): void {
         orFails(m, one, () => resume(m, one));
     }
     if (!m.ready.includes(fiber)) waits(m, fiber);
+    return true;
 }
 
 function resume(m: Machine, told: Told): void {
