@@ -257,9 +257,15 @@ function method(w: Walk, e: Call, callee: Member): Type {
                 suggestion(w.checking, name, at, rows.keys(), propertyNames(type)) ??
                 elsewhereHint(name, type.kind);
             w.suspect("UNKNOWN_METHOD", at, message, type.soft, type.kind === "object" ? { ...near, property: name } : near);
-            return unknown(w, e);
+            return misspelt(w, e, type);
         }
     }
+}
+
+/** `push(…)` of a list means a change: what its items have then is no further mistake. */
+function misspelt(w: Walk, e: Call, { kind }: Type): Type {
+    if (kind === "list" && e.args.some(({ value }) => value.kind !== "lambda")) w.checking.listsChange = true;
+    return unknown(w, e);
 }
 
 /** A call after an object that means a list's method: a key that is not known may hold a function, but no function takes a lambda. */
