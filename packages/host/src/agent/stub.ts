@@ -266,7 +266,7 @@ const HOSTILE = '{"name":"constructor","params":[{"name":"agent"}],"effects":[],
 const BODIES = {
     contract: () => "return { unexpected: true }",
     raised: (message: (otherwise: string) => string) => `raise ${literalOf(message("it will not"))}`,
-    value: () => "items = [1]\nreturn items[5].nothing",
+    value: () => "items = [1]\nreturn items[5]",
     "limit.steps": () => "count = 0\nloop until false max 1000000000 { count += 1 }",
     "limit.bytes": () => 'doubled = "x"\nloop until false max 1000 { doubled += doubled }',
     "limit.turns": () => 'loop until false max 1000000 { agent.send("And now?") }',
