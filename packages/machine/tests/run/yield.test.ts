@@ -343,7 +343,7 @@ describe("F14: every failure has its kind and none leaks a raw error", () => {
         for (const [body, wanted] of [
             ["b = a\nreturn b.nope.x", "value"],
             ['raise "x"', "raised"],
-            ["return [1][5].x", "value"],
+            ["return [a][5].x", "value"],
         ] as const) {
             expect(end(run(withFixer("return try { Fixer.yield(a: 1) } catch e { e.kind }"), { agents: [answer(body, "a")] }))).toBe(
                 wanted,
