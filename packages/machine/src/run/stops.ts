@@ -11,7 +11,7 @@
  */
 import type { Instruction } from "../compile/instructions.ts";
 import { isObject, type Json } from "@remit/language";
-import type { Effect, Outcome } from "../effect/effect.ts";
+import { type Effect, opOf, type Outcome } from "../effect/effect.ts";
 import { Fail } from "../effect/failure.ts";
 import type { MachineEvent } from "../ledger/events.ts";
 import { roomOf } from "../value/value.ts";
@@ -82,8 +82,13 @@ export function remediesOf(m: Machine): Remedies {
     }
     const answer = failed
         .flatMap((fiber) => fiber.stop?.again ?? [])
-        .flatMap(({ pending: { effect } }) => (effect.kind === "ask" ? [] : [effect]));
+        .flatMap(({ pending: { effect } }) => (isAnswerable(effect) ? [effect] : []));
     return { raise: [...raise.values()], retry: failed.some(mayAskAgain), answer };
+}
+
+/** A question is answered by the person it is put to, and what a tool says of its methods by the tool alone. */
+function isAnswerable({ kind, request }: Effect): boolean {
+    return kind !== "ask" && opOf(request) !== "describe";
 }
 
 /** The bound that a failure met, where it is one that can be raised. */
@@ -129,6 +134,10 @@ export function goOn(m: Machine, how: GoOn, by: string): void {
         if (failed === undefined) throw new Fail("value", `no effect at ${path} failed`, { hint: failedPaths(stopped) });
         if (failed.pending.effect.kind === "ask")
             throw new Fail("value", `${path} is a question`, { hint: "the person to whom it is put answers it" });
+        if (!isAnswerable(failed.pending.effect))
+            throw new Fail("value", `${path} asks a tool what it has`, {
+                hint: "only the tool tells that: go on with a retry, which asks it again",
+            });
     }
     const freed = stopped.filter((fiber) => goesOn(fiber, how, answers));
     if (freed.length === 0 && !m.timedOut)

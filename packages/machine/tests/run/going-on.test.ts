@@ -393,3 +393,23 @@ test("abort as the answer about a model's call is the end: no run goes on with i
     expect(run.calls("ask")).toHaveLength(1);
     expect([run.end, run.machine.canGoOn]).toEqual(["cancelled: the run was ended at a question", false]);
 });
+
+test("what a tool has is told by the tool alone: a retry asks it again, and nobody gives it by hand", () => {
+    const run = new Subject(main('generate({ input: "Look.", tools: [T.find] })'));
+    const asked: string[] = [];
+    let away = true;
+    const found: Answer = ({ kind, path, request }) => {
+        if (kind === "model") return ok({ text: "done", finish: "stop", model: "m" });
+        if (away) asked.push(path);
+        if (away) return { ok: false, failure: { kind: "tool", message: "its server is away" } };
+        return (request as { op?: string }).op === "describe" ? ok({ methods: [{ name: "find", input: { type: "object" } }] }) : null;
+    };
+    run.run(found);
+    expect([run.end, asked]).toEqual(["tool: its server is away", ["main/generate#0/describe[T]"]]);
+    expect(run.machine.remedies).toEqual({ raise: [], retry: true, answer: [] });
+    expect(() => run.goOn({ answer: asked })).toThrow("asks a tool what it has");
+    away = false;
+    run.goOn({ retry: true });
+    run.run(found);
+    expect(run.end).toBe("done");
+});
