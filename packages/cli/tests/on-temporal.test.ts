@@ -182,6 +182,28 @@ test("a schedule is made, looked at and deleted; a wrong one is not made", () =>
     expect(here.remit("schedule", "mend", "shout", ...at)).toMatchObject({ code: 2 });
 });
 
+test("who cancels by a schedule's name is asked which is meant: the run that it began, or the schedule", () => {
+    here.write("nightly.remit", "main func(name: string) { name }\n");
+    const at = ["--address", address];
+    expect(here.remit("submit", "nightly.remit", "--input", "{}", "--cron", "0 3 * * *", ...at)).toMatchObject({
+        code: 0,
+        out: "nightly\n",
+    });
+    expect(here.remit("schedule", "trigger", "nightly", ...at).code).toBe(0);
+    const begun = eventually(["schedule", "show", "nightly", ...at], ({ out }) => /run nightly-/.test(out));
+    const [, run = ""] = /run (nightly-\S+)/.exec(begun.out) ?? [];
+    eventually(["status", run, ...at], ({ code }) => code === 3);
+    const { code, err } = here.remit("cancel", "nightly", ...at);
+    expect({ code, err }).toMatchObject({
+        code: 2,
+        err: expect.stringContaining(`nightly is a schedule, and run ${run} is one that it began`),
+    });
+    expect(err).toContain("remit schedule delete nightly");
+    expect(here.remit("status", run, ...at).code).toBe(3);
+    expect(here.remit("cancel", run, ...at).code).toBe(0);
+    expect(here.remit("schedule", "delete", "nightly", ...at).code).toBe(0);
+});
+
 test("a run that waits for a part of its input gets it by its name", () => {
     here.write("greet.remit", 'main func(name: string) { "Hello " + name }\n');
     const at = ["--address", address];

@@ -138,7 +138,8 @@ async function tellUnattended(client: RemitClient, program: Program): Promise<vo
     }
 }
 
-type There = (client: RemitClient, run: string, options: Options, rest: readonly string[]) => Promise<number>;
+/** `given`: what the person wrote for the run. */
+type There = (client: RemitClient, run: string, options: Options, rest: readonly string[], given: string) => Promise<number>;
 
 /** Of a run by its id, the beginning of one, or `last`. `before`: what the ledger alone can tell of it; null: nothing. */
 const of =
@@ -147,9 +148,10 @@ const of =
         asking(
             options,
             async (client, store) => {
-                const { id } = await store.run(args[0] as string);
+                const [given = "", ...rest] = args;
+                const { id } = await store.run(given);
                 await client.reachable(id);
-                return what(client, id, options, args.slice(1));
+                return what(client, id, options, rest, given);
             },
             async (store) => (await before?.(store, args, options)) ?? null,
         );
@@ -236,11 +238,23 @@ export const status = ofAny(statusThere, ({ id: run, status: state, steps, event
     return state === "waiting" ? EXIT.waiting : EXIT.ok;
 });
 
-export const cancel = ofAny(async (client, run) => {
+export const cancel = ofAny(async (client, run, _options, _rest, given) => {
+    if (await isOfSchedule(client, run, given))
+        throw new UsageError(
+            `${plainLine(given)} is a schedule, and run ${run} is one that it began`,
+            `remit cancel ${run} stops the run, remit schedule delete ${plainLine(given)} ends the schedule`,
+        );
     await client.cancel(run);
     say(`asked to stop: remit result ${run} waits for its end`);
     return EXIT.ok;
 });
+
+/** Runs of a schedule begin with its id. Who names the schedule may mean it, and not the run of now. */
+async function isOfSchedule(client: RemitClient, run: string, given: string): Promise<boolean> {
+    if (!run.startsWith(`${given}-`)) return false;
+    for await (const { id } of client.schedules.list()) if (id === given) return true;
+    return false;
+}
 
 /** Throws `UsageError` where no execution has the run: what it asks stands in the ledger, and `remit answer` answers it. */
 async function asksThere(store: LedgerStore, [run = "", which, said]: readonly string[]): Promise<null> {
