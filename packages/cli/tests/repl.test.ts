@@ -36,7 +36,7 @@ test("a pipe: values are plain, names live on, an input goes on over lines, and 
             "x = nope",
             "x",
             "both.b.length",
-            "both.b[7].c",
+            "both.b[7].floor()",
             "return 3",
             "[1, 2].map((n) => n + 1)",
             ":clear",
@@ -47,7 +47,7 @@ test("a pipe: values are plain, names live on, an input goes on over lines, and 
     expect(ran.out.trim().split("\n")).toEqual(['{"a":40,"b":[40,null]}', "40", "2", "[2,3]"]);
     expect(ran.code).toBe(1);
     expect(ran.err).toContain("input:1:5: error UNKNOWN_IDENTIFIER: 'nope' is not defined here\n  1 | x = nope\n    |     ^^^^");
-    expect(ran.err).toMatch(/input:1:\d+: \w+: .*\n {2}1 \| both\.b\[7\]\.c\n/);
+    expect(ran.err).toMatch(/input:1:\d+: \w+: .*\n {2}1 \| both\.b\[7\]\.floor\(\)\n/);
     expect(ran.err).toContain("`return` would end the program");
     expect(ran.err).not.toContain("repl.remit");
     // of an input before, the place is in that input

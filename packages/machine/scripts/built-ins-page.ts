@@ -71,7 +71,7 @@ const PATTERNS = `## Patterns
 | \`\\b\` \`\\B\` | a word's edge; no word's edge |
 
 Flags: \`i\` either case, \`m\` lines, \`s\` line feeds. The result is none or \`{text, index, groups}\`; a group that took no part is none. Back references and look-around are not supported: they
-cannot be matched in linear time. A pattern may have 1000 characters, 50 groups and repetitions up to 1000.
+cannot be matched in linear time. A pattern may have 1000 characters, 50 groups and repetitions up to 1000. The checker tells of a pattern that stands in the program and is none (\`INVALID_PATTERN\`); one that is made in the run fails as \`value\`.
 `;
 
 export function builtinsPage(): string {
