@@ -105,13 +105,6 @@ export const MUTANTS = [
         [MODELS],
     ],
     [
-        "ORD6 once all that it waits for is there",
-        `${M}state/places.ts`,
-        "if (fiber.outside === 0 && !m.ready.includes(fiber)) goesOn(m, fiber);",
-        "if (!m.ready.includes(fiber)) goesOn(m, fiber);",
-        [MODELS],
-    ],
-    [
         "DS4 the question what a tool has carries what decided that it is put",
         `${M}state/effects.ts`,
         "labels: m.run.labels.origins(fiber.top.placeLabel), origin: `tool:${c.name}`, ...where });",
