@@ -7,6 +7,7 @@
  * WIT1: a part that could be an ordinary word is none, nor is a password that is the user's or the database's name, too: text would be taken out that is no
  *     secret.
  */
+import { percentDecoded } from "../input/percent.ts";
 import { MIN_SECRET } from "./forms.ts";
 import { looksSecret } from "./names.ts";
 
@@ -48,7 +49,7 @@ function collect(value: string, name: string, found: Part[], depth: number): voi
         ["user", looksSecret("", user) ? user : ""],
         ["password", value.indexOf(password) === value.lastIndexOf(password) ? password : ""],
     ] as const)
-        if (text !== "") add(as, decoded(text));
+        if (text !== "") add(as, percentDecoded(text) ?? text);
     const [, scheme = "", token = ""] = /^(Bearer|Basic|token)\s+(\S+)$/i.exec(value) ?? [];
     if (token !== "") add("token", token);
     const [, basic = ""] =
@@ -56,8 +57,7 @@ function collect(value: string, name: string, found: Part[], depth: number): voi
     if (basic !== "") add("password", basic);
     for (const [at, text] of fields(value)) add(at, text);
     if (!value.includes("://"))
-        for (const [, key = "", text = ""] of value.matchAll(PAIR))
-            if (looksSecret(key, text)) add(`=${key}`, decoded(text.replaceAll('"', "")));
+        for (const [, key = "", text = ""] of value.matchAll(PAIR)) if (looksSecret(key, text)) add(`=${key}`, unquoted(text));
     // Also where the ends of lines are written as two signs.
     const lines = value.split(/\r?\n|\\n/);
     if (lines.length > 1)
@@ -86,12 +86,7 @@ function fields(value: string): [at: string, text: string][] {
     return found;
 }
 
-function decoded(text: string): string {
-    try {
-        return decodeURIComponent(text);
-    } catch (error) {
-        if (!(error instanceof URIError)) throw error;
-        // A lone % is no escape.
-        return text;
-    }
+function unquoted(text: string): string {
+    const bare = text.replaceAll('"', "");
+    return percentDecoded(bare) ?? bare;
 }

@@ -11,6 +11,7 @@
  */
 import type { Json } from "@remit/language";
 import { type LedgerEvent, type OtelOptions, type OtelSpan, otelSpans, otlpOf } from "@remit/machine";
+import { percentDecoded } from "../input/percent.ts";
 import { VERSION } from "../load/engine.ts";
 import { headOf } from "../secret/cut.ts";
 import { knownSecrets } from "../secret/known.ts";
@@ -60,19 +61,9 @@ export function resourceAttributes(env: Readonly<Record<string, string | undefin
 function pairsOf(list: string): [string, string][] {
     return list.split(",").flatMap((pair): [string, string][] => {
         const at = pair.indexOf("=");
-        const value = decoded(pair.slice(at + 1).trim());
+        const value = percentDecoded(pair.slice(at + 1).trim());
         return at < 1 || value === null ? [] : [[pair.slice(0, at).trim(), value]];
     });
-}
-
-function decoded(text: string): string | null {
-    try {
-        return decodeURIComponent(text);
-    } catch (error) {
-        // malformed percent-encoding
-        if (error instanceof URIError) return null;
-        throw error;
-    }
 }
 
 const said = (env: Readonly<Record<string, string | undefined>>, name: string): string | undefined => env[name]?.trim() || undefined;
