@@ -11,7 +11,7 @@
  * Not found: what is spelled out ("example dot com"), names that a reader would have to look up, and what a picture shows.
  */
 import type { Json } from "@remit/language";
-import { compatible } from "./compatible.ts";
+import { compatible, folded } from "./compatible.ts";
 import { TOP_LEVEL } from "./tld-data.ts";
 
 /** Digits of the shortest number that counts as one of an account or a telephone. */
@@ -110,9 +110,7 @@ function endsAtTop(labels: readonly string[]): boolean {
 const NOT_ASCII = /[^\x20-\x7e]/;
 
 function isTop(label: string): boolean {
-    const name = compatible(label)
-        .toLowerCase()
-        .replace(/\p{Cf}/gu, "");
+    const name = folded(label);
     return NOT_ASCII.test(name) || name.startsWith("xn--") || TOP.has(/^[a-z0-9]*/.exec(name)?.[0] ?? "");
 }
 

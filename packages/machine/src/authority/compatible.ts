@@ -13,3 +13,10 @@ const TOO_MANY = /(?<=[\p{M}\u0e33\u0eb3\uff9e\uff9f]{30})[\p{M}\u0e33\u0eb3\uff
 export function compatible(text: string): string {
     return text.replace(TOO_MANY, "").normalize("NFKC");
 }
+
+/** The same in one case, without signs that are not shown. */
+export function folded(text: string): string {
+    return compatible(text)
+        .toLowerCase()
+        .replace(/\p{Cf}/gu, "");
+}

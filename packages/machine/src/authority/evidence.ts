@@ -10,7 +10,7 @@
  */
 import { canonicalJson, type Json, isObject } from "@remit/language";
 import { saidIn } from "./addresses.ts";
-import { compatible } from "./compatible.ts";
+import { folded } from "./compatible.ts";
 import { wordsOf } from "./given.ts";
 
 /** A field that clauses name: of the run's input, or of the results of a method. */
@@ -144,12 +144,6 @@ function spellings(text: string): string[] {
     const bytes = isBase64(text) ? base64(text) : null;
     if (bytes !== null) found.add(folded(bytes));
     return [...found];
-}
-
-function folded(text: string): string {
-    return compatible(text)
-        .toLowerCase()
-        .replace(/\p{Cf}/gu, "");
 }
 
 const NAMED: { readonly [name: string]: string } = {
