@@ -6,7 +6,7 @@ import { cases } from "../cases.ts";
 import type { Effect, Outcome } from "../../src/index.ts";
 import { type How, type Ran, runAll } from "../run/forms.ts";
 import { answer as answered, replied } from "../run/handing.ts";
-import { iterations } from "./order-programs.ts";
+import { functions, iterations } from "./order-programs.ts";
 import { answering, differ, sameView, secrets, visible } from "./pairs.ts";
 import { random } from "./random.ts";
 import { formOf, said } from "./running.ts";
@@ -31,13 +31,7 @@ func go(x) { generate({ input: \`go {x}\`, tools: [U.tell, U.get], turns: 4 }) }
 func ask(x) { generate({ input: \`ask {x}\`, tools: [W.note], turns: 4 }) }
 func fails(x) { generate({ input: \`fails {x}\`, tools: [U.tell], turns: 4 }) }
 }
-func late(s, x) { if s > x { U.more({ v: 0, x: x })
-return true }
-false }
-func choose(n) { if n > 1 { return 1 }
-2 }
-func some(n) { if n > 1 { return [1, 2, 3] }
-[8] }
+${functions("U.more")}
 main agent Main {
 main func() {
 s = T.secret({})

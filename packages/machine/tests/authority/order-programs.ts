@@ -46,17 +46,20 @@ const { code } = fc.letrec<{ code: string; statement: string; test: string }>((t
 
 export const iterations = code;
 
-const MORE = `
-import tool T from "https://t.example"
-import tool U from "https://u.example"
-import tool W from "https://w.example"
-func late(s, x) { if s > x { W.note({ v: 0, x: x })
+/** Functions that the iterations call, with the tool that one of them uses under a secret. */
+export const functions = (noting: string): string => `func late(s, x) { if s > x { ${noting}({ v: 0, x: x })
 return true }
 false }
 func choose(n) { if n > 1 { return 1 }
 2 }
 func some(n) { if n > 1 { return [1, 2, 3] }
-[8] }
+[8] }`;
+
+const MORE = `
+import tool T from "https://t.example"
+import tool U from "https://u.example"
+import tool W from "https://w.example"
+${functions("W.note")}
 `;
 
 /** `stop`: how the loop ends where iterations fail. */
